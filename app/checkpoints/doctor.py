@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
+
 import streamlit as st
 
 from bertcore.analysis.health.checkpoint_doctor import Diagnosis, examine
+from bertcore.checkpoints.oddities import compare_forms, has_two_forms
 
+from ..access import places
+from ..access.policy import policy
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame
+from ..shell import cache, consent, frame
 from ..shell.jobs import waiting
 from ..shell.jobs.background import Progress, Work
 from ..shell.picture import Picture
@@ -59,12 +65,40 @@ def show_doctor(page: frame.Page) -> None:
     verdict, *sentences = map(plain, diagnosis.sentences())
     (st.success if diagnosis.verdict == "trained" else st.warning)(verdict)
     st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
+    show_files(page)
     if diagnosis.verdict == "not finite":
         return
     st.header("Are these random numbers?", anchor=False)
     SPECTRA.show(page, diagnosis)
     st.header("Is attention even?", anchor=False)
     ENTROPY.show(page, diagnosis)
+
+
+def show_files(page: frame.Page) -> None:
+    """Draw what stands out in the files, and whether two forms of the weights differ."""
+    report = page.bert.report
+    assert report is not None  # the page opened a folder
+    remarks = report.file_remarks()
+    if not remarks:
+        return
+    st.header("What stands out in the files?", anchor=False)
+    st.markdown("\n".join(f"- {plain(places.hide(line))}" for line in remarks))
+    source = page.bert_key.source
+    if policy().is_closed or not has_two_forms(report.folder):
+        return
+    if consent.has_agreed(source):
+        work = Work(("two forms", page.bert_key), partial(_compare_forms, report.folder))
+        found = waiting.result(work, "two-forms")
+        if found is not None:
+            st.info(plain(found))
+        return
+    label, args = "I trust the pickle: compare both", (source,)
+    st.button(label, key="agree_two_forms", on_click=consent.agree, args=args)
+
+
+def _compare_forms(folder: Path, progress: Progress) -> str:
+    progress(0.2, "Comparing safetensors and pickle")
+    return compare_forms(folder)
 
 
 def _diagnosis(key: cache.BertKey) -> Diagnosis | None:

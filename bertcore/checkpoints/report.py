@@ -106,6 +106,8 @@ class LoadReport:
     """What a LoRA adapter changed in its base, as a sentence; None: it is no adapter."""
     sentence_encoder: tuple[str, ...] = ()
     """How a text becomes one vector, in sentences."""
+    oddities: tuple[str, ...] = ()
+    """What fits together badly in the files, in sentences."""
     fresh_heads: tuple[str, ...] = ()
     """Biases of task heads that are exactly 0, as before the first step of training."""
     not_finite: tuple[str, ...]
@@ -136,8 +138,25 @@ class LoadReport:
             *self.sentence_encoder,
             *self._name_sentences(),
             *self._vocabulary_sentences(),
+            *self.oddities,
             f"Fingerprint: {self.fingerprint}.",
         ]
+
+    def file_remarks(self) -> list[str]:
+        """Return what the doctor says of the files: what is missing, renamed, split, tied, odd."""
+        lines = [] if self.family_note is None else [f"Warning: {self.family_note}"]
+        lines += self._absent_sentences()
+        if " in " in self.format:
+            lines.append(f"The weights are cut into parts (sharded): {self.format}.")
+        return [*lines, *self._name_sentences(), *self.oddities]
+
+    def _absent_sentences(self) -> list[str]:
+        absent = [
+            name
+            for head, name in HEAD_NAMES.items()
+            if head in self.family_heads and head not in self.heads
+        ]
+        return [f"Absent: {', '.join(absent)}. Views that need them are off."] if absent else []
 
     def _file_sentences(self) -> list[str]:
         """Size, format, family; and what is wrong with the weights."""
@@ -173,15 +192,9 @@ class LoadReport:
         """Which pretraining heads there are, and why others are not."""
         lines = []
         present = [HEAD_NAMES[head] for head in HEAD_NAMES if head in self.heads]
-        absent = [
-            name
-            for head, name in HEAD_NAMES.items()
-            if head in self.family_heads and head not in self.heads
-        ]
         if present:
             lines.append(f"Present: {', '.join(present)}.")
-        if absent:
-            lines.append(f"Absent: {', '.join(absent)}. Views that need them are off.")
+        lines += self._absent_sentences()
         lines += self.lacks
         lines += [
             f"The {HEAD_NAMES[head]} is incomplete or of another shape in the file, so it was "

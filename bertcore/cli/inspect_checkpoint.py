@@ -26,7 +26,8 @@ AllowPickle = Annotated[
     bool,
     typer.Option(
         "--allow-pickle",
-        help="Read a pytorch_model.bin (weights only) if there is no safetensors file.",
+        help="Read a pytorch_model.bin (weights only) if there is no safetensors file; compare it "
+        "with the safetensors if there is.",
     ),
 ]
 
@@ -50,26 +51,34 @@ def inspect(
     """
     from bertcore import load
     from bertcore.analysis.health.checkpoint_doctor import examine
+    from bertcore.checkpoints.oddities import compare_forms, has_two_forms
 
     bert = load(checkpoint, device="cpu", allow_pickle=allow_pickle)
     diagnosis = examine(bert)
+    assert bert.report is not None  # load always gives one
+    folder = bert.report.folder
+    forms = compare_forms(folder) if allow_pickle and has_two_forms(folder) else None
     if as_json:
-        assert bert.report is not None  # load always gives one
         values = {
             **bert.report.to_dict(),
             "config": bert.config.to_hf_dict(),
             "doctor": diagnosis.to_dict(),
+            "two_forms": forms,
         }
         print_json(values)
         return
     from rich.console import Console
 
     console = Console()
-    console.print(report_table(bert, diagnosis))
+    console.print(report_table(bert, diagnosis, forms))
 
 
-def report_table(bert: Model, diagnosis: Diagnosis) -> Table:
-    """Return shape, load report and diagnosis of a checkpoint as a table of two columns."""
+def report_table(bert: Model, diagnosis: Diagnosis, forms: str | None = None) -> Table:
+    """Return shape, load report and diagnosis of a checkpoint as a table of two columns.
+
+    Args:
+        forms: How safetensors and pickle differ, as a sentence.
+    """
     from rich.table import Table
     from rich.text import Text
 
@@ -94,6 +103,7 @@ def report_table(bert: Model, diagnosis: Diagnosis) -> Table:
             for name, (came, expected) in report.mis_shaped.items()
         ),
         "Doctor": "\n".join(diagnosis.sentences()),
+        "Two forms": forms or "",
     }
     for what, value in rows.items():
         if value:

@@ -49,10 +49,12 @@ def which_family(
         if chosen is None and declared is None:
             chosen = "bert"  # as for files from before there was a model_type
         if chosen is None:
+            has_own = bool(values.get("auto_map"))
+            own = " Its own programs (auto_map) are never run." if has_own else ""
             raise RuntimeError(
                 f"{file} says model_type {declared!r}; this version reads "
                 f"{', '.join([*FAMILIES, *OTHERS])}, and the names of the tensors do not tell "
-                "which of them this is. Choose a checkpoint of the BERT family, or correct "
+                f"which of them this is.{own} Choose a checkpoint of the BERT family, or correct "
                 "model_type."
             )
         came = "names no model_type" if declared is None else f"says model_type {declared!r}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -15,6 +16,7 @@ from bertcore.checkpoints.files import CheckpointFiles, find_files
 from bertcore.checkpoints.fingerprint import fingerprint_of
 from bertcore.checkpoints.folder import find_checkpoint
 from bertcore.checkpoints.keys import count_layers, token_table
+from bertcore.checkpoints.oddities import find_oddities, refuse_quantised
 from bertcore.checkpoints.plan import LoadPlan, plan_loading
 from bertcore.checkpoints.report import LoadReport
 from bertcore.checkpoints.source import DEFAULT, resolve
@@ -91,10 +93,14 @@ def _load_encoder(
     values = files.read_config()
     with files.open() as weights:
         merged = weights.sentence() if isinstance(weights, MergedWeights) else None
+        refuse_quantised(values, weights, files.folder)
         model_type, note = which_family(values, weights.stored, files.config_file)
         if model_type in OTHERS:
             opening = Opening(source, files, note, merged)
-            return load_other(model_type, values, weights, opening, device=device, dtype=dtype)
+            model, report = load_other(
+                model_type, values, weights, opening, device=device, dtype=dtype
+            )
+            return model, replace(report, oddities=_oddities(values, files, model, report))
         tokenizer = open_tokenizer(files.tokenizer_folder)
         config, family_note = read_shape(values, weights.stored, files.config_file)
         plan = plan_loading(weights, config, files.folder)
@@ -139,7 +145,16 @@ def _load_encoder(
         is_cased=not tokenizer.do_lower_case,
         fingerprint=fingerprint,
     )
-    return Bert(network, tokenizer, name=source, report=report), report
+    bert = Bert(network, tokenizer, name=source, report=report)
+    return bert, replace(report, oddities=_oddities(values, files, bert, report))
+
+
+def _oddities(
+    values: dict[str, Any], files: CheckpointFiles, model: Model, report: LoadReport
+) -> tuple[str, ...]:
+    return find_oddities(
+        values, files, model.tokenizer, report.task, report.family, report.stored_dtype
+    )
 
 
 def load_bert(source: str | Path, *, device: str = "auto") -> Bert:

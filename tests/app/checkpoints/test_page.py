@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from app.plots.untrusted_text import plain
 from app.shell import cache, state, uploads
-from tests.support.opened import page_of
+from tests.support.opened import page_of, with_results
 from tests.support.tiny import tiny_bert
 
 LOOK_UP = "Look it up on the hub"
@@ -209,6 +209,21 @@ def test_the_doctor_has_nothing_to_say_against_the_shipped_checkpoint(page, monk
     at = page.run()
     assert not at.error
     assert at.success[0].value == plain("Nothing here looks untrained or collapsed.")
+
+
+def test_the_doctor_compares_safetensors_and_pickle_after_agreeing(page, folder):
+    tensors = load_file(folder / "model.safetensors")
+    name = "bert.encoder.layer.0.output.dense.weight"
+    torch.save(tensors | {name: tensors[name] + 1}, folder / "pytorch_model.bin")
+    page.query_params["checkpoint_view"] = "Doctor"
+    at = with_results(page.run())
+    assert any("lies beside" in m.value.replace("\\", "") for m in at.markdown)
+    assert not at.info
+    next(b for b in at.button if b.label.startswith("I trust the pickle")).click().run()
+    at = with_results(with_results(at))
+    assert not at.exception
+    assert "1 of" in at.info[0].value
+    assert "not the same model" in at.info[0].value
 
 
 def test_the_doctor_of_nan_weights(page, folder):

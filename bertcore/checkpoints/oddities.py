@@ -1,0 +1,250 @@
+"""Oddities of a checkpoint's files: what fits together badly though all of it could be read.
+
+Each is a sentence: what there is, what it means here, and what to do. Source: ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from bertcore.checkpoints.files import CheckpointFiles
+from bertcore.checkpoints.folder import (
+    PICKLE,
+    PICKLE_INDEX,
+    SAFETENSORS,
+    SAFETENSORS_INDEX,
+    find_weights,
+)
+from bertcore.checkpoints.report import TaskFacts, list_up_to
+from bertcore.checkpoints.weights import OpenWeights, open_weights
+from bertcore.tokenizer import Tokenizer
+
+_MADE_UP = re.compile(r"LABEL_\d+")
+_PACKED = re.compile(r"\.(qweight|qzeros|weight_packed|quant_state\b.*|absmax|SCB)$")
+"""Tensors of programs that pack weights: GPTQ, AWQ, compressed-tensors, bitsandbytes."""
+_USUAL_KINDS: Mapping[str, str] = {
+    "BERT": "WordPiece",
+    "DistilBERT": "WordPiece",
+    "ELECTRA": "WordPiece",
+    "RoBERTa": "byte-level BPE",
+    "ModernBERT": "byte-level BPE",
+    "XLM-RoBERTa": "Unigram",
+    "ALBERT": "Unigram",
+}
+"""Family -> the kind of its tokenizers; members for single languages have others."""
+_MANY = 0.05
+"""Fraction of a vocabulary with capitals from which it counts as cased."""
+
+
+def refuse_quantised(values: Mapping[str, Any], weights: OpenWeights, folder: Path) -> None:
+    """Refuse weights that were packed into fewer bits for a program of their own.
+
+    Args:
+        values: The content of config.json.
+
+    Raises:
+        ValueError: If they are quantised.
+    """
+    settings = values.get("quantization_config")
+    packed = sorted(
+        {
+            tensor.dtype
+            for name, tensor in weights.stored.items()
+            if (
+                not tensor.is_float
+                and (tensor.dtype.startswith(("F8", "F4")) or "float8" in tensor.dtype)
+            )
+            or _PACKED.search(name)
+            or (isinstance(settings, dict) and not tensor.is_float and name.endswith(".weight"))
+        }
+    )
+    if not packed:
+        return
+    method = settings.get("quant_method") if isinstance(settings, dict) else None
+    by = f" by {str(method)[:40]}" if method else ""
+    raise ValueError(
+        f"the weights in {folder} are quantised{by} ({', '.join(packed)[:100]}): only the program "
+        "that packed them reads them. Open the checkpoint that they were made from, in float32, "
+        "float16 or bfloat16."
+    )
+
+
+def find_oddities(
+    values: Mapping[str, Any],
+    files: CheckpointFiles,
+    tokenizer: Tokenizer,
+    task: TaskFacts,
+    family: str,
+    stored_dtype: str,
+) -> tuple[str, ...]:
+    """Return the oddities of a checkpoint that was opened.
+
+    Args:
+        values: The content of config.json; anything in it may be wrong or strange.
+        family: Its name, such as "BERT".
+        stored_dtype: Of the token table.
+    """
+    return (
+        *_own_programs(values, files.base, family),
+        *_labels(task),
+        *_kind_of_tokenizer(values, tokenizer, family),
+        *_case(tokenizer),
+        *_precision(stored_dtype),
+        *_second_form(files),
+    )
+
+
+def compare_forms(folder: Path) -> str:
+    """Compare the safetensors of a folder with the pickle beside them, and return a sentence.
+
+    The pickle is read with weights only; the user must have agreed.
+
+    Raises:
+        ValueError: If there is no pickle beside safetensors.
+        RuntimeError: If a file is damaged.
+    """
+    if not has_two_forms(folder):
+        raise ValueError(f"{folder} does not hold both {SAFETENSORS} and {PICKLE}.")
+    with (
+        open_weights(find_weights(folder, allow_pickle=False)) as ours,
+        open_weights(find_weights(folder, allow_pickle=True, prefer_pickle=True)) as theirs,
+    ):
+        only_ours, only_theirs = _alone(ours, theirs), _alone(theirs, ours)
+        different, largest = [], 0.0
+        common = sorted(ours.stored.keys() & theirs.stored.keys())
+        for name in common:
+            one, other = ours.read(name), theirs.read(name)
+            if one.shape != other.shape:
+                different.append(name)
+            elif not torch.equal(one, other.to(one.dtype)):
+                different.append(name)
+                gap = (one.double() - other.double()).abs().nan_to_num(torch.inf)
+                largest = max(largest, float(gap.max()))
+    parts = []
+    if different:
+        by = f", by up to {largest:.3g}" if largest else ""
+        parts.append(f"{len(different)} of {len(common)} tensors differ{by}: {_few(different)}")
+    if only_ours:
+        parts.append(f"{len(only_ours)} are in {SAFETENSORS} alone: {_few(only_ours)}")
+    if only_theirs:
+        parts.append(f"{len(only_theirs)} are in {PICKLE} alone: {_few(only_theirs)}")
+    if not parts:
+        return f"{SAFETENSORS} and {PICKLE} hold the same {len(common)} tensors."
+    return (
+        f"{SAFETENSORS} and {PICKLE} are not the same model. {'. '.join(parts)}. BertScope reads "
+        f"{SAFETENSORS}; programs that read {PICKLE} give other answers."
+    )
+
+
+def _alone(weights: OpenWeights, others: OpenWeights) -> list[str]:
+    """Return the names that one file has alone.
+
+    Without position ids, and copies of a tensor that both have: safetensors stores tied ones once.
+    """
+    names = sorted(weights.stored.keys() - others.stored.keys())
+    shapes = {name: tensor.shape for name, tensor in others.stored.items()}
+
+    def is_copy(name: str) -> bool:
+        tensor = weights.read(name)
+        alike = (other for other, shape in shapes.items() if shape == tensor.shape)
+        return any(torch.equal(tensor, others.read(other).to(tensor.dtype)) for other in alike)
+
+    return [name for name in names if not name.endswith("position_ids") and not is_copy(name)]
+
+
+def _own_programs(values: Mapping[str, Any], folder: Path, family: str) -> Iterator[str]:
+    named = values.get("auto_map")
+    programs = sorted(path.name for path in folder.glob("*.py"))
+    if isinstance(named, dict):
+        programs += [str(name) for name in named.values()]
+    if programs:
+        yield (
+            f"It comes with programs of its own ({programs[0][:80]}), which are never run: its "
+            f"tensors are read as {family}. If those programs compute something else, its answers "
+            "differ."
+        )
+
+
+def _labels(task: TaskFacts) -> Iterator[str]:
+    names = task.label_names
+    if task.num_outputs is not None and names and all(map(_MADE_UP.fullmatch, names)):
+        yield (
+            f"Its labels are called {names[0]} to {names[-1]}, as transformers calls labels that "
+            "were saved without names. Write the names into config.json (id2label), in the order "
+            "of training."
+        )
+
+
+def _kind_of_tokenizer(
+    values: Mapping[str, Any], tokenizer: Tokenizer, family: str
+) -> Iterator[str]:
+    usual = _USUAL_KINDS.get(family)
+    is_unusual = usual is not None and tokenizer.kind != usual
+    pad = values.get("pad_token_id")
+    other_pad = type(pad) is int and tokenizer.pad_id >= 0 and pad != tokenizer.pad_id
+    if is_unusual and other_pad:
+        yield (
+            f"Warning: the tokenizer is {tokenizer.kind} and pads with id {tokenizer.pad_id}, but "
+            f"{family} has {usual} as a rule and config.json says pad_token_id {pad}. It looks "
+            "like that of another checkpoint: copy the tokenizer's files from where the weights "
+            "come from."
+        )
+    elif other_pad:
+        yield (
+            f"Warning: the tokenizer pads with id {tokenizer.pad_id}, config.json says "
+            f"pad_token_id {pad}. One of the two files may be of another checkpoint."
+        )
+    elif is_unusual:
+        yield (
+            f"The tokenizer is {tokenizer.kind}; that of {family} is {usual} as a rule. If words "
+            "come out in strange pieces, it is of another checkpoint."
+        )
+
+
+def _case(tokenizer: Tokenizer) -> Iterator[str]:
+    words = [piece for piece in tokenizer.vocab if piece.isascii() and not piece.startswith("[")]
+    num_upper = sum(piece != piece.lower() for piece in words)
+    if tokenizer.do_lower_case and words and num_upper > _MANY * len(words):
+        yield (
+            f"Warning: text is lower-cased, but {num_upper:,} pieces of the vocabulary have "
+            "capitals and so never occur. If the checkpoint is a cased one, set do_lower_case to "
+            "false in tokenizer_config.json."
+        )
+    elif not tokenizer.do_lower_case and tokenizer.kind == "WordPiece" and words and not num_upper:
+        yield (
+            "Warning: text is not lower-cased, but no piece of the vocabulary has a capital, so "
+            "that words with one are unknown. If the checkpoint is an uncased one, set "
+            "do_lower_case to true in tokenizer_config.json."
+        )
+
+
+def _precision(stored_dtype: str) -> Iterator[str]:
+    digits = {"F16": "three", "BF16": "two to three"}.get(stored_dtype)
+    if digits is not None:
+        yield (
+            f"Its weights are stored in {stored_dtype}: each number has {digits} digits, whatever "
+            "it is computed in."
+        )
+
+
+def _second_form(files: CheckpointFiles) -> Iterator[str]:
+    if has_two_forms(files.base):
+        yield (
+            f"{PICKLE} lies beside {SAFETENSORS} and was not read. Whether both are the same model "
+            "is compared by the doctor when you agree to read the pickle (--allow-pickle)."
+        )
+
+
+def has_two_forms(folder: Path) -> bool:
+    """Return whether a folder holds both safetensors and a pickle."""
+    safe = any((folder / name).is_file() for name in (SAFETENSORS, SAFETENSORS_INDEX))
+    return safe and any((folder / name).is_file() for name in (PICKLE, PICKLE_INDEX))
+
+
+def _few(names: list[str]) -> str:
+    return list_up_to(names, 3)

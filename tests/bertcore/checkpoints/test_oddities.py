@@ -1,0 +1,243 @@
+"""What fits together badly in a checkpoint's files: said, and refused where nothing can be read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+import bertcore
+from bertcore.checkpoints.oddities import compare_forms
+from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.tiny_families import make
+
+TABLE = "bert.embeddings.word_embeddings.weight"
+QUERY = "bert.encoder.layer.0.attention.self.query.weight"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tiny_bert().save(tmp_path / "tiny")
+
+
+def change(folder: Path, file: str = "config.json", **values: Any) -> None:
+    content = json.loads((folder / file).read_text())
+    (folder / file).write_text(json.dumps(content | values))
+
+
+def change_tensors(folder: Path, do: Callable[[dict[str, torch.Tensor]], None]) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    do(tensors)
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def oddities(folder: Path) -> str:
+    """Return the oddities of a checkpoint that opens, all of which its report says."""
+    report = bertcore.load(folder, device="cpu").report
+    assert report is not None
+    assert set(report.oddities) <= set(report.sentences())
+    return " ".join(report.oddities)
+
+
+def test_an_ordinary_checkpoint_has_none(folder: Path) -> None:
+    assert oddities(folder) == ""
+
+
+@pytest.mark.parametrize("by_file", [False, True])
+def test_programs_of_a_repository_are_named_and_never_run(folder: Path, by_file: bool) -> None:
+    ran = folder / "ran"
+    (folder / "own.py").write_text(f"open({str(ran)!r}, 'w')\nclass OwnModel: pass\n")
+    if not by_file:
+        (folder / "own.py").rename(folder / "own.txt")
+        change(folder, auto_map={"AutoModel": "own.OwnModel"})
+    said = oddities(folder)
+    assert "never run" in said
+    assert "own." in said
+    assert not ran.exists()
+
+
+def test_an_unknown_model_with_its_own_programs_is_refused_in_a_sentence(folder: Path) -> None:
+    change(folder, model_type="mine", auto_map={"AutoModel": "own.OwnModel"})
+
+    def rename(tensors: dict[str, torch.Tensor]) -> None:
+        for number, name in enumerate(list(tensors)):
+            tensors[f"own.part_{number}"] = tensors.pop(name)
+
+    change_tensors(folder, rename)
+    with pytest.raises(RuntimeError, match=r"model_type 'mine'.*never run"):
+        bertcore.load(folder, device="cpu")
+
+
+def add_classifier(folder: Path, num_labels: int) -> None:
+    def add(tensors: dict[str, torch.Tensor]) -> None:
+        tensors["classifier.weight"] = torch.randn(num_labels, 32)
+        tensors["classifier.bias"] = torch.randn(num_labels)
+
+    change_tensors(folder, add)
+
+
+@pytest.mark.parametrize("names", [["LABEL_0", "LABEL_1"], ["no", "yes"]])
+def test_labels_without_names_of_their_own(folder: Path, names: list[str]) -> None:
+    add_classifier(folder, 2)
+    change(
+        folder,
+        architectures=["BertForSequenceClassification"],
+        id2label=dict(enumerate(names)),
+    )
+    assert ("saved without names" in oddities(folder)) == (names[0] == "LABEL_0")
+
+
+def test_label_counts_that_disagree_with_the_weights_are_a_sentence(folder: Path) -> None:
+    add_classifier(folder, 2)
+    names = {"0": "a", "1": "b", "2": "c"}
+    change(folder, architectures=["BertForSequenceClassification"], id2label=names)
+    report = bertcore.load(folder, device="cpu").report
+    assert report is not None
+    assert any("names 3 labels but the head has 2" in line for line in report.sentences())
+
+
+def test_question_answering_without_a_cls_is_a_sentence(folder: Path) -> None:
+    def add(tensors: dict[str, torch.Tensor]) -> None:
+        tensors["qa_outputs.weight"], tensors["qa_outputs.bias"] = torch.randn(2, 32), torch.ones(2)
+
+    change_tensors(folder, add)
+    change(folder, architectures=["BertForQuestionAnswering"])
+    (folder / "tokenizer.json").unlink()
+    for file in folder.iterdir():
+        if file.suffix in (".txt", ".json") and file.name != "config.json":
+            file.write_text(file.read_text().replace("[CLS]", "other"))
+    with pytest.raises((RuntimeError, ValueError), match=r"\[CLS\]"):
+        bertcore.load(folder, device="cpu")
+
+
+def test_a_tokenizer_that_lower_cases_a_cased_vocabulary(tmp_path: Path) -> None:
+    cased = tiny_bert(cased=True).save(tmp_path / "cased")
+    assert oddities(cased) == ""
+    (cased / "tokenizer.json").unlink()
+    change(cased, "tokenizer_config.json", do_lower_case=True)
+    assert "have capitals and so never occur" in oddities(cased)
+
+
+def test_a_tokenizer_that_keeps_capitals_that_its_vocabulary_lacks(folder: Path) -> None:
+    (folder / "tokenizer.json").unlink()
+    change(folder, "tokenizer_config.json", do_lower_case=False)
+    assert "no piece of the vocabulary has a capital" in oddities(folder)
+
+
+def test_a_tokenizer_with_more_pieces_than_the_weights_have_is_refused(
+    folder: Path, tmp_path: Path
+) -> None:
+    give_tokenizer_of_roberta(folder, tmp_path)
+    with pytest.raises(ValueError, match=r"341 pieces.*149.*belongs to this checkpoint"):
+        bertcore.load(folder, device="cpu")
+
+
+def test_a_tokenizer_of_another_family(tmp_path: Path) -> None:
+    folder = tiny_bert(tiny_config(vocab_size=400)).save(tmp_path / "tiny")
+    give_tokenizer_of_roberta(folder, tmp_path)
+    change(folder, pad_token_id=0)
+    said = oddities(folder)
+    assert "tokenizer is byte-level BPE" in said
+    assert "pad_token_id 0" in said
+    assert "another checkpoint" in said
+
+
+def give_tokenizer_of_roberta(folder: Path, tmp_path: Path) -> None:
+    make("RobertaForMaskedLM", tmp_path / "roberta")
+    other = tmp_path / "roberta"
+    for file in folder.iterdir():
+        if file.name not in ("config.json", "model.safetensors"):
+            file.unlink()
+    for file in other.iterdir():
+        if file.name not in ("config.json", "model.safetensors"):
+            (folder / file.name).write_bytes(file.read_bytes())
+
+
+@pytest.mark.parametrize(("dtype", "name"), [(torch.float16, "F16"), (torch.bfloat16, "BF16")])
+def test_weights_stored_in_half_precision(folder: Path, dtype: torch.dtype, name: str) -> None:
+    change_tensors(folder, lambda t: t.update({n: v.to(dtype) for n, v in t.items()}))
+    assert f"stored in {name}" in oddities(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "settings"),
+    [
+        (QUERY, torch.float8_e4m3fn, {}),
+        (QUERY, torch.float8_e5m2, {"quantization_config": {"quant_method": "fp8"}}),
+        (QUERY, torch.uint8, {"quantization_config": {"quant_method": "bitsandbytes"}}),
+        (QUERY.replace("weight", "qweight"), torch.int32, {}),
+    ],
+)
+def test_quantised_weights_are_refused_in_a_sentence(
+    folder: Path, name: str, dtype: torch.dtype, settings: dict[str, Any]
+) -> None:
+    change_tensors(folder, lambda t: t.update({name: t.pop(QUERY).to(dtype)}))
+    change(folder, **settings)
+    method = settings.get("quantization_config", {}).get("quant_method", "")
+    with pytest.raises(ValueError, match=rf"are quantised.*{method}.*were made from"):
+        bertcore.load(folder, device="cpu")
+
+
+@pytest.mark.parametrize("name", ["model.gguf", "weights.Q4_K.gguf"])
+def test_a_folder_of_gguf_is_a_sentence(folder: Path, name: str) -> None:
+    (folder / "model.safetensors").rename(folder / name)
+    with pytest.raises(ValueError, match=r"GGUF weights of llama\.cpp.*made from"):
+        bertcore.load(folder, device="cpu")
+
+
+def save_pickle(folder: Path, **tensors: torch.Tensor) -> None:
+    torch.save(load_file(folder / "model.safetensors") | tensors, folder / "pytorch_model.bin")
+
+
+def test_two_forms_of_the_same_weights(folder: Path) -> None:
+    table = load_file(folder / "model.safetensors")[TABLE]
+    # A pickle stores the tied decoder too, and the numbers of the positions.
+    extra = {
+        "cls.predictions.decoder.weight": table,
+        "bert.embeddings.position_ids": torch.arange(64)[None],
+    }
+    save_pickle(folder, **extra)
+    assert "pytorch_model.bin lies beside model.safetensors" in oddities(folder)
+    assert "hold the same" in compare_forms(folder)
+
+
+def test_two_forms_of_different_weights_are_compared(folder: Path) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    other = tensors[QUERY].clone()
+    other[0, 0] += 0.25
+    save_pickle(folder, **{QUERY: other, "classifier.weight": torch.full((2, 32), 7.0)})
+    said = compare_forms(folder)
+    assert f"1 of {len(tensors)} tensors differ, by up to 0.25: {QUERY}" in said
+    assert "1 are in pytorch_model.bin alone: classifier.weight" in said
+
+
+def test_one_form_is_not_compared(folder: Path) -> None:
+    with pytest.raises(ValueError, match="both"):
+        compare_forms(folder)
+
+
+def test_the_doctor_is_told_of_missing_heads_prefixes_tied_tables_and_parts(tmp_path: Path) -> None:
+    folder = tiny_bert(heads=frozenset({"mlm"})).save(tmp_path / "tiny")
+    tensors = {f"module.{name}": t for name, t in load_file(folder / "model.safetensors").items()}
+    (folder / "model.safetensors").unlink()
+    halves: dict[str, dict[str, torch.Tensor]] = {
+        "model-1.safetensors": {},
+        "model-2.safetensors": {},
+    }
+    for number, name in enumerate(sorted(tensors)):
+        halves[f"model-{number % 2 + 1}.safetensors"][name] = tensors[name]
+    for file, part in halves.items():
+        save_file(part, folder / file)
+    weight_map = {name: file for file, part in halves.items() for name in part}
+    index = json.dumps({"weight_map": weight_map})
+    (folder / "model.safetensors.index.json").write_text(index)
+    report = bertcore.load(folder, device="cpu").report
+    assert report is not None
+    said = " ".join(report.file_remarks())
+    for what in ("Absent: pooler", "in 2 files", "(tied)", "'module.bert.' stood in place"):
+        assert what in said
