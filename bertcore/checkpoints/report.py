@@ -72,6 +72,8 @@ class LoadReport:
     """Which heads checkpoints of this family can have."""
     is_other: bool = False
     """Whether it is of another architecture, run by `transformers`."""
+    task_classes: tuple[str, ...] = ()
+    """Of another architecture: the classes whose task heads are used."""
     lacks: tuple[str, ...]
     """What checkpoints of this family never have, a sentence each."""
     stored_dtype: str
@@ -220,9 +222,11 @@ class LoadReport:
         if self.task_heads:
             names = _some(tuple(self.task_heads))
             use = "The Inspect page and the command bertscope evaluate use it."
-            if self.is_other:
+            if self.is_other and self.task.architecture not in self.task_classes:
                 use = "The Inspect page and the command bertscope evaluate do not read it: "
-                use += f"{self.family} runs on its own code in transformers."
+                use += f"{self.family} runs on its own code in transformers"
+                known = ", ".join(self.task_classes)
+                use += f"; they read {known}." if known else "."
             elif (self.task.architecture or "").endswith("ForMultipleChoice"):
                 use = "The command bertscope evaluate uses it; the Inspect page shows no choices."
             lines.append(f"Task head: {names}. {use}")

@@ -64,18 +64,43 @@ def save(
     Raises:
         ValueError: If `folder` is a file, or holds other things than a checkpoint.
     """
+    return write_checkpoint(
+        folder,
+        tokenizer,
+        config=hf_config(network) | dict(more_config or {}),
+        tensors=hf_state_dict(network) | dict(more_weights or {}),
+    )
+
+
+def write_checkpoint(
+    folder: str | Path,
+    tokenizer: Tokenizer,
+    *,
+    config: Mapping[str, Any],
+    tensors: Mapping[str, Tensor],
+) -> Path:
+    """Write the files of a checkpoint folder as `save` does, of any network.
+
+    Args:
+        folder, tokenizer: As for `save`.
+        config: The content of config.json.
+        tensors: On the CPU, contiguous, by name in the file.
+
+    Raises:
+        ValueError: As `save`.
+    """
     target = Path(folder).expanduser().resolve()
     _check_target(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{target.name[:100]}.", dir=target.parent) as place:
         fresh = Path(place) / "new"
         fresh.mkdir()
-        config, weights = fresh / "config.json", fresh / SAFETENSORS
-        text = json.dumps(hf_config(network) | dict(more_config or {}), indent=2, sort_keys=True)
-        config.write_text(text + "\n", encoding="utf-8")
-        tensors = hf_state_dict(network) | dict(more_weights or {})
-        save_file(tensors, weights, metadata={"format": "pt"})
-        weights.chmod(config.stat().st_mode)  # safetensors keeps others from reading
+        config_file, weights = fresh / "config.json", fresh / SAFETENSORS
+        text = json.dumps(config, indent=2, sort_keys=True)
+        config_file.write_text(text + "\n", encoding="utf-8")
+        save_file(dict(tensors), weights, metadata={"format": "pt"})
+        # safetensors keeps others from reading
+        weights.chmod(config_file.stat().st_mode)
         tokenizer.save(fresh)
         _swap(fresh, target, Path(place) / "old")
     return target

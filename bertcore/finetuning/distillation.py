@@ -16,6 +16,7 @@ from bertcore.finetuning.task_step import TaskWithLoss, Totals
 from bertcore.finetuning.tasks import Task
 from bertcore.network.attention import AttentionFunction
 from bertcore.network.task_heads import TaskNetwork
+from bertcore.network.task_module import TaskModule
 
 
 class DistilledTask(TaskWithLoss):
@@ -42,8 +43,8 @@ class DistilledTask(TaskWithLoss):
 
     def __init__(
         self,
-        module: TaskNetwork,
-        teacher: TaskNetwork,
+        module: TaskModule,
+        teacher: TaskModule,
         task: Task,
         config: DistillConfig,
         *,
@@ -61,7 +62,7 @@ class DistilledTask(TaskWithLoss):
             self.projection = start_projection(*widths, seed).to(module.device)
 
     @property
-    def teacher(self) -> TaskNetwork:
+    def teacher(self) -> TaskModule:
         """The teacher's task network."""
         return self._teacher[0]
 
@@ -96,6 +97,8 @@ class DistilledTask(TaskWithLoss):
         )
         assert ids is not None
         lead = batch.input_ids.shape[:-1]
+        assert isinstance(self.module, TaskNetwork)
+        assert isinstance(self.teacher, TaskNetwork)  # `check_teacher`
         ours = run_with_states(self.module.network, ids, segments, mask)
         logits = self.module.read(ours.hidden[-1], mask, lead)
         with torch.no_grad():
@@ -126,6 +129,9 @@ def check_teacher(student: TaskModel, teacher: TaskModel, config: DistillConfig)
             "--new-head gives the student the teacher's."
         )
     check_same_vocabulary(student.tokenizer, teacher.tokenizer)
+    if config.layer_weight:
+        student.require_parts("the loss of layers")
+        teacher.require_parts("the loss of layers")
     config.check_shapes(student.module.network.config, teacher.module.network.config)
 
 

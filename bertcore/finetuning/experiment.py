@@ -339,7 +339,8 @@ def open_models(
         feature_based=settings.config.feature_based,
     )
     if settings.layers is not None:
-        model.module.network = keep_layers(model.module.network, settings.layers)
+        module = model.require_parts("--layers")
+        module.network = keep_layers(module.network, settings.layers)
     return model, teacher
 
 

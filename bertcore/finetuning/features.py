@@ -16,7 +16,7 @@ from torch import Tensor
 
 from bertcore.finetuning.data.rows import Rows, ordered_batches
 from bertcore.network.attention import AttentionFunction, attention_fused
-from bertcore.network.task_heads import TaskNetwork
+from bertcore.network.task_module import TaskModule
 
 IN_MEMORY_BYTES = 512 * 2**20
 """Larger features are kept in a file."""
@@ -32,7 +32,7 @@ class StoppedEarly(Exception):  # noqa: N818 - no error
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Hidden states of the rows of a data set, as `TaskNetwork.encode` gives them."""
+    """Hidden states of the rows of a data set, as `TaskModule.encode` gives them."""
 
     values: NDArray[np.float32]
     """[R, D] where the top reads [CLS] alone; else of all tokens in a row, [N, D]."""
@@ -53,7 +53,7 @@ class Features:
 
 @torch.no_grad()
 def compute_features(
-    module: TaskNetwork,
+    module: TaskModule,
     rows: Rows,
     folder: Path,
     *,
@@ -80,7 +80,7 @@ def compute_features(
         StoppedEarly: If stopped.
     """
     device = module.device
-    one_a_row = module.kind in ("sequence", "choice")
+    one_a_row = module.reads_one_state
     num = len(rows.starts) - 1 if one_a_row else len(rows.ids)
     width = module.network.config.hidden_size
     if module.lstm is not None:

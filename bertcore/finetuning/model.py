@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,21 +16,28 @@ from bertcore.checkpoints import save
 from bertcore.checkpoints.files import find_files
 from bertcore.checkpoints.folder import find_checkpoint
 from bertcore.checkpoints.keys import mend_keys
+from bertcore.checkpoints.save import write_checkpoint
 from bertcore.checkpoints.source import DEFAULT, resolve
-from bertcore.families import FAMILIES, HeadForm, task_kind
+from bertcore.families import FAMILIES, TASK_CLASSES, HeadForm, task_kind
 from bertcore.finetuning.data.labels import MAX_LABELS, match_labels, some_labels
 from bertcore.finetuning.tasks import TASKS, Task, find_task
 from bertcore.loading import load
 from bertcore.loading.family import which_family
+from bertcore.loading.other import head_names
 from bertcore.network import Network
-from bertcore.network.task_heads import TaskNetwork, initialize_head
+from bertcore.network.task_heads import LSTM, TaskNetwork, initialize_head
+from bertcore.network.task_module import TaskModule
+from bertcore.others.families import OTHERS, OtherFamily
+from bertcore.others.model import OtherModel
+from bertcore.others.task_network import OtherTaskNetwork, task_network
 from bertcore.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from bertcore.model import Model
 
-_LSTM = "features.lstm."
 _CLASSIFIER = HeadForm("all")
+_LAST_LAYERS = ("classifier", "classifier.out_proj", "logits_proj", "qa_outputs")
+"""Of the heads of other architectures."""
 _PROBLEMS = {
     "single_label_classification": " for one label a text",
     "multi_label_classification": " for several labels a text",
@@ -44,7 +51,7 @@ class TaskModel:
     """An encoder with a task head, its tokenizer, and the labels of its outputs."""
 
     task: Task
-    module: TaskNetwork
+    module: TaskModule
     tokenizer: Tokenizer
     labels: tuple[str, ...]
     """Label of each class, in the order of the head's rows; () for scores, spans and choices."""
@@ -56,7 +63,7 @@ class TaskModel:
     @property
     def max_length(self) -> int:
         """The longest input in tokens that the encoder and the tokenizer allow."""
-        limit = self.module.network.config.max_position_embeddings
+        limit = self.module.network.config.max_length
         return min(limit, self.tokenizer.model_max_length)
 
     @property
@@ -70,21 +77,44 @@ class TaskModel:
         Raises:
             ValueError: As `bertcore.checkpoints.save`.
         """
-        return save(
-            self.module.network,
-            self.tokenizer,
+        if isinstance(self.module, TaskNetwork):
+            return save(
+                self.module.network,
+                self.tokenizer,
+                folder,
+                more_weights=_written(self.module.head_tensors()),
+                more_config=self.config_fields(),
+            )
+        assert isinstance(self.module, OtherTaskNetwork)
+        return write_checkpoint(
             folder,
-            more_weights={
-                name: tensor.detach().cpu().contiguous()
-                for name, tensor in _head_tensors(self.module).items()
-            },
-            more_config=self.config_fields(),
+            self.tokenizer,
+            config=self.module.hf_config() | self.config_fields(),
+            tensors=_written(self.module.hf_state_dict()),
         )
 
     @property
     def architecture(self) -> str:
         """The class of `transformers` that opens it."""
         return self.module.network.config.family.task_class(self.task.head_kind)
+
+    def require_parts(self, what: str) -> TaskNetwork:
+        """Return the network, whose layers can be read and changed.
+
+        Args:
+            what: That needs them, the subject of the error.
+
+        Raises:
+            ValueError: If it runs on code of `transformers`.
+        """
+        if isinstance(self.module, TaskNetwork):
+            return self.module
+        family = self.module.network.config.family.name
+        known = ", ".join(family.name for family in FAMILIES.values())
+        raise ValueError(
+            f"{what} needs the layers of {self.name!r}, but {family} is run by transformers, which "
+            f"does not hand them out. Use a checkpoint of one of {known}."
+        )
 
     def config_fields(self) -> dict[str, Any]:
         """Return what config.json says of the task, in Hugging Face's fields and ours."""
@@ -119,11 +149,13 @@ class _StoredHead:
     file has none."""
     num_outputs: int
     """Rows of the last layer; 0 without a head."""
+    num_named: int | None
+    """Labels that config.json names, where that is for its class to obey."""
 
     @property
     def has_lstm(self) -> bool:
         """Whether it is the head of a feature-based tagger."""
-        return any(name.startswith(_LSTM) for name in self.tensors)
+        return any(name.startswith(LSTM) for name in self.tensors)
 
     @property
     def problem(self) -> str:
@@ -161,17 +193,14 @@ def start_task_model(
     check_labels(chosen, labels)
     bert = load(source, device="cpu")
     stored = _read_head(source)
-    network = _encoder(with_parts(bert).module, chosen, generator)
     keeps = stored is not None and bool(stored.tensors) and _is_for(stored, chosen)
     keeps = keeps and not new_head
     num_outputs = chosen.num_outputs(labels)
     if keeps and stored is not None and chosen.has_labels:
         _check_known(labels, stored, source)
         labels, num_outputs = stored.labels, stored.num_outputs
-    module = TaskNetwork(network, chosen.kind, num_outputs)
-    if not keeps or stored is None:
-        initialize_head(module, generator)
-    else:
+    module = _with_head(bert, chosen, num_outputs, generator)
+    if keeps and stored is not None:
         _fill_head(module, stored, source)
     return TaskModel(chosen, module.eval(), bert.tokenizer, tuple(labels), str(source))
 
@@ -227,14 +256,47 @@ def open_task_model(
         )
     if bert is None:
         bert = load(source, device=device, allow_pickle=allow_pickle)
-    network = _encoder(_sharing(with_parts(bert).module), chosen, generator=None)
-    module = TaskNetwork(network, chosen.kind, stored.num_outputs)
+    module = _with_head(bert, chosen, stored.num_outputs, None)
     labels = stored.labels if chosen.has_labels else ()
     _fill_head(module, stored, source)
     module.to(bert.device, bert.dtype)
     return TaskModel(
         chosen, module.eval(), bert.tokenizer, labels, str(source), stored.max_seq_length
     )
+
+
+def _written(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return tensors as they are written to a file."""
+    return {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+
+
+def _with_head(
+    bert: Model, task: Task, num_outputs: int, generator: Generator | None
+) -> TaskModule:
+    """Return an encoder, whose tensors are shared, with a task head.
+
+    Args:
+        bert: Stays as it is.
+        task: To be learned or answered.
+        num_outputs: Of the head.
+        generator: Random source of the head, and of a pooler where it needs one and there is none;
+            None: the head is filled from a file.
+
+    Raises:
+        ValueError: If the architecture has no head for the task.
+    """
+    if isinstance(bert, OtherModel):
+        if task.kind not in bert.module.other.task_heads:
+            reason = f"{bert.config.family.name} has no head for the task {task.name!r} here."
+            if task.feature_based:
+                reason = f"feature-based training needs an encoder of BERT's family. {reason}"
+            raise ValueError(reason)
+        return task_network(bert.module, task.kind, num_outputs, generator=generator)
+    network = _encoder(_sharing(with_parts(bert).module), task, generator)
+    module = TaskNetwork(network, task.kind, num_outputs)
+    if generator is not None:
+        initialize_head(module, generator)
+    return module
 
 
 def _sharing(network: Network) -> Network:
@@ -284,22 +346,24 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
     config = files.read_config()
     architectures = config.get("architectures") or [""]
     architecture = str(architectures[0]) if isinstance(architectures, list) else ""
-    kind = task_kind(architecture)
     with files.open() as weights:
         model_type, _ = which_family(config, weights.stored, files.config_file)
-        if model_type not in FAMILIES:
-            known = ", ".join(family.name for family in FAMILIES.values())
-            raise ValueError(
-                f"{str(source)!r} is a checkpoint of model_type {model_type!r}. Task heads are "
-                f"trained, inspected and scored for {known}. Choose a checkpoint of one of them."
-            )
-        family = FAMILIES[model_type]
-        stored = mend_keys(weights.stored, family).stored
-        # A class that config.json does not name: all kinds have their classifier in common.
-        form = family.tasks[kind] if kind else _CLASSIFIER
-        layers = [name for name in (form.dense, form.norm, form.classifier) if name]
-        names = [f"{layer}.{part}" for layer in layers for part in ("weight", "bias")]
-        names += [name for name in stored if name.startswith(_LSTM)]
+        if model_type in FAMILIES:
+            family, kind = FAMILIES[model_type], task_kind(architecture)
+            stored = mend_keys(weights.stored, family).stored
+            # A class that config.json does not name: all kinds have their classifier in common.
+            form = family.tasks[kind] if kind else _CLASSIFIER
+            layers = [name for name in (form.dense, form.norm, form.classifier) if name]
+            last = form.classifier
+            names = [f"{layer}.{part}" for layer in layers for part in ("weight", "bias")]
+            names += [name for name in stored if name.startswith(LSTM)]
+        else:
+            kind = _other_kind(OTHERS[model_type], architecture, source)
+            head = OTHERS[model_type].task_heads.get(kind or "")
+            stored = head_names(weights.stored, OTHERS[model_type])
+            lasts = _LAST_LAYERS if head is None else (head.last,)
+            last = next((name for name in lasts if f"{name}.weight" in stored), lasts[0])
+            names = list(stored) if f"{last}.weight" in stored else []
         tensors = {
             name: weights.read(stored[name]).float().clone() for name in names if name in stored
         }
@@ -307,21 +371,43 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
     ours = ours if isinstance(ours, dict) else {}
     length = ours.get("max_seq_length")
     problem = str(config.get("problem_type"))
-    last = tensors.get(f"{form.classifier}.weight")
-    if last is None:
+    rows = tensors.get(f"{last}.weight")
+    if rows is None:
         tensors = {}
         if kind is None:
             return None
+    number = 0 if rows is None else len(rows)
+    named = config.get("id2label")
+    is_strict = model_type in OTHERS and kind in ("sequence", "token") and isinstance(named, dict)
     return _StoredHead(
         architecture=architecture,
         kind=kind,
         task=str(ours["task"]) if "task" in ours else None,
-        labels=_read_labels(config.get("id2label"), 0 if last is None else len(last)),
+        labels=_read_labels(named, number),
         problem_type=problem if problem in _PROBLEMS else "",
         max_seq_length=length if isinstance(length, int) and length > 2 else None,
         tensors=tensors,
-        num_outputs=0 if last is None else len(last),
+        num_outputs=number,
+        num_named=len(named) if is_strict and isinstance(named, dict) else None,
     )
+
+
+def _other_kind(family: OtherFamily, architecture: str, source: str | Path) -> str | None:
+    """Return the kind of task head that a class of another architecture has; None: it has none.
+
+    Raises:
+        ValueError: If its head is not read here.
+    """
+    kind = family.task_kind(architecture)
+    if kind is None and any(ending in architecture for ending in TASK_CLASSES.values()):
+        heads = [head.class_name for head in family.task_heads.values()]
+        others = ", ".join(other.name for other in OTHERS.values() if other.task_heads)
+        do = f"Of {family.name} are read: {', '.join(heads)}."
+        if not heads:
+            known = ", ".join(family.name for family in FAMILIES.values())
+            do = f"Task heads are trained, inspected and scored for {known}, {others}."
+        raise ValueError(f"{str(source)!r} is a {architecture}, whose head is not read here. {do}")
+    return kind
 
 
 def _read_labels(id2label: object, number: int) -> tuple[str, ...]:
@@ -364,8 +450,14 @@ def _check_known(labels: Sequence[str], stored: _StoredHead, source: str | Path)
 
 
 @torch.no_grad()
-def _fill_head(module: TaskNetwork, stored: _StoredHead, source: str | Path) -> None:
-    for name, tensor in _head_tensors(module).items():
+def _fill_head(module: TaskModule, stored: _StoredHead, source: str | Path) -> None:
+    if stored.num_named is not None and stored.num_named != stored.num_outputs:
+        raise RuntimeError(
+            f"config.json of {str(source)!r} names {stored.num_named} labels (id2label), but its "
+            f"task head has {stored.num_outputs} outputs. Use the config.json that belongs to the "
+            "weights."
+        )
+    for name, tensor in module.head_tensors().items():
         found = stored.tensors.get(name)
         if found is None or found.shape != tensor.shape:
             state = "missing" if found is None else str(list(found.shape))
@@ -374,13 +466,6 @@ def _fill_head(module: TaskNetwork, stored: _StoredHead, source: str | Path) -> 
                 f"{list(tensor.shape)}. Copy the checkpoint again."
             )
         tensor.copy_(found)
-
-
-def _head_tensors(module: TaskNetwork) -> dict[str, Tensor]:
-    """Return the tensors of a head, and of a feature-based tagger's BiLSTM, by name in files."""
-    lstm = {} if module.lstm is None else dict(module.lstm.named_parameters())
-    of_lstm = {f"{_LSTM}{name}": tensor for name, tensor in lstm.items()}
-    return {**module.head.named_tensors(), **of_lstm}
 
 
 def check_labels(task: Task, labels: Sequence[str]) -> None:

@@ -103,7 +103,7 @@ class Finetuning:
         self.module = model.module.to(self.device)
         if config.keeps_encoder:
             for name, parameter in self.module.named_parameters():
-                parameter.requires_grad = name.startswith(("head.", "lstm.", "network.pooler."))
+                parameter.requires_grad = self.module.is_of_head(name)
         self.with_loss = self._with_loss(teacher, distill)
         self._optimizer_config = config.optimizer_config()
         # The function is typed for a whole pretraining network.

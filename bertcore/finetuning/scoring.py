@@ -10,7 +10,7 @@ from bertcore.finetuning.data.rows import IGNORED, ordered_batches
 from bertcore.finetuning.features import Features
 from bertcore.finetuning.tasks.judged import Outputs, Scored, ScoreOptions
 from bertcore.finetuning.tasks.task_data import TaskData
-from bertcore.network.task_heads import TaskNetwork
+from bertcore.network.task_module import TaskModule
 
 __all__ = ["SCORE_BATCH", "Scored", "score_model"]
 
@@ -19,7 +19,7 @@ SCORE_BATCH = 64
 
 
 def score_model(
-    module: TaskNetwork,
+    module: TaskModule,
     data: TaskData,
     *,
     batch_size: int = SCORE_BATCH,
@@ -51,7 +51,7 @@ def score_model(
 
 @torch.no_grad()
 def _run(
-    module: TaskNetwork,
+    module: TaskModule,
     data: TaskData,
     batch_size: int,
     on_fraction: OnFraction,

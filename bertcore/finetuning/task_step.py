@@ -16,7 +16,7 @@ from bertcore.finetuning.data.rows import Batch, Rows
 from bertcore.finetuning.features import Features
 from bertcore.finetuning.tasks import Task
 from bertcore.network.attention import AttentionFunction, attention_fused, attention_in_products
-from bertcore.network.task_heads import TaskNetwork
+from bertcore.network.task_module import TaskModule
 from bertcore.training.processes import Processes
 from bertcore.training.update import Update
 
@@ -44,7 +44,7 @@ class TaskWithLoss(nn.Module):
 
     def __init__(
         self,
-        module: TaskNetwork,
+        module: TaskModule,
         task: Task,
         *,
         attention: AttentionFunction,
@@ -59,7 +59,7 @@ class TaskWithLoss(nn.Module):
 
         Args:
             batch: On the device.
-            hidden: The result of `TaskNetwork.encode`, if computed already.
+            hidden: The result of `TaskModule.encode`, if computed already.
             totals: Of the batch that this is a part of; None: it is all of it.
         """
         total = None if totals is None else totals.weight

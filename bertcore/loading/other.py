@@ -182,6 +182,7 @@ def _report(
         family_note=opening.family_note,
         family_heads=tuple(sorted(frozenset().union(*(o.heads for o in family.openers)))),
         is_other=True,
+        task_classes=tuple(head.class_name for head in family.task_heads.values()),
         lacks=tuple(network.other.absent[key] for key in _REPORTED if key in network.other.absent),
         stored_dtype=weights.stored[next(iter(match.table.values()))].dtype,
         matched={name: weights.stored[name].shape for name in match.table.values()},
@@ -364,6 +365,24 @@ def _sentinels(vocab: list[str]) -> list[int]:
     while f"<extra_id_{len(sentinels)}>" in ids:
         sentinels.append(ids[f"<extra_id_{len(sentinels)}>"])
     return sentinels
+
+
+def head_names(names: Iterable[str], family: OtherFamily) -> dict[str, str]:
+    """Return what may be of a task head among stored tensors: name without a wrapper -> stored.
+
+    All that is not of the encoder, and the encoder's pooler, which some heads read.
+    """
+    import transformers
+
+    prefix = getattr(transformers, family.openers[-1].class_name).base_model_prefix
+    found = {}
+    for name in names:
+        plain = name
+        for wrapper in _WRAPPERS:
+            plain = plain.removeprefix(wrapper)
+        if not plain.startswith(f"{prefix}.") or plain.startswith(f"{prefix}.pooler."):
+            found[plain] = name
+    return found
 
 
 def _is_task_head(name: str, starts: tuple[str, ...] = _TASK_HEADS) -> bool:

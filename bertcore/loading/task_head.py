@@ -28,12 +28,14 @@ def read_task_head(bert: Model) -> TaskReader | None:
 
     Raises:
         ValueError: If it cannot be applied to one text: a multiple-choice head, a
-            BiLSTM over several layers, one of unknown kind, or one that lacks its pooler.
+            BiLSTM over several layers, one of unknown kind or of another architecture, or one that
+            lacks its pooler.
         RuntimeError: If the files changed since, or its tensors do not fit the encoder.
     """
     report = bert.report
     if report is None or not report.task_heads:
         return None
+    bert.require("parts")
     tensors = stored_task_head(bert)
     values = _files(report).read_config()
     form = _form(bert, report, tensors)

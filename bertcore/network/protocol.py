@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -76,6 +76,16 @@ class Encoder(Protocol):
 
     def why_no_head(self, head: Capability) -> str | None:
         """Return the sentence why a head is absent; None where it is there."""
+
+    @property
+    def training(self) -> bool:
+        """Whether dropout is on."""
+
+    def train(self, mode: bool = True) -> Any:
+        """Turn dropout on or off."""
+
+    def eval(self) -> Any:
+        """Turn dropout off."""
 
     def parameters(self) -> Iterator[nn.Parameter]:
         """Yield each weight once."""

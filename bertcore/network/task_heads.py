@@ -14,12 +14,16 @@ from torch import Generator, Tensor, nn
 from bertcore.config import BertConfig
 from bertcore.families import TASK_CLASSES, HeadForm
 from bertcore.network.attention import AttentionFunction, additive_mask, attention_fused
+from bertcore.network.embeddings import EmbeddingParts
 from bertcore.network.empty import empty_linear, layer_norm
 from bertcore.network.encoder import Network, collect_into
 from bertcore.network.protocol import Encoder
+from bertcore.network.task_module import AfterLayer, TaskModule
 
 HEAD_KINDS = (*TASK_CLASSES, "features")
 NUM_FEATURE_LAYERS = 4
+LSTM = "features.lstm."
+"""What the tensors of a feature-based tagger's BiLSTM begin with, in files."""
 _FEATURES = HeadForm("all")
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "tanh": torch.tanh,
@@ -98,8 +102,8 @@ class TaskHead(nn.Module):
         }
 
 
-class TaskNetwork(nn.Module):
-    """An encoder and one task head.
+class TaskNetwork(TaskModule):
+    """Our encoder and one task head.
 
     Args:
         network: With a pooler where the family's head reads it.
@@ -130,9 +134,10 @@ class TaskNetwork(nn.Module):
                 f"a head of kind {kind!r} reads the pooler, which this checkpoint lacks. "
                 "Open one with a pooler such as 'default'."
             )
-        self.network, self.kind = network, kind
+        self.network: Network = network
+        self.kind = kind
         self.head = TaskHead(network.config, num_outputs, form)
-        self.lstm: nn.LSTM | None = None
+        self.lstm = None
         if kind == "features":
             d = network.config.hidden_size
             depth = min(NUM_FEATURE_LAYERS, network.config.num_hidden_layers)
@@ -148,27 +153,10 @@ class TaskNetwork(nn.Module):
         """Where the weights are."""
         return self.head.classifier.weight.device
 
-    def forward(
-        self,
-        input_ids: Tensor,
-        segment_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        *,
-        attention: AttentionFunction = attention_fused,
-    ) -> Tensor:
-        """Return logits.
-
-        Args:
-            input_ids, segment_ids: int64, [B, T]; of choices [B, N, T].
-            attention_mask: True at tokens, same shape; None means attend to all.
-            attention: How to attend.
-
-        Returns:
-            [B, C] ("sequence"), [B, T, C] ("token", "features"), [B, T, 2] ("span"),
-            [B, N] ("choice").
-        """
-        hidden = self.encode(input_ids, segment_ids, attention_mask, attention=attention)
-        return self.read(hidden, attention_mask, input_ids.shape[:-1])
+    @property
+    def reads_one_state(self) -> bool:
+        """Whether the head reads the state of [CLS] alone."""
+        return self.head.form.reads in ("pooler", "first")
 
     def encode(
         self,
@@ -194,7 +182,7 @@ class TaskNetwork(nn.Module):
             for x in (input_ids, segment_ids, attention_mask)
         )
         assert ids is not None
-        if self.head.form.reads in ("pooler", "first"):
+        if self.reads_one_state:
             return encode_first_token(self.network, ids, segments, mask, attention=attention)
         if self.lstm is not None:
             return last_layers(self.network, ids, segments, mask, attention=attention)
@@ -214,6 +202,45 @@ class TaskNetwork(nn.Module):
         kept = None if attention_mask is None else attention_mask.flatten(0, -2)
         logits: Tensor = self.head(self.head.vectors(self.network, hidden, kept))
         return logits.view(*lead) if self.kind == "choice" else logits
+
+    def logits_of(self, hidden: Tensor) -> Tensor:
+        """Return logits, [..., C] or [..., T, C], of hidden states [..., T, D] without padding."""
+        logits: Tensor = self.head(self.head.vectors(self.network, hidden))
+        return logits
+
+    def look_up(self, input_ids: Tensor, segment_ids: Tensor) -> EmbeddingParts:
+        """Return the embeddings of an input before they are summed; ids are int64, [B, T]."""
+        _, positions = self.network.default_ids(input_ids, segment_ids, None)
+        places = positions.expand_as(input_ids)
+        return self.network.embeddings.look_up(input_ids, segment_ids, places)
+
+    def first_rows(self) -> EmbeddingParts:
+        """Return the vectors of token 0, segment 0 and the first position, each [E]."""
+        tables = self.network.embeddings
+        segments, positions = tables.token_type_embeddings, tables.position_embeddings
+        first = self.network.config.position_offset
+        return EmbeddingParts(
+            token=tables.word_embeddings.weight[0],
+            segment=None if segments is None else segments.weight[0],
+            position=None if positions is None else positions.weight[first],
+        )
+
+    def from_embeddings(
+        self, embedded: EmbeddingParts, input_ids: Tensor, segment_ids: Tensor, after: AfterLayer
+    ) -> Tensor:
+        """Return logits of embeddings in the place of those of an input."""
+        tables = self.network.embeddings
+        hidden = tables.project(tables.normalize(embedded.sum))
+        return self.logits_of(self.network.run_layers(hidden, after=after))
+
+    def head_tensors(self) -> dict[str, Tensor]:
+        """Return the tensors of the head, a BiLSTM's included, under their names in files."""
+        lstm = {} if self.lstm is None else dict(self.lstm.named_parameters())
+        return {**self.head.named_tensors(), **{f"{LSTM}{n}": t for n, t in lstm.items()}}
+
+    def is_of_head(self, name: str) -> bool:
+        """Return whether a parameter is of the head, its pooler included, not of the encoder."""
+        return name.startswith(("head.", "lstm.", "network.pooler."))
 
 
 def encode_first_token(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from bertcore.families import Capability, Family
+from bertcore.families import TASK_CLASSES, Capability, Family
 
 MASKED, PERMUTED, DENOISING, SPANS, CAUSAL = "masked", "permuted", "denoising", "spans", "causal"
 """How a model was trained to predict words: from a mask in their place (BERT); from all others in
@@ -23,6 +23,16 @@ class Opener(NamedTuple):
     """Those that it has: "mlm" (hidden words), "next" (next token), "nsp" (next sentence)."""
     options: Mapping[str, Any] = {}
     """Passed when it is made."""
+
+
+class OtherHead(NamedTuple):
+    """A task head of an architecture: its class in `transformers`, and what it reads."""
+
+    class_name: str
+    last: str = "classifier"
+    """Name of its last layer in files."""
+    reads: Literal["first", "last", "all"] = "all"
+    """The state of the first token; of the last that is no padding; of every token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +54,43 @@ class OtherFamily(Family):
     """Position of the first token; padding has the one before."""
     only_float32: bool = False
     """Whether its code in `transformers` fails in other formats."""
+    task_heads: Mapping[str, OtherHead] = field(default_factory=dict)
+    """Kind of task head, a key of TASK_CLASSES -> the head; {}: none is read here."""
+    layers: str = "encoder.layer"
+    """Where the list of layers is in the encoder."""
+    is_time_first: bool = False
+    """Whether its layers have the tokens in the first dimension, [T, B, D]."""
 
     @property
     def is_causal(self) -> bool:
         """Whether a token attends only to itself and the tokens before it."""
         return self.words == CAUSAL
+
+    def task_class(self, kind: str) -> str:
+        """Return the class of `transformers` with a task head."""
+        return self.task_heads[kind].class_name
+
+    def task_kind(self, class_name: str) -> str | None:
+        """Return the kind of task head that a class of this architecture has here, or None."""
+        heads = self.task_heads.items()
+        return next((kind for kind, head in heads if head.class_name == class_name), None)
+
+
+def _task_heads(name: str, kinds: Iterable[str], **of_text: Any) -> dict[str, OtherHead]:
+    """Return the heads of an architecture whose names are the usual ones.
+
+    Args:
+        name: That the classes of `transformers` begin with.
+        kinds: Of TASK_CLASSES.
+        of_text: What differs in the heads that answer for a text or a choice.
+    """
+    heads = {kind: OtherHead(f"{name}{TASK_CLASSES[kind]}") for kind in kinds}
+    for kind, head in heads.items():
+        if kind in ("sequence", "choice"):
+            heads[kind] = head._replace(**{"reads": "first", **of_text})
+        elif kind == "span":
+            heads[kind] = head._replace(last="qa_outputs")
+    return heads
 
 
 def _family(name: str, *, absent: Mapping[Capability, str], **values: Any) -> OtherFamily:
@@ -118,6 +160,9 @@ def _deberta(name: str, class_name: str, sign: str) -> OtherFamily:
         signs=(sign,),
         tokens=_BERT_TOKENS,
         only_float32=class_name == "Deberta",
+        task_heads=_task_heads(
+            class_name, (k for k in TASK_CLASSES if k != "choice" or class_name == "DebertaV2")
+        ),
         absent={**_no_segments(name), **_relative(name)},
     )
 
@@ -135,13 +180,19 @@ MOBILEBERT = _family(
     ),
     words=MASKED,
     signs=("embedding_transformation.", ".bottleneck."),
+    task_heads=_task_heads("MobileBert", TASK_CLASSES),
     absent={
         "nsp": "this MobileBERT checkpoint has no next-sentence head.",
     },
 )
+_XLNET_HEADS = _task_heads("XLNet", TASK_CLASSES, last="logits_proj", reads="last")
+_XLNET_HEADS["span"] = OtherHead("XLNetForQuestionAnsweringSimple", "qa_outputs")
 XLNET = _family(
     "XLNet",
     openers=(Opener("XLNetLMHeadModel", _WORDS), Opener("XLNetModel")),
+    task_heads=_XLNET_HEADS,
+    layers="layer",
+    is_time_first=True,
     only_float32=True,
     words=PERMUTED,
     signs=(".rel_attn.",),
@@ -173,6 +224,8 @@ XLNET = _family(
         "mask token is needed.",
     },
 )
+_MPNET_HEADS = _task_heads("MPNet", TASK_CLASSES)
+_MPNET_HEADS["sequence"] = _MPNET_HEADS["sequence"]._replace(last="classifier.out_proj")
 MPNET = _family(
     "MPNet",
     openers=(
@@ -190,6 +243,7 @@ MPNET = _family(
         "mask_token": "<mask>",
     },
     position_offset=2,
+    task_heads=_MPNET_HEADS,
     absent={
         **_no_segments("MPNet"),
         "nsp": "MPNet has no next-sentence head: it was pretrained to predict words in a permuted "
@@ -202,6 +256,8 @@ EUROBERT = _family(
     words=MASKED,
     signs=(),  # it names its tensors as Llama does, which is another network
     tokens={"pad_token": "<|pad|>", "mask_token": "<|mask|>"},
+    task_heads=_task_heads("EuroBert", ("sequence", "token"), reads="all"),
+    layers="layers",
     has_norm=False,
     absent={
         **_no_segments("EuroBERT"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
@@ -13,6 +14,9 @@ from bertcore.families import Capability
 from bertcore.network.encoder import absent_head, too_long
 from bertcore.others import words
 from bertcore.others.config import OtherConfig
+
+Hook = Callable[[Tensor], Tensor | None]
+"""Gets a module's output, [B, T, ...]; what it returns, unless None, takes the output's place."""
 
 
 class States(NamedTuple):
@@ -33,6 +37,7 @@ class OtherNetwork(nn.Module):
         heads: Those that it has: "mlm", "next", "nsp".
         mask_id: Of the token that stands for a hidden word; -1: there is none.
         sentinels: Ids of T5's <extra_id_0>, <extra_id_1>, ...
+        lock: Of another network with the same encoder; None makes one.
     """
 
     def __init__(
@@ -43,6 +48,7 @@ class OtherNetwork(nn.Module):
         *,
         mask_id: int = -1,
         sentinels: Sequence[int] = (),
+        lock: threading.RLock | None = None,
     ) -> None:
         super().__init__()
         self.config = config
@@ -51,7 +57,7 @@ class OtherNetwork(nn.Module):
         self.other = config.other
         self.mask_id = mask_id
         self.sentinels = list(sentinels)
-        self._lock = threading.Lock()
+        self.lock = lock or threading.RLock()
 
     @property
     def base(self) -> Any:
@@ -135,7 +141,7 @@ class OtherNetwork(nn.Module):
 
     def run(self, part: Any, **inputs: Any) -> Any:
         """Call a model of `transformers`; one at a time, since it keeps intermediate results."""
-        with self._lock:
+        with self.lock:
             return part(**inputs, return_dict=True)
 
     def forward(
@@ -151,8 +157,59 @@ class OtherNetwork(nn.Module):
         Raises:
             ValueError: If the input is longer than what is read.
         """
-        hidden_states = self.states(input_ids, segment_ids, attention_mask).hidden_states
-        return hidden_states[-1 if num_layers is None else num_layers]
+        if num_layers is not None:
+            return self.states(input_ids, segment_ids, attention_mask).hidden_states[num_layers]
+        self._check_length(input_ids)
+        inputs = self.inputs(input_ids, segment_ids, attention_mask)
+        last: Tensor = self.run(self.encoder(), **inputs).last_hidden_state
+        return last
+
+    def embedding_modules(self) -> dict[str, nn.Module]:
+        """Return the tables whose vectors are summed: "token", and "segment" and "position"."""
+        tables = getattr(self.base, "embeddings", None)
+        modules = {
+            "token": self.model.get_input_embeddings(),
+            "segment": getattr(tables, "token_type_embeddings", None),
+            "position": getattr(tables, "position_embeddings", None),
+        }
+        return {name: module for name, module in modules.items() if module is not None}
+
+    def layer_modules(self) -> list[nn.Module]:
+        """Return what ends each layer."""
+        layers = list(self.base.get_submodule(self.other.layers))
+        convolution = getattr(getattr(self.base, "encoder", None), "conv", None)
+        if convolution is not None:  # of the larger DeBERTa-v2: it follows the first layer
+            layers[0] = convolution
+        return layers
+
+    @contextmanager
+    def hooked(
+        self, hooks: Mapping[nn.Module, Callable[[Tensor], Tensor | None]]
+    ) -> Iterator[None]:
+        """Call functions with the output of some modules; no other thread runs meanwhile."""
+
+        def register(module: nn.Module, function: Hook) -> Any:
+            def hook(module: nn.Module, inputs: Any, output: Any) -> Any:
+                first = output[0] if isinstance(output, tuple) else output
+                changed = function(self._batch_first(first))
+                if changed is None:
+                    return None
+                changed = self._batch_first(changed)
+                return (changed, *output[1:]) if isinstance(output, tuple) else changed
+
+            return module.register_forward_hook(hook)
+
+        with self.lock:
+            handles = [register(module, function) for module, function in hooks.items()]
+            try:
+                yield
+            finally:
+                for handle in handles:
+                    handle.remove()
+
+    def _batch_first(self, tensor: Tensor) -> Tensor:
+        """Return [B, T, ...] of the model's own form, and back."""
+        return tensor.transpose(0, 1) if self.other.is_time_first else tensor
 
     def every_state(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
         """Return all hidden states, [L+1, B, T, D]."""

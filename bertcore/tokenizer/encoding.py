@@ -35,6 +35,13 @@ class Template(NamedTuple):
         """Special tokens that it adds."""
         return len(self.before) + len(self.between) + len(self.after)
 
+    def cls_place(self, num_tokens: int) -> int:
+        """Return where the token that stands for the whole text is, in a row of some tokens.
+
+        The first place; of XLNet, which adds nothing before a text, the last.
+        """
+        return 0 if self.before else num_tokens - 1
+
     def fill(self, first: Sequence[int], second: Sequence[int] = ()) -> tuple[list[int], list[int]]:
         """Return ids and segments of a text, or of a pair, with the special tokens."""
         ids: list[int] = []
@@ -72,6 +79,11 @@ class Encoding:
 
     def __len__(self) -> int:
         return len(self.input_ids)
+
+    @property
+    def cls_place(self) -> int:
+        """Where the token that stands for the whole text is: [CLS], or XLNet's <cls> at the end."""
+        return 0 if self.special_tokens_mask[0] else len(self) - 1
 
     @property
     def num_in_a(self) -> int:

@@ -264,6 +264,64 @@ def make_other(class_name: str, folder: Path, **changes: Any) -> PreTrainedModel
     return model
 
 
+TASK_CLASSES = {
+    "deberta": "Deberta",
+    "deberta-v2": "DebertaV2",
+    "mobilebert": "MobileBert",
+    "xlnet": "XLNet",
+    "mpnet": "MPNet",
+    "eurobert": "EuroBert",
+}
+"""By model_type: what the classes with task heads begin with."""
+_SHAPES = {
+    "deberta": {**_RELATIVE, "position_biased_input": True, "type_vocab_size": 2},
+    "deberta-v2": {**_V2, "position_biased_input": False},
+    "mobilebert": _MOBILE,
+    "xlnet": _XLNET,
+    "mpnet": _ENCODER,
+    "eurobert": _EUROBERT,
+}
+
+
+def make_other_task(
+    folder: Path, task: str, model_type: str, labels: tuple[str, ...], **changes: Any
+) -> PreTrainedModel:
+    """Write a fine-tuned checkpoint of another architecture with random weights.
+
+    Args:
+        folder: To write to, tokenizer included.
+        task: What follows "For" in the class of `transformers`.
+        model_type: A key of TASK_CLASSES.
+        labels: Their names; one for a regression.
+        changes: Of the config, such as problem_type.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    size = TOKENIZERS[model_type](folder)
+    torch.manual_seed(1)
+    config = transformers.AutoConfig.for_model(
+        model_type,
+        vocab_size=size,
+        attn_implementation="eager",
+        id2label=dict(enumerate(labels)),
+        label2id={label: i for i, label in enumerate(labels)},
+        **{**_SHAPES[model_type], **changes},
+    )
+    if model_type == "xlnet" and task == "QuestionAnswering":
+        task += "Simple"
+    model: PreTrainedModel = getattr(transformers, f"{TASK_CLASSES[model_type]}For{task}")(config)
+    encoder = {id(parameter) for parameter in model.base_model.parameters()}
+    with torch.no_grad():
+        for parameter in model.parameters():
+            # A large head, so that small differences of the states show in its answers.
+            parameter.add_(
+                torch.randn(parameter.shape), alpha=0.1 if id(parameter) in encoder else 0.3
+            )
+        if model_type == "mobilebert":
+            model.get_input_embeddings().weight[0] = 0
+    model.eval().save_pretrained(folder)
+    return model
+
+
 def opened(folder: Path, **options: Any) -> OtherModel:
     """Open a folder that `make_other` wrote."""
     bert = bertcore.load(folder, device="cpu", **options)

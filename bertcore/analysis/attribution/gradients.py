@@ -94,7 +94,7 @@ def integrated_gradients(
     from captum.attr import IntegratedGradients
 
     embedded, start = _ends(model, source, parts, baseline, steps)
-    run = _Run(model, target, embedded, parts)
+    run = _Run(model, source, target, embedded, parts)
     attributions, delta = IntegratedGradients(run).attribute(
         run.chosen(embedded),
         run.chosen(start),
@@ -120,7 +120,7 @@ def gradient_x_input(model: TaskModel, source: TaskInput, target: Target) -> Att
     from captum.attr import InputXGradient
 
     embedded = _look_up(model, source)
-    run = _Run(model, target, embedded, PARTS)
+    run = _Run(model, source, target, embedded, PARTS)
     inputs = tuple(part.requires_grad_() for part in run.chosen(embedded))
     attributions = InputXGradient(run).attribute(inputs)
     return Attribution(_summed(run.names, attributions), run.value(embedded), None, None)
@@ -152,7 +152,7 @@ def layer_conductance(
     from captum.attr import LayerConductance
 
     embedded, start = _ends(model, source, PARTS[:1], baseline, steps)
-    run = _Run(model, target, embedded, PARTS[:1])
+    run = _Run(model, source, target, embedded, PARTS[:1])
     layers, deltas = [], []
     for index, probe in enumerate(run.probes):
         conductance, delta = LayerConductance(run, probe).attribute(
@@ -180,13 +180,20 @@ class _Run(nn.Module):
     """
 
     def __init__(
-        self, model: TaskModel, target: Target, embedded: EmbeddingParts, parts: Sequence[str]
+        self,
+        model: TaskModel,
+        source: TaskInput,
+        target: Target,
+        embedded: EmbeddingParts,
+        parts: Sequence[str],
     ) -> None:
         super().__init__()
         # In lists, so that the model's parts do not become this module's own.
         self._model, self._target, self._fixed = [model], target, embedded
+        self._ids = _ids(model, source)
         self.names = [name for name in PARTS if name in parts and _part(embedded, name) is not None]
-        self.probes = nn.ModuleList(nn.Identity() for _ in model.module.network.layers)
+        num_layers = model.module.network.config.num_hidden_layers
+        self.probes = nn.ModuleList(nn.Identity() for _ in range(num_layers))
 
     def chosen(self, embedded: EmbeddingParts) -> tuple[Tensor, ...]:
         """Return the embeddings that follow the path, each [1, T, E]."""
@@ -200,15 +207,18 @@ class _Run(nn.Module):
 
     def forward(self, *chosen: Tensor) -> Tensor:
         """Return the target's values, [B], of embeddings [B, T, E] in the order of `names`."""
-        module = self._model[0].module
-        network = module.network
         by_name = dict(zip(self.names, chosen, strict=True))
         token, segment, position = (by_name.get(name, _part(self._fixed, name)) for name in PARTS)
         assert token is not None
-        summed = EmbeddingParts(token, segment, position).sum
-        hidden = network.embeddings.project(network.embeddings.normalize(summed))
-        hidden = network.run_layers(hidden, after=lambda index, state: self.probes[index](state))
-        logits = module.head(module.head.vectors(network, hidden)).float()
+        logits = (
+            self._model[0]
+            .module.from_embeddings(
+                EmbeddingParts(token, segment, position),
+                *self._ids,
+                after=lambda index, state: self.probes[index](state),
+            )
+            .float()
+        )
         require_finite_logits([logits.detach()])
         return self._target.value(logits)
 
@@ -229,14 +239,18 @@ def _look_up(model: TaskModel, source: TaskInput) -> EmbeddingParts:
             "this tagger reads its encoder without gradients (feature-based), so they do not "
             "reach the embeddings. Explain it by occlusion."
         )
-    network, encoding = model.module.network, source.encoding
-    device = model.module.device
-    ids = torch.tensor([encoding.input_ids], device=device)
-    segments = torch.tensor([encoding.segment_ids], device=device)
-    _, positions = network.default_ids(ids, segments, None)
     with torch.no_grad():
-        embedded = network.embeddings.look_up(ids, segments, positions.expand_as(ids))
+        embedded = model.module.look_up(*_ids(model, source))
     return EmbeddingParts(*(None if part is None else part.detach().clone() for part in embedded))  # type: ignore[arg-type]
+
+
+def _ids(model: TaskModel, source: TaskInput) -> tuple[Tensor, Tensor]:
+    """Return the ids of tokens and segments, each int64 [1, T]."""
+    device, encoding = model.module.device, source.encoding
+    return (
+        torch.tensor([encoding.input_ids], device=device),
+        torch.tensor([encoding.segment_ids], device=device),
+    )
 
 
 def _ends(
@@ -251,7 +265,7 @@ def _ends(
     if steps < 2:
         raise ValueError(f"steps is {steps}; expected at least 2.")
     embedded = _look_up(model, source)
-    tables, tokenizer = model.module.network.embeddings, model.tokenizer
+    tokenizer, first = model.tokenizer, model.module.first_rows()
     from_text = torch.tensor(
         [not added for added in source.encoding.special_tokens_mask], device=embedded.token.device
     )[None, :, None]
@@ -259,15 +273,12 @@ def _ends(
         place = torch.zeros_like(embedded.token)
         if baseline != "zero":
             stand_in = tokenizer.mask_id if baseline == "mask" else tokenizer.pad_id
-            place = tables.word_embeddings.weight[stand_in].expand_as(embedded.token)
+            place = model.module.network.token_table[stand_in].expand_as(embedded.token)
         token = torch.where(from_text, place, embedded.token)
-        segment = embedded.segment
-        if segment is not None and tables.token_type_embeddings is not None:
-            segment = tables.token_type_embeddings.weight[0].expand_as(segment)
-        position = embedded.position
-        if position is not None and tables.position_embeddings is not None:
-            first = model.module.network.config.position_offset
-            position = tables.position_embeddings.weight[first].expand_as(position)
+        segment, position = (
+            None if part is None or row is None else row.expand_as(part)
+            for part, row in zip(embedded[1:], first[1:], strict=True)
+        )
     return embedded, EmbeddingParts(token, segment, position)
 
 

@@ -172,19 +172,17 @@ def _task_decision(bert: Model, source: str | Path) -> tuple[tuple[Decision, ...
     from bertcore.finetuning.model import open_task_model
 
     try:
-        model = open_task_model(source, device=str(bert.device))
+        model = open_task_model(source, bert=bert)
     except (ValueError, RuntimeError, OSError) as error:
         return (), " ".join(str(error).split())
     task = model.task
     if task.decision is None:
         reason = f"the task head of {str(source)!r} reads {task.why_no_decision}"
         return (), f"{reason}, so it is not compared here."
-    reader = model.module.head.requires_grad_(requires_grad=False).to(bert.dtype)
-
-    def head(hidden: Tensor) -> Tensor:
-        logits: Tensor = reader(reader.vectors(bert.module, hidden))
-        return logits
-
+    module = model.module
+    for tensor in module.head_tensors().values():
+        tensor.requires_grad = False
     width = bert.config.hidden_size
     early = bert.module.read_early
+    head = module.logits_of
     return (Decision(task.decision, model.labels, bert.name, width, head, early),), ""

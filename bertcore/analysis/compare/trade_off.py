@@ -13,7 +13,7 @@ from bertcore.configs.columns import USUAL, Columns
 from bertcore.finetuning.data.rows import Batch, Rows, ordered_batches
 from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.tasks.read import read_task_data
-from bertcore.network.task_heads import TaskNetwork
+from bertcore.network.task_module import TaskModule
 
 MOST_TIMED = 512
 """Examples of the file that are timed."""
@@ -168,7 +168,7 @@ def _speeds(models: Sequence[TaskModel], rows: Sequence[Rows], rounds: int) -> l
     return median_seconds(passes, models[0].module.device, rounds=rounds)
 
 
-def _read_all(module: TaskNetwork, batches: Sequence[Batch]) -> None:
+def _read_all(module: TaskModule, batches: Sequence[Batch]) -> None:
     for batch in batches:
         module(batch.input_ids, batch.segment_ids, batch.attention_mask)
 

@@ -31,6 +31,8 @@ class Window(NamedTuple):
     """Tokens of the text in it."""
     row_offset: int
     """Place of its first token in the row, behind [CLS] question [SEP]."""
+    cls_place: int = 0
+    """Place of [CLS] in the row, which stands for no answer."""
 
 
 @dataclass(slots=True)
@@ -113,11 +115,12 @@ def question_rows(
         span = _token_span(example, offsets)
         for start, size in _cut(len(context_ids), room, doc_stride):
             builder.add(question_ids, context_ids[start : start + size])
+            null = template.cls_place(len(question_ids) + size + template.num_special)
             shift = num_before + len(question_ids) - start
             inside = span is not None and start <= span[0] and span[1] < start + size
-            targets.extend([span[0] + shift, span[1] + shift] if inside and span else [0, 0])
+            targets.extend([span[0] + shift, span[1] + shift] if inside and span else [null, null])
             if not is_train:
-                questions.windows.append(Window(questions.num, start, size, shift + start))
+                questions.windows.append(Window(questions.num, start, size, shift + start, null))
         if not is_train:
             questions.examples.append(example)
             questions.offsets.append(offsets)
@@ -145,7 +148,7 @@ def find_answers(questions: Questions, logits: Sequence[NDArray[np.float32]]) ->
         of_question[window.question].append(window)
     for window, values in zip(questions.windows, logits, strict=True):
         number = window.question
-        null[number] = min(null[number], float(values[0, 0] + values[0, 1]))
+        null[number] = min(null[number], float(values[window.cls_place].sum()))
         text = values[window.row_offset : window.row_offset + window.num_tokens]
         owned = _owned(window, of_question[number])
         starts = [int(i) for i in _largest(text[:, 0]) if owned[i]]

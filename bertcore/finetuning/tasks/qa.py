@@ -271,7 +271,8 @@ class Extract(InspectableTask):
             offsets = source.encoding.offsets
             text = (source.text_pair or "")[offsets[start][0] : offsets[end][1]]
             spans.append(SpanAnswer(text, start, end, value))
-        return SpanAnswers(tuple(spans), float(starts[0] * ends[0]))
+        null = source.encoding.cls_place
+        return SpanAnswers(tuple(spans), float(starts[null] * ends[null]))
 
     def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
         """Return the judge that scores answers as SQuAD does.

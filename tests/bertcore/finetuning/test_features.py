@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from bertcore.finetuning import find_task, read_task_data, resume_experiment, start_task_model
+from bertcore.finetuning import (
+    find_task,
+    open_task_model,
+    read_task_data,
+    resume_experiment,
+    start_task_model,
+)
 from bertcore.finetuning.data.rows import ordered_batches
 from bertcore.finetuning.features import FEATURES_FILE, StoppedEarly, compute_features
 from bertcore.finetuning.scoring import score_model
@@ -17,6 +23,7 @@ from bertcore.network.task_heads import TaskNetwork
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.finetuning_files import WRITERS
 from tests.support.tiny import tiny_bert
+from tests.support.tiny_tasks import make_task
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +46,22 @@ def opened(task: str, tiny: Path, folder: Path, *, feature_based: bool = False) 
         feature_based=feature_based,
     )
     return model.module, data
+
+
+def test_a_head_that_pools_all_tokens_gets_them_all(tmp_path: Path) -> None:
+    make_task(tmp_path, "SequenceClassification", "modernbert", classifier_pooling="mean")
+    model = open_task_model(tmp_path, device="cpu")
+    path = tmp_path / "data.tsv"
+    path.write_text("text\tlabel\nthe river bank\tbad\nthe dog\tgood\na\tso-so\n")
+    data = read_task_data(path, model.task, model.tokenizer, max_length=40, labels=model.labels)
+    found = compute_features(model.module, data.rows, tmp_path)
+    assert found is not None
+    batch = data.rows.batch([0, 1, 2])
+    with torch.no_grad():
+        hidden = found.batch(np.arange(3))
+        logits = model.module.read(hidden, batch.attention_mask, (3,))
+        whole = model.module(batch.input_ids, batch.segment_ids, batch.attention_mask)
+    torch.testing.assert_close(logits, whole, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("task", [*WRITERS, "features"])

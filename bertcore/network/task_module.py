@@ -1,0 +1,124 @@
+"""The interface of an encoder with a task head, ours and those that `transformers` runs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from bertcore.network.attention import AttentionFunction, attention_fused
+from bertcore.network.embeddings import EmbeddingParts
+from bertcore.network.protocol import Encoder
+
+AfterLayer = Callable[[int, Tensor], Tensor]
+"""Gets the number of a layer and its output, [B, T, D]; returns what the next layer reads."""
+
+
+class TaskModule(nn.Module, ABC):
+    """An encoder and one task head.
+
+    `TaskNetwork` is ours; `OtherTaskNetwork` wraps a class of `transformers` with its own head.
+    """
+
+    network: Encoder
+    kind: str
+    """Of HEAD_KINDS."""
+    lstm: nn.LSTM | None
+    """Of a feature-based tagger."""
+
+    @property
+    @abstractmethod
+    def device(self) -> torch.device:
+        """Where the weights are."""
+
+    @property
+    @abstractmethod
+    def reads_one_state(self) -> bool:
+        """Whether `encode` returns a single state of each row, [R, 1, D]."""
+
+    @abstractmethod
+    def encode(
+        self,
+        input_ids: Tensor,
+        segment_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        *,
+        attention: AttentionFunction = attention_fused,
+    ) -> Tensor:
+        """Return the encoder states that the head reads, of R rows, one per choice.
+
+        Args:
+            input_ids, segment_ids, attention_mask, attention: As for `forward`.
+
+        Returns:
+            [R, 1, D] where the head reads one state, else those of all tokens, [R, T, D].
+        """
+
+    @abstractmethod
+    def read(self, hidden: Tensor, attention_mask: Tensor | None, lead: Sequence[int]) -> Tensor:
+        """Return the logits of `forward` from what `encode` returns.
+
+        Args:
+            hidden: Of `encode`.
+            attention_mask: As for `forward`.
+            lead: Shape of the input without its tokens: [B], of choices [B, N].
+        """
+
+    @abstractmethod
+    def logits_of(self, hidden: Tensor) -> Tensor:
+        """Return logits, [..., C] or [..., T, C], of hidden states [..., T, D] without padding.
+
+        Of any layer: the head reads what it finds where the last hidden states would be.
+        """
+
+    @abstractmethod
+    def look_up(self, input_ids: Tensor, segment_ids: Tensor) -> EmbeddingParts:
+        """Return the embeddings of an input before they are summed; ids are int64, [B, T]."""
+
+    @abstractmethod
+    def first_rows(self) -> EmbeddingParts:
+        """Return the vectors of token 0, segment 0 and the first position, each [E]."""
+
+    @abstractmethod
+    def from_embeddings(
+        self, embedded: EmbeddingParts, input_ids: Tensor, segment_ids: Tensor, after: AfterLayer
+    ) -> Tensor:
+        """Return logits of embeddings in the place of those of an input.
+
+        Args:
+            embedded: Each [B, T, E], or [1, T, E] for all rows.
+            input_ids, segment_ids: Of the input, int64, [1, T]; no token is padding.
+            after: Called behind each layer.
+        """
+
+    @abstractmethod
+    def head_tensors(self) -> dict[str, Tensor]:
+        """Return the tensors of the head under the names that they have in files."""
+
+    @abstractmethod
+    def is_of_head(self, name: str) -> bool:
+        """Return whether a parameter is of the head, its pooler included, not of the encoder."""
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        segment_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        *,
+        attention: AttentionFunction = attention_fused,
+    ) -> Tensor:
+        """Return logits.
+
+        Args:
+            input_ids, segment_ids: int64, [B, T]; of choices [B, N, T].
+            attention_mask: True at tokens, same shape; None means attend to all.
+            attention: How to attend; models of `transformers` have their own way.
+
+        Returns:
+            [B, C] ("sequence"), [B, T, C] ("token", "features"), [B, T, 2] ("span"),
+            [B, N] ("choice").
+        """
+        hidden = self.encode(input_ids, segment_ids, attention_mask, attention=attention)
+        return self.read(hidden, attention_mask, input_ids.shape[:-1])

@@ -1,0 +1,259 @@
+"""A class of `transformers` with a task head, behind the interface of our task networks."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Sequence
+from typing import Any, cast
+
+import torch
+from torch import Generator, Tensor, nn
+
+from bertcore.network.attention import AttentionFunction, attention_fused
+from bertcore.network.embeddings import EmbeddingParts
+from bertcore.network.task_module import AfterLayer, TaskModule
+from bertcore.others.config import transformers_config
+from bertcore.others.families import OtherHead
+from bertcore.others.network import OtherNetwork
+
+
+class OtherTaskNetwork(TaskModule):
+    """A model of `transformers` with its task head; its encoder may be shared with other networks.
+
+    Args:
+        network: Whose model is of the head's class.
+        kind: Of TASK_CLASSES.
+        head: Of the architecture.
+    """
+
+    def __init__(self, network: OtherNetwork, kind: str, head: OtherHead) -> None:
+        super().__init__()
+        self.network: OtherNetwork = network
+        self.kind, self.lstm = kind, None
+        self.reads = head.reads
+        # EuroBERT's other ways to pool are over all tokens.
+        if getattr(network.model.config, "classifier_pooling", "") == "bos" and kind == "sequence":
+            self.reads = "first"
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.network.token_table.device
+
+    @property
+    def reads_one_state(self) -> bool:
+        """Whether the head reads the first or the last token alone."""
+        return self.reads != "all"
+
+    def encode(
+        self,
+        input_ids: Tensor,
+        segment_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        *,
+        attention: AttentionFunction = attention_fused,
+    ) -> Tensor:
+        """Return the encoder states that the head reads; `attention` is the model's own."""
+        ids, segments, mask = (
+            None if x is None else x.flatten(0, -2)
+            for x in (input_ids, segment_ids, attention_mask)
+        )
+        assert ids is not None
+        return self._chosen(self.network(ids, segments, mask), mask)
+
+    def read(self, hidden: Tensor, attention_mask: Tensor | None, lead: Sequence[int]) -> Tensor:
+        """Return the logits of `forward` from what `encode` returns."""
+        kept = None if attention_mask is None else attention_mask.flatten(0, -2)
+        logits = self._head(hidden, None if self.reads_one_state else kept)
+        return logits.view(*lead) if self.kind == "choice" else logits
+
+    def logits_of(self, hidden: Tensor) -> Tensor:
+        """Return logits, [..., C] or [..., T, C], of hidden states [..., T, D] without padding."""
+        lead = hidden.shape[:-2]
+        logits = self._head(self._chosen(hidden.reshape(-1, *hidden.shape[-2:]), None), None)
+        return logits.view(*lead, *logits.shape[1:])
+
+    def look_up(self, input_ids: Tensor, segment_ids: Tensor) -> EmbeddingParts:
+        """Return the embeddings of an input before they are summed; ids are int64, [B, T]."""
+        found: dict[str, Tensor] = {}
+        modules = self.network.embedding_modules()
+        hooks = {
+            module: lambda vectors, name=name: found.update({name: vectors})
+            for name, module in modules.items()
+        }
+        with self.network.hooked(hooks), torch.no_grad():
+            self.network(input_ids, segment_ids)
+        return EmbeddingParts(found["token"], found.get("segment"), found.get("position"))
+
+    def first_rows(self) -> EmbeddingParts:
+        """Return the vectors of token 0, segment 0 and the first position, each [E]."""
+        tables: dict[str, Tensor] = {
+            name: cast(Tensor, module.weight)
+            for name, module in self.network.embedding_modules().items()
+        }
+        segment, position = tables.get("segment"), tables.get("position")
+        first = self.network.config.position_offset
+        return EmbeddingParts(
+            token=tables["token"][0],
+            segment=None if segment is None else segment[0],
+            position=None if position is None else position[first],
+        )
+
+    def from_embeddings(
+        self, embedded: EmbeddingParts, input_ids: Tensor, segment_ids: Tensor, after: AfterLayer
+    ) -> Tensor:
+        """Return logits of embeddings in the place of those of an input, by hooks on its tables."""
+        num_rows = len(embedded.token)
+        parts = embedded._asdict()
+        hooks: dict[nn.Module, Any] = {
+            module: lambda vectors, name=name: parts[name].expand(num_rows, -1, -1)
+            for name, module in self.network.embedding_modules().items()
+        }
+        for index, layer in enumerate(self.network.layer_modules()):
+            hooks[layer] = lambda state, index=index: after(index, state)
+        ids, segments = (x.expand(num_rows, -1) for x in (input_ids, segment_ids))
+        with self.network.hooked(hooks):
+            hidden = self.network(ids, segments)
+        return self.logits_of(hidden)
+
+    def head_tensors(self) -> dict[str, Tensor]:
+        """Return the tensors of the head under their names in files."""
+        parameters = dict(self.network.model.named_parameters())
+        return {name: tensor for name, tensor in parameters.items() if self._is_head(name)}
+
+    def hf_config(self) -> dict[str, Any]:
+        """Return the content of config.json, without the fields of a task."""
+        values = json.loads(self.network.model.config.to_json_string(use_diff=False))
+        dtype = str(self.network.token_table.dtype).removeprefix("torch.")
+        return {name: value for name, value in values.items() if name != "torch_dtype"} | {
+            "dtype": dtype
+        }
+
+    def hf_state_dict(self) -> dict[str, Tensor]:
+        """Return all weights by name in files."""
+        return dict(self.network.model.state_dict())
+
+    def is_of_head(self, name: str) -> bool:
+        """Return whether a parameter is of the head, its pooler included, not of the encoder."""
+        return self._is_head(name.removeprefix("network.model."))
+
+    def _is_head(self, name: str) -> bool:
+        prefix = self.network.model.base_model_prefix
+        return not name.startswith(f"{prefix}.") or name.startswith(f"{prefix}.pooler.")
+
+    def _chosen(self, hidden: Tensor, kept: Tensor | None) -> Tensor:
+        """Return the states that the head reads, [R, 1, D] or [R, T, D], of [R, T, D].
+
+        XLNet's text ends in <cls>. Its class reads the last place, so it has to be padded on the
+        left; here padding is on the right and left out.
+        """
+        if self.reads == "first":
+            return hidden[:, :1]
+        if self.reads == "last" and kept is not None:
+            rows = torch.arange(len(hidden), device=hidden.device)
+            return hidden[rows, kept.sum(-1) - 1][:, None]
+        return hidden[:, -1:] if self.reads == "last" else hidden
+
+    def _head(self, hidden: Tensor, kept: Tensor | None) -> Tensor:
+        """Return the logits of the head's class on given states in place of its encoder's."""
+        model = self.network.model
+        pooler = getattr(self.network.base, "pooler", None)
+        pooled = None if pooler is None else pooler(hidden)
+        given = _Given(hidden, pooled)
+        twin = copy.copy(model)
+        twin._modules = {**model._modules, model.base_model_prefix: given}
+        ids = torch.zeros(hidden.shape[:2], dtype=torch.long, device=hidden.device)
+        # Of choices each is asked alone: a row of one choice.
+        ids = ids[:, None] if self.kind == "choice" else ids
+        out = twin(input_ids=ids, attention_mask=None if kept is None else kept.long())
+        if self.kind == "span":
+            return torch.stack([out.start_logits, out.end_logits], -1)
+        return cast(Tensor, out.logits)
+
+
+class _Given(nn.Module):
+    """Stands in for an encoder: its results are known."""
+
+    def __init__(self, hidden: Tensor, pooled: Tensor | None) -> None:
+        super().__init__()
+        self._out = _Out(hidden, pooled)
+
+    def forward(self, *arguments: Any, **options: Any) -> _Out:
+        """Return the results, whatever is asked."""
+        return self._out
+
+
+class _Out:
+    """What heads read of an encoder's output."""
+
+    mems = hidden_states = attentions = None
+
+    def __init__(self, hidden: Tensor, pooled: Tensor | None) -> None:
+        self.last_hidden_state, self.pooler_output = hidden, pooled
+
+    def __getitem__(self, place: int) -> Tensor | None:
+        return (self.last_hidden_state, self.pooler_output)[place]
+
+
+def task_network(
+    network: OtherNetwork, kind: str, num_outputs: int, *, generator: Generator | None = None
+) -> OtherTaskNetwork:
+    """Return an encoder with a task head of its architecture, on the encoder's device.
+
+    Args:
+        network: The opened encoder, whose tensors are shared; it stays as it is.
+        kind: Of its architecture's `task_heads`.
+        num_outputs: Rows of the head's last layer.
+        generator: Random source of the head, and of a pooler that it reads and the encoder lacks;
+            None leaves both empty, to be filled from a file.
+
+    Raises:
+        ValueError: If `transformers` cannot build the head, or it reads what is not read here.
+    """
+    head = network.other.task_heads[kind]
+    labels = {str(i): f"LABEL_{i}" for i in range(num_outputs)}
+    ids = {label: int(i) for i, label in labels.items()}
+    values = {**network.config.to_hf_dict(), "id2label": labels, "label2id": ids}
+    config = transformers_config(network.config.model_type, values)
+    if head.reads == "last" and config.summary_type != "last":
+        raise ValueError(
+            f"config.json says summary_type {config.summary_type!r}; expected 'last': a "
+            f"{head.class_name} is read at the last token. Correct it, or give it a new head."
+        )
+    model = _empty(config, head)
+    prefix = model.base_model_prefix
+    base, own = copy.copy(network.base), getattr(model, prefix)
+    base._modules = dict(base._modules)
+    if hasattr(own, "pooler") and (own.pooler is None or base.pooler is None):
+        base.pooler = own.pooler
+    setattr(model, prefix, base)
+    _allocate(model, network.token_table, generator, config.initializer_range)
+    inner = OtherNetwork(model, network.config, frozenset(), lock=network.lock)
+    return OtherTaskNetwork(inner, kind, head)
+
+
+@torch.no_grad()
+def _allocate(model: Any, like: Tensor, generator: Generator | None, std: float) -> None:
+    """Give the empty layers of a model tensors; as `initialize` draws them, with a generator."""
+    for part in list(model.modules()):
+        for name, parameter in list(part.named_parameters(recurse=False)):
+            if not parameter.is_meta:
+                continue
+            assert isinstance(part, nn.Linear)  # no head has other layers with weights
+            tensor = torch.zeros(parameter.shape)
+            if generator is not None and name == "weight":
+                nn.init.trunc_normal_(tensor, 0.0, std, -2 * std, 2 * std, generator=generator)
+            setattr(part, name, nn.Parameter(tensor.to(like)))
+
+
+def _empty(config: Any, head: OtherHead) -> Any:
+    """Return a model of the head's class without weights."""
+    import transformers
+
+    try:
+        with torch.device("meta"):
+            return getattr(transformers, head.class_name)(config).eval()
+    except Exception as error:  # an impossible shape may raise anything
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(f"transformers cannot build a {head.class_name} ({reason})") from error

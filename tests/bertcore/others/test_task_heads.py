@@ -1,0 +1,357 @@
+"""Task heads of other architectures: equal to the classes of transformers, both ways."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+import bertcore
+from bertcore.analysis.attribution import answer, task_input
+from bertcore.families import TASK_CLASSES
+from bertcore.finetuning.features import compute_features
+from bertcore.finetuning.model import TaskModel, open_task_model, start_task_model
+from bertcore.finetuning.tasks import TASKS
+from bertcore.loading.task_head import read_task_head
+from bertcore.others.families import OTHERS
+from bertcore.others.task_network import OtherTaskNetwork
+from tests.support import tiny_others
+from tests.support.tiny_others import PAIR, TEXT, make_other, make_other_task
+
+CLOSE = {"atol": 1e-5, "rtol": 1e-5}
+KIND_OF = {"classify": "sequence", "regress": "sequence", "multilabel": "sequence"}
+KIND_OF |= {"tag": "token", "qa": "span", "choice": "choice"}
+LABELS = {"classify": ("bad", "good", "so-so"), "tag": ("O", "B-X", "I-X")}
+LABELS |= {"multilabel": ("insult", "threat", "toxic")}
+PROBLEMS = {"regress": "regression", "multilabel": "multi_label_classification"}
+EVERY = [
+    (family, task)
+    for family in tiny_others.TASK_CLASSES
+    for task, kind in KIND_OF.items()
+    if kind in OTHERS[family].task_heads
+]
+
+
+def make_theirs(family: str, task: str, folder: Path, **changes: Any) -> Any:
+    """Write a checkpoint of transformers with a random head for a task; return its model."""
+    labels = LABELS.get(task, ("first",) if task == "regress" else ("first", "second"))
+    changes |= {"problem_type": PROBLEMS[task]} if task in PROBLEMS else {}
+    ending = TASK_CLASSES[KIND_OF[task]].removeprefix("For")
+    return make_other_task(folder, ending, family, labels, **changes)
+
+
+def make_inputs(task: str, config: Any, *, on_the_left: bool = False) -> dict[str, Tensor]:
+    """Return a batch with padding: on the right, or where the tokenizer of XLNet puts it."""
+    generator = torch.Generator().manual_seed(4)
+    shape = (3, 4, 9) if task == "choice" else (3, 9)
+    ids = torch.randint(10, config.vocab_size, shape, generator=generator)
+    mask = torch.ones(shape, dtype=torch.bool)
+    mask[0, ..., 6:] = mask[2, ..., 8:] = False
+    segments = (torch.arange(9) > 4).long().expand(shape).contiguous() * mask
+    ids[~mask] = config.pad_token_id or 0
+    inputs = {"input_ids": ids, "attention_mask": mask.long()}
+    if getattr(config, "type_vocab_size", 0) > 1 or config.model_type == "xlnet":
+        inputs["token_type_ids"] = segments
+    if on_the_left:
+        inputs = {name: to_left(values, mask) for name, values in inputs.items()}
+    return inputs
+
+
+def to_left(values: Tensor, mask: Tensor, *, back: bool = False) -> Tensor:
+    """Return rows with their padding moved to the left, or back to the right."""
+    flat, kept = values.flatten(0, mask.dim() - 2), mask.flatten(0, -2)
+    shifts = [(-1 if back else 1) * int((~row).sum()) for row in kept]
+    rows = [row.roll(shift, 0) for row, shift in zip(flat, shifts, strict=True)]
+    return torch.stack(rows).view(values.shape)
+
+
+def logits_of(model: TaskModel, inputs: dict[str, Tensor]) -> Tensor:
+    logits: Tensor = model.module(
+        inputs["input_ids"], inputs.get("token_type_ids"), inputs["attention_mask"].bool()
+    )
+    return logits
+
+
+def their_logits(task: str, model: Any) -> Tensor:
+    """Return the logits of a model of transformers, padded as its own tokenizer pads."""
+    on_the_left = model.config.model_type == "xlnet"
+    mask = make_inputs(task, model.config)["attention_mask"].bool()
+    out = model(**make_inputs(task, model.config, on_the_left=on_the_left))
+    logits = torch.stack([out.start_logits, out.end_logits], -1) if task == "qa" else out.logits
+    if on_the_left and task in ("qa", "tag"):
+        logits = to_left(logits, mask, back=True)
+    return logits
+
+
+def assert_equal_at_tokens(task: str, ours: Tensor, theirs: Tensor, inputs: Any) -> None:
+    kept = inputs["attention_mask"].bool()
+    if task in ("qa", "tag"):
+        ours, theirs = ours[kept], theirs[kept]
+    torch.testing.assert_close(ours, theirs, **CLOSE)
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(("family", "task"), EVERY)
+def test_logits_and_gradients_equal_transformers(family: str, task: str, tmp_path: Path) -> None:
+    theirs = make_theirs(family, task, tmp_path)
+    ours = open_task_model(tmp_path, device="cpu")
+    assert isinstance(ours.module, OtherTaskNetwork)
+    assert (ours.task.name, ours.labels) == (task, LABELS.get(task, ()))
+    assert ours.architecture == type(theirs).__name__
+    inputs = make_inputs(task, theirs.config)
+    logits, expected = logits_of(ours, inputs), their_logits(task, theirs)
+    assert_equal_at_tokens(task, logits, expected, inputs)
+    kept = inputs["attention_mask"].bool()[..., None].to(logits.dtype)
+    for values in (logits, expected):
+        ((values * kept if task in ("qa", "tag") else values) ** 2).sum().backward()
+    gradients = {name: parameter.grad for name, parameter in theirs.named_parameters()}
+    for name, tensor in ours.module.network.model.named_parameters():
+        wanted = gradients[name]
+        assert (tensor.grad is None) == (wanted is None), name
+        if wanted is not None and tensor.grad is not None:
+            scale = float(wanted.abs().max()) or 1.0
+            torch.testing.assert_close(tensor.grad / scale, wanted / scale, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(("family", "task"), EVERY)
+def test_what_is_saved_opens_in_transformers(family: str, task: str, tmp_path: Path) -> None:
+    """From a fine-tuned encoder with a new head, every head tensor random."""
+    make_theirs(family, task, tmp_path / "before")
+    generator = torch.Generator().manual_seed(3)
+    model = start_task_model(
+        tmp_path / "before",
+        task=task,
+        labels=LABELS.get(task, ()),
+        generator=generator,
+        new_head=True,
+    )
+    with torch.no_grad():
+        for tensor in model.module.head_tensors().values():
+            tensor.normal_(std=0.3, generator=generator)
+    folder = model.save(tmp_path / "saved")
+    name = f"AutoModel{TASK_CLASSES[KIND_OF[task]]}"
+    theirs, loading = getattr(transformers, name).from_pretrained(folder, output_loading_info=True)
+    assert not loading["missing_keys"]
+    assert not loading["unexpected_keys"]
+    assert not loading["mismatched_keys"]
+    assert type(theirs).__name__ == model.architecture
+    if KIND_OF[task] == "sequence":
+        assert theirs.config.problem_type == PROBLEMS.get(task, "single_label_classification")
+    inputs = make_inputs(task, theirs.config)
+    with torch.no_grad():
+        expected = their_logits(task, theirs.eval())
+        assert_equal_at_tokens(task, logits_of(model, inputs), expected, inputs)
+        again = open_task_model(folder, device="cpu")
+        assert torch.equal(logits_of(again, inputs), logits_of(model, inputs))
+    assert (again.task.name, again.labels) == (task, LABELS.get(task, ()))
+
+
+PRETRAINED = {
+    "DebertaV2ForMaskedLM": "classify",
+    "DebertaModel": "tag",
+    "MobileBertForPreTraining": "classify",
+    "MobileBertForMaskedLM": "multilabel",
+    "XLNetLMHeadModel": "qa",
+    "MPNetModel": "choice",
+    "EuroBertForMaskedLM": "regress",
+}
+
+
+@pytest.mark.parametrize("name", PRETRAINED)
+def test_a_pretrained_encoder_gets_a_new_head(name: str, tmp_path: Path) -> None:
+    """Its own tensors stay as they are; the head's draws follow the seed."""
+    task = PRETRAINED[name]
+    make_other(name, tmp_path)
+    heads = []
+    for _ in range(2):
+        generator = torch.Generator().manual_seed(3)
+        model = start_task_model(
+            tmp_path, task=task, labels=LABELS.get(task, ()), generator=generator
+        )
+        heads.append(model.module.head_tensors())
+    encoder = tiny_others.opened(tmp_path).module.base
+    stored = {f"{encoder.base_model_prefix}.{n}": t for n, t in encoder.named_parameters()}
+    for key, tensor in heads[0].items():
+        assert torch.equal(tensor, heads[1][key])
+        old = stored.get(key)
+        if old is not None:  # MobileBERT's and MPNet's pooler was pretrained
+            assert torch.equal(tensor, old)
+        elif key.endswith("bias"):
+            assert not tensor.any()
+        else:
+            assert 0.01 < float(tensor.detach().std()) < 0.03
+    folder = model.save(tmp_path / "saved")
+    assert open_task_model(folder, device="cpu").task.name == task
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("pooling", ["bos", "mean", "late"])
+def test_eurobert_pools_as_its_config_says(pooling: str, tmp_path: Path) -> None:
+    theirs = make_theirs("eurobert", "classify", tmp_path, classifier_pooling=pooling)
+    ours = open_task_model(tmp_path, device="cpu")
+    inputs = make_inputs("classify", theirs.config)
+    with torch.no_grad():
+        expected = their_logits("classify", theirs)
+        torch.testing.assert_close(logits_of(ours, inputs), expected, **CLOSE)
+    assert ours.module.reads_one_state == (pooling == "bos")
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(
+    ("family", "task"), [("deberta-v2", "classify"), ("xlnet", "classify"), ("mpnet", "qa")]
+)
+def test_an_answer_is_that_of_a_text_alone(family: str, task: str, tmp_path: Path) -> None:
+    """By the tokenizer and the model of transformers."""
+    theirs = make_theirs(family, task, tmp_path)
+    model = open_task_model(tmp_path, device="cpu")
+    found = answer(model, task_input(model, TEXT, PAIR))
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    inputs = dict(tokenizer(TEXT, PAIR, return_tensors="pt", return_token_type_ids=True))
+    if not model.module.network.config.type_vocab_size:
+        inputs.pop("token_type_ids")
+    with torch.no_grad():
+        out = theirs(**inputs)
+    if task == "qa":
+        starts, ends = out.start_logits[0].softmax(-1), out.end_logits[0].softmax(-1)
+        best = found.spans[0]
+        assert best.probability == pytest.approx(
+            float(starts[best.start] * ends[best.end]), abs=1e-5
+        )
+        assert found.no_answer == pytest.approx(float(starts[0] * ends[0]), abs=1e-5)
+    else:
+        expected = out.logits[0].softmax(-1)
+        torch.testing.assert_close(torch.tensor(found.probabilities), expected, **CLOSE)
+
+
+@pytest.mark.parametrize("family", tiny_others.TASK_CLASSES)
+def test_the_head_on_hidden_states_answers_as_the_whole_model(family: str, tmp_path: Path) -> None:
+    make_theirs(family, "classify", tmp_path)
+    model, bert = open_task_model(tmp_path, device="cpu"), bertcore.load(tmp_path, device="cpu")
+    trace = bert.trace(TEXT)
+    ids, segments = torch.tensor([trace.input_ids]), torch.tensor([trace.segment_ids])
+    with torch.no_grad():
+        whole = model.module(ids, segments)[0]
+        by_layer = model.module.logits_of(trace.hidden_states)
+    assert by_layer.shape == (4, 3)
+    torch.testing.assert_close(by_layer[-1], whole, **CLOSE)
+
+
+@pytest.mark.parametrize("family", tiny_others.TASK_CLASSES)
+def test_features_of_a_frozen_encoder_give_the_same_logits(family: str, tmp_path: Path) -> None:
+    make_theirs(family, "classify", tmp_path)
+    model = open_task_model(tmp_path, device="cpu")
+    file = tmp_path / "texts.tsv"
+    lines = [f"{text}\t{label}" for text in (TEXT, "milk", PAIR) for label in LABELS["classify"]]
+    file.write_text("text\tlabel\n" + "\n".join(lines) + "\n")
+    data = _rows(model, file)
+    features = compute_features(model.module, data.rows, tmp_path)
+    assert features is not None
+    batch = data.rows.batch([0, 3, 6])
+    assert batch.attention_mask is not None
+    hidden = features.batch(torch.tensor([0, 3, 6]).numpy())
+    with torch.no_grad():
+        logits = model.module.read(hidden, batch.attention_mask, (3,))
+        whole = model.module(batch.input_ids, batch.segment_ids, batch.attention_mask)
+    torch.testing.assert_close(logits, whole, **CLOSE)
+
+
+def _rows(model: TaskModel, file: Path) -> Any:
+    from bertcore.finetuning.tasks.read import read_task_data
+
+    return read_task_data(
+        file, model.task, model.tokenizer, max_length=40, labels=model.labels, is_train=False
+    )
+
+
+# ---- what cannot be read ----
+
+
+def change_config(folder: Path, **changes: Any) -> None:
+    file = folder / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+
+def test_labels_that_disagree_with_the_weights(tmp_path: Path) -> None:
+    make_theirs("deberta-v2", "classify", tmp_path)
+    change_config(tmp_path, id2label={"0": "bad", "1": "good"})
+    with pytest.raises(RuntimeError, match=r"names 2 labels \(id2label\).* has 3 outputs"):
+        open_task_model(tmp_path, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("name", "class_name", "words"),
+    [
+        ("BartForConditionalGeneration", "BartForSequenceClassification", "scored for BERT"),
+        ("GPT2LMHeadModel", "GPT2ForTokenClassification", "scored for BERT"),
+        ("XLNetLMHeadModel", "XLNetForQuestionAnswering", "XLNetForQuestionAnsweringSimple"),
+    ],
+)
+def test_heads_that_are_not_read(name: str, class_name: str, words: str, tmp_path: Path) -> None:
+    make_other(name, tmp_path)
+    config = transformers.AutoConfig.from_pretrained(tmp_path)
+    getattr(transformers, class_name)(config).save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match=f"a {class_name}, whose head is not read.*{words}"):
+        open_task_model(tmp_path, device="cpu")
+
+
+@pytest.mark.parametrize("family", ["deberta-v2", "mobilebert", "xlnet"])
+def test_a_tensor_of_the_head_that_is_lost_is_named(family: str, tmp_path: Path) -> None:
+    make_theirs(family, "classify", tmp_path)
+    names = {
+        "deberta-v2": "pooler.dense.weight",
+        "mobilebert": "mobilebert.pooler.dense.weight",
+        "xlnet": "sequence_summary.summary.bias",
+    }
+    file, lost = tmp_path / "model.safetensors", names[family]
+    save_file({name: t for name, t in load_file(file).items() if name != lost}, file)
+    with pytest.raises(RuntimeError, match=f"{lost} of the task head of .* is missing"):
+        open_task_model(tmp_path, device="cpu")
+
+
+def test_no_head_another_task_and_what_needs_the_parts(tmp_path: Path) -> None:
+    make_other("DebertaV2ForMaskedLM", tmp_path / "bare")
+    with pytest.raises(ValueError, match="has no task head"):
+        open_task_model(tmp_path / "bare", device="cpu")
+    make_theirs("deberta-v2", "tag", tmp_path / "tagger")
+    with pytest.raises(ValueError, match="is a DebertaV2ForTokenClassification"):
+        open_task_model(tmp_path / "tagger", task="classify", device="cpu")
+    bert = bertcore.load(tmp_path / "tagger", device="cpu")
+    with pytest.raises(ValueError, match="but not its parts"):
+        read_task_head(bert)
+    generator = torch.Generator()
+    make_other("EuroBertForMaskedLM", tmp_path / "euro")
+    with pytest.raises(ValueError, match="EuroBERT has no head for the task 'qa'"):
+        start_task_model(tmp_path / "euro", task="qa", generator=generator)
+    with pytest.raises(ValueError, match="feature-based training needs an encoder of BERT's"):
+        start_task_model(
+            tmp_path / "bare",
+            task="tag",
+            labels=LABELS["tag"],
+            generator=generator,
+            feature_based=True,
+        )
+
+
+def test_another_summary_of_xlnet_is_refused(tmp_path: Path) -> None:
+    make_theirs("xlnet", "classify", tmp_path, summary_type="mean")
+    with pytest.raises(ValueError, match="summary_type 'mean'; expected 'last'"):
+        open_task_model(tmp_path, device="cpu")
+
+
+@pytest.mark.parametrize("family", tiny_others.TASK_CLASSES)
+def test_the_report_says_that_the_head_is_used(family: str, tmp_path: Path) -> None:
+    make_theirs(family, "classify", tmp_path)
+    report = bertcore.load(tmp_path, device="cpu").report
+    assert report is not None
+    text = " ".join(report.sentences())
+    assert "the command bertscope evaluate use it" in text
+    assert not report.unexpected
+    assert report.task.num_outputs == 3
+    assert set(TASKS) >= {"classify"}
