@@ -9,7 +9,7 @@ import streamlit as st
 from bertcore.analysis.attribution import PARTS, Attribution, ScoreTarget
 
 from ..plots.formats import exactly, signed
-from ..shell import frame
+from ..shell import capabilities, frame
 from ..shell.jobs import waiting
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
@@ -238,6 +238,10 @@ def show_parts(page: frame.Page, query: Query) -> None:
         unit=unit(query),
         **_code_values(query),
     )
+    if "segment" not in parts:
+        capabilities.note(page, "segments")
+    if "position" not in parts:
+        capabilities.note(page, "positions")
     _warn_of_delta(attribution.delta, change)
 
 

@@ -7,6 +7,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,6 +34,7 @@ from bertcore.finetuning.run_checks import (
     check_for_task,
     check_launcher,
     class_weights,
+    training_dtype,
 )
 from bertcore.finetuning.run_result import RunResult
 from bertcore.finetuning.scoring import score_model
@@ -93,6 +95,7 @@ class Finetuning:
         read_dev: Callable[[], Iterable[Example]] | None = None,
     ) -> None:
         check_for_task(config, model.task)
+        config = replace(config, dtype=training_dtype(model, config.dtype))
         self.model, self.train, self.dev = model, train, dev
         self.config, self.folder, self._read_dev = config, folder, read_dev
         self.processes = processes or Processes(config.device)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import torch
 from torch import Tensor
 
@@ -9,7 +11,10 @@ from bertcore.configs.finetune import BALANCED, FinetuneConfig
 from bertcore.finetuning.data.labels import balanced_weights
 from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.tasks import Task, TaskData
+from bertcore.others.task_network import OtherTaskNetwork
 from bertcore.training.processes import Processes
+
+logger = logging.getLogger(__name__)
 
 
 def check_launcher(processes: Processes) -> None:
@@ -23,6 +28,21 @@ def check_launcher(processes: Processes) -> None:
             "the launcher asks for sharding (FSDP), which is for pretraining; fine-tuning has a "
             "whole network in each process. Start it without --use_fsdp."
         )
+
+
+def training_dtype(model: TaskModel, dtype: str) -> str:
+    """Return the number format of training steps: `dtype`, or float32 with a warning.
+
+    The code of some architectures in `transformers` fails in other formats.
+    """
+    module = model.module
+    if dtype == "float32" or not isinstance(module, OtherTaskNetwork):
+        return dtype
+    other = module.network.other
+    if not other.only_float32:
+        return dtype
+    logger.warning("%s runs in float32 only, in transformers: not in %s.", other.name, dtype)
+    return "float32"
 
 
 def check_for_task(config: FinetuneConfig, task: Task) -> None:

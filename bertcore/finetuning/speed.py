@@ -13,6 +13,7 @@ from bertcore.configs import FinetuneConfig
 from bertcore.finetuning.data.examples import Example
 from bertcore.finetuning.data.rows import shuffled_batches
 from bertcore.finetuning.model import start_task_model
+from bertcore.finetuning.run_checks import training_dtype
 from bertcore.finetuning.scoring import score_model
 from bertcore.finetuning.task_step import TaskStep, TaskWithLoss, training_attention
 from bertcore.finetuning.tasks.task_data import TaskData
@@ -79,7 +80,7 @@ def measure_speed(
     model = start_task_model(
         checkpoint, task=task, labels=labels, generator=generator, new_head=True
     )
-    processes = Processes(config.device)
+    processes, dtype = Processes(config.device), training_dtype(model, config.dtype)
     module = model.module.to(processes.device).train()
 
     def rows(examples: Sequence[Example], *, is_train: bool) -> TaskData:
@@ -94,7 +95,7 @@ def measure_speed(
 
     data = rows(sample, is_train=True)
     with_loss = TaskWithLoss(
-        module, model.task, attention=training_attention(processes.device, config.dtype)
+        module, model.task, attention=training_attention(processes.device, dtype)
     )
     optimizer_config = config.optimizer_config()
     # The function is typed for a whole pretraining network.
@@ -104,7 +105,7 @@ def measure_speed(
         data.rows,
         optimizers,
         processes,
-        dtype=config.dtype,
+        dtype=dtype,
         max_grad_norm=optimizer_config.max_grad_norm,
     )
     batches = shuffled_batches(data.rows, config.batch_size, seed=config.seed)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from bertcore.families import Capability
+from bertcore.network.embeddings import EmbeddingParts
 from bertcore.network.encoder import absent_head, too_long
 from bertcore.others import words
 from bertcore.others.config import OtherConfig
@@ -181,6 +182,49 @@ class OtherNetwork(nn.Module):
         if convolution is not None:  # of the larger DeBERTa-v2: it follows the first layer
             layers[0] = convolution
         return layers
+
+    def look_up(self, input_ids: Tensor, segment_ids: Tensor) -> EmbeddingParts:
+        """Return the embeddings of an input before they are summed; ids are int64, [B, T]."""
+        found: dict[str, Tensor] = {}
+        hooks = {
+            module: lambda vectors, name=name: found.update({name: vectors})
+            for name, module in self.embedding_modules().items()
+        }
+        with self.hooked(hooks), torch.no_grad():
+            self(input_ids, segment_ids)
+        return EmbeddingParts(found["token"], found.get("segment"), found.get("position"))
+
+    def run_embedded(
+        self,
+        embedded: EmbeddingParts,
+        input_ids: Tensor,
+        segment_ids: Tensor,
+        after: Callable[[int, Tensor], Tensor] = lambda index, state: state,
+    ) -> Tensor:
+        """Return the last hidden state, [B, T, D], of embeddings in place of those of an input.
+
+        Hooks on the tables put them there.
+
+        Args:
+            embedded: Each [B, T, E], or [1, T, E] for all rows.
+            input_ids, segment_ids: Of the input, int64, [1, T]; no token is padding.
+            after: Gets the number and the output of each layer; returns what the next one reads.
+        """
+        num_rows, parts = len(embedded.token), embedded._asdict()
+
+        def vectors_of(name: str) -> Hook:
+            return lambda vectors: parts[name].expand(num_rows, -1, -1)
+
+        def behind(index: int) -> Hook:
+            return lambda state: after(index, state)
+
+        tables, layers = self.embedding_modules(), self.layer_modules()
+        hooks = {table: vectors_of(name) for name, table in tables.items()}
+        hooks |= {layer: behind(index) for index, layer in enumerate(layers)}
+        ids, segments = (x.expand(num_rows, -1) for x in (input_ids, segment_ids))
+        with self.hooked(hooks):
+            hidden: Tensor = self(ids, segments)
+        return hidden
 
     @contextmanager
     def hooked(

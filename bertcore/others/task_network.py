@@ -76,15 +76,7 @@ class OtherTaskNetwork(TaskModule):
 
     def look_up(self, input_ids: Tensor, segment_ids: Tensor) -> EmbeddingParts:
         """Return the embeddings of an input before they are summed; ids are int64, [B, T]."""
-        found: dict[str, Tensor] = {}
-        modules = self.network.embedding_modules()
-        hooks = {
-            module: lambda vectors, name=name: found.update({name: vectors})
-            for name, module in modules.items()
-        }
-        with self.network.hooked(hooks), torch.no_grad():
-            self.network(input_ids, segment_ids)
-        return EmbeddingParts(found["token"], found.get("segment"), found.get("position"))
+        return self.network.look_up(input_ids, segment_ids)
 
     def first_rows(self) -> EmbeddingParts:
         """Return the vectors of token 0, segment 0 and the first position, each [E]."""
@@ -104,18 +96,7 @@ class OtherTaskNetwork(TaskModule):
         self, embedded: EmbeddingParts, input_ids: Tensor, segment_ids: Tensor, after: AfterLayer
     ) -> Tensor:
         """Return logits of embeddings in the place of those of an input, by hooks on its tables."""
-        num_rows = len(embedded.token)
-        parts = embedded._asdict()
-        hooks: dict[nn.Module, Any] = {
-            module: lambda vectors, name=name: parts[name].expand(num_rows, -1, -1)
-            for name, module in self.network.embedding_modules().items()
-        }
-        for index, layer in enumerate(self.network.layer_modules()):
-            hooks[layer] = lambda state, index=index: after(index, state)
-        ids, segments = (x.expand(num_rows, -1) for x in (input_ids, segment_ids))
-        with self.network.hooked(hooks):
-            hidden = self.network(ids, segments)
-        return self.logits_of(hidden)
+        return self.logits_of(self.network.run_embedded(embedded, input_ids, segment_ids, after))
 
     def head_tensors(self) -> dict[str, Tensor]:
         """Return the tensors of the head under their names in files."""
@@ -229,6 +210,9 @@ def task_network(
         base.pooler = own.pooler
     setattr(model, prefix, base)
     _allocate(model, network.token_table, generator, config.initializer_range)
+    hidden_word = getattr(base, "mask_emb", None)
+    if hidden_word is not None:  # of XLNet's query stream, which no task head reads
+        hidden_word.requires_grad = False
     inner = OtherNetwork(model, network.config, frozenset(), lock=network.lock)
     return OtherTaskNetwork(inner, kind, head)
 

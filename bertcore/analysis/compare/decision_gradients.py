@@ -11,6 +11,7 @@ from bertcore.analysis.compare.decision import Decision
 from bertcore.analysis.mixing.maps import require_finite
 from bertcore.bert import with_parts
 from bertcore.model import Model
+from bertcore.others.model import OtherModel
 from bertcore.trace import Trace
 
 
@@ -44,25 +45,28 @@ def decision_gradients(
         place: 0 to P-1, as in `Decision.places`.
 
     Raises:
-        ValueError: If the answer or the place does not exist, the run holds NaN, or this is another
-            architecture, which runs on code of `transformers`.
+        ValueError: If the answer or the place does not exist, or the run holds NaN.
 
     Source: Shrikumar et al. 2016, "Not Just a Black Box", for gradient times input; log-odds
         because a number added to all logits changes no answer.
     """
-    bert = with_parts(bert)
     require_finite(trace.hidden_states[-1], "hidden states")
-    module = bert.module
     ids, segments, positions = (
-        torch.tensor(row, device=bert.device)
+        torch.tensor([row], device=bert.device)
         for row in (trace.input_ids, trace.segment_ids, trace.position_ids)
     )
     with torch.enable_grad():
-        parts = module.embeddings.look_up(ids, segments, positions)
-        tokens = parts.token.detach().requires_grad_()
-        summed = parts._replace(token=tokens).sum
-        hidden = module.embeddings.project(module.embeddings.normalize(summed))[None]
-        hidden = module.run_layers(hidden)
+        if isinstance(bert, OtherModel):
+            parts = bert.module.look_up(ids, segments)
+            tokens = parts.token.detach().requires_grad_()
+            hidden = bert.module.run_embedded(parts._replace(token=tokens), ids, segments)
+        else:
+            module = with_parts(bert).module
+            parts = module.embeddings.look_up(ids, segments, positions)
+            tokens = parts.token.detach().requires_grad_()
+            summed = parts._replace(token=tokens).sum
+            hidden = module.embeddings.project(module.embeddings.normalize(summed))
+            hidden = module.run_layers(hidden)
         logits = decision.logits(hidden, trace)[0]  # [P, C]
         if not (0 <= place < len(logits) and 0 <= answer < logits.shape[1]):
             raise ValueError(
@@ -71,7 +75,7 @@ def decision_gradients(
             )
         target = log_odds(logits[place], answer)
         (gradient,) = torch.autograd.grad(target, tokens)
-    values = (gradient * tokens.detach()).float().sum(-1).cpu()
+    values = (gradient * tokens.detach()).float().sum(-1)[0].cpu()
     return DecisionGradients(float(target.detach()), values)
 
 
