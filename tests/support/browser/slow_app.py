@@ -30,8 +30,8 @@ def slow(work: background.Work) -> background.Work:
 if __name__ == "__main__":  # as Streamlit runs it; pytest reads it for doctests too
     if not hasattr(background, "is_slow"):
         ask = background.ask
-        background.ask = lambda key, run, *visitor: ask(  # type: ignore[assignment]
-            *slow(background.Work(key, run)), *visitor
+        background.ask = lambda key, run, *visitor, **how: ask(
+            key, slow(background.Work(key, run)).run, *visitor, **how
         )
         background.is_slow = True  # type: ignore[attr-defined]
 
