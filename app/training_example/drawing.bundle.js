@@ -141,7 +141,6 @@ var bundle = (() => {
     ];
     const grid = element("div", {
       className: "line",
-      role: "table",
       style: `grid-template-columns: ${LABELS}px repeat(${count}, minmax(0, 1fr))`
     });
     for (const [title, note, cell] of rows) {

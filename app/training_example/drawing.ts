@@ -81,7 +81,7 @@ function line(data: Example, start: number, end: number, count: number, isFirst:
     ["6  What it costs", "\u2212ln p of the right piece", (place) => cost(data, guesses.get(place))],
   ];
   const grid = element("div", {
-    className: "line", role: "table", style: `grid-template-columns: ${LABELS}px repeat(${count}, minmax(0, 1fr))`,
+    className: "line", style: `grid-template-columns: ${LABELS}px repeat(${count}, minmax(0, 1fr))`,
   });
   for (const [title, note, cell] of rows) {
     grid.append(isFirst ? label(title, note) : element("div", { className: "label again" }, element("b", { textContent: title.slice(0, 1) })));
