@@ -60,6 +60,7 @@ def _table(example: TrainingExample) -> pd.DataFrame:
 
 EXAMPLE = Picture(
     name="training-example",
+    needs=frozenset({"mlm"}),
     table=_table,
     how=(
         "From top to bottom, what one example goes through. Only the chosen places have a guess "
@@ -86,6 +87,8 @@ def draw() -> None:
 
 
 def _show(page: frame.Page) -> None:
+    if not EXAMPLE.is_available(page):
+        return
     text, seed, share, actions = _choose()
     others = tuple(one.text for one in DOCUMENTS if one.text != text)
     example: TrainingExample = cache.call(

@@ -26,6 +26,8 @@ def first_picture(visit: Visit, name: str) -> None:
     elif name == "masked-words":
         expect(visit.page.locator(".st-key-mask_strip .words button").first).to_be_visible()
         visit.picture("figure_masked-words")
+    elif name == "training-example":
+        expect(visit.page.locator(".st-key-training_example .line").first).to_be_visible()
     elif name == "checkpoints":
         expect(visit.page.get_by_test_id("stDataFrame")).to_be_visible()
     elif name == "minimal-pair":  # whose two versions are still equal here

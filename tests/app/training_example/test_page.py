@@ -13,6 +13,7 @@ from app.training_example.drawing import message
 from bertcore import load
 from bertcore.analysis.words.training_example import TrainingExample, training_example
 from tests.support.opened import complaints, ok, page_of, said
+from tests.support.task_checkpoints import save_task_checkpoint
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
 
@@ -79,6 +80,16 @@ def test_without_a_next_sentence_head_the_pair_is_not_judged(
     app = ok(page_of("training_example", seconds=60, document=TEXT).run())
     assert "pair" not in formulas(app)
     assert example_of(tmp_path).nsp_loss is None
+
+
+def test_without_a_masked_word_head_one_sentence_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = save_task_checkpoint(tmp_path, "classify")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+    app = ok(page_of("training_example", seconds=60, document=TEXT).run())
+    assert app.info
+    assert not app.latex
 
 
 @pytest.mark.parametrize(
