@@ -16,9 +16,6 @@ from .model import Query
 from .python import setup
 from .task_views import Chosen, TaskView
 
-BASELINE_NAMES = {"mask": "[MASK]", "pad": "[PAD]", "zero": "zeros"}
-OCCLUSION_NAMES = {"mask": "replaced by [MASK]", "drop": "left out"}
-
 
 def show_answer(page: frame.Page, view: TaskView) -> tuple[Texts, Chosen] | None:
     """Draw the answer and the choice of what is explained; None if there is nothing to explain."""
@@ -35,15 +32,19 @@ def show_answer(page: frame.Page, view: TaskView) -> tuple[Texts, Chosen] | None
 def choose_how(page: frame.Page, texts: Texts, chosen: Chosen) -> Query:
     """Draw where gradients begin, their steps, and how words are occluded."""
     ways = OCCLUSIONS if inspection.can_drop(page.bert_key) else OCCLUSIONS[:1]
+    mask, pad = inspection.stand_ins(page.bert_key)
+    baselines = {"mask": mask, "pad": pad, "zero": "zeros"}
+    occlusions = {"mask": f"replaced by {mask}", "drop": "left out"}
     with st.popover("How to explain", icon=":material/tune:"):
         baseline = one_of(
             "Gradients begin from",
-            {name: BASELINE_NAMES[name] for name in BASELINES},
+            {name: baselines[name] for name in BASELINES},
             BASELINE,
             with_label=True,
             help=(
                 "Gradients are summed on the path from a text without content to yours. In that "
-                "text every word is [MASK], [PAD], or a vector of zeros; [CLS] and [SEP] stay."
+                f"text every word is {plain(mask)}, {plain(pad)}, or a vector of zeros; "
+                f"{plain(page.marks.added)} stay."
             ),
         )
         num_steps = one_of(
@@ -55,7 +56,7 @@ def choose_how(page: frame.Page, texts: Texts, chosen: Chosen) -> Query:
         )
         occlusion = one_of(
             "Occluded words are",
-            {name: OCCLUSION_NAMES[name] for name in ways},
+            {name: occlusions[name] for name in ways},
             OCCLUSION,
             with_label=True,
         )

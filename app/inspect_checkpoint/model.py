@@ -101,6 +101,12 @@ def model(key: cache.BertKey) -> TaskModel:
     return task_model
 
 
+def stand_ins(key: cache.BertKey) -> tuple[str, str]:
+    """Return what stands for a word that is taken away: the mask, and padding."""
+    tokenizer = model(key).tokenizer
+    return tokenizer.mask_token, tokenizer.id_to_token(tokenizer.pad_id)
+
+
 def source(texts: Texts) -> TaskInput:
     """Return the texts as the model reads them."""
     return task_input(model(texts.key), texts.text_a, texts.text_b)

@@ -9,6 +9,7 @@ import streamlit as st
 from bertcore.analysis.attribution import PARTS, Attribution, ScoreTarget
 
 from ..plots.formats import exactly, signed
+from ..plots.untrusted_text import plain
 from ..shell import capabilities, frame
 from ..shell.jobs import waiting
 from ..shell.one_of import one_of
@@ -280,7 +281,8 @@ def _code_values(query: Query) -> dict[str, Any]:
 
 def _numbers(explanation: Explanation, query: Query) -> dict[str, str]:
     """Return what fills the braces of a method's text."""
-    ways = {"mask": "\\[MASK\\]", "pad": "\\[PAD\\]", "zero": "a zero vector"}
+    mask, pad = (plain(name) for name in inspection.stand_ins(query.texts.key))
+    ways = {"mask": mask, "pad": pad, "zero": "a zero vector"}
     value, baseline = explanation.value, explanation.baseline
     return {
         "change": "" if baseline is None else exactly(value - baseline, 3),
@@ -289,7 +291,7 @@ def _numbers(explanation: Explanation, query: Query) -> dict[str, str]:
         "delta": "" if explanation.delta is None else exactly(explanation.delta, 4),
         "unit": unit(query),
         "stand_in": ways[query.baseline],
-        "gone": "replaced by \\[MASK\\]" if query.occlusion == "mask" else "left out",
+        "gone": f"replaced by {mask}" if query.occlusion == "mask" else "left out",
     }
 
 

@@ -143,7 +143,8 @@ var bundle = (() => {
       className: "line",
       style: `grid-template-columns: ${LABELS}px repeat(${count}, minmax(0, 1fr))`
     });
-    for (const [title, note, cell] of rows) {
+    const shown = isFirst || places.some((place) => guesses.has(place)) ? rows : rows.slice(0, 3);
+    for (const [title, note, cell] of shown) {
       grid.append(isFirst ? label(title, note) : element("div", { className: "label again" }, element("b", { textContent: title.slice(0, 1) })));
       grid.append(...places.map(cell), ...Array.from({ length: count - places.length }, () => element("span")));
     }

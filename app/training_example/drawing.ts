@@ -83,7 +83,9 @@ function line(data: Example, start: number, end: number, count: number, isFirst:
   const grid = element("div", {
     className: "line", style: `grid-template-columns: ${LABELS}px repeat(${count}, minmax(0, 1fr))`,
   });
-  for (const [title, note, cell] of rows) {
+  // Nothing is guessed where nothing is chosen; the first line names the stages all the same.
+  const shown = isFirst || places.some((place) => guesses.has(place)) ? rows : rows.slice(0, 3);
+  for (const [title, note, cell] of shown) {
     grid.append(isFirst ? label(title, note) : element("div", { className: "label again" }, element("b", { textContent: title.slice(0, 1) })));
     grid.append(...places.map(cell), ...Array.from({ length: count - places.length }, () => element("span")));
   }

@@ -152,7 +152,8 @@ def _show_losses(example: TrainingExample) -> None:
     shown = " + ".join(costs if len(costs) <= 8 else [*costs[:7], r"\ldots"])
     st.latex(
         r"L_{\mathrm{words}} = -\frac{1}{|M|}\sum_{i \in M} \ln p(x_i \mid \tilde x)"
-        rf" = \frac{{{shown}}}{{{len(costs)}}} = {example.mlm_loss:.2f}"
+        # A strut: Streamlit cuts the top of a formula off.
+        rf" = \frac{{\rule{{0pt}}{{2.4ex}}{shown}}}{{{len(costs)}}} = {example.mlm_loss:.2f}"
     )
     if example.nsp_loss is None:
         return
