@@ -49,10 +49,8 @@ var bundle = (() => {
     if (!random) return "The coin says: B is what follows A.";
     return lone ? "One sentence is left, so B is from another document." : "The coin says: B is from another document.";
   }
-  function kindOf({ tokens, segment_ids: segments }, place) {
-    const middle = segments.indexOf(1) - 1;
-    if (place === 0 || place === middle || place === tokens.length - 1) return "special";
-    return segments[place] === 1 ? "b" : "a";
+  function kindOf({ text_ids: texts }, place) {
+    return texts[place] < 0 ? "special" : texts[place] === 1 ? "b" : "a";
   }
   function perLine(count, width, cell) {
     const most = Math.max(4, Math.floor(width / cell));

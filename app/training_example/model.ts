@@ -27,6 +27,8 @@ export interface Example {
   is_lone: boolean;
   tokens: string[];
   segment_ids: number[];
+  /** 0 and 1 for A and B; -1 for added tokens. */
+  text_ids: number[];
   input_tokens: string[];
   guesses: Guess[];
   pair_logits: [number, number] | null;
@@ -45,10 +47,8 @@ export function coin({ is_random: random, is_lone: lone }: Example): string {
 }
 
 // Whether a token is of text A, text B, or added.
-export function kindOf({ tokens, segment_ids: segments }: Example, place: number): "a" | "b" | "special" {
-  const middle = segments.indexOf(1) - 1; // the first [SEP]
-  if (place === 0 || place === middle || place === tokens.length - 1) return "special";
-  return segments[place] === 1 ? "b" : "a";
+export function kindOf({ text_ids: texts }: Example, place: number): "a" | "b" | "special" {
+  return texts[place] < 0 ? "special" : texts[place] === 1 ? "b" : "a";
 }
 
 // How many tokens stand in a line of a drawing: as many as fit, in lines of like length.

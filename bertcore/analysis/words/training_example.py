@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
@@ -68,9 +69,15 @@ class TrainingExample:
     tokens: tuple[str, ...]
     """Before any is hidden, [T]."""
     segment_ids: tuple[int, ...]
-    """[T]"""
+    """What the network reads, [T]; all 0 where it has no second segment."""
+    text_ids: tuple[int, ...]
+    """0 at tokens of A, 1 at tokens of B, -1 at added tokens, [T]."""
     input_tokens: tuple[str, ...]
     """What the network reads, [T]."""
+    input_ids: tuple[int, ...]
+    """The same, as ids."""
+    labels: tuple[int, ...]
+    """The right id at each guess."""
     guesses: tuple[Guess, ...]
     """In order of their positions."""
     pair_logits: tuple[float, float] | None
@@ -162,7 +169,10 @@ def training_example(
         actions=actions,
     )
     positions = masked.positions[0].tolist()
-    log_p, pair_logits = _answers(bert, masked.input_ids, rows.segment_ids, positions)
+    segment_ids = rows.segment_ids
+    if bert.config.type_vocab_size < 2:  # RoBERTa's and DistilBERT's tokens have one segment
+        segment_ids = torch.zeros_like(segment_ids)
+    log_p, pair_logits = _answers(bert, masked.input_ids, segment_ids, positions)
     name = tokenizer.id_to_token
     guesses = []
     for row, position in enumerate(positions):
@@ -189,11 +199,98 @@ def training_example(
         is_random=is_random,
         is_lone=is_random and _is_last_alone(sentences),
         tokens=tuple(map(name, rows.ids[0].tolist())),
-        segment_ids=tuple(rows.segment_ids[0].tolist()),
+        segment_ids=tuple(segment_ids[0].tolist()),
+        text_ids=tuple(rows.segment_ids.masked_fill(rows.is_special, -1)[0].tolist()),
         input_tokens=tuple(map(name, masked.input_ids[0].tolist())),
+        input_ids=tuple(masked.input_ids[0].tolist()),
+        labels=tuple(masked.labels[0].tolist()),
         guesses=tuple(guesses),
         pair_logits=pair_logits,
     )
+
+
+LEARNING_RATE = 1e-4
+"""BERT's peak rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepEffect:
+    """What one optimizer step on one example does to the answers to it."""
+
+    probabilities: tuple[float, ...]
+    """Of the right piece at each guess, after the step."""
+    pair_probability: float | None
+    """Of the right answer about the pair, after the step."""
+    mlm_loss: float
+    nsp_loss: float | None
+    """Nats, after the step."""
+
+    @property
+    def loss(self) -> float:
+        """The sum."""
+        return self.mlm_loss + (self.nsp_loss or 0.0)
+
+
+def one_step(
+    bert: Model, example: TrainingExample, *, learning_rate: float = LEARNING_RATE
+) -> StepEffect:
+    """Return the answers after one step of Adam on this example alone, without weight decay.
+
+    Adam's first step moves each weight against its gradient by the learning rate, whatever the
+    size of the gradient. The network of `bert` is not changed; a copy is.
+
+    Args:
+        bert: Which made the example; of the BERT family.
+        example: From `training_example`.
+        learning_rate: Above 0.
+
+    Raises:
+        ValueError: If the learning rate is not above 0, or this is another architecture, whose
+            network cannot be copied and changed here.
+
+    Source: Kingma and Ba 2015, algorithm 1 at t = 1.
+    """
+    if not learning_rate > 0:
+        raise ValueError(f"learning_rate is {learning_rate}; expected above 0.")
+    bert.require("parts")
+    network = copy.deepcopy(bert.module)
+    assert isinstance(network, torch.nn.Module)
+    ids = torch.tensor([example.input_ids], device=bert.device)
+    segments = torch.tensor([example.segment_ids], device=bert.device)
+    positions = [guess.position for guess in example.guesses]
+    labels = torch.tensor(example.labels, device=bert.device)
+    pair = torch.tensor([int(example.is_random)], device=bert.device)
+
+    def losses() -> tuple[torch.Tensor, torch.Tensor | None]:
+        hidden = network(ids, segments)
+        words = F.cross_entropy(
+            network.mlm_logits(hidden[0, positions]).float(), labels, reduction="none"
+        )
+        if example.pair_logits is None:
+            return words, None
+        return words, F.cross_entropy(network.nsp_logits(hidden).float(), pair)
+
+    with torch.enable_grad():
+        for parameter in network.parameters():
+            parameter.requires_grad_()
+        words, follows = losses()
+        torch.autograd.backward(words.mean() if follows is None else words.mean() + follows)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            gradient = parameter.grad
+            if gradient is not None:
+                parameter.sub_(learning_rate * gradient / (gradient.abs() + _EPSILON))
+        words, follows = losses()
+    return StepEffect(
+        tuple((-words).exp().tolist()),
+        None if follows is None else float((-follows).exp()),
+        float(words.mean()),
+        None if follows is None else float(follows),
+    )
+
+
+_EPSILON = 1e-8
+"""Of Adam."""
 
 
 def _check(masked_lm_prob: float, actions: Actions) -> None:

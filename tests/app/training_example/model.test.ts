@@ -6,7 +6,7 @@ import { barHeight, coin, kindOf, perLine, type Example, type Guess } from "../.
 const guess = (loss: number): Guess => ({ position: 0, token: "a", became: "mask", best: [], probability: 0.5, loss });
 
 const example = {
-  tokens: ["[CLS]", "a", "b", "[SEP]", "c", "[SEP]"], segment_ids: [0, 0, 0, 0, 1, 1], is_random: true, is_lone: false,
+  tokens: ["[CLS]", "a", "b", "[SEP]", "c", "[SEP]"], text_ids: [-1, 0, 0, -1, 1, -1], is_random: true, is_lone: false,
 } as unknown as Example;
 
 test("tokens are of A, of B or added", () => {

@@ -11,8 +11,12 @@ from streamlit.testing.v1 import AppTest
 from app.training_example.documents import DOCUMENTS
 from app.training_example.drawing import message
 from bertcore import load
-from bertcore.analysis.words.training_example import TrainingExample, training_example
-from tests.support.opened import complaints, ok, page_of, said
+from bertcore.analysis.words.training_example import (
+    TrainingExample,
+    one_step,
+    training_example,
+)
+from tests.support.opened import complaints, named_charts, numbers, ok, page_of, said
 from tests.support.task_checkpoints import save_task_checkpoint
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
@@ -70,6 +74,24 @@ def test_another_draw_another_share_other_fates(page: AppTest, folder: Path) -> 
     app = ok(again.click().run())
     options["seed"] = 9
     assert f"= {example_of(folder, **options).loss:.2f}" in formulas(app)
+
+
+def test_one_step_is_the_cores(page: AppTest, folder: Path) -> None:
+    page.query_params["example_step"] = "1"
+    app = ok(page.run())
+    found = example_of(folder, seed=3)
+    effect = one_step(load(folder, device="cpu"), found)
+    assert f"to **{effect.loss:.2f}** nats" in said(app)
+    bars = named_charts(app, "one")["step"][:2]
+    right = found.pair_probabilities
+    assert right is not None
+    before = [*(guess.probability for guess in found.guesses), right[int(found.is_random)]]
+    assert list(numbers(bars[0]["x"])) == pytest.approx(before, abs=1e-6)
+    after = [*effect.probabilities, effect.pair_probability]
+    assert list(numbers(bars[1]["x"])) == pytest.approx(after, abs=1e-5)
+    names: dict[str, Any] = {}
+    exec(next(c.value for c in app.code if "one_step(" in c.value), names)
+    assert names["effect"].loss == pytest.approx(effect.loss, abs=1e-4)
 
 
 def test_without_a_next_sentence_head_the_pair_is_not_judged(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import pytest
 import torch
 
 from bertcore import Bert
-from bertcore.analysis.words.training_example import TrainingExample, training_example
+from bertcore.analysis.words.training_example import TrainingExample, one_step, training_example
 from bertcore.pretraining.loss.objective import BatchTensors, pretraining_loss
 from tests.support.tiny import tiny_bert
 
@@ -29,22 +30,11 @@ def draws(bert: Bert, **options: object) -> list[TrainingExample]:
 
 
 def test_the_loss_is_that_of_a_training_step(bert: Bert) -> None:
-    to_id = bert.tokenizer.token_to_id
     for found in draws(bert, masked_lm_prob=0.3)[:10]:
-        positions = [guess.position for guess in found.guesses]
-        batch = BatchTensors(
-            input_ids=torch.tensor([[to_id(token) for token in found.input_tokens]]),
-            segment_ids=torch.tensor([found.segment_ids]),
-            attention_mask=None,
-            positions=torch.tensor([positions]),
-            labels=torch.tensor([[to_id(guess.token) for guess in found.guesses]]),
-            weights=torch.ones(1, len(positions)),
-            next_sentence_labels=torch.tensor([int(found.is_random)]),
-            total_masked=torch.tensor(float(len(positions))),
-            total_pairs=torch.tensor(1.0),
-            total_tokens=torch.tensor(float(len(found.tokens))),
-        )
-        true = pretraining_loss(bert.module, batch)
+        name = bert.tokenizer.id_to_token
+        assert tuple(map(name, found.input_ids)) == found.input_tokens
+        assert [name(label) for label in found.labels] == [g.token for g in found.guesses]
+        true = pretraining_loss(bert.module, _batch(found))
         assert found.mlm_loss == pytest.approx(float(true.mlm_loss.detach()), abs=1e-5)
         assert found.nsp_loss == pytest.approx(float(true.nsp_loss.detach()), abs=1e-5)
         assert found.loss == pytest.approx(float(true.loss.detach()), abs=1e-5)
@@ -58,8 +48,8 @@ def test_tokens_are_the_sentences_that_are_named(bert: Bert) -> None:
             ids = [i for one in bert.tokenizer.encode_ids([s.text for s in sources]) for i in one]
             shown = [
                 token
-                for token, own in zip(found.tokens, found.segment_ids, strict=True)
-                if own == segment and token not in ("[CLS]", "[SEP]")
+                for token, own in zip(found.tokens, found.text_ids, strict=True)
+                if own == segment
             ]
             # Short texts: nothing is cut.
             assert shown == [bert.tokenizer.id_to_token(i) for i in ids]
@@ -133,3 +123,42 @@ def test_segments_are_those_of_a_pair(bert: Bert) -> None:
         assert found.tokens.count("[SEP]") == 2
         middle = found.tokens.index("[SEP]")
         assert found.segment_ids == (0,) * (middle + 1) + (1,) * (len(found.tokens) - middle - 1)
+
+
+def test_one_step_is_adams_first(bert: Bert) -> None:
+    """Against torch's own Adam on a copy; the opened network stays as it is."""
+    found = draws(bert, masked_lm_prob=0.3)[3]
+    before = {name: p.clone() for name, p in bert.module.named_parameters()}
+    effect = one_step(bert, found, learning_rate=1e-3)
+    for name, parameter in bert.module.named_parameters():
+        torch.testing.assert_close(parameter, before[name], atol=0, rtol=0)
+    network = copy.deepcopy(bert.module)
+    for parameter in network.parameters():
+        parameter.requires_grad_()
+    optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
+    batch = _batch(found)
+    pretraining_loss(network, batch).loss.backward()
+    optimizer.step()
+    after = pretraining_loss(network, batch)
+    assert effect.mlm_loss == pytest.approx(float(after.mlm_loss.detach()), rel=1e-3)
+    assert effect.nsp_loss == pytest.approx(float(after.nsp_loss.detach()), rel=1e-3)
+    assert effect.loss < found.loss
+    assert len(effect.probabilities) == len(found.guesses)
+    assert effect.pair_probability == pytest.approx(math.exp(-(effect.nsp_loss or 0)), rel=1e-4)
+    with pytest.raises(ValueError, match="expected above 0"):
+        one_step(bert, found, learning_rate=0)
+
+
+def _batch(found: TrainingExample) -> BatchTensors:
+    return BatchTensors(
+        input_ids=torch.tensor([found.input_ids]),
+        segment_ids=torch.tensor([found.segment_ids]),
+        attention_mask=None,
+        positions=torch.tensor([[guess.position for guess in found.guesses]]),
+        labels=torch.tensor([found.labels]),
+        weights=torch.ones(1, len(found.guesses)),
+        next_sentence_labels=torch.tensor([int(found.is_random)]),
+        total_masked=torch.tensor(float(len(found.guesses))),
+        total_pairs=torch.tensor(1.0),
+        total_tokens=torch.tensor(float(len(found.tokens))),
+    )
