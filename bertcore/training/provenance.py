@@ -84,13 +84,17 @@ def record_vocabulary(tokenizer: Tokenizer) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions and the machine; equal ones give the same bits."""
+    """Return the versions and the machine; equal ones give the same bits.
+
+    The instructions of the processor are among them: others add in another order.
+    """
     return {
         "bertscope": bertcore.__version__,
         "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": np.__version__,
         "machine": f"{platform.machine()}, {torch.get_num_threads()} threads",
+        "instructions": torch.backends.cpu.get_cpu_capability(),
     }
 
 

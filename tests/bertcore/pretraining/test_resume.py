@@ -15,6 +15,7 @@ import torch
 
 from bertcore import load
 from bertcore.pretraining import Pretraining, resume_run
+from bertcore.training.provenance import versions
 from bertcore.training.run_lock import lock_holder
 from tests.support.command_line import invoke, make_texts, metrics, refusal, succeed, words_of
 from tests.support.full_disk import largest_file
@@ -164,7 +165,9 @@ def test_a_run_says_what_it_is_made_of(texts: Path, whole: Path) -> None:
     assert settings["directory"] == os.getcwd()
     assert settings["train"]["seed"] == 7
     assert settings["versions"]["torch"] == torch.__version__
-    assert set(settings["versions"]) == {"bertscope", "python", "torch", "numpy", "machine"}
+    assert settings["versions"] == versions()
+    machine = {"machine", "instructions"}
+    assert set(settings["versions"]) == {"bertscope", "python", "torch", "numpy", *machine}
     assert "git" in settings
     for name in ("train", "valid"):
         (source,) = settings["sources"][name]
