@@ -18,6 +18,7 @@ from bertcore.analysis.words.training_example import (
 
 from ..compare.figures import AnswerRows, answer_bars, answer_table
 from ..plots.figure import Figure
+from ..plots.special_tokens import own_markdown
 from ..shell import cache, frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
@@ -169,7 +170,7 @@ def _show(page: frame.Page) -> None:
     )
     _show_losses(example)
     _show_step(page, example, EXAMPLE.python(page, None, **values))
-    _show_fates(actions)
+    _show_fates(page, actions)
 
 
 def _choose() -> tuple[str, int, float, str]:
@@ -220,7 +221,7 @@ def _show_losses(example: TrainingExample) -> None:
         return
     answer = "random" if example.is_random else "follows"
     st.latex(
-        r"L_{\mathrm{pair}} = -\ln p(\mathrm{" + answer + r"} \mid h_{[CLS]})"
+        r"L_{\mathrm{pair}} = -\ln p(\mathrm{" + answer + r"} \mid h_1)"
         rf" = {example.nsp_loss:.2f}"
     )
     st.latex(
@@ -229,7 +230,7 @@ def _show_losses(example: TrainingExample) -> None:
         r"\ \mathrm{nats}"
     )
     st.caption(
-        "M are the chosen places, x the right pieces, x̃ what BERT reads, h the pooled vector of "
+        "M are the chosen places, x the right pieces, x̃ what BERT reads, h₁ the pooled vector of "
         "the first token."
     )
 
@@ -255,7 +256,7 @@ def _show_step(page: frame.Page, example: TrainingExample, setup: str) -> None:
     ONE_STEP.show(page, Stepped(example, effect), setup=setup)
 
 
-def _show_fates(actions: str) -> None:
+def _show_fates(page: frame.Page, actions: str) -> None:
     """Say what each of the three fates is for."""
     st.header("Why three fates?", anchor=False)
     rows = [
@@ -263,7 +264,7 @@ def _show_fates(actions: str) -> None:
         for share, (fate, lesson) in zip(ACTIONS[actions], FATES, strict=True)
     ]
     head = "| of the chosen | become | from which BERT learns |\n|---|---|---|"
-    st.markdown("\n".join([head, *rows]))
+    st.markdown(own_markdown("\n".join([head, *rows]), page.marks))
     st.caption(
         "Fine-tuned, BERT hardly minds: 80/10/10 and 100/0/0 both reach about 84% on MNLI (84.2 "
         "and 84.3). Where its vectors are used as they are, without fine-tuning, 100/0/0 loses "
