@@ -21,6 +21,15 @@ def check_masking(row: Row, share: float, actions: Actions) -> None:
     """
     check_share(share)
     check_text(row)
+    check_actions(actions)
+
+
+def check_actions(actions: Actions) -> None:
+    """Refuse shares that are negative or do not sum to 1.
+
+    Raises:
+        ValueError: If they are.
+    """
     if min(actions) < 0 or abs(sum(actions) - 1) > 1e-6:
         raise ValueError(
             f"the shares of [MASK], kept and random are {actions}; expected 0 or more, 1 in all."

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.model import Model
 from bertcore.objectives.masking import mask_tokens, num_masked
-from bertcore.objectives.replacement import ACTIONS, BECAME, Actions
+from bertcore.objectives.replacement import ACTIONS, BECAME, Actions, check_actions
 from bertcore.pretraining.data.corpus import pack_corpus
 from bertcore.pretraining.data.instances import create_instances
 from bertcore.pretraining.data.layout import lay_out_pairs
@@ -138,7 +138,9 @@ def training_example(
     Source: Devlin et al. 2019, appendix A.2, by `create_instances` and `mask_tokens`.
     """
     bert.require("mlm")
-    _check(masked_lm_prob, actions)
+    if not 0 < masked_lm_prob < 1:
+        raise ValueError(f"masked_lm_prob is {masked_lm_prob}; expected above 0, below 1.")
+    check_actions(actions)
     tokenizer = bert.tokenizer
     documents = [_sentences(bert, document) for document in (text, *others)]
     if not documents[0]:
@@ -291,15 +293,6 @@ def one_step(
 
 _EPSILON = 1e-8
 """Of Adam."""
-
-
-def _check(masked_lm_prob: float, actions: Actions) -> None:
-    if not 0 < masked_lm_prob < 1:
-        raise ValueError(f"masked_lm_prob is {masked_lm_prob}; expected above 0, below 1.")
-    if min(actions) < 0 or abs(sum(actions) - 1) > 1e-6:
-        raise ValueError(
-            f"the shares of [MASK], kept and random are {actions}; expected 0 or more, 1 in all."
-        )
 
 
 def _sentences(bert: Model, document: str) -> list[str]:
