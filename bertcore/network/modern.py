@@ -140,10 +140,14 @@ class GatedFeedForward(nn.Module):
         # In a list: it belongs to the network, whose parameters name it once.
         self._final_norm = [final_norm]
 
+    @property
+    def final_norm(self) -> nn.LayerNorm | None:
+        """The network's LayerNorm after its last layer; None in the other layers."""
+        return self._final_norm[0]
+
     def forward(self, hidden: Tensor) -> Tensor:
         """Return the block's output, [B, T, D], of hidden [B, T, D]."""
         inner, gate = self.intermediate(self.norm(hidden)).chunk(2, dim=-1)  # [B, T, F] each
         gated = F.dropout(activate(inner, self.activation) * gate, self.dropout, self.training)
         summed: Tensor = self.output(gated) + hidden
-        final_norm = self._final_norm[0]
-        return summed if final_norm is None else final_norm(summed)
+        return summed if self.final_norm is None else self.final_norm(summed)

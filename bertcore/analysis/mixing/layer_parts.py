@@ -1,0 +1,222 @@
+"""One layer taken apart: scores, weights, what each head writes, both sums, neurons, both norms.
+
+A trace keeps queries, keys, values, attention weights and the state after each layer; the rest
+follows from them and is computed here, for one layer at a time: all layers of all tokens would take
+ten times the memory of the trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from bertcore.analysis.mixing.maps import require_finite
+from bertcore.bert import with_parts
+from bertcore.model import Model
+from bertcore.network import Layer, attention_scores
+from bertcore.network.feed_forward import activate
+from bertcore.network.modern import GatedFeedForward, ModernAttention
+from bertcore.trace import Trace
+
+_TOLERANCE = 0.05
+"""Largest difference of a layer's output from the trace's, as a part of its norm: more than a
+16-bit network's rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerParts:
+    """What a layer computes at N of T tokens, in the order of computation; on the CPU.
+
+    In BERT a LayerNorm stands after each sum (post-norm): `attention_input` is `hidden`, and
+    `feed_forward_input` is `attention_state`. In ModernBERT it stands before each block (pre-norm):
+    the sums are not normalised, and what a block reads is.
+    """
+
+    hidden: Tensor
+    """The layer's input, [N, D]."""
+    attention_input: Tensor
+    """What queries, keys and values are projections of, [N, D]."""
+    queries: Tensor
+    """[H, N, K]"""
+    keys: Tensor
+    """[H, T, K]"""
+    values: Tensor
+    """[H, T, K]"""
+    scores: Tensor
+    """queries . keys / sqrt(K), [H, N, T]; a window (ModernBERT) is not in them."""
+    weights: Tensor
+    """softmax(scores), 0 outside of a window, [H, N, T]; rows sum to 1."""
+    context: Tensor
+    """The mix of values that each head fetches, weights . values, [H, N, K]."""
+    head_outputs: Tensor
+    """What each head writes: its mix through its part of the output projection, [H, N, D]."""
+    attention_output: Tensor
+    """The sum of what the heads write and the projection's bias, [N, D]."""
+    attention_sum: Tensor
+    """hidden + attention_output, the residual connection, [N, D]."""
+    attention_state: Tensor
+    """LayerNorm(attention_sum); in ModernBERT the sum itself, [N, D]."""
+    feed_forward_input: Tensor
+    """What the neurons read, [N, D]."""
+    pre_activations: Tensor
+    """Before the activation function, [N, F]; F is 4 D in BERT. A neuron fires above 0."""
+    gates: Tensor | None
+    """What ModernBERT multiplies each activation by, [N, F]."""
+    activations: Tensor
+    """After the activation function (and gate), [N, F]."""
+    feed_forward_output: Tensor
+    """What the neurons write together, with the bias, [N, D]."""
+    feed_forward_sum: Tensor
+    """attention_state + feed_forward_output, the residual connection, [N, D]."""
+    output: Tensor
+    """LayerNorm(feed_forward_sum), [N, D]. In ModernBERT the sum itself, normalised after the last
+    layer."""
+
+
+@torch.no_grad()
+def layer_parts(bert: Model, trace: Trace, layer: int) -> LayerParts:
+    """Return what a layer computes at every token, float32.
+
+    Args:
+        bert: The checkpoint that made the trace.
+        trace: Of any text or pair, without changes to heads, layers or attention.
+        layer: 0 to L-1.
+
+    Raises:
+        ValueError: If there is no such layer, the layers of the architecture cannot be read,
+            numbers are NaN or infinite, or the trace is of another checkpoint or of a changed run.
+    """
+    layers = with_parts(bert).module.layers
+    if not 0 <= layer < len(layers):
+        raise ValueError(f"layer {layer} does not exist; there are {len(layers)}, from 0.")
+    require_finite(trace.hidden_states, "hidden states")
+    hidden = trace.hidden_states[layer].float()
+    parts = parts_of_rows(layers[layer], trace, layer, hidden, slice(None))
+    require_same_run(parts.output, trace.hidden_states[layer + 1])
+    return parts
+
+
+def require_same_run(computed: Tensor, traced: Tensor) -> None:
+    """Refuse a trace that does not follow from the checkpoint.
+
+    Args:
+        computed, traced: The same states, [..., D].
+
+    Raises:
+        ValueError: If they differ by more than rounding.
+    """
+    traced = traced.to(computed.dtype)
+    difference = float((computed - traced).norm() / traced.norm().clamp_min(1e-12))
+    if not difference <= _TOLERANCE:
+        raise ValueError(
+            f"the layer's output differs from the trace's by {difference:.0%}: the trace is of "
+            "another checkpoint, or of a run with heads, layers or attention changed. Trace the "
+            "text again, without changes."
+        )
+
+
+def parts_of_rows(
+    block: Layer, trace: Trace, layer: int, hidden: Tensor, rows: slice
+) -> LayerParts:
+    """Return what a layer computes at some tokens, in the number format of `hidden`.
+
+    Args:
+        block: The layer.
+        trace, layer: As for `layer_parts`.
+        hidden: The layer's input at these tokens, [N, D], on the CPU.
+        rows: Which tokens.
+    """
+    queries, keys, values = (
+        part[layer].to(hidden.dtype) for part in (trace.queries, trace.keys, trace.values)
+    )
+    weights = trace.attentions[layer, :, rows].to(hidden.dtype)
+    context = weights @ values  # [H, N, K]
+    weight = _weight(block.attention.output, hidden)
+    by_head = weight.view(len(weight), len(context), -1)  # [D, D] -> [D, H, K]
+    head_outputs = torch.einsum("hnk,dhk->hnd", context, by_head)
+    attention_output = head_outputs.sum(0)
+    if block.attention.output.bias is not None:
+        attention_output = attention_output + block.attention.output.bias.detach().to(hidden)
+    attention_sum = hidden + attention_output
+    attention_state = normalized(attention_sum, block.attention.output_norm)
+    fed = _feed_forward(block, attention_state)
+    return LayerParts(
+        hidden=hidden,
+        attention_input=_attention_input(block, hidden),
+        queries=queries[:, rows],
+        keys=keys,
+        values=values,
+        scores=attention_scores(queries[:, rows], keys),
+        weights=weights,
+        context=context,
+        head_outputs=head_outputs,
+        attention_output=attention_output,
+        attention_sum=attention_sum,
+        attention_state=attention_state,
+        feed_forward_input=fed.read,
+        pre_activations=fed.pre_activations,
+        gates=fed.gates,
+        activations=fed.activations,
+        feed_forward_output=fed.written,
+        feed_forward_sum=attention_state + fed.written,
+        output=normalized(attention_state + fed.written, output_norm(block)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Fed:
+    """The steps of a feed-forward block."""
+
+    read: Tensor
+    pre_activations: Tensor
+    gates: Tensor | None
+    activations: Tensor
+    written: Tensor
+
+
+def _feed_forward(block: Layer, state: Tensor) -> _Fed:
+    """Return the steps of a layer's feed-forward block on states [N, D]."""
+    feed_forward = block.feed_forward
+    is_gated = isinstance(feed_forward, GatedFeedForward)
+    read = normalized(state, feed_forward.norm) if is_gated else state
+    inner, gates = linear(read, feed_forward.intermediate), None
+    if is_gated:
+        inner, gates = inner.chunk(2, dim=-1)
+    activations = activate(inner, feed_forward.activation)
+    if gates is not None:
+        activations = activations * gates
+    return _Fed(read, inner, gates, activations, linear(activations, feed_forward.output))
+
+
+def _attention_input(block: Layer, hidden: Tensor) -> Tensor:
+    if isinstance(block.attention, ModernAttention):
+        return normalized(hidden, block.attention.norm)
+    return hidden
+
+
+def output_norm(block: Layer) -> nn.LayerNorm | None:
+    """Return the LayerNorm after a layer's second sum; None where there is none."""
+    if isinstance(block.feed_forward, GatedFeedForward):
+        return block.feed_forward.final_norm
+    return block.feed_forward.norm
+
+
+def linear(x: Tensor, module: nn.Linear) -> Tensor:
+    """Return module(x) in the number format and on the device of x."""
+    bias = None if module.bias is None else module.bias.detach().to(x)
+    return F.linear(x, _weight(module, x), bias)
+
+
+def normalized(x: Tensor, norm: nn.LayerNorm | None) -> Tensor:
+    """Return norm(x) in the number format and on the device of x; x itself without a norm."""
+    if norm is None:
+        return x
+    bias = None if norm.bias is None else norm.bias.detach().to(x)
+    return F.layer_norm(x, norm.normalized_shape, norm.weight.detach().to(x), bias, norm.eps)
+
+
+def _weight(module: nn.Linear, like: Tensor) -> Tensor:
+    return module.weight.detach().to(like)

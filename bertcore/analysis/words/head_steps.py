@@ -1,0 +1,107 @@
+"""The heads step by step: from a vector to the masked word, from the pooler to the pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from bertcore.analysis.mixing.layer_parts import linear, normalized
+from bertcore.bert import with_parts
+from bertcore.model import Model
+from bertcore.network.feed_forward import activate
+from bertcore.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class WordSteps:
+    """The masked-word head at one token, float32."""
+
+    state: Tensor
+    """What the head reads, [D]."""
+    dense: Tensor
+    """A linear layer of it, [E]; E is D in BERT."""
+    activation: Tensor
+    """GELU of that, [E]."""
+    norm: Tensor
+    """LayerNorm of that, [E]: what is compared with every word."""
+    products: Tensor
+    """Its dot product with each row of the token table, [V]."""
+    biases: Tensor
+    """The decoder's bias, [V]."""
+    logits: Tensor
+    """products + biases, [V]."""
+    probabilities: Tensor
+    """softmax(logits), [V]."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolerSteps:
+    """The pooler and the head that reads it, float32."""
+
+    state: Tensor
+    """The last hidden state of the first token, [D]."""
+    dense: Tensor
+    """A linear layer of it, [D]."""
+    pooled: Tensor
+    """tanh of that, [D]."""
+    kind: str
+    """"nsp" (B follows A, or is random), "sop" (in order, or exchanged), or "" without a head."""
+    logits: Tensor | None
+    """[2]"""
+
+
+@torch.no_grad()
+def masked_word_steps(bert: Model, trace: Trace, position: int) -> WordSteps:
+    """Return what the masked-word head computes of the last state of a token.
+
+    Raises:
+        ValueError: If there is no such token or no such head, or the layers of the architecture
+            cannot be read.
+    """
+    network = with_parts(bert).module
+    bert.require("mlm")
+    require_token(trace, position)
+    head = network.masked_word_head()
+    state = trace.word_states[position].float()
+    dense = linear(state, head.dense)
+    activation = activate(dense, head.activation)
+    norm = normalized(activation, head.norm)
+    products = network.token_table.detach().to(norm) @ norm
+    biases = head.word_bias.detach().to(norm)
+    logits = products + biases
+    return WordSteps(
+        state, dense, activation, norm, products, biases, logits, torch.softmax(logits, -1)
+    )
+
+
+@torch.no_grad()
+def pooler_steps(bert: Model, trace: Trace) -> PoolerSteps:
+    """Return what the pooler makes of the first token's last state, and the logits of its head.
+
+    Raises:
+        ValueError: If there is no pooler, or the layers of the architecture cannot be read.
+    """
+    network = with_parts(bert).module
+    bert.require("pooler")
+    assert network.pooler is not None  # it is a capability
+    state = trace.hidden_states[-1, 0].float()
+    dense = linear(state, network.pooler.dense)
+    pooled = torch.tanh(dense)
+    for kind, head in (("nsp", network.nsp), ("sop", network.sop)):
+        if head is not None:
+            return PoolerSteps(state, dense, pooled, kind, linear(pooled, head.classifier))
+    return PoolerSteps(state, dense, pooled, "", None)
+
+
+def require_token(trace: Trace, position: int) -> None:
+    """Make sure that the input has a token at a position.
+
+    Raises:
+        ValueError: If it has not.
+    """
+    if not 0 <= position < trace.num_tokens:
+        raise ValueError(
+            f"there is no token {position}; the input has tokens 0 to {trace.num_tokens - 1}."
+        )

@@ -1,0 +1,404 @@
+"""Direct logit attribution: how much of a word's logit each part of the network wrote.
+
+The state of a token is a sum: the embeddings, what each head wrote, what each feed-forward block
+wrote, and biases. A logit is no linear function of it, but is one once two things are held at their
+values in this run: the standard deviation that each LayerNorm divides by, and the factor
+GELU(z) / z = Phi(z) by which the masked-word head's activation scales each of its numbers z (for
+ReLU: 0 or 1). Then each part has its own share of the logit, and the shares sum to it.
+
+What this does not say. Held factors are a choice: had a part been absent, they would have been
+others, so a share is not the change of the logit without the part (`bertcore.interventions` runs
+that). It is direct: what a head wrote to this token counts for the head; what later layers did
+because of it counts for them. And LayerNorm's division shrinks what early layers of BERT wrote.
+
+Source: the decomposition: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits";
+    the name, and LayerNorm held fixed: nostalgebraist 2020 and TransformerLens. For post-norm, as
+    in Kobayashi et al. 2021, section 3. The held factor of the head's GELU is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from bertcore.analysis.mixing.layer_parts import (
+    linear,
+    normalized,
+    output_norm,
+    parts_of_rows,
+    require_same_run,
+)
+from bertcore.analysis.mixing.maps import require_finite
+from bertcore.analysis.words.head_steps import require_token
+from bertcore.bert import with_parts
+from bertcore.model import Model
+from bertcore.network import Layer, Network
+from bertcore.network.feed_forward import activate
+from bertcore.trace import Trace
+
+PartKind = Literal[
+    "token",
+    "segment",
+    "position",
+    "embedding_bias",
+    "head",
+    "attention_bias",
+    "feed_forward",
+    "feed_forward_bias",
+    "final_bias",
+    "decoder_bias",
+]
+"""What wrote a share. "embedding_bias": the bias of the embeddings' LayerNorm, and of the matrix
+after it. "attention_bias": of the output projection and the LayerNorm after it. "feed_forward": the
+neurons; "feed_forward_bias": their bias, and that of the LayerNorm after them. "final_bias": of the
+masked-word head's linear layer and LayerNorm, and of a final LayerNorm (ModernBERT).
+"decoder_bias": the word's own."""
+
+
+class Part(NamedTuple):
+    """A part of the network and its share."""
+
+    kind: PartKind
+    layer: int | None
+    """None before the first layer and after the last."""
+    head: int | None
+    logit: float
+    """Its share of the logit."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogitAttribution:
+    """The shares of a word's logit at one token; natural units, float64."""
+
+    position: int
+    word_id: int
+    word: str
+    against: str | None
+    """The other word, where the shares are of the difference of two logits; else None."""
+    logit: float
+    """What the parts sum to: the word's logit, or its difference to that of the other word."""
+    parts: tuple[Part, ...]
+    """In the order of computation."""
+    sources: Tensor
+    """Share that each head took from each token, [L, H, T]; sums to the heads' shares."""
+    neurons: Tensor
+    """Share that each neuron wrote, [L, F]; sums to the shares of "feed_forward"."""
+
+    def total(self, *kinds: PartKind, layer: int | None = None) -> float:
+        """Return the sum of the shares of some kinds, in all layers or in one."""
+        return sum(
+            part.logit
+            for part in self.parts
+            if part.kind in kinds and (layer is None or part.layer == layer)
+        )
+
+    def heads(self, layer: int) -> list[float]:
+        """Return the shares of a layer's heads."""
+        return [part.logit for part in self.parts if part.kind == "head" and part.layer == layer]
+
+
+class PushedWords(NamedTuple):
+    """The words whose logits a neuron raised most at one token."""
+
+    neuron: int
+    words: tuple[str, ...]
+    logits: tuple[float, ...]
+    """How much it raised each, beyond its mean over the vocabulary."""
+
+
+@torch.no_grad()
+def logit_attribution(
+    bert: Model,
+    trace: Trace,
+    position: int,
+    word: str | None = None,
+    against: str | None = None,
+) -> LogitAttribution:
+    """Return how much of a word's logit at a token each part of the network wrote.
+
+    Args:
+        bert: The checkpoint that made the trace.
+        trace: Of any text or pair, without changes to heads, layers or attention.
+        position: The token at which the word is predicted, usually a mask.
+        word: One piece of the vocabulary; None for the most probable.
+        against: Another piece: the shares are then of the difference of the two logits, in which
+            what raises all words alike cancels out.
+
+    Raises:
+        ValueError: If there is no such token or piece, the checkpoint has no masked-word head, the
+            layers of the architecture cannot be read, numbers are NaN or infinite, or the trace is
+            of another checkpoint or a changed run.
+    """
+    run = _HeldRun(bert, trace, position)
+    word_id = run.best_word() if word is None else _id_of(bert, word)
+    shares = run.shares(word_id, None if against is None else _id_of(bert, against))
+    return LogitAttribution(
+        position=position,
+        word_id=word_id,
+        word=bert.tokenizer.id_to_token(word_id),
+        against=against,
+        logit=sum(part.logit for part in shares.parts),
+        parts=tuple(shares.parts),
+        sources=torch.stack(shares.sources),
+        neurons=torch.stack(shares.neurons),
+    )
+
+
+@torch.no_grad()
+def pushed_words(
+    bert: Model,
+    trace: Trace,
+    position: int,
+    layer: int,
+    neurons: Sequence[int],
+    top_k: int = 3,
+) -> tuple[PushedWords, ...]:
+    """Return the words towards which neurons pushed a token's prediction most.
+
+    What a neuron wrote, carried to the decoder with the same factors held as in `logit_attribution`
+    and compared with every word. A neuron has no meaning of its own in a small model: the words at
+    which it points are often without pattern, though what it writes counts.
+
+    Args:
+        bert, trace, position: As for `logit_attribution`.
+        layer: 0 to L-1.
+        neurons: 0 to F-1.
+        top_k: Words for each.
+
+    Raises:
+        ValueError: As for `logit_attribution`, or if there is no such layer or neuron.
+
+    Source: Geva et al. 2022, "Transformer Feed-Forward Layers Build Predictions by Promoting
+        Concepts in the Vocabulary Space", section 3, carried through the head.
+    """
+    run = _HeldRun(bert, trace, position)
+    num_layers, num_neurons = len(run.activations), run.activations[0].shape[-1]
+    if not 0 <= layer < num_layers:
+        raise ValueError(f"layer {layer} does not exist; there are {num_layers}, from 0.")
+    wrong = [neuron for neuron in neurons if not 0 <= neuron < num_neurons]
+    if wrong:
+        raise ValueError(f"neuron {wrong[0]} does not exist; there are {num_neurons}, from 0.")
+    if not neurons:
+        return ()
+    raised = run.raised(layer, list(neurons))[:, : bert.tokenizer.vocab_size]
+    best = raised.topk(min(top_k, raised.shape[1]))
+    rows = zip(neurons, best.indices.tolist(), best.values.tolist(), strict=True)
+    return tuple(
+        PushedWords(neuron, tuple(map(bert.tokenizer.id_to_token, ids)), tuple(logits))
+        for neuron, ids, logits in rows
+    )
+
+
+def _id_of(bert: Model, word: str) -> int:
+    word_id = bert.tokenizer.token_to_id(word)
+    if word_id is None:
+        raise ValueError(
+            f"{word!r} is not one piece of this vocabulary, so it has no logit. Choose a word that "
+            "is one piece."
+        )
+    return word_id
+
+
+class _Norm(NamedTuple):
+    """A LayerNorm with its standard deviation held: linear but for its bias."""
+
+    factors: Tensor
+    """gain / deviation, [D]."""
+    bias: Tensor
+    """[D]"""
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Return what becomes of parts of the sum, [..., D], without the bias."""
+        return (vectors - vectors.mean(-1, keepdim=True)) * self.factors
+
+    def backward(self, direction: Tensor) -> Tensor:
+        """Return the direction in the sum whose product is that of `direction` in the output."""
+        scaled = direction * self.factors
+        return scaled - scaled.mean(-1, keepdim=True)
+
+
+def _held(norm: nn.LayerNorm, summed: Tensor) -> _Norm:
+    """Return a LayerNorm as it acts on a sum [D]."""
+    deviation = (summed.var(-1, correction=0) + norm.eps).sqrt()
+    gain = norm.weight.detach().to(summed)
+    bias = torch.zeros_like(gain) if norm.bias is None else norm.bias.detach().to(summed)
+    return _Norm(gain / deviation, bias)
+
+
+class _Shares(NamedTuple):
+    """The fields of LogitAttribution of that name, layer by layer from the first."""
+
+    parts: list[Part]
+    sources: list[Tensor]
+    neurons: list[Tensor]
+
+
+class _HeldRun:
+    """The run at one token in float64, with the factors that are held."""
+
+    def __init__(self, bert: Model, trace: Trace, position: int) -> None:
+        self.network: Network = with_parts(bert).module
+        bert.require("mlm")
+        require_token(trace, position)
+        require_finite(trace.hidden_states, "hidden states")
+        self.num_words = bert.tokenizer.vocab_size
+        self.trace, self.position = trace, position
+        self.norms: list[tuple[_Norm | None, _Norm | None]] = []
+        """Of each layer: after attention, after feed-forward."""
+        self.weighted_values: list[Tensor] = []
+        """What each head fetches from each token, [H, T, K], of each layer."""
+        self.activations: list[Tensor] = []
+        """[F] of each layer."""
+        embeddings = self.network.embeddings
+        summed = trace.embeddings.sum[position].double()
+        self.embedding_norm = _held(embeddings.norm, summed)
+        state = normalized(summed, embeddings.norm)
+        if embeddings.projection is not None:
+            state = linear(state, embeddings.projection)
+        for index, layer in enumerate(self.network.layers):
+            state = self._run_layer(index, layer, state)
+        require_same_run(state, trace.hidden_states[-1, position])
+        self.head = head = self.network.masked_word_head()
+        dense = linear(state, head.dense)
+        activation = activate(dense, head.activation)
+        # The limit of GELU(z) / z at 0 is 1/2; what ReLU's is there multiplies a 0.
+        self.ratios = torch.where(dense == 0, 0.5, activation / dense)
+        self.head_norm = _held(head.norm, activation)
+        self.read = normalized(activation, head.norm)
+
+    def _run_layer(self, index: int, layer: Layer, state: Tensor) -> Tensor:
+        rows = slice(self.position, self.position + 1)
+        parts = parts_of_rows(layer, self.trace, index, state[None], rows)
+        first, second = layer.attention.output_norm, output_norm(layer)
+        self.norms.append(
+            (
+                None if first is None else _held(first, parts.attention_sum[0]),
+                None if second is None else _held(second, parts.feed_forward_sum[0]),
+            )
+        )
+        self.weighted_values.append(parts.weights[:, 0, :, None] * parts.values)
+        self.activations.append(parts.activations[0])
+        return parts.output[0]
+
+    def best_word(self) -> int:
+        """Return the id of the most probable piece that has a name."""
+        logits = self._products(self.read) + self.head.word_bias.detach().float().cpu()
+        return int(logits[: self.num_words].argmax())
+
+    def _products(self, vectors: Tensor) -> Tensor:
+        """Return the products of vectors [..., E] with every word, float32 [..., V]."""
+        # float32: the table of a large vocabulary would take 200 MB more in float64.
+        return vectors.float() @ self.network.token_table.detach().float().cpu().T
+
+    def _row(self, word_id: int) -> tuple[Tensor, float]:
+        """Return a word's row of the token table, [E], and its bias."""
+        row = self.network.token_table[word_id].detach().to("cpu", torch.float64)
+        return row, float(self.head.word_bias[word_id])
+
+    def raised(self, layer: int, neurons: list[int]) -> Tensor:
+        """Return by how much neurons raised each logit, less the mean, [len(neurons), V]."""
+        matrix = self.network.layers[layer].feed_forward.output.weight
+        columns = matrix[:, neurons].detach().to("cpu", torch.float64).T  # [n, D]
+        written = columns * self.activations[layer][neurons, None]
+        for index in range(layer, len(self.norms)):
+            after_attention, after_feed_forward = self.norms[index]
+            if index > layer and after_attention is not None:
+                written = after_attention.forward(written)
+            if after_feed_forward is not None:
+                written = after_feed_forward.forward(written)
+        weight = self.head.dense.weight.detach().to(written)
+        logits = self._products(self.head_norm.forward((written @ weight.T) * self.ratios))
+        return logits - logits.mean(-1, keepdim=True)
+
+    def shares(self, word_id: int, other_id: int | None) -> _Shares:
+        """Return the shares of a word's logit, or of its difference to another's.
+
+        The direction is carried back from the decoder: a part's share is its product with what it
+        writes, and a bias on the way has its own.
+        """
+        direction, bias = self._row(word_id)
+        if other_id is not None:
+            other, other_bias = self._row(other_id)
+            direction, bias = direction - other, bias - other_bias
+        parts = [Part("decoder_bias", None, None, bias)]
+        final = direction @ self.head_norm.bias
+        direction = self.head_norm.backward(direction) * self.ratios
+        if self.head.dense.bias is not None:
+            final = final + direction @ self.head.dense.bias.detach().to(direction)
+        direction = self.head.dense.weight.detach().to(direction).T @ direction
+        after_last = self.norms[-1][1]
+        if after_last is not None and self.network.final_norm is not None:
+            final = final + direction @ after_last.bias
+            direction = after_last.backward(direction)
+        parts.append(Part("final_bias", None, None, float(final)))
+        sources: list[Tensor] = []
+        neurons: list[Tensor] = []
+        for index in reversed(range(len(self.norms))):
+            direction = self._back_through(index, direction, parts, sources, neurons)
+        self._back_to_embeddings(direction, parts)
+        return _Shares(parts[::-1], sources[::-1], neurons[::-1])
+
+    def _back_through(
+        self,
+        index: int,
+        direction: Tensor,
+        parts: list[Part],
+        sources: list[Tensor],
+        neurons: list[Tensor],
+    ) -> Tensor:
+        """Add the shares of a layer, its last part first; return the direction before it."""
+        layer = self.network.layers[index]
+        after_attention, after_feed_forward = self.norms[index]
+        bias = direction.new_zeros(())
+        # A final LayerNorm (ModernBERT) is behind us: it is the network's, not a layer's.
+        if after_feed_forward is not None and self.network.final_norm is None:
+            bias = direction @ after_feed_forward.bias
+            direction = after_feed_forward.backward(direction)
+        output = layer.feed_forward.output
+        neurons.append(
+            (output.weight.detach().to(direction).T @ direction) * self.activations[index]
+        )
+        bias = bias + _share_of(output.bias, direction)
+        parts.append(Part("feed_forward_bias", index, None, float(bias)))
+        parts.append(Part("feed_forward", index, None, float(neurons[-1].sum())))
+        bias = direction.new_zeros(())
+        if after_attention is not None:
+            bias = direction @ after_attention.bias
+            direction = after_attention.backward(direction)
+        output = layer.attention.output
+        bias = bias + _share_of(output.bias, direction)
+        parts.append(Part("attention_bias", index, None, float(bias)))
+        back = output.weight.detach().to(direction).T @ direction  # [D] of the joined heads
+        fetched = self.weighted_values[index]  # [H, T, K]
+        sources.append(torch.einsum("htk,hk->ht", fetched, back.view(len(fetched), -1)))
+        shares = sources[-1].sum(-1).tolist()
+        parts += [Part("head", index, head, shares[head]) for head in reversed(range(len(shares)))]
+        return direction
+
+    def _back_to_embeddings(self, direction: Tensor, parts: list[Part]) -> None:
+        """Add the shares of the embeddings, the last first."""
+        embeddings, traced = self.network.embeddings, self.trace.embeddings
+        bias = direction.new_zeros(())
+        if embeddings.projection is not None:
+            bias = _share_of(embeddings.projection.bias, direction)
+            direction = embeddings.projection.weight.detach().to(direction).T @ direction
+        bias = bias + direction @ self.embedding_norm.bias
+        direction = self.embedding_norm.backward(direction)
+        parts.append(Part("embedding_bias", None, None, float(bias)))
+        looked_up: list[tuple[PartKind, Tensor | None]] = [
+            ("position", traced.position),
+            ("segment", traced.segment),
+            ("token", traced.token),
+        ]
+        for kind, vectors in looked_up:
+            if vectors is not None:
+                share = direction @ vectors[self.position].to(direction)
+                parts.append(Part(kind, None, None, float(share)))
+
+
+def _share_of(bias: Tensor | None, direction: Tensor) -> Tensor:
+    return direction.new_zeros(()) if bias is None else direction @ bias.detach().to(direction)
