@@ -19,6 +19,7 @@ GROUPS = {
     "Many texts": ("heads", "layer_map"),
     "Checkpoints": ("checkpoints", "inspect_checkpoint", "compare"),
     "Training": ("training_example", "training"),
+    "Background": ("papers",),
 }
 PAGES: dict[str, PageInfo] = {
     folder: import_module(f".{folder}", __package__).PAGE

@@ -50,8 +50,8 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
         4,
     ),
 }
-TESTED_ELSEWHERE = ("checkpoints", "compare", "inspect_checkpoint", "training")
-"""Pages whose Python needs another checkpoint or a run: their own tests execute it."""
+TESTED_ELSEWHERE = ("checkpoints", "compare", "inspect_checkpoint", "training", "papers")
+"""Pages whose Python needs another checkpoint, a run, or none: their own tests execute it."""
 VIEWS |= {
     page: (page, {}, 1)
     for page in PAGES

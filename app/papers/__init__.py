@@ -1,0 +1,10 @@
+"""What the papers say: figures with their sources, and claims that are not true."""
+
+from ..shell.page_info import PageInfo
+
+PAGE = PageInfo(
+    name="papers",
+    title="What the papers say",
+    purpose="Which figures are told of BERT, which are true, and where do they stand?",
+    icon=":material/menu_book:",
+)

@@ -1,0 +1,210 @@
+"""What the papers say: claims beside the truth, figures, ablations, a reading list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from bertcore.papers import Claim, Literature, Source, read_papers
+
+from ..navigation import PAGES
+from ..shell import frame
+from ..shell.one_of import one_of
+from ..shell.picture import Picture
+from ..shell.state import Field
+from ..tokens.page import VIEW as TOKENS_VIEW
+from . import PAGE
+from .figures import ablation_dots, ablation_table, glue_dots, glue_table
+
+_SCRIPTS = Path(__file__).resolve().parents[2] / "pages"
+_SETUP = "from bertcore.papers import read_papers\n"
+
+SCORES, ABLATIONS, CLAIMS, NUMBERS, TRANSFORMER, READING = VIEWS = (
+    "Scores",
+    "Ablations",
+    "Told and true",
+    "BERT in numbers",
+    "Beside the Transformer",
+    "Reading list",
+)
+TOPICS = tuple(dict.fromkeys(claim.topic for claim in read_papers().claims))
+ABLATION_NAMES = {one.name: one.title for one in read_papers().ablations}
+
+VIEW = Field("papers_view", SCORES, VIEWS)
+TOPIC = Field("papers_topic", TOPICS[0], TOPICS)
+ABLATION = Field("papers_ablation", "objectives", tuple(ABLATION_NAMES))
+
+
+def _claims_table(literature: Literature) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "topic": claim.topic,
+                "told": claim.told,
+                "true": claim.true,
+                "source": "; ".join(f"{one.paper.short}, {one.where}" for one in claim.source),
+            }
+            for claim in literature.claims
+        ]
+    )
+
+
+TOLD = Picture(
+    name="told-and-true",
+    table=_claims_table,
+    how=(
+        "Left, what is often told; right, what the source says. The download holds all topics. "
+        "Sources open in a new tab, from the network."
+    ),
+    code="""
+for claim in read_papers().claims:
+    print(claim.told, "->", claim.true, [(one.paper.url, one.where) for one in claim.source])
+""",
+)
+GLUE = Picture(
+    name="glue-by-size",
+    figure=glue_dots,
+    table=glue_table,
+    how=(
+        "Each dot is a BERT: parameters, with both pretraining heads, against its mean over nine "
+        "columns of GLUE's test scores (MNLI counts twice, WNLI not, as in BERT's table 1). All "
+        "are pretrained and fine-tuned without a teacher; the smaller ones are of Turc et al. 2019."
+    ),
+    code="""
+literature = read_papers()
+[(row.name, row.num_parameters, row.average) for row in literature.glue]
+""",
+)
+ABLATED = Picture(
+    name="ablations",
+    figure=ablation_dots,
+    table=ablation_table,
+    how=(
+        "Each dot is a variant on a task, its score beside it. The grey line is: {first}, with the "
+        "scores below the tasks' names; left of it is worse. Dev sets; differences of a few tenths "
+        "may be chance."
+    ),
+    code="""
+ablation = read_papers().ablation({name!r})
+ablation.columns, ablation.rows, ablation.differences()
+""",
+)
+
+
+def draw() -> None:
+    """Draw the page."""
+    frame.header(PAGE)
+    literature = read_papers()
+    view = one_of("View", VIEWS, VIEW)
+    with frame.guard():
+        if view == SCORES:
+            _show_scores(literature)
+        elif view == ABLATIONS:
+            _show_ablation(literature)
+        elif view == CLAIMS:
+            _show_claims(literature)
+        elif view == NUMBERS:
+            _show_numbers(literature)
+        elif view == TRANSFORMER:
+            _show_contrasts(literature)
+        else:
+            _show_reading(literature)
+
+
+def _show_claims(literature: Literature) -> None:
+    topic = one_of("Topic", TOPICS, TOPIC)
+    told, true = st.columns([2, 3], gap="medium")
+    told.markdown("**Told**")
+    true.markdown("**True**")
+    for number, claim in enumerate(literature.claims):
+        if claim.topic == topic:
+            _show_claim(claim, number)
+    TOLD.offer(None, literature, setup=_SETUP)
+
+
+def _show_claim(claim: Claim, number: int) -> None:
+    """Draw a claim beside what is true."""
+    with st.container(border=True):
+        told, true = st.columns([2, 3], gap="medium")
+    told.markdown(f":material/close: {claim.told}")
+    true.markdown(f":material/check: {claim.true}")
+    row = true.container(horizontal=True, vertical_alignment="center", gap="small")
+    row.caption(_links(claim.source), width="content")
+    if claim.page is not None and row.button(
+        f"See it: {PAGES[claim.page].title}",
+        key=f"see_{number}",
+        type="tertiary",
+        icon=":material/arrow_forward:",
+    ):
+        if claim.view is not None:
+            TOKENS_VIEW.put(claim.view)
+        st.switch_page(_SCRIPTS / f"{claim.page}.py")
+
+
+def _show_numbers(literature: Literature) -> None:
+    counted = {row.name: row.num_parameters for row in literature.glue}
+    rows = [(one.what, one.base, one.large, _links(one.source)) for one in literature.facts]
+    place = next(i for i, row in enumerate(rows) if row[0] == "Parameters") + 1
+    rows.insert(
+        place,
+        (
+            "... counted",
+            f"{counted['Base']:,}",
+            f"{counted['Large']:,}",
+            "our network of this shape, both heads, uncased vocabulary",
+        ),
+    )
+    st.markdown(_markdown_table(("", "Base", "Large", "Source"), rows))
+
+
+def _show_scores(literature: Literature) -> None:
+    st.header("GLUE by size", anchor=False)
+    GLUE.show(None, literature, setup=_SETUP)
+    st.header("SQuAD", anchor=False)
+    rows = [
+        (
+            f"{one.version}, {one.split}",
+            one.model,
+            f"{one.exact:.1f}",
+            f"**{one.f1:.1f}**",
+            _links([one.source]),
+        )
+        for one in literature.squad
+    ]
+    st.markdown(_markdown_table(("SQuAD", "Model", "Exact match", "F1", "Source"), rows))
+
+
+def _show_ablation(literature: Literature) -> None:
+    name = one_of("Ablation", ABLATION_NAMES, ABLATION)
+    ablation = literature.ablation(name)
+    ABLATED.show(None, ablation, setup=_SETUP, name=name, first=ablation.rows[0][0])
+    st.caption(_links([ablation.source]))
+
+
+def _show_contrasts(literature: Literature) -> None:
+    rows = [
+        (f"**{one.aspect}**", one.transformer, one.bert, _links(one.source))
+        for one in literature.contrasts
+    ]
+    st.markdown(_markdown_table(("", "Transformer (2017)", "BERT (2018)", "Source"), rows))
+
+
+def _show_reading(literature: Literature) -> None:
+    for group, papers in groupby(literature.papers, key=lambda paper: paper.group):
+        st.header(group, anchor=False)
+        lines = [f"- {one.short}: [{one.title}]({one.url}). {one.why}" for one in papers]
+        st.markdown("\n".join(lines))
+
+
+def _links(sources: Iterable[Source]) -> str:
+    """Return sources as Markdown links; Streamlit opens them in a new tab."""
+    return "; ".join(f"[{one.paper.short}]({one.paper.url}), {one.where}" for one in sources)
+
+
+def _markdown_table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

@@ -1,0 +1,3 @@
+from app.papers import page
+
+page.draw()

@@ -1,0 +1,108 @@
+"""The page What the papers say: every view, its numbers, its links."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.navigation import PAGES
+from app.papers.figures import glue_table
+from app.papers.page import (
+    ABLATION_NAMES,
+    ABLATIONS,
+    CLAIMS,
+    NUMBERS,
+    READING,
+    TOPICS,
+    TRANSFORMER,
+)
+from app.tokens.page import VIEWS as TOKENS_VIEWS
+from bertcore.papers import read_papers
+from tests.support.opened import charts, numbers, ok, page_of, said
+
+LITERATURE = read_papers()
+
+
+def opened(**query: str) -> AppTest:
+    return ok(page_of("papers", **query).run())
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_each_claim_stands_beside_what_is_true(topic: str) -> None:
+    app = opened(papers_view=CLAIMS, papers_topic=topic)
+    shown = said(app)
+    for claim in LITERATURE.claims:
+        assert (claim.told in shown) == (claim.topic == topic), claim.told
+        if claim.topic == topic:
+            assert claim.true in shown
+            for source in claim.source:
+                assert f"({source.paper.url}), {source.where}" in shown
+    names: dict[str, Any] = {}
+    exec(max((code.value for code in app.code), key=len), names)  # what the visitor would run
+    assert names["claim"] == LITERATURE.claims[-1]
+
+
+def test_pages_that_show_it_exist() -> None:
+    for claim in LITERATURE.claims:
+        assert claim.page is None or claim.page in PAGES
+        assert claim.view is None or (claim.page == "tokens" and claim.view in TOKENS_VIEWS)
+
+
+def test_base_and_large_are_told_with_their_sources() -> None:
+    shown = said(opened(papers_view=NUMBERS))
+    for fact in LITERATURE.facts:
+        assert f"| {fact.what} | {fact.base} | {fact.large} | " in shown
+    assert "110,106,428" in shown
+
+
+def test_scores_are_drawn_where_they_are() -> None:
+    app = opened()
+    (chart,) = charts(app)
+    drawn: dict[float, float] = {}
+    for trace in chart["data"]:
+        drawn |= dict(zip(numbers(trace["x"]), numbers(trace["y"]), strict=True))
+    wanted = {row.num_parameters: row.average for row in LITERATURE.glue}
+    assert drawn == pytest.approx(wanted)
+    assert list(glue_table(LITERATURE)["average"]) == [
+        round(row.average, 2) for row in LITERATURE.glue
+    ]
+    names: dict[str, Any] = {}
+    exec(max((code.value for code in app.code), key=len), names)  # what the visitor would run
+    assert names["literature"] == LITERATURE
+    for row in LITERATURE.squad:
+        assert f"{row.exact:.1f} | **{row.f1:.1f}**" in said(app)
+
+
+@pytest.mark.parametrize("name", ABLATION_NAMES)
+def test_each_variant_is_a_dot_at_its_distance(name: str) -> None:
+    app = opened(papers_view=ABLATIONS, papers_ablation=name)
+    ablation = LITERATURE.ablation(name)
+    (chart,) = charts(app)
+    dots = [trace for trace in chart["data"] if "markers" in trace["mode"]]
+    assert [trace["name"] for trace in dots] == [row[0] for row in ablation.rows[1:]]
+    for trace, points, row in zip(dots, ablation.differences()[1:], ablation.rows[1:], strict=True):
+        assert numbers(trace["x"]) == pytest.approx(points)
+        assert trace["text"] == [f"{score:.1f}" for score in row[1]]
+    lanes = [lane for trace in dots for lane in numbers(trace["y"])]
+    assert len(set(lanes)) == len(lanes)
+    names: dict[str, Any] = {}
+    exec(max((code.value for code in app.code), key=len), names)  # what the visitor would run
+    assert names["ablation"] == ablation
+
+
+def test_the_transformer_and_the_reading_list() -> None:
+    shown = said(opened(papers_view=TRANSFORMER))
+    for contrast in LITERATURE.contrasts:
+        assert f"| {contrast.transformer} | {contrast.bert} |" in shown
+    shown = said(opened(papers_view=READING))
+    listed = re.findall(r"\]\((https://[^)]+)\)", shown)
+    assert listed == [paper.url for paper in LITERATURE.papers]
+
+
+def test_a_claim_leads_to_the_page_that_shows_it() -> None:
+    app = page_of("papers", papers_view=CLAIMS).run()
+    seen = [button.label for button in app.button if button.label.startswith("See it")]
+    assert seen == ["See it: Tokens & embeddings"] * 2
