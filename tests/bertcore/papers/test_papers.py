@@ -135,8 +135,3 @@ def test_differences_are_from_the_first_row() -> None:
 def test_the_manual_counts_the_claims() -> None:
     manual = FILE.parents[2] / "docs" / "app.md"
     assert f"{len(LITERATURE.claims)} claims" in manual.read_text(encoding="utf-8")
-
-
-def test_the_manual_counts_the_claims() -> None:
-    manual = FILE.parents[2] / "docs" / "app.md"
-    assert f"{len(LITERATURE.claims)} claims" in manual.read_text(encoding="utf-8")
