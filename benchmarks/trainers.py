@@ -15,6 +15,7 @@ from bertcore.network import Network
 from bertcore.network.initialize import initialize
 from bertcore.pretraining import Batch, OptimizerConfig, PackedCorpus
 from bertcore.pretraining.loss.objective import batch_loss
+from bertcore.pretraining.objectives import objective_named
 from bertcore.pretraining.train_step import TrainStep
 from bertcore.tokenizer import SPECIAL_TOKENS
 from bertcore.training.optimizer import build_optimizers, set_rate
@@ -46,7 +47,12 @@ class Ours:
         self.network = network.to(processes.device)
         self.optimizers = build_optimizers(network, OptimizerConfig(optimizer=optimizer))
         self.train_step = TrainStep(
-            network, self.optimizers, processes, dtype="bfloat16", max_grad_norm=1.0
+            network,
+            self.optimizers,
+            processes,
+            objective=objective_named("mlm+nsp"),
+            dtype="bfloat16",
+            max_grad_norm=1.0,
         )
 
     def set_rate(self, fraction: float) -> None:

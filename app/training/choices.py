@@ -15,6 +15,7 @@ from .fields import (
     LENGTH_UNIT,
     LENGTH_UNITS,
     OBJECTIVE,
+    OBJECTIVES,
     SOURCE,
     SOURCES,
     START_FROM,
@@ -28,7 +29,6 @@ BATCH_SIZES = (8, 16, 32, 64, 128)
 KEPT_CHECKPOINTS = 20
 KEPT_OF_VISITOR = 3
 """On a closed server, where a visitor has limited room."""
-LEARNS = {"mlm+nsp": "Words and pairs", "mlm": "Words alone"}
 
 HOW_NOVEL = (
     "{title}, in the public domain: 121,000 words. Enough to watch a model learn, far too little "
@@ -109,7 +109,9 @@ def choose_kind() -> tuple[str, str]:
     """Draw the choice of initialization and objective; return both."""
     row = st.container(horizontal=True)
     start = one_of("Start from", STARTS, START_FROM, where=row, with_label=True, help=HELP_START)
-    objective = one_of("Learns", LEARNS, OBJECTIVE, where=row, with_label=True, help=HELP_OBJECTIVE)
+    objective = one_of(
+        "Learns", OBJECTIVES, OBJECTIVE, where=row, with_label=True, help=HELP_OBJECTIVE
+    )
     return start, objective
 
 

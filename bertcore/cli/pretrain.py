@@ -113,7 +113,8 @@ class Plan(NamedTuple):
     (
         BATCHES,
         DataConfig,
-        "objective batch_size max_seq_length long_ratio long_seq_length masked_lm_prob dupe_factor",
+        "objective batch_size max_seq_length long_ratio long_seq_length masked_lm_prob mask_shares "
+        "dupe_factor",
     ),
     (
         OPTIMIZER,

@@ -16,6 +16,19 @@ if TYPE_CHECKING:
     from bertcore.training.progress import Progress
 
 
+_FRACTIONS = ("_top1", "_accuracy")
+"""Endings of metrics that are fractions of what was right."""
+_SCORES = {
+    "loss": "loss {:.3f}",
+    "mlm_loss": "masked-word loss {:.3f}",
+    "mlm_top1": "top-1 {:.1%}",
+    "nsp_accuracy": "next sentence {:.1%}",
+    "minimal_pairs": "minimal pairs {:.1%}",
+    "bits_per_character": "{:.3f} bits per character",
+}
+"""Held-out scores and how they are told, in order."""
+
+
 def train(run: Pretraining, *, tensorboard: bool) -> None:
     """Run with a progress bar; Ctrl+C ends it after the current step, a second one at once."""
     stop = False
@@ -80,20 +93,30 @@ def _event_files(run: Pretraining, *, tensorboard: bool) -> EventFiles | None:
 
 def _describe(metrics: dict[str, float], fraction: float) -> str:
     speed = metrics["num_tokens"] / max(metrics["seconds"], 1e-9)
-    return (
-        f"step {metrics['step']}  loss {metrics['loss']:.2f}  words {metrics['mlm_top1']:.0%}  "
-        + (f"pairs {metrics['nsp_accuracy']:.0%}  " if "nsp_accuracy" in metrics else "")
-        + f"{speed:,.0f} tokens/s"
-        + (f"  {duration(metrics['seconds'] * (1 - fraction) / fraction)} left" if fraction else "")
+    right = "".join(
+        f"{_short_name(name)} {value:.0%}  "
+        for name, value in metrics.items()
+        if name.endswith(_FRACTIONS) and not name.startswith("valid_")
     )
+    return f"step {metrics['step']}  loss {metrics['loss']:.2f}  {right}{speed:,.0f} tokens/s" + (
+        f"  {duration(metrics['seconds'] * (1 - fraction) / fraction)} left" if fraction else ""
+    )
+
+
+def _short_name(metric: str) -> str:
+    """Return what the progress bar calls a fraction: "mlm_top1" is words.
+
+    >>> _short_name("mlm_top1"), _short_name("nsp_accuracy"), _short_name("next_top1")
+    ('words', 'pairs', 'next')
+    """
+    name = metric.rsplit("_", 1)[0]
+    return {"mlm": "words", "nsp": "pairs", "sop": "pairs"}.get(name, name)
 
 
 def _describe_scores(metrics: dict[str, float]) -> str:
-    has_pairs, exam = "valid_nsp_accuracy" in metrics, "valid_minimal_pairs"
-    return (
-        f"held-out at step {metrics['step']}: masked-word loss {metrics['valid_mlm_loss']:.3f}, "
-        f"top-1 {metrics['valid_mlm_top1']:.1%}, "
-        + (f"next sentence {metrics['valid_nsp_accuracy']:.1%}, " if has_pairs else "")
-        + (f"minimal pairs {metrics[exam]:.1%}, " if exam in metrics else "")
-        + f"{metrics['valid_bits_per_character']:.3f} bits per character"
-    )
+    parts = [
+        form.format(metrics[f"valid_{name}"])
+        for name, form in _SCORES.items()
+        if f"valid_{name}" in metrics
+    ]
+    return f"held-out at step {metrics['step']}: {', '.join(parts)}"

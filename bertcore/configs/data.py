@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal
 
 MASKED_LM_PROB = 0.15
-OBJECTIVES = ("mlm+nsp", "mlm")
-"""BERT's masked words and next sentences, on pairs; or masked words alone, on packed rows."""
+MASK_SHARES = "80/10/10"
+
+RowKind = Literal["pairs", "packed"]
+"""Sentence pairs, of which about half have a random second part; or rows packed full of text."""
+OBJECTIVES: Mapping[str, RowKind] = MappingProxyType({"mlm+nsp": "pairs", "mlm": "packed"})
+"""Pretraining objectives and the rows that they are trained on."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,6 +33,9 @@ class DataConfig:
     """P, the most hidden tokens of a row."""
     masked_lm_prob: float = MASKED_LM_PROB
     """Fraction of tokens that are masked, 0 < p < 1."""
+    mask_shares: str = MASK_SHARES
+    """Of the masked tokens: percent that become [MASK], stay, and become a random token, as
+    100/0/0; held-out masks are always 80/10/10."""
     dupe_factor: int = 0
     """Versions of each text whose pairs and masks are drawn once and used in turn; 0: fresh ones in
     every pass."""
@@ -46,6 +55,7 @@ class DataConfig:
             )
         if not 0 < self.masked_lm_prob < 1:
             raise ValueError(f"masked_lm_prob is {self.masked_lm_prob}; expected above 0, below 1.")
+        read_shares(self.mask_shares)
         if self.dupe_factor < 0:
             raise ValueError(f"dupe_factor is {self.dupe_factor}; expected 0 or more.")
         if not 0 <= self.short_seq_prob <= 1:
@@ -64,7 +74,17 @@ class DataConfig:
     @property
     def has_pairs(self) -> bool:
         """Whether rows are sentence pairs, and next sentences are learned."""
-        return self.objective == "mlm+nsp"
+        return self.rows == "pairs"
+
+    @property
+    def rows(self) -> RowKind:
+        """What the objective is trained on."""
+        return OBJECTIVES[self.objective]
+
+    @property
+    def actions(self) -> tuple[float, float, float]:
+        """Shares of [MASK], kept and random among the hidden tokens, 1 in all."""
+        return read_shares(self.mask_shares)
 
     def long_phase(self) -> DataConfig | None:
         """Return the settings of the second phase, None if there is none.
@@ -102,3 +122,26 @@ class DataConfig:
             masked_lm_prob=masked_lm_prob,
             **fields,
         )
+
+
+def read_shares(text: str) -> tuple[float, float, float]:
+    """Return the shares of [MASK], kept and random tokens of three percentages.
+
+    >>> read_shares("80/10/10"), read_shares("100/0/0")
+    ((0.8, 0.1, 0.1), (1.0, 0.0, 0.0))
+
+    Raises:
+        ValueError: If they are not three numbers from 0 to 100 that sum to 100.
+    """
+    try:
+        percent = [float(part) for part in text.split("/")]
+    except ValueError:
+        percent = []
+    is_share = all(part >= 0 for part in percent) and abs(sum(percent) - 100) < 1e-6
+    if len(percent) != 3 or not is_share:
+        raise ValueError(
+            f"mask_shares is {text!r}; expected three percentages that sum to 100, as 80/10/10 or "
+            "100/0/0: of [MASK], kept and random tokens."
+        )
+    to_mask, kept, random = percent
+    return to_mask / 100, kept / 100, random / 100

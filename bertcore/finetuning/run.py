@@ -158,7 +158,7 @@ class Finetuning:
                 self.optimizers,
                 seed=self.config.seed,
                 processes=self.processes,
-                projection=self._projection,
+                companion=self._projection,
             )
             self._losses = list(state["losses"].to(self.device))
         if self.processes.is_main:
@@ -332,7 +332,7 @@ class Finetuning:
             epoch, length = self.progress.step // self._batches_an_epoch, self.config.max_seq_length
             save_epoch(self.model, self.folder, epoch, max_seq_length=length)
         state = {
-            **training_state(self.progress, self.optimizers, projection=self._projection),
+            **training_state(self.progress, self.optimizers, companion=self._projection),
             "module": self.module.state_dict(),
             "losses": torch.stack(self._losses).cpu() if self._losses else torch.empty(0),
         }

@@ -1,16 +1,21 @@
-"""Evaluate a pretrained BERT on held-out text."""
+"""Evaluate a pretrained network on held-out text: by its objective, and on BERT's masks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import torch
+from torch import nn
 
+from bertcore.configs import DataConfig
 from bertcore.network import Network
-from bertcore.pretraining.data.batches import Batch
+from bertcore.pretraining.data.batches import Batch, Totals, fixed_batches
+from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.loss.objective import batch_loss
+from bertcore.pretraining.objectives.objective import Objective, TrainingBatch
 from bertcore.tokenizer import Tokenizer
 
 
@@ -44,6 +49,23 @@ class PretrainingScores:
     def to_dict(self) -> dict[str, int | float]:
         """Return the available scores by name."""
         return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveScores:
+    """Held-out scores of an objective other than BERT's, on fixed rows."""
+
+    values: dict[str, float]
+    """Its metrics, with "loss"."""
+    num_rows: int
+    """Rows scored by it."""
+    masked: PretrainingScores | None
+    """On BERT's masks (15%, 80/10/10), where the network fills in masked words."""
+
+    def to_dict(self) -> dict[str, int | float]:
+        """Return all scores by name."""
+        masked = {} if self.masked is None else self.masked.to_dict()
+        return {**masked, **self.values, "num_rows": self.num_rows}
 
 
 @torch.no_grad()
@@ -99,6 +121,110 @@ def evaluate_pretraining(
         num_masked=int(num_masked),
         share_random=num_random / num_pairs if num_pairs else None,
     )
+
+
+class HeldOut:
+    """The held-out rows of every evaluation of every run with these settings.
+
+    Objectives other than BERT's masked words are scored by their own loss, and on BERT's masks
+    beside it where they learn to fill them.
+
+    Args:
+        objective: Of the run.
+        corpus: Held out.
+        tokenizer, config: Of the run.
+        seed: Fixes the rows and what becomes of them.
+        num_rows: At most so many.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        corpus: PackedCorpus,
+        tokenizer: Tokenizer,
+        config: DataConfig,
+        *,
+        seed: int,
+        num_rows: int,
+    ) -> None:
+        self._objective, self._tokenizer = objective, tokenizer
+        self.masked: list[Batch] = []
+        """With BERT's masks."""
+        self.own: list[TrainingBatch] = []
+        """As the objective makes them; none of BERT's own objectives."""
+        if objective.fills_masks:
+            words = config if objective.is_berts else _with_berts_masks(config)
+            self.masked = list(
+                fixed_batches(corpus, tokenizer, words, seed=seed, num_rows=num_rows)
+            )
+        if not objective.is_berts:
+            self.own = list(
+                objective.held_out(corpus, tokenizer, config, seed=seed, num_rows=num_rows)
+            )
+
+    def score(
+        self, network: Network, companion: nn.Module | None, *, dtype: str
+    ) -> PretrainingScores | ObjectiveScores:
+        """Score a network; its mode and the random state are as before afterwards.
+
+        Args:
+            network: Of the objective.
+            companion: What is trained beside it.
+            dtype: "bfloat16" or "float32", as in training.
+
+        Raises:
+            ValueError: If the held-out text gives no row.
+        """
+        autocast = dtype == "bfloat16"
+        masked = None
+        if self._objective.fills_masks:
+            masked = evaluate_pretraining(network, self.masked, self._tokenizer, autocast=autocast)
+            if self._objective.is_berts:
+                return masked
+        values = _own_values(self._objective, network, companion, self.own, dtype=dtype)
+        num_rows = sum(batch.num_rows for batch in self.own)
+        return ObjectiveScores(values=values, num_rows=num_rows, masked=masked)
+
+
+def _with_berts_masks(config: DataConfig) -> DataConfig:
+    """Return the settings of packed rows of the same length with BERT's share of masks."""
+    length, rows = config.max_seq_length, config.batch_size
+    return DataConfig.for_length(length, objective="mlm", batch_size=rows)
+
+
+@torch.no_grad()
+def _own_values(
+    objective: Objective,
+    network: Network,
+    companion: nn.Module | None,
+    batches: Sequence[TrainingBatch],
+    *,
+    dtype: str,
+) -> dict[str, float]:
+    """Return an objective's metrics of held-out batches as if they were one batch."""
+    if not batches:
+        raise ValueError("the held-out text gives no row. Give a longer text.")
+    device = network.token_table.device
+    module = objective.with_loss(network, companion, dtype=dtype, is_compiled=False)
+    was_training = network.training
+    module.eval()
+    totals = Totals(*(sum(counts) for counts in zip(*(b.totals for b in batches), strict=True)))
+    sums: dict[str, float] = {}
+    devices = [device] if device.type == "cuda" else []
+    try:
+        # Some objectives sample: the same at every evaluation, and training does not notice.
+        with (
+            torch.random.fork_rng(devices),
+            torch.autocast(device.type, torch.bfloat16, enabled=dtype == "bfloat16"),
+        ):
+            torch.manual_seed(0)
+            for batch in batches:
+                tensors: Any = objective.tensors(batch.as_part_of(totals), device, keep_mask=False)
+                for name, value in module(tensors)._asdict().items():
+                    sums[name] = sums.get(name, 0.0) + float(value)
+    finally:
+        module.train(was_training)
+    return objective.metrics(sums, totals)
 
 
 def _num_characters(token: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from torch import nn
@@ -14,14 +15,13 @@ from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
 from bertcore.grammar import PretrainingExam
 from bertcore.network import Network
 from bertcore.pretraining.check_settings import check_settings
-from bertcore.pretraining.data.batches import Batch, fixed_batches
 from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.sequence_length_schedule import Phases
-from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
+from bertcore.pretraining.evaluation import HeldOut, ObjectiveScores, PretrainingScores
 from bertcore.pretraining.loss.distillation import DistillationWithLoss, Teacher, add_projection
+from bertcore.pretraining.objectives import objective_named
 from bertcore.pretraining.run_probes import ProbeWriter
 from bertcore.pretraining.start.long_positions import extend_positions
-from bertcore.pretraining.start.starting_weights import starting_network
 from bertcore.pretraining.step_metrics import divergence_note, has_diverged, step_metrics
 from bertcore.pretraining.train_step import TrainStep
 from bertcore.tokenizer import Tokenizer
@@ -39,6 +39,8 @@ from bertcore.training.training_state import restore_state, seed_process, traini
 HELD_OUT_SEED = 0
 """Fixes the held-out pairs and masks, the same for all runs."""
 logger = logging.getLogger(__name__)
+
+Scores = PretrainingScores | ObjectiveScores
 
 
 class Pretraining:
@@ -58,7 +60,8 @@ class Pretraining:
             length is given in steps.
 
     Raises:
-        ValueError: If the settings do not fit each other or the corpora.
+        ValueError: If the settings do not fit each other or the corpora, or a checkpoint is of a
+            run with another objective.
         RuntimeError: If all checkpoints are damaged; of some, the newest whole one is taken.
     """
 
@@ -80,6 +83,7 @@ class Pretraining:
         _check_start(shape, tokenizer, train_config, has_start=start_from is not None)
         check_settings(shape, train_config, data_config)
         self.folder, self.tokenizer = folder, tokenizer
+        self.objective = objective_named(data_config.objective)
         self.config, self.optimizer_config = train_config, optimizer_config
         self.processes = Processes(train_config.device)
         self.device = self.processes.device
@@ -98,7 +102,10 @@ class Pretraining:
         )
         self.notices: list[str] = []
         """Sentences for the user, which `run` reports first."""
-        state = folder.load_checkpoint(on_damage=self._pass_over) if resume else None
+        state = None
+        if resume:
+            read = self.objective.weights
+            state = folder.load_checkpoint(read_model=read, on_damage=self._pass_over)
         self.phases = Phases(
             train,
             tokenizer,
@@ -110,22 +117,34 @@ class Pretraining:
             state=None if state is None else state.get("data_place"),
         )
         self.batches = self.phases.short
-        self.valid_batches = _held_out(valid, tokenizer, data_config, train_config.evaluate_rows)
-        self.network = starting_network(
-            shape,
+        self.held_out = HeldOut(
+            self.objective,
+            valid,
+            tokenizer,
+            data_config,
+            seed=HELD_OUT_SEED,
+            num_rows=train_config.evaluate_rows,
+        )
+        self.network = self.objective.network(
+            self.objective.shape(shape),
             train_config,
             train if state is None else None,
             start_from,
-            has_pairs=data_config.has_pairs,
             on_notice=self.notices.append,
         )
-        self.network.to(self.device).train()
-        self.optimizers = build_optimizers(self.network, optimizer_config)
+        self.companion = self.objective.companion(self.network, train_config.seed)
+        self._check_sharding()
+        for module in (self.network, self.companion):
+            if module is not None:
+                module.to(self.device).train()
+        self.optimizers = build_optimizers(self.network, optimizer_config, self.companion)
         self.distillation = self._with_teacher(teacher)
         self.train_step = TrainStep(
             self.network,
             self.optimizers,
             self.processes,
+            objective=self.objective,
+            companion=self.companion,
             dtype=train_config.dtype,
             max_grad_norm=optimizer_config.max_grad_norm,
             with_loss=self.distillation,
@@ -134,7 +153,7 @@ class Pretraining:
         self.progress = TrainingProgress() if state is None else self._restore(state)
         self.probes = ProbeWriter(folder.path, tokenizer)
         self.exam = PretrainingExam(tokenizer, shape.max_length)
-        self._scores: PretrainingScores | None = None
+        self._scores: Scores | None = None
         self._clock = 0.0
         if resume and self.processes.is_main:
             folder.tidy_checkpoints(step=self.progress.step, keep=train_config.keep_checkpoints)
@@ -146,6 +165,11 @@ class Pretraining:
         """Return the network with the losses of its teacher; None without one."""
         if teacher is None:
             return None
+        if not self.objective.can_have_teacher:
+            raise ValueError(
+                f"a teacher's losses do not stand beside the objective {self.objective.name!r}. "
+                'Use "mlm+nsp" or "mlm" with a teacher, or leave the teacher out.'
+            )
         distillation = DistillationWithLoss(
             self.network,
             teacher.bert.module.to(self.device),
@@ -156,12 +180,26 @@ class Pretraining:
         add_projection(self.optimizers[-1], distillation)
         return distillation
 
+    def _check_sharding(self) -> None:
+        if self.companion is not None and self.processes.are_sharding:
+            raise ValueError(
+                "the launcher asks for sharding (FSDP), which does not cover what the objective "
+                f"{self.objective.name!r} trains beside the network. Start without --use_fsdp."
+            )
+
     def _restore(self, state: dict[str, Any]) -> TrainingProgress:
         """Fill network, optimisers and random sources from a checkpoint; return its progress.
 
         Raises:
-            ValueError: If the checkpoint was trained on another corpus.
+            ValueError: If the checkpoint was trained on another corpus or with another objective.
         """
+        trained = state.get("objective", self.objective.name)  # version 0.1.0 does not record it
+        if trained != self.objective.name:
+            raise ValueError(
+                f"the newest checkpoint was trained with the objective {trained!r}, and the run is "
+                f"to resume with {self.objective.name!r}. Restore the run's config.json, or start "
+                "a new run from the checkpoint with --from-checkpoint."
+            )
         self._check_corpus(state["data_fingerprint"])
         self.network.load_state_dict(state["network"])
         return restore_state(
@@ -169,7 +207,7 @@ class Pretraining:
             self.optimizers,
             seed=self.config.seed,
             processes=self.processes,
-            projection=self._projection,
+            companion=self._companion,
         )
 
     def _pass_over(self, damaged: DamagedCheckpoint) -> None:
@@ -188,9 +226,9 @@ class Pretraining:
             )
 
     @property
-    def _projection(self) -> nn.Linear | None:
-        """The projection of TinyBERT's losses, trained beside the network."""
-        return None if self.distillation is None else self.distillation.projection
+    def _companion(self) -> nn.Module | None:
+        """What is trained beside the network: the objective's, or TinyBERT's projection."""
+        return self.companion if self.distillation is None else self.distillation.projection
 
     def run(
         self,
@@ -198,7 +236,7 @@ class Pretraining:
         on_progress: Callable[[Progress], None] = lambda progress: None,
         should_stop: Callable[[], bool] = lambda: False,
         on_notice: Callable[[str], None] = logger.warning,
-    ) -> PretrainingScores | None:
+    ) -> Scores | None:
         """Train to the end of the budget; return the last held-out scores.
 
         The run folder is locked meanwhile, so that one process at a time trains in it. A run that
@@ -240,11 +278,11 @@ class Pretraining:
         on_progress: Callable[[Progress], None],
         should_stop: Callable[[], bool],
         on_notice: Callable[[str], None],
-    ) -> PretrainingScores | None:
+    ) -> Scores | None:
         if self.is_over():
             return self.evaluate()
-        if self.processes.is_main and self.progress.step == 0:
-            self.probes.write(self.network, 0)
+        if self.progress.step == 0:
+            self._probe(self.network)
         self._prepare(on_notice)
         self._clock = time.perf_counter() - self.progress.elapsed_seconds
         is_whole = train(self, on_progress=on_progress, should_stop=should_stop)
@@ -296,7 +334,8 @@ class Pretraining:
         progress.step += 1
         progress.num_tokens += totals.num_tokens
         self._read_clock()
-        return step_metrics(values, totals, step=progress.step, rate=rate)
+        own = self.objective.metrics(values, totals)
+        return step_metrics(values, own, step=progress.step, rate=rate)
 
     def is_evaluation_due(self) -> bool:
         """Return True every so many steps and at the end."""
@@ -306,12 +345,16 @@ class Pretraining:
         """Score the network on the run's held-out rows and by its exam; write a probe of it."""
         network = whole_network(self.network)
         self._scores = self._score(network)
-        exam = self.exam.accuracy(network)
-        if self.processes.is_main:
-            self.probes.write(network, self.progress.step, is_last=self.is_over())
+        exam = self.exam.accuracy(network) if self.objective.fills_masks else None
+        self._probe(network, is_last=self.is_over())
         self._read_clock()
         scores = {f"valid_{name}": value for name, value in self._scores.to_dict().items()}
         return scores if exam is None else {**scores, "valid_minimal_pairs": exam}
+
+    def _probe(self, network: Network, *, is_last: bool = False) -> None:
+        """Write a probe of a network that fills in masked words."""
+        if self.processes.is_main and self.objective.fills_masks:
+            self.probes.write(network, self.progress.step, is_last=is_last)
 
     def record(self, metrics: Metrics | None, scores: Metrics | None) -> list[Progress]:
         """Write the line of a step where one is due; return what to report."""
@@ -338,7 +381,8 @@ class Pretraining:
         """
         network = whole_network(self.network)
         state = {
-            **training_state(self.progress, self.optimizers, projection=self._projection),
+            **training_state(self.progress, self.optimizers, companion=self._companion),
+            "objective": self.objective.name,
             "data_fingerprint": self.batches.corpus.fingerprint,
             "data_place": self.phases.state(),
         }
@@ -349,16 +393,19 @@ class Pretraining:
                 self.tokenizer,
                 state,
                 keep=self.config.keep_checkpoints,
-                valid_mlm_loss=None if scores is None else scores["valid_mlm_loss"],
+                valid_loss=None if scores is None else scores[f"valid_{self.objective.best_by}"],
+                save_model=self._save_model,
             )
 
-    def evaluate(self) -> PretrainingScores:
+    def _save_model(self, network: Network, tokenizer: Tokenizer, folder: Path) -> None:
+        self.objective.save(network, self.companion, tokenizer, folder)
+
+    def evaluate(self) -> Scores:
         """Score the network on the run's held-out rows. Every process must call this."""
         return self._score(whole_network(self.network))
 
-    def _score(self, network: Network) -> PretrainingScores:
-        autocast = self.config.dtype == "bfloat16"
-        return evaluate_pretraining(network, self.valid_batches, self.tokenizer, autocast=autocast)
+    def _score(self, network: Network) -> Scores:
+        return self.held_out.score(network, self.companion, dtype=self.config.dtype)
 
     def _read_clock(self) -> None:
         """Take the main process's time: all need the same fraction of a run by the clock."""
@@ -396,10 +443,3 @@ def _check_start(
             f"start is {config.start!r}, but {'a' if has_start else 'no'} checkpoint to "
             'start from was given. Give one with start="checkpoint", and only then.'
         )
-
-
-def _held_out(
-    valid: PackedCorpus, tokenizer: Tokenizer, config: DataConfig, num_rows: int
-) -> list[Batch]:
-    """Return the held-out rows of every evaluation of every run with these settings."""
-    return list(fixed_batches(valid, tokenizer, config, seed=HELD_OUT_SEED, num_rows=num_rows))

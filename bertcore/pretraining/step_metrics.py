@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from bertcore.pretraining.data.batches import Totals
 from bertcore.training.progress import TrainingProgress
 
 OF_TEACHER = ("soft_loss", "cosine_loss", "layer_loss")
@@ -14,28 +13,19 @@ OF_TEACHER = ("soft_loss", "cosine_loss", "layer_loss")
 
 
 def step_metrics(
-    values: Mapping[str, float], totals: Totals, *, step: int, rate: float
+    values: Mapping[str, float], own: Mapping[str, float], *, step: int, rate: float
 ) -> dict[str, Any]:
     """Return the metrics of a step.
 
     Args:
         values: From TrainStep, of the whole batch.
-        totals: Of the whole batch. Without pairs, next sentences have no numbers.
+        own: The objective's metrics of them.
         step: Its number, from 1.
         rate: Fraction of the peak learning rate.
     """
-    pairs = {}
-    if totals.num_pairs:
-        pairs = {
-            "nsp_loss": values["nsp_loss"],
-            "nsp_accuracy": values["nsp_correct"] / totals.num_pairs,
-        }
     return {
         "step": step,
-        "loss": values["loss"],
-        "mlm_loss": values["mlm_loss"],
-        "mlm_top1": values["mlm_correct"] / values["num_masked"],
-        **pairs,
+        **own,
         **{name: values[name] for name in OF_TEACHER if name in values},
         "learning_rate_share": rate,
         "gradient_norm": values["gradient_norm"],

@@ -6,14 +6,14 @@ import logging
 import math
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from bertcore.network import Network
-from bertcore.pretraining.data.batches import Batch
-from bertcore.pretraining.loss.objective import NetworkWithLoss, PretrainingLoss, to_device
+from bertcore.pretraining.objectives.objective import Objective, TrainingBatch
 from bertcore.training.processes import Processes
 from bertcore.training.update import Update
 
@@ -27,10 +27,12 @@ class TrainStep:
         network: On the processes' device, in training mode.
         optimizers: Of its parameters.
         processes: That train together.
+        objective: What is learned.
+        companion: What the objective trains beside the network.
         dtype: "bfloat16" (autocast) or "float32".
         max_grad_norm: Gradients are scaled down to this norm.
-        with_loss: The network with another loss, such as a teacher's; None: pretraining's own. Its
-            result has the fields of PretrainingLoss and maybe more.
+        with_loss: The network with another loss, such as a teacher's; None: the objective's. Its
+            result has the fields of the objective's and maybe more.
     """
 
     def __init__(
@@ -39,28 +41,37 @@ class TrainStep:
         optimizers: Sequence[Optimizer],
         processes: Processes,
         *,
+        objective: Objective,
+        companion: nn.Module | None = None,
         dtype: str,
         max_grad_norm: float,
         with_loss: nn.Module | None = None,
     ) -> None:
         self.network, self.processes, self.dtype = network, processes, dtype
+        self._objective, self._companion = objective, companion
+        module = with_loss or self._with_loss(is_compiled=False)
         self._update = Update(
-            with_loss or NetworkWithLoss(network, dtype=dtype),
+            module,
             network,
-            with_loss or network,
+            network if with_loss is None and companion is None else module,
             optimizers,
             processes,
             dtype=dtype,
             max_grad_norm=max_grad_norm,
         )
-        self._fields: tuple[str, ...] = PretrainingLoss._fields
+        self._fields: tuple[str, ...] = ()
         self._is_compiled = False
+
+    def _with_loss(self, *, is_compiled: bool) -> nn.Module:
+        return self._objective.with_loss(
+            self.network, self._companion, dtype=self.dtype, is_compiled=is_compiled
+        )
 
     def join(self) -> None:
         """Wait for the other processes, and synchronise gradients with them from now on."""
         self._update.join()
 
-    def compile(self, samples: Sequence[Batch]) -> float:
+    def compile(self, samples: Sequence[TrainingBatch]) -> float:
         """Compile for batches of the shapes of these; return the seconds that it took.
 
         Call it before `join`. Weights, gradients and random state are as before.
@@ -72,23 +83,23 @@ class TrainStep:
         # A batch draws random numbers only for dropout, whose sequence must not change.
         random_state = torch.get_rng_state()
         plain = self._update.module
-        compiled = NetworkWithLoss(self.network, dtype=self.dtype, is_compiled=True)
+        compiled = self._with_loss(is_compiled=True)
         compiled.compile(fullgraph=True, dynamic=False)
         self._update.module = compiled
         self._is_compiled = True
         try:
             for batch in samples:
-                self._forward(batch).loss.backward()  # type: ignore[no-untyped-call]
+                self._forward(batch).loss.backward()
         except Exception as error:  # of the compiler's many kinds
             self._update.module, self._is_compiled = plain, False
             reason = str(error).strip().splitlines()
             raise RuntimeError(f"{type(error).__name__}: {reason[0] if reason else ''}") from error
         finally:
-            self.network.zero_grad(set_to_none=True)
+            plain.zero_grad(set_to_none=True)
             torch.set_rng_state(random_state)
         return time.perf_counter() - start
 
-    def __call__(self, parts: Sequence[Batch]) -> dict[str, float]:
+    def __call__(self, parts: Sequence[TrainingBatch]) -> dict[str, float]:
         """Train on this process's parts of a batch and return the whole batch's numbers.
 
         The keys are the fields of the loss and "gradient_norm". If loss or norm is not finite,
@@ -110,14 +121,14 @@ class TrainStep:
         self._update.finish(is_finite=is_finite)
         return values
 
-    def _backward(self, part: Batch) -> Tensor:
+    def _backward(self, part: TrainingBatch) -> Tensor:
         """Add the gradients of a part; return its numbers in one tensor."""
         result = self._forward(part)
         self._update.backward(result.loss)
         self._fields = result._fields
         return torch.stack([value.detach().float() for value in result])
 
-    def _forward(self, part: Batch) -> PretrainingLoss:
-        tensors = to_device(part, self.processes.device, keep_mask=self._is_compiled)
-        result: PretrainingLoss = self._update.forward(tensors)
-        return result
+    def _forward(self, part: TrainingBatch) -> Any:
+        device = self.processes.device
+        tensors = self._objective.tensors(part, device, keep_mask=self._is_compiled)
+        return self._update.forward(tensors)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
@@ -12,8 +14,15 @@ from bertcore.training.muon import StackedMuon
 from bertcore.training.sharding import whole
 
 
-def build_optimizers(network: Network, config: OptimizerConfig) -> list[Optimizer]:
+def build_optimizers(
+    network: Network, config: OptimizerConfig, companion: nn.Module | None = None
+) -> list[Optimizer]:
     """Return the optimisers of a network: one AdamW, and one Muon before it if asked for.
+
+    Args:
+        network: Its matrices below "layers." are Muon's.
+        config: Kind and rates.
+        companion: Trained beside the network, by the same rules; what both share counts once.
 
     Each group keeps its peak rate in `peak_lr`, which `set_rate` scales.
 
@@ -22,7 +31,12 @@ def build_optimizers(network: Network, config: OptimizerConfig) -> list[Optimize
     matrices: list[nn.Parameter] = []
     decayed: list[nn.Parameter] = []
     plain: list[nn.Parameter] = []
-    for name, parameter in network.named_parameters():
+    seen: set[nn.Parameter] = set()
+    parts = (network,) if companion is None else (network, companion)
+    for name, parameter in itertools.chain(*(part.named_parameters() for part in parts)):
+        if parameter in seen:
+            continue
+        seen.add(parameter)
         if parameter.dim() < 2:
             plain.append(parameter)
         elif config.optimizer == "muon" and name.startswith("layers."):

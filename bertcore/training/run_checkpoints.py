@@ -7,17 +7,16 @@ import hashlib
 import json
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import torch
 from safetensors import SafetensorError
+from torch import Tensor
 
-from bertcore.checkpoints import save
 from bertcore.loading import load_bert
-from bertcore.network import Network
-from bertcore.tokenizer import Tokenizer
 
 STATE_FILE = "training_state.pt"
 """Optimisers, position, random state."""
@@ -26,6 +25,9 @@ SUMMARY_FILE = "checkpoint.json"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The system's error codes for a full disk."""
 _LEAST_FREE_BYTES = 2**16
+
+ReadModel = Callable[[Path], dict[str, Tensor]]
+"""Returns the weights in a checkpoint's folder, on the CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +49,13 @@ def step_of(folder: Path) -> int:
 
 
 def held_out_loss(folder: Path) -> float | None:
-    """Return the masked-word loss on held-out text at that step; None if it was not scored then."""
+    """Return the held-out loss that checkpoints are compared by; None if it was not scored then.
+
+    Runs of version 0.1.0 call it "valid_mlm_loss".
+    """
     try:
-        loss = json.loads((folder / SUMMARY_FILE).read_text(encoding="utf-8"))["valid_mlm_loss"]
+        summary = json.loads((folder / SUMMARY_FILE).read_text(encoding="utf-8"))
+        loss = summary["valid_loss"] if "valid_loss" in summary else summary["valid_mlm_loss"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return loss if isinstance(loss, float) else None
@@ -57,15 +63,20 @@ def held_out_loss(folder: Path) -> float | None:
 
 def write_checkpoint(
     folder: Path,
-    network: Network,
-    tokenizer: Tokenizer,
+    save_model: Callable[[Path], object],
     state: dict[str, Any],
     *,
-    valid_mlm_loss: float | None,
+    valid_loss: float | None,
 ) -> None:
     """Write a checkpoint to a hidden folder beside its place, then rename it.
 
     The files are flushed to the disk before the folder gets its name.
+
+    Args:
+        folder: Of the checkpoint, step-N.
+        save_model: Writes weights, config and tokenizer into a new folder.
+        state: Tensors and plain values.
+        valid_loss: On held-out text, if it was scored at this step.
 
     Raises:
         RuntimeError: If it cannot be written, such as on a full disk. Nothing of it is left.
@@ -73,15 +84,17 @@ def write_checkpoint(
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)  # left by a kill
     try:
-        save(network, tokenizer, partial)
+        save_model(partial)
         write_state(partial / STATE_FILE, state)
         summary = {
             "step": step_of(folder),
-            "valid_mlm_loss": valid_mlm_loss,
-            "sha256": {file.name: _hash(file) for file in sorted(partial.iterdir())},
+            "valid_loss": valid_loss,
+            "sha256": {
+                str(file.relative_to(partial).as_posix()): _hash(file) for file in _files(partial)
+            },
         }
         (partial / SUMMARY_FILE).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-        for file in (*partial.iterdir(), partial):
+        for file in (*sorted(partial.rglob("*")), partial):
             _to_disk(file)
         shutil.rmtree(folder, ignore_errors=True)
         os.replace(partial, folder)
@@ -93,14 +106,26 @@ def write_checkpoint(
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def read_checkpoint(folder: Path) -> dict[str, Any] | DamagedCheckpoint:
-    """Return the training state with the weights as "network", all on the CPU, or what is wrong."""
+def bert_weights(folder: Path) -> dict[str, Tensor]:
+    """Return the weights of a BERT checkpoint on the CPU; a damaged one may raise anything."""
+    return load_bert(folder, device="cpu").module.state_dict()
+
+
+def read_checkpoint(
+    folder: Path, read_model: ReadModel = bert_weights
+) -> dict[str, Any] | DamagedCheckpoint:
+    """Return the training state with the weights as "network", all on the CPU, or what is wrong.
+
+    Args:
+        folder: From `write_checkpoint`.
+        read_model: Returns the weights in a checkpoint's folder.
+    """
     try:
         damage = _find_damage(folder)
         if damage is not None:
             return DamagedCheckpoint(folder, damage)
         state = read_state(folder / STATE_FILE)
-        state["network"] = load_bert(folder, device="cpu").module.state_dict()
+        state["network"] = read_model(folder)
     except Exception as error:  # a damaged file may raise anything
         return DamagedCheckpoint(folder, " ".join(str(error).split()) or type(error).__name__)
     return state
@@ -182,6 +207,10 @@ def _find_damage(folder: Path) -> str | None:
         if _hash(folder / name) != expected:
             return f"{name} is not as it was written"
     return None
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def _hash(path: Path) -> str:

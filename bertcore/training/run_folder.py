@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bertcore.checkpoints import save
 from bertcore.network import Network
 from bertcore.tokenizer import Tokenizer
 from bertcore.training.run_checkpoints import (
     FULL,
     DamagedCheckpoint,
+    ReadModel,
+    bert_weights,
     held_out_loss,
     is_whole,
     read_checkpoint,
@@ -25,6 +28,9 @@ from bertcore.training.run_checkpoints import (
 )
 from bertcore.training.run_lock import LOCK_FILE, lock_run
 from bertcore.training.run_metrics import append_line, forget_lines_after, write_whole
+
+SaveModel = Callable[[Network, Tokenizer, Path], object]
+"""Writes a network and its tokenizer into a new folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,7 @@ class RunFolder:
         return sorted(filter(is_whole, folders), key=step_of)
 
     def best_checkpoint(self) -> Path | None:
-        """Return the checkpoint with the lowest masked-word loss on held-out text.
+        """Return the checkpoint with the lowest loss on held-out text.
 
         Only those count that were scored at their step; of equals it is the older one. The
         checkpoints themselves hold their losses, so a kill cannot leave a wrong answer.
@@ -159,7 +165,8 @@ class RunFolder:
         state: dict[str, Any],
         *,
         keep: int,
-        valid_mlm_loss: float | None = None,
+        valid_loss: float | None = None,
+        save_model: SaveModel = save,
     ) -> Path:
         """Write checkpoints/step-N whole or not at all; then delete old ones.
 
@@ -169,14 +176,20 @@ class RunFolder:
             tokenizer: Copied into the checkpoint.
             state: What `load_checkpoint` is to return beside the weights: tensors and plain values.
             keep: How many of the newest stay; the best one (`best_checkpoint`) stays beside them.
-            valid_mlm_loss: On held-out text, if the network was scored at this step.
+            valid_loss: On held-out text, if the network was scored at this step.
+            save_model: Writes network and tokenizer into a new folder.
 
         Raises:
             RuntimeError: If it cannot be written, such as on a full disk. The others stay.
         """
         folder = self.path / "checkpoints" / f"step-{step}"
         try:
-            write_checkpoint(folder, network, tokenizer, state, valid_mlm_loss=valid_mlm_loss)
+            write_checkpoint(
+                folder,
+                lambda place: save_model(network, tokenizer, place),
+                state,
+                valid_loss=valid_loss,
+            )
         except RuntimeError as error:
             raise RuntimeError(f"{error} {self._how_to_go_on()}") from error
         self.delete_old_checkpoints(keep=keep)
@@ -193,13 +206,17 @@ class RunFolder:
                 shutil.rmtree(hidden)
 
     def load_checkpoint(
-        self, *, on_damage: Callable[[DamagedCheckpoint], None] | None = None
+        self,
+        *,
+        read_model: ReadModel = bert_weights,
+        on_damage: Callable[[DamagedCheckpoint], None] | None = None,
     ) -> dict[str, Any] | None:
         """Return the newest whole checkpoint's training state with its weights as "network".
 
         None if there is no checkpoint.
 
         Args:
+            read_model: Returns the weights in a checkpoint's folder.
             on_damage: Called with each damaged checkpoint that was skipped.
 
         Raises:
@@ -208,7 +225,7 @@ class RunFolder:
         checkpoints = self.checkpoints()
         damaged = []
         for folder in reversed(checkpoints):
-            state = read_checkpoint(folder)
+            state = read_checkpoint(folder, read_model)
             if isinstance(state, dict):
                 return state
             damaged.append(state)

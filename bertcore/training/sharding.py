@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from bertcore.network import ALL_HEADS, Network
+from bertcore.network import FAMILY_HEADS, Network
 
 if TYPE_CHECKING:
     from torch.distributed.tensor import DTensor
@@ -183,7 +183,7 @@ def whole_network(network: Network) -> Network:
     if not any(is_sharded(parameter) for parameter in network.parameters()):
         return network
     with torch.device("meta"):
-        heads = frozenset(name for name in ALL_HEADS if getattr(network, name) is not None)
+        heads = frozenset(name for name in FAMILY_HEADS if getattr(network, name) is not None)
         copy = Network(network.config, heads)
     with torch.no_grad():
         weights = {name: whole(tensor) for name, tensor in network.state_dict().items()}

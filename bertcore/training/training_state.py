@@ -19,7 +19,7 @@ def training_state(
     progress: TrainingProgress,
     optimizers: Sequence[Optimizer],
     *,
-    projection: nn.Linear | None = None,
+    companion: nn.Module | None = None,
 ) -> dict[str, Any]:
     """Return the state of a run as tensors and plain values, for a checkpoint.
 
@@ -28,15 +28,15 @@ def training_state(
     Args:
         progress: Of the run.
         optimizers: Of its network.
-        projection: Of TinyBERT's losses, trained beside the network; None without.
+        companion: What is trained beside the network, such as the projection of TinyBERT's losses.
     """
     state = {
         "position": progress.to_state(),
         "optimizers": [whole_state(optimizer) for optimizer in optimizers],
         "random_state": random_state(),
     }
-    if projection is not None:
-        state["projection"] = projection.state_dict()
+    if companion is not None:
+        state["companion"] = companion.state_dict()
     return state
 
 
@@ -46,21 +46,22 @@ def restore_state(
     *,
     seed: int,
     processes: Processes,
-    projection: nn.Linear | None = None,
+    companion: nn.Module | None = None,
 ) -> TrainingProgress:
     """Give optimisers and random sources the state of a checkpoint; return its progress.
 
     Args:
-        state: From `training_state`; fine-tunings of version 0.1.0 call the random state "random".
-        optimizers, projection: To be changed; the network has the checkpoint's weights already.
+        state: From `training_state`; runs of version 0.1.0 call a companion "projection", and their
+            fine-tunings the random state "random".
+        optimizers, companion: To be changed; the network has the checkpoint's weights already.
         seed: Of the run.
         processes: The main one gets the random state itself; each of the others has its own
             dropout.
     """
     for optimizer, values in zip(optimizers, state["optimizers"], strict=True):
         optimizer.load_state_dict(values)
-    if projection is not None:
-        projection.load_state_dict(state["projection"])
+    if companion is not None:
+        companion.load_state_dict(state["companion" if "companion" in state else "projection"])
     progress = TrainingProgress.from_state(state["position"])
     set_random_state(state["random_state"] if "random_state" in state else state["random"])
     if not processes.is_main:

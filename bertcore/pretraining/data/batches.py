@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.configs import DataConfig
+from bertcore.configs.data import MASK_SHARES
 from bertcore.objectives.masking import Masked, mask_tokens
 from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.instances import Instances, create_instances
@@ -52,6 +53,15 @@ class Batch:
         return int(self.attention_mask.sum())
 
     @property
+    def num_rows(self) -> int:
+        """Rows of this batch or part."""
+        return len(self.segment_ids)
+
+    def as_part_of(self, totals: Totals) -> Self:
+        """Return the same rows as a part of a larger batch with these counts."""
+        return replace(self, whole=totals)
+
+    @property
     def totals(self) -> Totals:
         """Counts of the whole batch, by which losses are divided."""
         if self.whole is not None:
@@ -72,7 +82,7 @@ def make_batch(
     generator: torch.Generator | Sequence[torch.Generator],
     part: slice | None = None,
 ) -> Batch:
-    """Lay out pairs or packed rows, padded to T, and hide tokens.
+    """Lay out pairs or packed rows, padded to T, and hide tokens as BERT does.
 
     Args:
         corpus: The instances' tokens.
@@ -110,6 +120,7 @@ def make_batch(
         vocab_size=tokenizer.vocab_size,
         generator=generator,
         rows_of=(own_rows.start, len(instances)),
+        actions=config.actions,
     )
     return Batch(
         masked=masked,
@@ -157,13 +168,21 @@ def cut(
 def fixed_batches(
     corpus: PackedCorpus, tokenizer: Tokenizer, config: DataConfig, *, seed: int, num_rows: int
 ) -> Iterator[Batch]:
-    """Yield up to `num_rows` held-out rows, fixed with their masks, for evaluation.
+    """Yield up to `num_rows` held-out rows, fixed with BERT's masks (80/10/10), for evaluation.
 
     The same corpus, tokenizer, settings and seed give the same batches.
     """
+    config = replace(config, mask_shares=MASK_SHARES)
+    generator = torch.Generator().manual_seed(seed)
+    for rows in fixed_rows(corpus, config, seed=seed, num_rows=num_rows):
+        yield make_batch(corpus, rows, tokenizer, config, generator=generator)
+
+
+def fixed_rows(
+    corpus: PackedCorpus, config: DataConfig, *, seed: int, num_rows: int
+) -> Iterator[Instances | PackedRows]:
+    """Yield up to `num_rows` held-out rows, a batch at a time, the same for a seed."""
     instances = cut(corpus, config, rng=Random(f"{seed}/held-out"))
     order = np.random.default_rng([seed, 7]).permutation(len(instances))[:num_rows]
-    generator = torch.Generator().manual_seed(seed)
     for start in range(0, len(order), config.batch_size):
-        rows = order[start : start + config.batch_size]
-        yield make_batch(corpus, instances.take(rows), tokenizer, config, generator=generator)
+        yield instances.take(order[start : start + config.batch_size])

@@ -12,10 +12,12 @@ import torch
 from numpy.typing import NDArray
 
 from bertcore.configs import DataConfig
-from bertcore.pretraining.data.batches import Batch, cut, make_batch
+from bertcore.pretraining.data.batches import cut
 from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.instances import Instances
 from bertcore.pretraining.data.packed_rows import PackedRows
+from bertcore.pretraining.objectives import objective_named
+from bertcore.pretraining.objectives.objective import TrainingBatch
 from bertcore.tokenizer import Tokenizer
 
 BLOCK_SENTENCES = 4096
@@ -76,6 +78,7 @@ class Batches:
         self.corpus = corpus
         self.tokenizer = tokenizer
         self.config = config
+        self.objective = objective_named(config.objective)
         self.seed = seed
         self._blocks = _block_starts(corpus)
         # A window holds dozens of batches, so little is dropped at its end.
@@ -156,21 +159,23 @@ class Batches:
 
     def batch(
         self, step: int, *, part: slice | None = None, device: torch.device | str = "cpu"
-    ) -> Batch:
+    ) -> TrainingBatch:
         """Return the batch of step 0, 1, 2, ...; steps in order are fastest.
 
         Args:
             step: Number of the batch.
             part: Give these rows only, as they are in the batch.
-            device: Where it is made. A GPU draws other masks than a CPU.
+            device: Where it is made, of objectives that draw there. A GPU draws other masks than a
+                CPU.
         """
         instances = self._instances_at(step)
-        return make_batch(
+        where = torch.device(device if self.objective.draws_on_device else "cpu")
+        return self.objective.batch(
             self.corpus,
             instances,
             self.tokenizer,
             self.config,
-            generator=self._generators(step, instances, torch.device(device)),
+            generator=self._generators(step, instances, where),
             part=part,
         )
 

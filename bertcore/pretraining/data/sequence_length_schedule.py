@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from bertcore.configs import DataConfig
-from bertcore.pretraining.data.batches import Batch
 from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.epochs import Batches, Place
+from bertcore.pretraining.objectives.objective import TrainingBatch
 from bertcore.tokenizer import Tokenizer
 from bertcore.training.processes import Processes
 
@@ -62,7 +62,7 @@ class Phases:
         if self._long_start is not None:
             self._open_long(Place(**state["long"]))
 
-    def parts(self, step: int, fraction: float) -> list[Batch]:
+    def parts(self, step: int, fraction: float) -> list[TrainingBatch]:
         """Return this process's parts of the batch of `step`, at `fraction` of the run, 0 to 1."""
         if self._long_config is None or not self._is_long(fraction):
             batches, number, rows = self.short, step, self._rows
@@ -83,7 +83,7 @@ class Phases:
         """Return whether the second phase began with this step; call it after `parts`."""
         return self._long_start == step
 
-    def samples(self, step: int, fraction: float) -> list[Batch]:
+    def samples(self, step: int, fraction: float) -> list[TrainingBatch]:
         """Return a part of each shape that is still to come, for a compiler."""
         samples = []
         if self._long_config is None or not self._is_long(fraction):

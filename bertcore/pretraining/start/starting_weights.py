@@ -22,9 +22,13 @@ from bertcore.pretraining.start.warm_start import warm_start
 
 START_FOLDER = "start"
 """Where a run keeps the checkpoint that it started from, in its data folder."""
-MLM_HEADS = frozenset({"mlm"})
-"""The heads of a network that learns masked words alone."""
-_HEADS = {"pooler": "pooler", "mlm": "masked-word head", "nsp": "next-sentence head"}
+_HEADS = {
+    "pooler": "pooler",
+    "mlm": "masked-word head",
+    "nsp": "next-sentence head",
+    "sop": "sentence-order head",
+    "replaced": "replaced-token head",
+}
 
 
 def starting_network(
@@ -33,7 +37,7 @@ def starting_network(
     corpus: PackedCorpus | None,
     start_from: Network | None,
     *,
-    has_pairs: bool = True,
+    heads: frozenset[str] = ALL_HEADS,
     on_notice: Callable[[str], None],
 ) -> Network:
     """Return a network with starting weights.
@@ -44,7 +48,7 @@ def starting_network(
             weights trained without any lose accuracy with it (EXPERIMENTS.md).
         corpus: The training text; None if all weights are about to be replaced.
         start_from: With `config.start` "checkpoint": the network whose weights are taken.
-        has_pairs: Whether next sentences are learned; else there is a masked-word head only.
+        heads: Of the network: those that the objective trains.
         on_notice: Called with a sentence on heads that the checkpoint lacks, which start from
             noise, and on heads of it that are left out.
 
@@ -53,7 +57,7 @@ def starting_network(
     generator = torch.Generator().manual_seed(config.seed)
     dropout = config.dropout
     trained = replace(shape, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
-    network = initialize(Network(trained, ALL_HEADS if has_pairs else MLM_HEADS), generator)
+    network = initialize(Network(trained, heads), generator)
     if corpus is None:
         return network
     if config.start == "warm":
@@ -66,8 +70,8 @@ def starting_network(
             on_notice(f"the checkpoint has no {' and no '.join(lacking)}: noise is their start.")
         if unused := _in_words(theirs - ours):
             on_notice(
-                f"the checkpoint's {' and '.join(unused)} are left out: masked words alone are "
-                "learned."
+                f"the checkpoint's {' and '.join(unused)} are left out: the objective does not "
+                "train them."
             )
     return network
 

@@ -37,14 +37,13 @@ def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> 
     Position table, where there is one: sinusoids. All else stays as initialised.
 
     Args:
-        network: Initialised, with a masked-word head.
+        network: Initialised; with or without a masked-word head.
         corpus: The training text (never the held-out text).
         generator: Fixes the vectors of words that were not seen.
 
     Source: ours. The parts: positive pointwise mutual information, Levy and Goldberg 2014;
         sinusoids, Vaswani et al. 2017.
     """
-    assert network.mlm is not None  # pretraining builds all heads
     config = network.config
     table = torch.from_numpy(word_vectors(corpus, config.vocab_size, config.embedding_width))
     unseen = table.abs().sum(1) == 0
@@ -53,10 +52,11 @@ def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> 
     noise = torch.randn(table.shape, generator=generator)
     noise *= VECTOR_STD / noise.std()
     network.token_table.copy_(torch.where(unseen[:, None], noise, table))
-    counts = np.ones(config.vocab_size)
-    for ids in _blocks(corpus):
-        counts += np.bincount(ids, minlength=config.vocab_size)
-    network.mlm.word_bias.copy_(torch.from_numpy(np.log(counts / counts.sum())))
+    if network.mlm is not None:
+        counts = np.ones(config.vocab_size)
+        for ids in _blocks(corpus):
+            counts += np.bincount(ids, minlength=config.vocab_size)
+        network.mlm.word_bias.copy_(torch.from_numpy(np.log(counts / counts.sum())))
     if network.embeddings.position_embeddings is not None:
         positions = sinusoids(config.max_position_embeddings, config.embedding_width)
         network.position_table.copy_(positions / positions.std() * VECTOR_STD)

@@ -25,9 +25,7 @@ from tests.support.tiny import tiny_bert
 def save(run: RunFolder, step: int, *, keep: int = 2, loss: float | None = None) -> Path:
     bert = tiny_bert(seed=step)
     state = {"step": step, "t": torch.ones(2)}
-    return run.save_checkpoint(
-        step, bert.module, bert.tokenizer, state, keep=keep, valid_mlm_loss=loss
-    )
+    return run.save_checkpoint(step, bert.module, bert.tokenizer, state, keep=keep, valid_loss=loss)
 
 
 def names(run: RunFolder) -> list[str]:
@@ -69,7 +67,7 @@ def test_the_best_is_kept_beside_the_newest(tmp_path: Path) -> None:
     assert kept[9] == ("step-9", ["step-8", "step-9"])
     assert kept[10] == ("step-9", ["step-9", "step-10"])
     summary = json.loads((run.checkpoints()[0] / SUMMARY_FILE).read_text())
-    assert (summary["step"], summary["valid_mlm_loss"]) == (9, 2.4)
+    assert (summary["step"], summary["valid_loss"]) == (9, 2.4)
 
 
 def test_half_a_checkpoint_is_none_and_goes(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from bertcore.pretraining import (
 from bertcore.pretraining.data.batches import make_batch
 from bertcore.pretraining.loss.objective import batch_loss
 from bertcore.pretraining.run_probes import take_probe
-from bertcore.pretraining.start.starting_weights import MLM_HEADS, starting_network
+from bertcore.pretraining.start.starting_weights import starting_network
 from tests.support.batch_checks import assert_same_gradient, originals
 from tests.support.command_line import invoke, make_texts, metrics, refusal, succeed, words_of
 from tests.support.small_corpus import small_corpus, small_documents, write_documents
@@ -169,7 +169,7 @@ def held_out(num_rows: int = 24) -> list[Batch]:
 def test_loss_and_gradients_are_those_of_transformers(tmp_path: Path) -> None:
     from transformers import BertForMaskedLM
 
-    bert = tiny_bert(heads=MLM_HEADS)
+    bert = tiny_bert(heads=frozenset({"mlm"}))
     theirs = BertForMaskedLM.from_pretrained(bert.save(tmp_path / "tiny")).eval()
     network = bert.module.eval()
     for batch in held_out():
@@ -191,7 +191,7 @@ def test_loss_and_gradients_are_those_of_transformers(tmp_path: Path) -> None:
 
 
 def test_scores_have_no_next_sentence() -> None:
-    scores = evaluate_pretraining(tiny_network(heads=MLM_HEADS), held_out(20), TOKENIZER)
+    scores = evaluate_pretraining(tiny_network(heads=frozenset({"mlm"})), held_out(20), TOKENIZER)
     assert (scores.num_rows, scores.num_pairs, scores.nsp_accuracy) == (20, None, None)
     assert set(scores.to_dict()) == {
         "mlm_loss", "mlm_top1", "bits_per_character", "num_rows", "num_masked"
@@ -259,7 +259,7 @@ def test_the_checkpoint_opens_as_a_masked_lm(tmp_path: Path) -> None:
 
 
 def test_probes_have_no_answer_for_pairs() -> None:
-    probe = take_probe(tiny_network(heads=MLM_HEADS), TOKENIZER, 3)
+    probe = take_probe(tiny_network(heads=frozenset({"mlm"})), TOKENIZER, 3)
     assert [one.is_next for one in probe.sentences] == [None] * len(probe.sentences)
     assert any(one.text.text_b for one in probe.sentences)
     whole = take_probe(tiny_network(), TOKENIZER, 3)
@@ -270,14 +270,14 @@ def test_heads_that_are_not_trained_are_left_out_and_told() -> None:
     notices: list[str] = []
     config = TrainConfig(steps=1, start="checkpoint", device="cpu")
     network = starting_network(
-        tiny_config(), config, small_corpus(), tiny_network(), has_pairs=False,
+        tiny_config(), config, small_corpus(), tiny_network(), heads=frozenset({"mlm"}),
         on_notice=notices.append,
     )  # fmt: skip
     assert network.nsp is None
     assert network.pooler is None
     assert notices == [
-        "the checkpoint's pooler and next-sentence head are left out: masked words alone are "
-        "learned."
+        "the checkpoint's pooler and next-sentence head are left out: the objective does not "
+        "train them."
     ]
 
 

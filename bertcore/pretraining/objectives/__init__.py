@@ -1,0 +1,19 @@
+"""The objectives that can be trained, one class each, by name."""
+
+from __future__ import annotations
+
+from bertcore.pretraining.objectives.masked_words import MaskedWords, MaskedWordsAndPairs
+from bertcore.pretraining.objectives.objective import Objective
+
+OBJECTIVES: dict[str, Objective] = {
+    objective.name: objective for objective in (MaskedWordsAndPairs(), MaskedWords())
+}
+
+
+def objective_named(name: str) -> Objective:
+    """Return an objective.
+
+    Raises:
+        KeyError: If there is none of that name; `DataConfig` refuses it first.
+    """
+    return OBJECTIVES[name]

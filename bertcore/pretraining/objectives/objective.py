@@ -1,0 +1,203 @@
+"""What a pretraining objective is: its rows, what becomes of them, its loss and its numbers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from bertcore.checkpoints import save
+from bertcore.config import BertConfig
+from bertcore.configs import DataConfig, TrainConfig
+from bertcore.configs.data import MASK_SHARES, MASKED_LM_PROB
+from bertcore.network import Network
+from bertcore.pretraining.data.batches import Totals, fixed_rows
+from bertcore.pretraining.data.corpus import PackedCorpus
+from bertcore.pretraining.data.instances import Instances
+from bertcore.pretraining.data.packed_rows import PackedRows
+from bertcore.pretraining.start.starting_weights import starting_network
+from bertcore.tokenizer import Tokenizer
+from bertcore.training.run_checkpoints import bert_weights
+
+Generators = torch.Generator | Sequence[torch.Generator]
+"""What fixes a batch: one random source, or one for each of its rows."""
+
+
+class TrainingBatch(Protocol):
+    """A batch or a part of one, as an objective made it."""
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens of these rows, padding not counted."""
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of this batch or part."""
+
+    @property
+    def totals(self) -> Totals:
+        """Counts of the whole batch, by which losses are divided."""
+
+    def as_part_of(self, totals: Totals) -> TrainingBatch:
+        """Return the same rows as a part of a larger batch with these counts."""
+
+
+class Objective(ABC):
+    """A pretraining objective. It has no state: weights of its own are in its `companion`.
+
+    To add one: a subclass, its entry in `OBJECTIVES` of `bertcore.pretraining.objectives`, and its
+    name and rows in `OBJECTIVES` of `bertcore.configs.data`.
+    """
+
+    name: ClassVar[str]
+    """As `--objective` takes it."""
+    heads: ClassVar[frozenset[str]] = frozenset({"mlm"})
+    """Heads of the network, which say as what class a checkpoint is saved."""
+    draws_on_device: ClassVar[bool] = False
+    """Whether batches are made on the device; else on the CPU, the same for every device."""
+    has_shares: ClassVar[bool] = True
+    """Whether tokens are hidden by `masked_lm_prob` and `mask_shares`."""
+    fills_masks: ClassVar[bool] = True
+    """Whether the network learns to fill in masked words: then it is scored on BERT's masks too,
+    probed, and takes the exam of minimal pairs."""
+    can_have_teacher: ClassVar[bool] = False
+    """Whether the losses of a teacher may stand beside its own: batches are BERT's."""
+    is_berts: ClassVar[bool] = False
+    """Whether it is BERT's own, all of whose numbers are of masked words (and next sentences)."""
+    samples: ClassVar[bool] = False
+    """Whether the loss draws random numbers beside dropout."""
+    best_by: ClassVar[str] = "loss"
+    """The held-out score by which the best checkpoint is kept, without "valid_"."""
+
+    def check(self, shape: BertConfig, config: DataConfig) -> None:
+        """Refuse a network or settings that do not fit.
+
+        Raises:
+            ValueError: If they do not.
+        """
+        absent = sorted(self.heads - shape.family.heads.keys())
+        if absent:
+            raise ValueError(
+                f"the objective {self.name!r} needs a head that {shape.family.name} does not have "
+                f"({', '.join(absent)}). Choose another family or objective."
+            )
+        is_usual = config.mask_shares == MASK_SHARES and config.masked_lm_prob == MASKED_LM_PROB
+        if not self.has_shares and not is_usual:
+            raise ValueError(
+                f"masked_lm_prob and mask_shares would have no effect: the objective {self.name!r} "
+                "does not hide tokens by them. Leave them out."
+            )
+
+    def shape(self, shape: BertConfig) -> BertConfig:
+        """Return the shape of the network that learns this, given the one asked for."""
+        return shape
+
+    def network(
+        self,
+        shape: BertConfig,
+        config: TrainConfig,
+        corpus: PackedCorpus | None,
+        start_from: Network | None,
+        *,
+        on_notice: Callable[[str], None],
+    ) -> Network:
+        """Return the network with its starting weights; arguments as `starting_network`."""
+        return starting_network(
+            shape, config, corpus, start_from, heads=self.heads, on_notice=on_notice
+        )
+
+    def companion(self, network: Network, seed: int) -> nn.Module | None:
+        """Return what is trained beside the network and is no part of it; None: nothing.
+
+        Its parameters are updated by the run's optimisers (matrices below "layers." by Muon), and
+        its state is kept with the run. It is on the CPU.
+
+        Args:
+            network: With its starting weights.
+            seed: Of the run.
+        """
+        return None
+
+    @abstractmethod
+    def with_loss(
+        self, network: Network, companion: nn.Module | None, *, dtype: str, is_compiled: bool
+    ) -> nn.Module:
+        """Return a module of both that turns `tensors` into a NamedTuple of scalars.
+
+        The first field is "loss". The fields of the parts of a batch sum to those of the batch.
+
+        Args:
+            network: Shared, not copied.
+            companion: From `companion`; shared too.
+            dtype: "bfloat16" or "float32": what it will compute in.
+            is_compiled: Whether a compiler will see it.
+        """
+
+    @abstractmethod
+    def batch(
+        self,
+        corpus: PackedCorpus,
+        rows: Instances | PackedRows,
+        tokenizer: Tokenizer,
+        config: DataConfig,
+        *,
+        generator: Generators,
+        part: slice | None = None,
+    ) -> TrainingBatch:
+        """Lay out the rows of a batch and change them; all batches of a phase have equal shapes.
+
+        Args:
+            corpus: The rows' tokens.
+            rows: Of the whole batch.
+            tokenizer: For the special tokens.
+            config: Row length, and how rows are changed.
+            generator: Determines the result.
+            part: Give these rows only, as they are in the batch.
+        """
+
+    @abstractmethod
+    def tensors(self, batch: Any, device: torch.device, *, keep_mask: bool) -> Any:
+        """Return the tensors of a batch on a device, as `with_loss` takes them.
+
+        Args:
+            batch: From `batch`.
+            device: Where the network is.
+            keep_mask: Give a mask even without padding, so that a compiler sees equal shapes.
+        """
+
+    @abstractmethod
+    def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
+        """Return the metrics of a whole batch, with "loss", in the order of their display.
+
+        Args:
+            values: The fields of the module's result, of the whole batch.
+            totals: Of the whole batch.
+        """
+
+    def held_out(
+        self,
+        corpus: PackedCorpus,
+        tokenizer: Tokenizer,
+        config: DataConfig,
+        *,
+        seed: int,
+        num_rows: int,
+    ) -> Iterator[TrainingBatch]:
+        """Yield up to `num_rows` held-out rows, fixed with what becomes of them, in batches."""
+        generator = torch.Generator().manual_seed(seed)
+        for rows in fixed_rows(corpus, config, seed=seed, num_rows=num_rows):
+            yield self.batch(corpus, rows, tokenizer, config, generator=generator)
+
+    def save(
+        self, network: Network, companion: nn.Module | None, tokenizer: Tokenizer, folder: Path
+    ) -> None:
+        """Write a checkpoint folder that `transformers` opens."""
+        save(network, tokenizer, folder)
+
+    def weights(self, folder: Path) -> dict[str, Tensor]:
+        """Return the weights of the network that `save` wrote, on the CPU."""
+        return bert_weights(folder)
