@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bertcore.analysis.attribution import (
+    ChoiceAnswer,
     LabelAnswer,
     LabelsAnswer,
     ScoreAnswer,
@@ -43,6 +44,12 @@ def label_bars(answer: LabelAnswer, chosen: int) -> Figure:
     names = [label_name(answer.labels[i]) for i in order]
     colours = [theme.ACCENT if i == chosen else theme.SEGMENT_A for i in order]
     return _bars(names, [float(answer.probabilities[i]) for i in order], colours)
+
+
+def choice_bars(answer: ChoiceAnswer, chosen: int) -> Figure:
+    """Draw the choices of a text as bars, as they were written; the one explained in its colour."""
+    colours = [theme.ACCENT if i == chosen else theme.SEGMENT_A for i in range(len(answer.labels))]
+    return _bars(answer.labels, answer.probabilities.tolist(), colours)
 
 
 def labels_bars(answer: LabelsAnswer, chosen: int) -> Figure:

@@ -51,7 +51,7 @@ def attributed_text(result: WordRows, *, method: str, is_dark: bool, unit: str) 
     """
     words, values = result.words, result.rows[method]
     numbers = [signed(float(value)) for value in values]
-    boxes = token_flow.place([word.text for word in words], numbers)
+    boxes = token_flow.place([w.text for w in words], numbers, new_lines=_choice_starts(words))
     fig = Figure(
         coloured_boxes(
             [word.text for word in words],
@@ -63,6 +63,12 @@ def attributed_text(result: WordRows, *, method: str, is_dark: bool, unit: str) 
         )
     )
     return token_flow.draw(fig, boxes, legend_height=60)
+
+
+def _choice_starts(words: Sequence[Word]) -> set[int]:
+    """Return the first word of each of several choices; nothing of a text or a pair."""
+    ids = [word.text_id for word in words]
+    return {ids.index(choice) for choice in set(ids) if choice > 0} if max(ids) > 1 else set()
 
 
 def method_rows(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bertcore.analysis.attribution import BASELINES, OCCLUSIONS
 
-from ..shell.state import Field
+from ..shell.state import CHOICE_TEXTS, Field
 
 PREDICTED = -1
 """Stands for the predicted label, or the first tagged word, in place of a chosen one."""
@@ -26,6 +26,8 @@ READ_PAIR = Field("inspect_pair", False)
 LABEL = Field("inspect_label", PREDICTED)
 WORD = Field("inspect_word", PREDICTED)
 SPAN = Field("inspect_answer", 0)
+TEXT_CHOICES = tuple(Field(name, "") for name in CHOICE_TEXTS)
+"""Of multiple choice: the texts to choose from."""
 WHY = Field("inspect_why", "words")
 METHOD = Field("inspect_method", "ig")
 BASELINE = Field("inspect_baseline", BASELINES[0], BASELINES)

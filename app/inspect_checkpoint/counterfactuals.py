@@ -12,11 +12,11 @@ from bertcore.analysis.attribution import MAX_FORWARDS, Counterfactual, Search
 from ..plots.formats import percent, shorten_middle
 from ..plots.untrusted_text import plain
 from ..shell import frame
-from ..shell.cache import Texts
 from ..shell.jobs import waiting
 from ..shell.picture import Picture
 from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
 from . import model as inspection
+from .inputs import Inputs
 from .model import Query
 from .python import setup_with_target
 from .task_views import TaskView, view_of
@@ -53,7 +53,8 @@ SWAPS = Picture(
         "Each text is yours with some words, the fewest that the search found, swapped for words "
         "that BERT expects there, so that the answer changes; the most probable texts come first. "
         "First the most important words (by occlusion) are swapped one after the other; if one "
-        "swap is not enough, a beam search looks for fewer swaps, with at most {limit} runs. If a "
+        "swap is not enough, a beam search looks for fewer swaps, with at most {limit} runs. "
+        "Answers and choices keep their words. If a "
         "swap of a word that should not matter turns the answer, the model has learned something "
         "that you may not want. *Use this text* takes it to all pages."
     ),
@@ -67,6 +68,7 @@ find_counterfactuals(
     proposer,
     source.text,
     source.text_pair,
+    choices={choices},
     word={word},
     label={label},
     score_change={score_change},
@@ -102,13 +104,14 @@ def show(page: frame.Page, query: Query, word: int | None) -> None:
             search,
             setup=setup_with_target(query),
             limit=f"{MAX_FORWARDS:,}",
+            choices=list(query.texts.choices),
             word=word,
             label=inspection.asked_label(query),
             score_change=score_change,
         )
 
 
-def _draw(view: TaskView, texts: Texts, search: Search, word: int | None) -> None:
+def _draw(view: TaskView, texts: Inputs, search: Search, word: int | None) -> None:
     ran = f"{search.forwards:,}"
     if not search.counterfactuals:
         none = (
@@ -135,7 +138,7 @@ def _draw(view: TaskView, texts: Texts, search: Search, word: int | None) -> Non
         _row(view, texts, one, number, word)
 
 
-def _row(view: TaskView, texts: Texts, one: Counterfactual, number: int, word: int | None) -> None:
+def _row(view: TaskView, texts: Inputs, one: Counterfactual, number: int, word: int | None) -> None:
     with st.container(border=True):
         st.markdown(_marked(texts, one))
         row = st.container(horizontal=True, vertical_alignment="center")
@@ -158,9 +161,9 @@ def _use(text: str, pair: str | None, has_pair: bool) -> None:
         TEXT_B.put(pair or "")
 
 
-def _marked(texts: Texts, one: Counterfactual) -> str:
+def _marked(texts: Inputs, one: Counterfactual) -> str:
     """Return both texts as Markdown with the swapped words marked; long ones around them only."""
-    source = inspection.source(Texts(texts.key, one.text, one.text_pair))
+    source = inspection.source(texts._replace(text_a=one.text, text_b=one.text_pair))
     before_of = {swap.word: swap.before for swap in one.swaps}
     parts = []
     for text_id, text in enumerate((one.text, one.text_pair)):

@@ -8,16 +8,16 @@ from bertcore.analysis.attribution import BASELINES, OCCLUSIONS
 
 from ..plots.untrusted_text import plain
 from ..shell import frame
-from ..shell.cache import Texts
 from ..shell.one_of import one_of
 from . import model as inspection
 from .choices import BASELINE, NUM_STEPS, OCCLUSION, STEPS
+from .inputs import Inputs
 from .model import Query
 from .python import setup
 from .task_views import Chosen, TaskView
 
 
-def show_answer(page: frame.Page, view: TaskView) -> tuple[Texts, Chosen] | None:
+def show_answer(page: frame.Page, view: TaskView) -> tuple[Inputs, Chosen] | None:
     """Draw the answer and the choice of what is explained; None if there is nothing to explain."""
     texts = view.read(page)
     source = inspection.source(texts)
@@ -29,7 +29,7 @@ def show_answer(page: frame.Page, view: TaskView) -> tuple[Texts, Chosen] | None
     return None if chosen is None else (texts, chosen)
 
 
-def choose_how(page: frame.Page, texts: Texts, chosen: Chosen) -> Query:
+def choose_how(page: frame.Page, texts: Inputs, chosen: Chosen) -> Query:
     """Draw where gradients begin, their steps, and how words are occluded."""
     ways = OCCLUSIONS if inspection.can_drop(page.bert_key) else OCCLUSIONS[:1]
     mask, pad = inspection.stand_ins(page.bert_key)
@@ -67,14 +67,14 @@ def choose_how(page: frame.Page, texts: Texts, chosen: Chosen) -> Query:
     return Query(texts, chosen.target, baseline, num_steps, occlusion)
 
 
-def _say_cut(texts: Texts) -> None:
+def _say_cut(texts: Inputs) -> None:
     """Say whether the texts were cut, and by which limit."""
     model, source = inspection.model(texts.key), inspection.source(texts)
-    cut = source.encoding.truncation
+    cut = source.truncation
     if cut is None:
         return
     why = ""
-    if len(source.encoding) < model.max_length:
+    if max(map(len, source.rows)) < model.max_length:
         why = (
             " The limit is that of its fine-tuning, which never saw longer texts; the other pages "
             f"read up to {model.max_length} tokens."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,7 +14,6 @@ from bertcore.analysis.attribution import FileRun, MetricTable, WrongAnswer
 from ..plots.metric_names import METRIC_NAMES
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame, state
-from ..shell.cache import Texts
 from ..shell.jobs import waiting
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
@@ -25,6 +25,7 @@ from .choices import (
     PREDICTED,
     READ_PAIR,
     SLICES,
+    TEXT_CHOICES,
     VIEW,
     WORD,
 )
@@ -36,6 +37,7 @@ from .file_figures import (
     slice_bars,
     slice_table,
 )
+from .inputs import Inputs
 from .labelled_files import Labelled, Stop
 from .python import FILE_CODE
 from .task_views import TaskView, view_of
@@ -239,10 +241,13 @@ def _open(page: frame.Page, error: WrongAnswer) -> None:
     LABEL.put(PREDICTED)
     if error.text_pair is not None:
         READ_PAIR.put(True)
+    for field, choice in zip_longest(TEXT_CHOICES, error.choices[: len(TEXT_CHOICES)]):
+        if error.choices:
+            field.put(choice or "")
     word = PREDICTED
     if error.word is not None:
         before = error.text.split(" ")[: error.word]
-        read = Texts(page.bert_key, error.text, None)
+        read = Inputs(page.bert_key, error.text, None)
         word = inspection.word_at(read, sum(map(len, before)) + len(before))
     WORD.put(word)
 

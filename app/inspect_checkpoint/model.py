@@ -25,7 +25,6 @@ from bertcore.analysis.attribution import (
     faithfulness,
     find_counterfactuals,
     gradient_x_input,
-    inspectable_task,
     integrated_gradients,
     layer_conductance,
     occlusion,
@@ -36,9 +35,9 @@ from bertcore.finetuning.model import TaskModel, open_task_model
 from bertcore.model import Model
 
 from ..shell import cache
-from ..shell.cache import Texts
 from ..shell.jobs import background
 from ..shell.jobs.background import Work
+from .inputs import Inputs
 
 Array = NDArray[np.float32]
 
@@ -46,7 +45,7 @@ Array = NDArray[np.float32]
 class Query(NamedTuple):
     """What is explained and how; small and hashable."""
 
-    texts: Texts
+    texts: Inputs
     target: Target
     baseline: str
     """Of BASELINES."""
@@ -94,7 +93,7 @@ def model(key: cache.BertKey) -> TaskModel:
     """Return the fine-tuned model of a checkpoint.
 
     Raises:
-        ValueError: If it has no head for a task that answers one text at a time.
+        ValueError: If it has no head for a task.
         RuntimeError: If its head is damaged.
     """
     task_model: TaskModel = cache.call(_model, key, key.place, key.allow_pickle)
@@ -107,12 +106,12 @@ def stand_ins(key: cache.BertKey) -> tuple[str, str]:
     return tokenizer.mask_token, tokenizer.id_to_token(tokenizer.pad_id)
 
 
-def source(texts: Texts) -> TaskInput:
+def source(texts: Inputs) -> TaskInput:
     """Return the texts as the model reads them."""
-    return task_input(model(texts.key), texts.text_a, texts.text_b)
+    return task_input(model(texts.key), texts.text_a, texts.text_b, choices=texts.choices)
 
 
-def answered(texts: Texts) -> TaskAnswer:
+def answered(texts: Inputs) -> TaskAnswer:
     """Return the model's answer."""
     task_answer: TaskAnswer = cache.call(_answer, texts.key, texts)
     return task_answer
@@ -128,7 +127,7 @@ def can_explain_by_gradients(key: cache.BertKey) -> bool:
     return can_differentiate(model(key))
 
 
-def word_at(texts: Texts, character: int) -> int:
+def word_at(texts: Inputs, character: int) -> int:
     """Return the word of text A that holds a character, or -1."""
     read = source(texts)
     for place, word in enumerate(read.words):
@@ -188,6 +187,7 @@ def search_counterfactuals(query: Query, *, word: int | None, score_change: floa
             proposer(texts.key)[0],
             texts.text_a,
             texts.text_b,
+            choices=texts.choices,
             word=word,
             label=label,
             score_change=score_change,
@@ -198,12 +198,10 @@ def search_counterfactuals(query: Query, *, word: int | None, score_change: floa
 
 
 def _model(bert: Model, path: str, allow_pickle: bool) -> TaskModel:
-    task_model = open_task_model(path, bert=bert, allow_pickle=allow_pickle)
-    inspectable_task(task_model)
-    return task_model
+    return open_task_model(path, bert=bert, allow_pickle=allow_pickle)
 
 
-def _answer(bert: Model, texts: Texts) -> TaskAnswer:
+def _answer(bert: Model, texts: Inputs) -> TaskAnswer:
     return answer(model(texts.key), source(texts))
 
 

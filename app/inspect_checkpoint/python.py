@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..shell.cache import Texts
+from .inputs import Inputs
 from .model import Query
 
 ANSWER_CODE = """
@@ -21,13 +21,13 @@ run.metrics(), run.calibration(), run.slices_by_length(), run.slices_by_label(),
 """Code of a Picture that shows the run of a labelled file; follows nothing."""
 
 
-def setup(texts: Texts) -> str:
+def setup(texts: Inputs) -> str:
     """Return Python that opens the model and reads the texts: `model` and `source`."""
     return (
         "from bertcore.analysis.attribution import answer, task_input\n"
         "from bertcore.finetuning import open_task_model\n\n"
         f"model = open_task_model({texts.key.source!r})\n"
-        f"source = task_input(model, {texts.text_a!r}, {texts.text_b!r})\n"
+        f"{_read(texts)}\n"
     )
 
 
@@ -38,6 +38,13 @@ def setup_with_target(query: Query) -> str:
         f"from bertcore.analysis.attribution import {kind}, task_input\n"
         "from bertcore.finetuning import open_task_model\n\n"
         f"model = open_task_model({texts.key.source!r})\n"
-        f"source = task_input(model, {texts.text_a!r}, {texts.text_b!r})\n"
+        f"{_read(texts)}\n"
         f"target = {query.target}\n"
     )
+
+
+def _read(texts: Inputs) -> str:
+    if texts.choices:
+        choices = ", ".join(map(repr, texts.choices))
+        return f"source = task_input(model, {texts.text_a!r}, choices=[{choices}])"
+    return f"source = task_input(model, {texts.text_a!r}, {texts.text_b!r})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from . import theme
@@ -24,7 +24,9 @@ class Box:
     line: int
 
 
-def place(tokens: Sequence[str], below: Sequence[str] | None = None) -> list[Box]:
+def place(
+    tokens: Sequence[str], below: Sequence[str] | None = None, *, new_lines: Collection[int] = ()
+) -> list[Box]:
     """Return a box for each token, in lines of LINE_UNITS.
 
     Pieces that go on a word ("##s") touch the piece before.
@@ -32,6 +34,7 @@ def place(tokens: Sequence[str], below: Sequence[str] | None = None) -> list[Box
     Args:
         tokens: First line of each box.
         below: Second, smaller line of each box, or None.
+        new_lines: Places of tokens that begin a line.
     """
     boxes: list[Box] = []
     cursor, line = 0.0, 0
@@ -41,7 +44,7 @@ def place(tokens: Sequence[str], below: Sequence[str] | None = None) -> list[Box
             letters = max(letters, 0.85 * display_width(shorten(below[index])))
         width = max(letters, 1.5) + 1.5
         gap = 0.0 if not boxes or token.startswith("##") else 0.5
-        if cursor + gap + width > LINE_UNITS and cursor > 0:
+        if cursor > 0 and (index in new_lines or cursor + gap + width > LINE_UNITS):
             cursor, line, gap = 0.0, line + 1, 0.0
         boxes.append(Box(cursor + gap, width, line))
         cursor += gap + width

@@ -24,6 +24,7 @@ _TEXTS = {
     "text_b": "Text B",
     "other_a": "Second version, text A",
     "other_b": "Second version, text B",
+    **{name: f"Choice {number}" for number, name in enumerate(state.CHOICE_TEXTS, start=1)},
 }
 
 

@@ -25,7 +25,10 @@ MAX_URL_CHARACTERS = 1500
 ALWAYS_IN_URL = ("text_a", "text_b", "checkpoint", "device", "dtype")
 """Names that every page's address carries, whether or not the page drew their widgets."""
 
-TEXTS = ("text_a", "text_b", "other_a", "other_b")
+CHOICE_TEXTS = tuple(f"choice_{number}" for number in range(1, 6))
+"""Names of the texts that a multiple-choice checkpoint chooses from."""
+
+TEXTS = ("text_a", "text_b", "other_a", "other_b", *CHOICE_TEXTS)
 """Names of the visitor's texts, which stay out of the address together if they are too long."""
 
 CHECKPOINT_VARIABLE = "BERTSCOPE_CHECKPOINT"

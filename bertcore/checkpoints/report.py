@@ -227,8 +227,6 @@ class LoadReport:
                 use += f"{self.family} runs on its own code in transformers"
                 known = ", ".join(self.task_classes)
                 use += f"; they read {known}." if known else "."
-            elif (self.task.architecture or "").endswith("ForMultipleChoice"):
-                use = "The command bertscope evaluate uses it; the Inspect page shows no choices."
             lines.append(f"Task head: {names}. {use}")
         if self.fresh_heads:
             verb = "is" if len(self.fresh_heads) == 1 else "are"

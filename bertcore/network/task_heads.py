@@ -203,9 +203,9 @@ class TaskNetwork(TaskModule):
         logits: Tensor = self.head(self.head.vectors(self.network, hidden, kept))
         return logits.view(*lead) if self.kind == "choice" else logits
 
-    def logits_of(self, hidden: Tensor) -> Tensor:
-        """Return logits, [..., C] or [..., T, C], of hidden states [..., T, D] without padding."""
-        logits: Tensor = self.head(self.head.vectors(self.network, hidden))
+    def logits_of(self, hidden: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        """Return logits, [..., C] or [..., T, C], of hidden states [..., T, D]."""
+        logits: Tensor = self.head(self.head.vectors(self.network, hidden, attention_mask))
         return logits
 
     def look_up(self, input_ids: Tensor, segment_ids: Tensor) -> EmbeddingParts:
@@ -226,12 +226,19 @@ class TaskNetwork(TaskModule):
         )
 
     def from_embeddings(
-        self, embedded: EmbeddingParts, input_ids: Tensor, segment_ids: Tensor, after: AfterLayer
+        self,
+        embedded: EmbeddingParts,
+        input_ids: Tensor,
+        segment_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        *,
+        after: AfterLayer,
     ) -> Tensor:
-        """Return logits of embeddings in the place of those of an input."""
+        """Return logits of embeddings in the place of those of an input, of choices [B, 1]."""
         tables = self.network.embeddings
         hidden = tables.project(tables.normalize(embedded.sum))
-        return self.logits_of(self.network.run_layers(hidden, after=after))
+        mask = None if attention_mask is None else additive_mask(attention_mask, hidden.dtype)
+        return self.logits_of(self.network.run_layers(hidden, mask, after=after), attention_mask)
 
     def head_tensors(self) -> dict[str, Tensor]:
         """Return the tensors of the head, a BiLSTM's included, under their names in files."""

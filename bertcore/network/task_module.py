@@ -67,10 +67,14 @@ class TaskModule(nn.Module, ABC):
         """
 
     @abstractmethod
-    def logits_of(self, hidden: Tensor) -> Tensor:
-        """Return logits, [..., C] or [..., T, C], of hidden states [..., T, D] without padding.
+    def logits_of(self, hidden: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        """Return logits, [..., C] or [..., T, C], of hidden states [..., T, D].
 
         Of any layer: the head reads what it finds where the last hidden states would be.
+
+        Args:
+            hidden: All tokens' states.
+            attention_mask: True at tokens, [..., T]; None: no token is padding.
         """
 
     @abstractmethod
@@ -83,13 +87,20 @@ class TaskModule(nn.Module, ABC):
 
     @abstractmethod
     def from_embeddings(
-        self, embedded: EmbeddingParts, input_ids: Tensor, segment_ids: Tensor, after: AfterLayer
+        self,
+        embedded: EmbeddingParts,
+        input_ids: Tensor,
+        segment_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        *,
+        after: AfterLayer,
     ) -> Tensor:
-        """Return logits of embeddings in the place of those of an input.
+        """Return logits of embeddings in the place of those of an input, of choices [B, 1].
 
         Args:
             embedded: Each [B, T, E], or [1, T, E] for all rows.
-            input_ids, segment_ids: Of the input, int64, [1, T]; no token is padding.
+            input_ids, segment_ids: Of the input, int64, [B, T] or [1, T].
+            attention_mask: True at tokens, [B, T]; None: no token is padding.
             after: Called behind each layer.
         """
 

@@ -199,6 +199,8 @@ class OtherNetwork(nn.Module):
         embedded: EmbeddingParts,
         input_ids: Tensor,
         segment_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        *,
         after: Callable[[int, Tensor], Tensor] = lambda index, state: state,
     ) -> Tensor:
         """Return the last hidden state, [B, T, D], of embeddings in place of those of an input.
@@ -207,7 +209,8 @@ class OtherNetwork(nn.Module):
 
         Args:
             embedded: Each [B, T, E], or [1, T, E] for all rows.
-            input_ids, segment_ids: Of the input, int64, [1, T]; no token is padding.
+            input_ids, segment_ids: Of the input, int64, [B, T] or [1, T].
+            attention_mask: True at tokens, [B, T]; None: no token is padding.
             after: Gets the number and the output of each layer; returns what the next one reads.
         """
         num_rows, parts = len(embedded.token), embedded._asdict()
@@ -223,7 +226,7 @@ class OtherNetwork(nn.Module):
         hooks |= {layer: behind(index) for index, layer in enumerate(layers)}
         ids, segments = (x.expand(num_rows, -1) for x in (input_ids, segment_ids))
         with self.hooked(hooks):
-            hidden: Tensor = self(ids, segments)
+            hidden: Tensor = self(ids, segments, attention_mask)
         return hidden
 
     @contextmanager

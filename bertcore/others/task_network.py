@@ -68,10 +68,12 @@ class OtherTaskNetwork(TaskModule):
         logits = self._head(hidden, None if self.reads_one_state else kept)
         return logits.view(*lead) if self.kind == "choice" else logits
 
-    def logits_of(self, hidden: Tensor) -> Tensor:
-        """Return logits, [..., C] or [..., T, C], of hidden states [..., T, D] without padding."""
+    def logits_of(self, hidden: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        """Return logits, [..., C] or [..., T, C], of hidden states [..., T, D]."""
         lead = hidden.shape[:-2]
-        logits = self._head(self._chosen(hidden.reshape(-1, *hidden.shape[-2:]), None), None)
+        kept = None if attention_mask is None else attention_mask.reshape(-1, hidden.shape[-2])
+        chosen = self._chosen(hidden.reshape(-1, *hidden.shape[-2:]), kept)
+        logits = self._head(chosen, None if self.reads_one_state else kept)
         return logits.view(*lead, *logits.shape[1:])
 
     def look_up(self, input_ids: Tensor, segment_ids: Tensor) -> EmbeddingParts:
@@ -93,10 +95,19 @@ class OtherTaskNetwork(TaskModule):
         )
 
     def from_embeddings(
-        self, embedded: EmbeddingParts, input_ids: Tensor, segment_ids: Tensor, after: AfterLayer
+        self,
+        embedded: EmbeddingParts,
+        input_ids: Tensor,
+        segment_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        *,
+        after: AfterLayer,
     ) -> Tensor:
         """Return logits of embeddings in the place of those of an input, by hooks on its tables."""
-        return self.logits_of(self.network.run_embedded(embedded, input_ids, segment_ids, after))
+        hidden = self.network.run_embedded(
+            embedded, input_ids, segment_ids, attention_mask, after=after
+        )
+        return self.logits_of(hidden, attention_mask)
 
     def head_tensors(self) -> dict[str, Tensor]:
         """Return the tensors of the head under their names in files."""

@@ -2,20 +2,40 @@
 
 import pytest
 
-from tests.support.opened import opener, said
+from app.shell import state
+from bertcore.analysis.attribution import run_file
+from bertcore.finetuning import open_task_model
+from tests.support.finetuning_files import (
+    write_choices,
+    write_questions,
+    write_reviews,
+    write_tags,
+)
+from tests.support.labelled_upload import ran, with_file
+from tests.support.opened import ok, opener, page_of, said, with_results
 from tests.support.tiny_others import make_other_task
 
 HEADS = {
     "SequenceClassification": ("bad", "good", "so-so"),
     "TokenClassification": ("O", "B-X", "I-X"),
     "QuestionAnswering": ("start", "end"),
+    "MultipleChoice": ("one", "two"),
 }
 MADE = {
     "deberta-v2 classifier": ("deberta-v2", "SequenceClassification"),
     "mobilebert tagger": ("mobilebert", "TokenClassification"),
     "xlnet answers": ("xlnet", "QuestionAnswering"),
     "mpnet classifier": ("mpnet", "SequenceClassification"),
+    "xlnet choices": ("xlnet", "MultipleChoice"),
 }
+CHOICES = {"choice_1": "It had rained.", "choice_2": "The river was not steep at all."}
+FILES = {
+    "deberta-v2 classifier": (write_reviews, "a.tsv"),
+    "mobilebert tagger": (write_tags, "a.txt"),
+    "xlnet answers": (write_questions, "a.json"),
+    "xlnet choices": (write_choices, "a.csv"),
+}
+"""For some checkpoints: what writes a labelled file for them, and its name."""
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +50,32 @@ def folders(tmp_path_factory):
 @pytest.mark.parametrize("name", MADE)
 @pytest.mark.parametrize("why", ["words", "parts", "layers", "swaps"])
 def test_inspect(folders, monkeypatch, name, why):
-    at = opener(folders, monkeypatch)(name, "inspect_checkpoint", inspect_why=why)
+    at = opener(folders, monkeypatch)(name, "inspect_checkpoint", inspect_why=why, **CHOICES)
     expected = {"words": 3, "parts": 1, "layers": 2, "swaps": 0}[why]
     assert len(at.get("plotly_chart")) == 1 + expected
     assert "Example" not in said(at)
     if why == "parts":
         lacks_positions = name.startswith(("deberta", "xlnet"))
         assert ("adds no position vectors" in said(at)) == lacks_positions
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_labelled_file(folders, monkeypatch, tmp_path, name):
+    """The page's metrics are those of the core, and it shows the wrong answers."""
+    write, file_name = FILES[name]
+    path = write(tmp_path / file_name, 24)
+    if name == "mobilebert tagger":
+        path.write_text(path.read_text().replace("LOC", "X"))
+    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(folders[name]))
+    at = with_file(page_of("inspect_checkpoint"), monkeypatch, path.name, path.read_bytes())
+    at = ok(with_results(ran(ok(at))))
+    model = open_task_model(folders[name], device="cpu")
+    expected = run_file(model, path)
+    assert expected.num_examples == 24
+    shown = [float(metric.value) for metric in at.metric]
+    assert shown == pytest.approx(list(expected.metrics().metrics.values()), abs=2e-3)
+    assert len(at.get("plotly_chart")) == (3 if name.endswith(("classifier", "tagger")) else 2)
+    assert at.dataframe[0].value["row"].tolist() == [error.row for error in expected.errors]
 
 
 def test_compare_two_classifiers(folders, monkeypatch):

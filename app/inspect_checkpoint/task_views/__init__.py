@@ -5,6 +5,7 @@ To add the view of a task, write a file beside these and name its class in `TASK
 
 from bertcore.finetuning.tasks import Task
 
+from .choices import ChoiceView
 from .labels import LabelView, PairView
 from .multilabel import LabelsView
 from .scores import ScoreView
@@ -21,10 +22,11 @@ TASK_VIEWS: dict[str, TaskView] = {
     "regress": ScoreView(),
     "tag": TagView(),
     "qa": SpanView(),
+    "choice": ChoiceView(),
 }
 """By name of the task."""
 
 
 def view_of(task: Task) -> TaskView:
-    """Return the view of a task that answers one text at a time."""
+    """Return the view of a task."""
     return TASK_VIEWS[task.name]

@@ -14,11 +14,11 @@ from bertcore.packed_files import open_bytes
 
 from ...plots.formats import percent, shorten_middle
 from ...shell import frame
-from ...shell.cache import Texts
 from ...shell.picture import Picture
 from ..answer_figures import TaggedText, tag_table, tagged_words
 from ..choices import LABEL, PREDICTED, WORD
 from ..confusion import show_confusion
+from ..inputs import Inputs
 from ..python import ANSWER_CODE
 from .labels import choose_label, label_in_words
 from .view import PACKED, Chosen, TaskView
@@ -45,11 +45,11 @@ class TagView(TaskView):
     quality = "right tags"
     errors = TaskView.errors._replace(is_long=True)
 
-    def read(self, page: frame.Page) -> Texts:
+    def read(self, page: frame.Page) -> Inputs:
         """Return text A alone."""
         if page.text_b is not None:
             st.caption("A tagger reads one text: sentence B is left out.")
-        return Texts(page.bert_key, page.text_a, None)
+        return Inputs(page.bert_key, page.text_a, None)
 
     def show(self, page: frame.Page, answer: TagAnswer, source: TaskInput, setup: str) -> Chosen:
         """Draw the words with their tags, and the choice of a word and a tag."""

@@ -16,9 +16,9 @@ from bertcore.packed_files import open_bytes
 
 from ...plots.untrusted_text import plain
 from ...shell import frame
-from ...shell.cache import Texts
 from ...shell.sentence_box.boxes import TEXT_B
 from ..choices import READ_PAIR
+from ..inputs import Inputs
 
 PACKED = ("gz", "xz")
 
@@ -81,15 +81,15 @@ class TaskView(ABC):
         answer="label",
     )
 
-    def read(self, page: frame.Page) -> Texts:
+    def read(self, page: frame.Page) -> Inputs:
         """Draw what may be read of sentence B; return the texts, an example where B is missing."""
         text_b = page.text_b
         if text_b is None and self.needs_b:
-            return Texts(page.bert_key, *self._show_example())
+            return Inputs(page.bert_key, *self._show_example())
         if text_b is not None and self.reads_pair is not None:
             key = READ_PAIR.key(default=self.reads_pair)
             text_b = text_b if st.toggle("Read sentence B too", key=key) else None
-        return Texts(page.bert_key, page.text_a, text_b)
+        return Inputs(page.bert_key, page.text_a, text_b)
 
     def _show_example(self) -> tuple[str, str]:
         """Say which texts are shown in place of a single one, and offer B; return them."""

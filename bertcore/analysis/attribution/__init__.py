@@ -29,10 +29,12 @@ from bertcore.analysis.attribution.gradients import (
     layer_conductance,
 )
 from bertcore.analysis.attribution.labelled_file import FileRun, run_file
-from bertcore.analysis.attribution.task_answers import answer, inspectable_task
+from bertcore.analysis.attribution.task_answers import answer
 from bertcore.analysis.attribution.task_input import OCCLUSIONS, run_task, task_input, without
 from bertcore.analysis.attribution.word_occlusion import Occlusion, occlusion
 from bertcore.finetuning.tasks import (
+    ChoiceAnswer,
+    ChoiceInput,
     LabelAnswer,
     LabelsAnswer,
     ScoreAnswer,
@@ -59,6 +61,8 @@ __all__ = [
     "OCCLUSIONS",
     "PARTS",
     "Attribution",
+    "ChoiceAnswer",
+    "ChoiceInput",
     "ClassTarget",
     "Conductance",
     "Counterfactual",
@@ -88,7 +92,6 @@ __all__ = [
     "faithfulness",
     "find_counterfactuals",
     "gradient_x_input",
-    "inspectable_task",
     "integrated_gradients",
     "layer_conductance",
     "occlusion",

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import torch
 
-from bertcore.analysis.attribution.task_answers import answer, inspectable_task
+from bertcore.analysis.attribution.task_answers import answer
 from bertcore.analysis.attribution.task_input import run_task, task_input, whole
 from bertcore.analysis.attribution.word_occlusion import occlusion
 from bertcore.analysis.shared.inputs import Row, run_rows, word_log_probabilities
 from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.tasks import Goal, TaskAnswer, TaskInput
+from bertcore.finetuning.tasks import ChoiceInput, Goal, TaskAnswer, TaskInput
 from bertcore.model import Model
 from bertcore.tokenizer import WORD_MARKS
 
@@ -105,6 +105,7 @@ def find_counterfactuals(
     text: str,
     text_pair: str | None = None,
     *,
+    choices: Sequence[str] = (),
     word: int | None = None,
     label: int | None = None,
     score_change: float = 1.0,
@@ -119,11 +120,12 @@ def find_counterfactuals(
 
     Args:
         model: Whose answer is to change: a label; the yes or no of `label`, where a text may have
-            several; the tag of `word`; the answer in the text, whose
-            own words are not swapped; of a regression the score, by `score_change`.
+            several; the tag of `word`; the answer in the text, whose own words are not swapped;
+            of several choices the best, whose words are not swapped either; of a regression the
+            score, by `score_change`.
         proposer: Has a masked-word head. With another vocabulary it reads the text in its own
             pieces, and its proposals are cut into the model's.
-        text, text_pair: The input.
+        text, text_pair, choices: The input.
         word: Of "tag": place of the word; it is not swapped itself.
         label: Of "multilabel": place in the model's labels; None takes the most probable one.
         score_change: Of "regress", in the score's units.
@@ -139,7 +141,7 @@ def find_counterfactuals(
         2020 (BERT-Attack: proposals of the masked-word head). One piece in place of a whole word.
     """
     proposer.require("mlm")
-    source = task_input(model, text, text_pair)
+    source = task_input(model, text, text_pair, choices=choices)
     given = answer(model, source)
     goal = given.goal(source, word=word, label=label, score_change=score_change)
     budget = _Budget(max_forwards, on_fraction)
@@ -171,7 +173,6 @@ class _Searching:
 
     def __init__(self, model: TaskModel, proposer: Model, goal: Goal, budget: _Budget) -> None:
         self.model, self.proposer, self.goal, self.budget = model, proposer, goal, budget
-        self.task = inspectable_task(model)
         self.counterfactuals: list[Counterfactual] = []
         self.closest: Counterfactual | None = None
         self._most_progress = -math.inf
@@ -222,7 +223,8 @@ class _Searching:
                 text, pair = _swapped(state.source, word, piece)
                 if (text, pair) in self._seen:
                     continue
-                source = task_input(self.model, text, pair)
+                choices = _choices(state.source)
+                source = task_input(self.model, text, pair, choices=choices)
                 # A text that splits into other words cannot be compared word by word.
                 if len(source.words) != len(state.source.words):
                     continue
@@ -237,7 +239,7 @@ class _Searching:
         for (source, swap), one in zip(nexts, logits, strict=True):
             target, swaps = self.goal.target(source), (*state.swaps, swap)
             progress = self.goal.progress(float(target.value(one[None])[0]))
-            result = self.task.answer(source, one, self.model.labels)
+            result = self.model.task.answer(source, one, self.model.labels)
             measure = float(target.measure(one[None])[0])
             counterfactual = Counterfactual(source.text, source.text_pair, swaps, result, measure)
             if self.goal.is_reached(result):
@@ -275,11 +277,12 @@ class _Searching:
     def _masked(self, source: TaskInput, word: int) -> tuple[Row, int]:
         """Return the input as the proposer reads it, with a mask for the word, and its place."""
         tokenizer, hidden = self.proposer.tokenizer, source.words[word]
-        if tokenizer.vocab == self.model.tokenizer.vocab:
+        # Choices are left out: what is proposed favours none of them.
+        if tokenizer.vocab == self.model.tokenizer.vocab and not _choices(source):
             ids, segments = source.encoding.input_ids, source.encoding.segment_ids
             one = [*ids[: hidden.start], tokenizer.mask_id, *ids[hidden.end :]]
             return Row(one, [*segments[: hidden.start + 1], *segments[hidden.end :]]), hidden.start
-        # Other pieces: the texts are cut again, with the mask typed in the place of the word.
+        # The texts are cut again, with the mask typed in the place of the word.
         texts = _replaced(source, word, tokenizer.mask_token)
         encoding = tokenizer.encode(*texts, max_length=self.proposer.max_length)
         start = source.encoding.offsets[hidden.start][0]
@@ -305,6 +308,10 @@ class _Searching:
             if piece.lower() != before.lower():
                 usable.append((piece, value))
         return usable[:NUM_PROPOSALS]
+
+
+def _choices(source: TaskInput) -> tuple[str, ...]:
+    return source.choices if isinstance(source, ChoiceInput) else ()
 
 
 def _swapped(source: TaskInput, word: int, after: str) -> tuple[str, str | None]:

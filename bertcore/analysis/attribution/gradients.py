@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -32,7 +32,11 @@ _TOKENS_AT_ONCE = 4096
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """The contribution of each of T tokens to a target's value."""
+    """The contribution of each of T tokens to a target's value.
+
+    Of several choices T counts the tokens of all rows, each padded to the longest, one row after
+    the other; `TaskInput.merge` sums them by word.
+    """
 
     parts: dict[str, NDArray[np.float32]]
     """By embedding, of PARTS: [T], summed over the vector's dimensions."""
@@ -55,7 +59,8 @@ class Conductance:
     """The contribution to a target through each token's vector in each layer."""
 
     layers: NDArray[np.float32]
-    """[L, T]: of the output of each layer, summed over the vector's dimensions."""
+    """[L, T]: of the output of each layer, summed over the vector's dimensions; T as in
+    Attribution."""
     value: float
     baseline: float
     deltas: NDArray[np.float32]
@@ -99,7 +104,7 @@ def integrated_gradients(
         run.chosen(embedded),
         run.chosen(start),
         n_steps=steps,
-        internal_batch_size=_at_once(source),
+        internal_batch_size=run.at_once,
         return_convergence_delta=True,
     )
     value, first = run.value(embedded), run.value(start)
@@ -161,7 +166,7 @@ def layer_conductance(
             n_steps=steps,
             # Equal steps: the layer's vectors are followed from point to point.
             method="riemann_trapezoid",
-            internal_batch_size=max(2, _at_once(source)),
+            internal_batch_size=max(2, run.at_once),
             return_convergence_delta=True,
         )
         layers.append(conductance.detach().float().sum(-1)[0].cpu().numpy())
@@ -190,13 +195,18 @@ class _Run(nn.Module):
         super().__init__()
         # In lists, so that the model's parts do not become this module's own.
         self._model, self._target, self._fixed = [model], target, embedded
-        self._ids = _ids(model, source)
+        self._tokens = _tokens(model, source)
         self.names = [name for name in PARTS if name in parts and _part(embedded, name) is not None]
         num_layers = model.module.network.config.num_hidden_layers
         self.probes = nn.ModuleList(nn.Identity() for _ in range(num_layers))
 
+    @property
+    def at_once(self) -> int:
+        """Points of the path that run together."""
+        return max(1, _TOKENS_AT_ONCE // self._tokens.ids.numel())
+
     def chosen(self, embedded: EmbeddingParts) -> tuple[Tensor, ...]:
-        """Return the embeddings that follow the path, each [1, T, E]."""
+        """Return the embeddings that follow the path, each [1, R T, E]."""
         parts = (_part(embedded, name) for name in self.names)
         return tuple(part for part in parts if part is not None)
 
@@ -206,21 +216,42 @@ class _Run(nn.Module):
             return float(self(*self.chosen(embedded))[0])
 
     def forward(self, *chosen: Tensor) -> Tensor:
-        """Return the target's values, [B], of embeddings [B, T, E] in the order of `names`."""
+        """Return the target's values, [B], of embeddings [B, R T, E] in the order of `names`."""
+        num_inputs, (num_rows, length) = len(chosen[0]), self._tokens.ids.shape
+        tokens = self._tokens.repeated(num_inputs)
+
+        def by_row(part: Tensor | None) -> Tensor | None:
+            """Return [B R, T, E]; embeddings that do not follow the path are of one input."""
+            if part is None:
+                return None
+            return part.expand(num_inputs, -1, -1).reshape(num_inputs * num_rows, length, -1)
+
+        def probed(index: int, state: Tensor) -> Tensor:
+            together = state.reshape(num_inputs, num_rows * length, -1)
+            probe: Tensor = self.probes[index](together)
+            return probe.reshape(state.shape)
+
         by_name = dict(zip(self.names, chosen, strict=True))
-        token, segment, position = (by_name.get(name, _part(self._fixed, name)) for name in PARTS)
-        assert token is not None
-        logits = (
-            self._model[0]
-            .module.from_embeddings(
-                EmbeddingParts(token, segment, position),
-                *self._ids,
-                after=lambda index, state: self.probes[index](state),
-            )
-            .float()
-        )
+        parts = (by_row(by_name.get(name, _part(self._fixed, name))) for name in PARTS)
+        module = self._model[0].module
+        logits = module.from_embeddings(EmbeddingParts(*parts), *tokens, after=probed).float()  # type: ignore[arg-type]
+        if self._model[0].task.reads_choices:
+            logits = logits.reshape(num_inputs, num_rows)
         require_finite_logits([logits.detach()])
         return self._target.value(logits)
+
+
+class _Tokens(NamedTuple):
+    """The R rows of an input, padded to the longest, each [R, T]."""
+
+    ids: Tensor
+    segments: Tensor
+    kept: Tensor | None
+    """True at tokens; None if nothing is padded."""
+
+    def repeated(self, number: int) -> _Tokens:
+        """Return the rows several times, [number R, T]."""
+        return _Tokens(*(None if part is None else part.repeat(number, 1) for part in self))  # type: ignore[arg-type]
 
 
 def _part(embedded: EmbeddingParts, name: str) -> Tensor | None:
@@ -229,7 +260,7 @@ def _part(embedded: EmbeddingParts, name: str) -> Tensor | None:
 
 
 def _look_up(model: TaskModel, source: TaskInput) -> EmbeddingParts:
-    """Return the three embeddings of the input, each [1, T, E], detached.
+    """Return the three embeddings of the input, each [1, R T, E], detached.
 
     Raises:
         ValueError: If gradients would not reach them.
@@ -239,18 +270,38 @@ def _look_up(model: TaskModel, source: TaskInput) -> EmbeddingParts:
             "this tagger reads its encoder without gradients (feature-based), so they do not "
             "reach the embeddings. Explain it by occlusion."
         )
+    tokens = _tokens(model, source)
     with torch.no_grad():
-        embedded = model.module.look_up(*_ids(model, source))
-    return EmbeddingParts(*(None if part is None else part.detach().clone() for part in embedded))  # type: ignore[arg-type]
+        embedded = model.module.look_up(tokens.ids, tokens.segments)
+
+    def in_one_row(part: Tensor) -> Tensor:
+        return part.detach().expand(*tokens.ids.shape, -1).flatten(0, 1)[None].clone()
+
+    return EmbeddingParts(*(None if part is None else in_one_row(part) for part in embedded))  # type: ignore[arg-type]
 
 
-def _ids(model: TaskModel, source: TaskInput) -> tuple[Tensor, Tensor]:
-    """Return the ids of tokens and segments, each int64 [1, T]."""
-    device, encoding = model.module.device, source.encoding
-    return (
-        torch.tensor([encoding.input_ids], device=device),
-        torch.tensor([encoding.segment_ids], device=device),
+def _tokens(model: TaskModel, source: TaskInput) -> _Tokens:
+    """Return the rows of an input on the model's device."""
+    rows, device = source.rows, model.module.device
+    pad = model.tokenizer.pad_id
+
+    def padded(lists: Sequence[Sequence[int]], value: int) -> Tensor:
+        tensors = [torch.tensor(one) for one in lists]
+        return nn.utils.rnn.pad_sequence(tensors, True, value).to(device)
+
+    kept = padded([[1] * len(row) for row in rows], 0).bool()
+    return _Tokens(
+        padded([row.input_ids for row in rows], pad),
+        padded([row.segment_ids for row in rows], 0),
+        None if bool(kept.all()) else kept,
     )
+
+
+def _from_text(source: TaskInput) -> list[bool]:
+    """Return which tokens are of a text, [R T]: neither added nor padding."""
+    length = max(map(len, source.rows))
+    masks = ([not added for added in row.special_tokens_mask] for row in source.rows)
+    return [one for mask in masks for one in (*mask, *[False] * (length - len(mask)))]
 
 
 def _ends(
@@ -266,9 +317,7 @@ def _ends(
         raise ValueError(f"steps is {steps}; expected at least 2.")
     embedded = _look_up(model, source)
     tokenizer, first = model.tokenizer, model.module.first_rows()
-    from_text = torch.tensor(
-        [not added for added in source.encoding.special_tokens_mask], device=embedded.token.device
-    )[None, :, None]
+    from_text = torch.tensor(_from_text(source), device=embedded.token.device)[None, :, None]
     with torch.no_grad():
         place = torch.zeros_like(embedded.token)
         if baseline != "zero":
@@ -282,12 +331,8 @@ def _ends(
     return embedded, EmbeddingParts(token, segment, position)
 
 
-def _at_once(source: TaskInput) -> int:
-    return max(1, _TOKENS_AT_ONCE // len(source.encoding))
-
-
 def _summed(names: Sequence[str], attributions: Any) -> dict[str, NDArray[np.float32]]:
-    """Return attributions [1, T, E] summed over E, by name, [T]."""
+    """Return attributions [1, R T, E] summed over E, by name, [R T]."""
     return {
         name: part.detach().float().sum(-1)[0].cpu().numpy()
         for name, part in zip(names, attributions, strict=True)

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bertcore.analysis.attribution.task_answers import inspectable_task
 from bertcore.analysis.attribution.task_input import require_finite_logits
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.evaluation.calibration import Calibration, calibration
@@ -20,7 +19,7 @@ from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.labels import KnownLabels
 from bertcore.finetuning.data.rows import ordered_batches
 from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.tasks import InspectableTask
+from bertcore.finetuning.tasks import Task
 from bertcore.finetuning.tasks.judged import (
     FileJudge,
     JudgedAnswers,
@@ -44,10 +43,10 @@ OnRows = Callable[[int], None]
 class FileRun(JudgedAnswers):
     """A model's answers to a labelled file, and the most severe errors among them."""
 
-    task: InspectableTask
+    task: Task
     labels: tuple[str, ...]
     num_examples: int
-    """Texts, sentences or questions that were run."""
+    """Texts, sentences, questions or texts with choices that were run."""
     errors: tuple[WrongAnswer, ...]
     """At most NUM_ERRORS, the most severe first."""
     num_errors: int
@@ -89,7 +88,7 @@ def run_file(
     """Run a labelled file through a model, some thousands of rows at a time.
 
     Args:
-        model: For a task that answers one text at a time.
+        model: Fine-tuned for a task.
         path, columns, skip_bad_rows: As for `read_task_data`.
         max_length: Longest input in tokens; None takes that of the fine-tuning.
         rows_at_once: Rows between two calls of `should_stop`.
@@ -97,10 +96,9 @@ def run_file(
         should_stop: Whether to end here and return what there is.
 
     Raises:
-        ValueError: If the file cannot be read, no row can be used, the model is for another task,
-            or it answers NaN.
+        ValueError: If the file cannot be read, no row can be used, or the model answers NaN.
     """
-    task = inspectable_task(model)
+    task = model.task
     length = model.default_length if max_length is None else max_length
     bad, known = BadRows(skip=skip_bad_rows), KnownLabels(model.labels)
     gathered = _Gathered(model, task, task.file_judge(path, model.labels))
@@ -132,7 +130,7 @@ def run_file(
 @dataclass(slots=True)
 class _Gathered:
     model: TaskModel
-    task: InspectableTask
+    task: Task
     judge: FileJudge
     num_examples: int = 0
     num_cut: int = 0
@@ -164,7 +162,7 @@ class _Gathered:
 
     @torch.inference_mode()
     def _run(self, part: Part, on_rows: OnRows) -> list[NDArray[np.float32]]:
-        """Return the logits of each row, [C] or [T, C]."""
+        """Return the logits of each example, [C] or [T, C]."""
         rows, module = part.data.rows, self.model.module
         row_logits: list[NDArray[np.float32]] = [np.empty(0, dtype=np.float32)] * len(rows)
         done = 0

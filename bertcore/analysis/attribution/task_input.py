@@ -11,30 +11,66 @@ from torch import Tensor
 from bertcore.analysis.shared.inputs import TOKENS_PER_BATCH, Row
 from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.tasks import TaskInput
+from bertcore.finetuning.tasks.inputs import choice_input
+from bertcore.tokenizer import Encoding
 from bertcore.tokenizer.words import words_of
 
 OCCLUSIONS = ("mask", "drop")
 """Ways to remove a word: [MASK] for each of its pieces, or the pieces left out."""
 
 
-def task_input(model: TaskModel, text: str, text_pair: str | None = None) -> TaskInput:
+def task_input(
+    model: TaskModel, text: str, text_pair: str | None = None, *, choices: Sequence[str] = ()
+) -> TaskInput:
     """Return a text or pair as the model reads it, cut to the longest that it was trained for.
 
     Answers in a text are looked for in as much of it as there are positions for.
+
+    Args:
+        model: Reads it.
+        text, text_pair: Of "choice" there is no second text.
+        choices: Of "choice": what is chosen from, each with a word at least.
+
+    Raises:
+        ValueError: If a choice is blank, or the model reads no choices.
     """
+    if choices:
+        _check_choices(model, text_pair, choices)
+        rows = [_encoded(model, text, choice) for choice in choices]
+        return choice_input(text, choices, rows, model.tokenizer.template(is_pair=True))
+    encoding = _encoded(model, text, text_pair)
+    return TaskInput(text, text_pair, encoding, words_of(encoding, text, text_pair))
+
+
+def _check_choices(model: TaskModel, text_pair: str | None, choices: Sequence[str]) -> None:
+    if not model.task.reads_choices:
+        raise ValueError(
+            f"there are {len(choices)} choices, but the model is for the task "
+            f"{model.task.name!r}, which reads a text or a pair. Leave them out."
+        )
+    if text_pair is not None:
+        raise ValueError(
+            "there is a second text beside the choices; expected one text. Write both in one."
+        )
+    blank = next((i for i, choice in enumerate(choices) if not choice.strip()), None)
+    if blank is not None:
+        raise ValueError(f"choice {blank} is blank. Write at least one word, or leave it out.")
+
+
+def _encoded(model: TaskModel, text: str, text_pair: str | None) -> Encoding:
     longest = model.max_length
     if not model.task.answers_each_token and model.max_seq_length is not None:
         longest = min(longest, model.max_seq_length)
     encoding = model.tokenizer.encode(text, text_pair, max_length=longest)
     if text_pair is not None and model.module.network.config.type_vocab_size < 2:
         encoding = replace(encoding, segment_ids=[0] * len(encoding))
-    return TaskInput(text, text_pair, encoding, words_of(encoding, text, text_pair))
+    return encoding
 
 
 def without(
     model: TaskModel, source: TaskInput, words: Collection[int], how: str = OCCLUSIONS[0]
-) -> Row:
-    """Return the input with some words removed.
+) -> list[Row]:
+    """Return the rows of the input, one or one for each choice, with some words removed.
 
     Args:
         model: Gives the mask token and says whether places may be left out.
@@ -46,11 +82,19 @@ def without(
         ValueError: If `how` is unknown, or "drop" is asked of a model that answers for each place.
     """
     check_occlusion(model, how)
-    gone = {i for w in words for i in range(source.words[w].start, source.words[w].end)}
-    ids, segments = source.encoding.input_ids, source.encoding.segment_ids
-    if how == "mask":
-        mask = model.tokenizer.mask_id
-        return Row([mask if i in gone else token for i, token in enumerate(ids)], list(segments))
+    gone: list[set[int]] = [set() for _ in source.rows]
+    for word in words:
+        for number, start, end in source.spans(word):
+            gone[number].update(range(start, end))
+    stand_in = model.tokenizer.mask_id if how == "mask" else None
+    return [_row(row, places, stand_in) for row, places in zip(source.rows, gone, strict=True)]
+
+
+def _row(encoding: Encoding, gone: Collection[int], stand_in: int | None) -> Row:
+    """Return a row with some tokens replaced, or left out."""
+    ids, segments = encoding.input_ids, encoding.segment_ids
+    if stand_in is not None:
+        return Row([stand_in if i in gone else id for i, id in enumerate(ids)], list(segments))
     kept = [i for i in range(len(ids)) if i not in gone]
     return Row([ids[i] for i in kept], [segments[i] for i in kept])
 
@@ -70,21 +114,33 @@ def check_occlusion(model: TaskModel, how: str) -> None:
         )
 
 
-def whole(source: TaskInput) -> Row:
-    """Return the input as it is."""
-    return Row(list(source.encoding.input_ids), list(source.encoding.segment_ids))
+def whole(source: TaskInput) -> list[Row]:
+    """Return the rows of the input as it is."""
+    return [_row(row, (), None) for row in source.rows]
 
 
-@torch.inference_mode()
-def run_task(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
+def run_task(model: TaskModel, inputs: Sequence[Sequence[Row]]) -> list[Tensor]:
     """Return the logits of many inputs, float32 on the CPU, in order.
 
+    Args:
+        model: With the head.
+        inputs: The rows of each, of `whole` or `without`.
+
     Returns:
-        Of each input [C] ("sequence") or [T, C] ("token", "features", "span").
+        Of each input [C] ("sequence"), [N] ("choice") or [T, C] ("token", "features", "span").
 
     Raises:
         ValueError: If a logit is NaN or infinite.
     """
+    of_rows = iter(_run_rows(model, [row for rows in inputs for row in rows]))
+    logits = [torch.cat([next(of_rows) for _ in rows]) for rows in inputs]
+    require_finite_logits(logits)
+    return logits
+
+
+@torch.inference_mode()
+def _run_rows(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
+    """Return the logits of each row, [C], [T, C], or of one choice [1]."""
     module = model.module
     device = module.device
     row_logits: list[Tensor] = [torch.empty(0)] * len(rows)
@@ -101,12 +157,13 @@ def run_task(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
             ids[place, :length] = torch.tensor(rows[i].input_ids)
             segments[place, :length] = torch.tensor(rows[i].segment_ids)
             kept[place, :length] = True
-        mask = None if bool(kept.all()) else kept.to(device)
-        logits = module(ids.to(device), segments.to(device), mask).float().cpu()
+        batch = [ids, segments] if bool(kept.all()) else [ids, segments, kept]
+        if model.task.reads_choices:  # each is asked alone: an input of one choice
+            batch = [part[:, None] for part in batch]
+        logits = module(*(part.to(device) for part in batch)).float().cpu()
         for place, i in enumerate(chosen):
             one = logits[place]
             row_logits[i] = one[: len(rows[i].input_ids)] if model.task.answers_each_token else one
-    require_finite_logits(row_logits)
     return row_logits
 
 

@@ -4,25 +4,26 @@
 """
 
 from bertcore.finetuning.tasks.answers import Goal, TaskAnswer
-from bertcore.finetuning.tasks.choice import Choose
+from bertcore.finetuning.tasks.choice import ChoiceAnswer, Choose
 from bertcore.finetuning.tasks.classify import Classify, LabelAnswer, Pair
-from bertcore.finetuning.tasks.inputs import TaskInput
+from bertcore.finetuning.tasks.inputs import ChoiceInput, TaskInput
 from bertcore.finetuning.tasks.multilabel import LabelsAnswer, Multilabel
 from bertcore.finetuning.tasks.qa import Extract, SpanAnswer, SpanAnswers
 from bertcore.finetuning.tasks.regress import Regress, ScoreAnswer
 from bertcore.finetuning.tasks.tag import FEATURE_TAG, Tag, TagAnswer
-from bertcore.finetuning.tasks.task import InspectableTask, Task
+from bertcore.finetuning.tasks.task import Task
 from bertcore.finetuning.tasks.task_data import TaskData
 from bertcore.tokenizer.words import Word
 
 __all__ = [
     "FEATURE_TAG",
     "TASKS",
+    "ChoiceAnswer",
+    "ChoiceInput",
     "Choose",
     "Classify",
     "Extract",
     "Goal",
-    "InspectableTask",
     "LabelAnswer",
     "LabelsAnswer",
     "Multilabel",

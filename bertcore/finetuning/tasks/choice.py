@@ -1,33 +1,68 @@
-"""Multiple choice: one of several ends of a text."""
+"""Multiple choice: one of several choices for a text, such as its ends."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from bertcore.configs.columns import USUAL, Columns
+from bertcore.evaluation.metrics import class_metrics
 from bertcore.finetuning.data.examples import ChoiceExample
 from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.read_choices import read_choices
 from bertcore.finetuning.data.rows import RowBuilder
-from bertcore.finetuning.tasks.classify import score_classes
-from bertcore.finetuning.tasks.judged import Outputs, Scored, ScoreOptions, WrongAnswer
+from bertcore.finetuning.tasks.answers import Goal
+from bertcore.finetuning.tasks.classify import LabelAnswer, OtherLabel, judge_classes, score_classes
+from bertcore.finetuning.tasks.inputs import ChoiceInput, TaskInput
+from bertcore.finetuning.tasks.judged import (
+    FileJudge,
+    Judged,
+    JudgedAnswers,
+    MetricTable,
+    Outputs,
+    Part,
+    Scored,
+    ScoreOptions,
+    WrongAnswer,
+)
 from bertcore.finetuning.tasks.task import Task
 from bertcore.finetuning.tasks.task_data import TaskData
 from bertcore.tokenizer import Tokenizer
 
 
+@dataclass(frozen=True, slots=True)
+class ChoiceAnswer(LabelAnswer):
+    """A distribution over the choices of a text, which are its `labels`."""
+
+    def goal(
+        self, source: TaskInput, *, word: int | None, label: int | None, score_change: float
+    ) -> Goal:
+        """Return the goal of another most probable choice, by words of the text alone."""
+        return _OtherChoice(self, source)
+
+
+class _OtherChoice(OtherLabel):
+    def __init__(self, first: ChoiceAnswer, source: TaskInput) -> None:
+        super().__init__(first)
+        self.fixed = frozenset(i for i, word in enumerate(source.words) if word.text_id > 0)
+
+
 class Choose(Task):
-    """One of several ends; each is a row, whose score is compared with the others'."""
+    """One of several choices; each is a row, whose score is compared with the others'."""
 
     name = "choice"
     kind = "choice"
     metrics = ("accuracy",)
     has_labels = False
+    reads_choices: ClassVar[bool] = True
     decision = None
     why_no_decision = "several texts at once"
 
@@ -80,6 +115,47 @@ class Choose(Task):
                 f"the training data has {train.rows.group} choices and the dev data "
                 f"{dev.rows.group}. They must have equally many."
             )
+
+    def check_input(self, source: TaskInput) -> None:
+        """Refuse fewer than two choices."""
+        num = len(source.choices) if isinstance(source, ChoiceInput) else 0
+        if num < 2:
+            raise ValueError(
+                f"there {'is 1 choice' if num == 1 else 'are 0 choices'}; expected at least 2, "
+                "which are compared with each other. Give task_input some `choices`."
+            )
+
+    def answer(
+        self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5
+    ) -> ChoiceAnswer:
+        """Return the probability of each choice."""
+        assert isinstance(source, ChoiceInput)
+        return ChoiceAnswer(source.choices, torch.softmax(logits, -1).numpy())
+
+    def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
+        """Return the judge that compares the most probable choice with the right one."""
+        return self._judge
+
+    def _judge(self, part: Part, logits: Sequence[NDArray[np.float32]]) -> Judged:
+        answers, errors = judge_classes(part, logits), []
+        for i in np.flatnonzero(~answers.right).tolist():
+            one: ChoiceExample = part.examples[i]  # type: ignore[assignment]
+            ends = tuple(one.choices)
+            gold, best = ends[int(answers.gold[i])], ends[int(answers.predicted[i])]
+            severity = float(answers.confidence[i])
+            errors.append(WrongAnswer(one.row, one.text, None, gold, best, severity, choices=ends))
+        return Judged(answers, errors)
+
+    def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:
+        """Return the accuracy; each choice is scored alone, so its place says nothing."""
+        gold, predicted = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
+        num = 1 + int(max(gold.max(), predicted.max()))
+        metrics, intervals, _ = class_metrics(gold, predicted, num)
+        return MetricTable(
+            {name: metrics[name] for name in self.metrics},
+            {name: intervals[name] for name in self.metrics},
+            None,
+        )
 
     def wrong_answer(
         self, example: ChoiceExample, prediction: Mapping[str, Any], number: int

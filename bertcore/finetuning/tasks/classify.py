@@ -59,10 +59,12 @@ class LabelAnswer(TaskAnswer):
         self, source: TaskInput, *, word: int | None, label: int | None, score_change: float
     ) -> Goal:
         """Return the goal of another most probable label."""
-        return _OtherLabel(self)
+        return OtherLabel(self)
 
 
-class _OtherLabel(Goal):
+class OtherLabel(Goal):
+    """Another most probable label."""
+
     def __init__(self, first: LabelAnswer) -> None:
         self.first = first
 
@@ -127,23 +129,11 @@ class Classify(SequenceTask):
     def _judge(
         self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
     ) -> Judged:
-        table = np.stack(logits)
-        gold = part.data.rows.targets.astype(np.int32)
-        best = table.argmax(1).astype(np.int32)
-        confidence = softmax(table, axis=-1)[np.arange(len(best)), best]
-        right = gold == best
-        answers = JudgedAnswers(
-            gold=gold,
-            predicted=best,
-            confidence=confidence,
-            quality=right.astype(np.float32),
-            right=right,
-            lengths=part.data.rows.lengths.astype(np.int32),
-            sentences=NO_SENTENCES,
-        )
+        answers = judge_classes(part, logits)
+        gold, best = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
         errors = [
-            self.wrong(part, i, labels[gold[i]], labels[best[i]], float(confidence[i]))
-            for i in np.flatnonzero(~right).tolist()
+            self.wrong(part, i, labels[gold[i]], labels[best[i]], float(answers.confidence[i]))
+            for i in np.flatnonzero(~answers.right).tolist()
         ]
         return Judged(answers, errors)
 
@@ -153,6 +143,28 @@ class Pair(Classify):
 
     name = "pair"
     form = TextForm(task="pair", looks_for_pair=True, needs_pair=True)
+
+
+def judge_classes(part: Part, logits: Sequence[NDArray[np.float32]]) -> JudgedAnswers:
+    """Return the most probable class of each example, and whether it is right.
+
+    Args:
+        part: Of a file.
+        logits: Of each example, [C].
+    """
+    table = np.stack(logits)
+    gold = part.data.rows.targets.astype(np.int32)
+    best = table.argmax(1).astype(np.int32)
+    right = gold == best
+    return JudgedAnswers(
+        gold=gold,
+        predicted=best,
+        confidence=softmax(table, axis=-1)[np.arange(len(best)), best],
+        quality=right.astype(np.float32),
+        right=right,
+        lengths=part.data.rows.lengths.astype(np.int32),
+        sentences=NO_SENTENCES,
+    )
 
 
 def score_classes(

@@ -72,6 +72,8 @@ class WrongAnswer:
     """Confidence of the wrong answer; of a regression its distance."""
     word: int | None = None
     """Of tags: which word of the sentence, from 0; the most confident wrong one."""
+    choices: tuple[str, ...] = ()
+    """Of "choice": all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,7 @@ from bertcore.finetuning.tasks.judged import (
     WrongAnswer,
 )
 from bertcore.finetuning.tasks.targets import SpanTarget
-from bertcore.finetuning.tasks.task import InspectableTask
+from bertcore.finetuning.tasks.task import Task
 from bertcore.finetuning.tasks.task_data import TaskData
 from bertcore.tokenizer import Tokenizer
 
@@ -107,7 +107,7 @@ class _OtherSpan(Goal):
         return SpanTarget(source.words[first].start, source.words[last].end - 1)
 
 
-class Extract(InspectableTask):
+class Extract(Task):
     """The answer to a question as a span of a text."""
 
     name = "qa"

@@ -16,14 +16,14 @@ from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.read_texts import TextForm, read_texts
 from bertcore.finetuning.data.rows import RowBuilder
 from bertcore.finetuning.tasks.judged import Part, WrongAnswer
-from bertcore.finetuning.tasks.task import InspectableTask
+from bertcore.finetuning.tasks.task import Task
 from bertcore.finetuning.tasks.task_data import LabelNumbers, TaskData
 from bertcore.tokenizer import Tokenizer
 
 _AT_ONCE = 2000
 
 
-class SequenceTask(InspectableTask):
+class SequenceTask(Task):
     """A label, several labels or a score a text or pair, read from the pooled [CLS]."""
 
     kind = "sequence"

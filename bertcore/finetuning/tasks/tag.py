@@ -38,7 +38,7 @@ from bertcore.finetuning.tasks.judged import (
     breakdown_fields,
 )
 from bertcore.finetuning.tasks.targets import TagTarget
-from bertcore.finetuning.tasks.task import InspectableTask
+from bertcore.finetuning.tasks.task import Task
 from bertcore.finetuning.tasks.task_data import LabelNumbers, TaskData
 from bertcore.tokenizer import Tokenizer
 
@@ -91,7 +91,7 @@ class _TagScores(NamedTuple):
     by_type: dict[str, dict[str, float]]
 
 
-class Tag(InspectableTask):
+class Tag(Task):
     """A label for each word."""
 
     name = "tag"

@@ -61,6 +61,10 @@ class Task(ABC):
     """Whether logits are of tokens, [T, C], so that no token can be left out."""
     decision: ClassVar[str | None]
     """The kind of `bertcore.analysis.compare.decision` that reads this head from any layer."""
+    reads_choices: ClassVar[bool] = False
+    """Whether an input is a text with choices."""
+    has_confidence: ClassVar[bool] = True
+    """Whether an answer has a probability, so that it can be calibrated."""
     why_no_decision: ClassVar[str] = ""
     """What the head reads, where that is not one hidden state."""
     hub_form: ClassVar[str] = "json lines"
@@ -237,14 +241,11 @@ class Task(ABC):
             number: Of the example, from 1.
         """
 
+    # ---- answers, to be explained ----
 
-class InspectableTask(Task):
-    """A task that answers one text or pair at a time, so that its answers can be explained."""
-
-    has_confidence: ClassVar[bool] = True
-    """Whether an answer has a probability, so that it can be calibrated."""
-
-    def check_input(self, source: TaskInput) -> None:
+    def check_input(  # noqa: B027 - most tasks read a text or a pair
+        self, source: TaskInput
+    ) -> None:
         """Refuse an input that lacks what the task reads.
 
         Raises:
@@ -259,7 +260,7 @@ class InspectableTask(Task):
 
         Args:
             source: The input.
-            logits: [C] or [T, C], float32.
+            logits: [C], of choices [N], or [T, C]; float32.
             labels: Names of the classes.
             num_spans: Of "qa": answers to return, at most.
         """

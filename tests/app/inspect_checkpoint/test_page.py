@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,19 +25,26 @@ from bertcore.analysis.attribution import (
     task_input,
 )
 from bertcore.finetuning import Columns, open_task_model
-from tests.support.finetuning_files import write_questions, write_scored_pairs, write_tags
+from tests.support.finetuning_files import (
+    write_choices,
+    write_questions,
+    write_scored_pairs,
+    write_tags,
+)
+from tests.support.labelled_upload import ran, with_file
 from tests.support.opened import charts, complaints, finish_jobs, numbers, ok, page_of, said
 from tests.support.rigged_models import LABELS, random_model
 from tests.support.tiny import tiny_bert
 
 A, B = "the film was very good", "the man is in paris"
-TASKS = ("classify", "pair", "multilabel", "tag", "regress", "qa")
+TASKS = ("classify", "pair", "multilabel", "tag", "regress", "qa", "choice")
+CHOICES = {"choice_1": "it had rained", "choice_2": "the film was bad", "choice_4": "no"}
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     top = tmp_path_factory.mktemp("checkpoints")
-    found = {task: random_model(task).save(top / task) for task in (*TASKS, "choice")}
+    found = {task: random_model(task).save(top / task) for task in TASKS}
     return found | {"none": tiny_bert().save(top / "none")}
 
 
@@ -53,7 +59,8 @@ def shipped(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
 
 def opened(folder: Path, monkeypatch: pytest.MonkeyPatch, text_b: str = B, **query: str) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
-    return page_of("inspect_checkpoint", seconds=120, **{"text_a": A, "text_b": text_b, **query})
+    texts = {"text_a": A, "text_b": text_b, **CHOICES}
+    return page_of("inspect_checkpoint", seconds=120, **{**texts, **query})
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -153,8 +160,65 @@ def test_a_checkpoint_without_a_task_head_shows_the_classifier_that_ships(
     app = ok(button.click().run())
     assert "**Example:**" not in said(app)
     assert "sentiment" in app.session_state["checkpoint"]
-    app = opened(folders["choice"], monkeypatch).run()
-    assert "bertscope evaluate --task choice" in complaints(app)
+
+
+def test_choices_are_written_and_compared(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = ok(opened(folders["choice"], monkeypatch).run())
+    assert "B is left out" in said(app)
+    texts = tuple(CHOICES.values())
+    boxes = [area.label for area in app.text_area if area.label.startswith("Choice")]
+    assert boxes == ["Choice 1", "Choice 2", "Choice 3", "Choice 4"]
+    model = open_task_model(folders["choice"], device="cpu")
+    found = answer(model, task_input(model, A, choices=texts))
+    bars = charts(app)[0]["data"][0]
+    assert bars["x"] == pytest.approx(found.probabilities.tolist(), abs=1e-5)
+    assert bars["customdata"] == list(texts)
+    assert f"choices=[{', '.join(map(repr, texts))}]" in " ".join(c.value for c in app.code)
+    app = ok(app.selectbox(key="inspect_label").set_value(1).run())
+    assert "ClassTarget(label=1)" in " ".join(block.value for block in app.code)
+    # A fifth box comes with the fourth choice, and none after the fifth.
+    app.text_area(key="choice_3").set_value("</b><img src=x onerror=alert(1)>")
+    app = ok(app.run())
+    assert len(charts(app)[0]["data"][0]["x"]) == 4
+    app = ok(app.text_area(key="choice_5").set_value("她在河边 " * 30).run())
+    boxes = [area.label for area in app.text_area if area.label.startswith("Choice")]
+    assert len(boxes) == 5
+    assert len(charts(app)[0]["data"][0]["x"]) == 5
+
+
+def test_fewer_than_two_choices_are_asked_for_beside_an_example(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only_one = dict.fromkeys(CHOICES, "") | {"choice_2": "the film"}
+    app = ok(opened(folders["choice"], monkeypatch, "", **only_one).run())
+    assert "Write at least two" in said(app)
+    assert "**Example:**" in said(app)
+    assert len(charts(app)[0]["data"][0]["x"]) == 3
+    (button,) = (one for one in app.button if one.label == "Your sentence with these choices")
+    app = ok(button.click().run())
+    assert "**Example:**" not in said(app)
+    assert app.text_area(key="text_a").value == A
+    assert app.text_area(key="choice_3").value == "she opened a bank account."
+
+
+def test_a_row_of_a_file_leads_to_its_choices(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from app.shell.frame import Page
+    from app.shell.sidebar import key_of
+    from app.shell.state import Field
+
+    path = write_choices(tmp_path / "a.csv", 20)
+    error = run_file(open_task_model(folders["choice"], device="cpu"), path).errors[0]
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folders["choice"]))
+    put: dict[str, object] = {}
+    monkeypatch.setattr(Field, "put", lambda field, new: put.__setitem__(field.name, new))
+    page = Page(key_of(str(folders["choice"])), "", None, False, False)
+    file_results._open(page, error)
+    assert [put[f"choice_{number}"] for number in range(1, 6)] == [*error.choices, ""]
+    assert put["text_a"] == error.text
 
 
 def test_words_are_swapped_and_the_text_is_taken_over(
@@ -197,7 +261,7 @@ def test_that_no_swap_is_enough_is_said(
         "the river " * 99,
     ],
 )
-@pytest.mark.parametrize("task", ["classify", "tag", "qa"])
+@pytest.mark.parametrize("task", ["classify", "tag", "qa", "choice"])
 def test_odd_texts(
     task: str, text: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,33 +281,13 @@ def test_nan_weights_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 # ---- a labelled file ----
 
 
-class Upload(io.BytesIO):
-    """What the file uploader hands over."""
-
-    def __init__(self, name: str, content: bytes) -> None:
-        super().__init__(content)
-        self.name, self.file_id = name, f"{name}{hash(content)}"
-
-
-def with_file(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes | str
-) -> AppTest:
-    content = content.encode() if isinstance(content, str) else content
-    upload = Upload(name, content)
-    monkeypatch.setattr(file_results.st, "file_uploader", lambda *args, **kwargs: upload)
-    app.query_params["inspect_view"] = "file"
-    return app.run()
-
-
-def ran(app: AppTest) -> AppTest:
-    return next(b for b in app.button if "Run the file" in b.label).click().run()
-
-
 def content_of(task: str, folder: Path) -> tuple[str, bytes]:
     if task == "tag":
         path = write_tags(folder / "a.txt", 20)
     elif task == "qa":
         path = write_questions(folder / "a.json", 12)
+    elif task == "choice":
+        path = write_choices(folder / "a.csv", 20)
     elif task == "regress":
         path = write_scored_pairs(folder / "a.tsv", 20)
     elif task == "multilabel":  # its columns are found by the labels of the checkpoint
@@ -278,7 +322,7 @@ def test_a_file_is_run(
     assert shown == pytest.approx(list(expected.metrics()[0].values()), abs=2e-3)
     # Confusion or each label, and calibration (tags, labels), calibration (qa) or dots (scores);
     # and the slices.
-    assert len(charts(app)) == (2 if task in ("qa", "regress") else 3)
+    assert len(charts(app)) == (2 if task in ("qa", "regress", "choice") else 3)
     table = app.dataframe[0].value
     assert len(table) == len(expected.errors)
     assert {"Attention", "Mixing", "What if?"} <= set(table.columns)

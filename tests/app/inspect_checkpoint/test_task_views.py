@@ -8,8 +8,9 @@ import pytest
 
 from app.inspect_checkpoint.choices import COLUMNS
 from app.inspect_checkpoint.task_views import TASK_VIEWS, view_of
-from bertcore.finetuning.tasks import TASKS, InspectableTask
+from bertcore.finetuning.tasks import TASKS
 from tests.support.finetuning_files import (
+    write_choices,
     write_label_lists,
     write_questions,
     write_reviews,
@@ -17,10 +18,9 @@ from tests.support.finetuning_files import (
 )
 
 
-def test_every_task_that_answers_one_text_has_a_view() -> None:
-    tasks = [task for task in TASKS.values() if isinstance(task, InspectableTask)]
-    assert {task.name for task in tasks} == TASK_VIEWS.keys()
-    for task in tasks:
+def test_every_task_has_a_view() -> None:
+    assert TASKS.keys() == TASK_VIEWS.keys()
+    for task in TASKS.values():
         view = view_of(task)
         assert view.upload
         assert view.columns.keys() <= COLUMNS.keys()
@@ -33,12 +33,15 @@ def test_every_task_that_answers_one_text_has_a_view() -> None:
         ("multilabel", write_label_lists, ".tsv"),
         ("tag", write_tags, ".txt"),
         ("qa", write_questions, ".json"),
+        ("choice", write_choices, ".csv"),
     ],
 )
 def test_the_rough_number_is_near(task: str, write: object, ending: str, tmp_path: Path) -> None:
     path = write(tmp_path / f"file{ending}", 20)  # type: ignore[operator]
     assert TASK_VIEWS[task].rough_number(path) == pytest.approx(20, abs=1)
-    assert bool(TASK_VIEWS[task].column_names(path)) == (task in ("classify", "multilabel"))
+    assert bool(TASK_VIEWS[task].column_names(path)) == (
+        task in ("classify", "multilabel", "choice")
+    )
 
 
 def test_columns_of_all_labels_are_found_together() -> None:

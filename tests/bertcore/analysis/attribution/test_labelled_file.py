@@ -14,6 +14,7 @@ from bertcore.analysis.attribution.task_input import task_input
 from bertcore.finetuning import Columns, read_task_data, score_model
 from bertcore.finetuning.model import TaskModel
 from tests.support.finetuning_files import (
+    write_choices,
     write_label_lists,
     write_questions,
     write_reviews,
@@ -40,10 +41,14 @@ def write(task: str, folder: Path, num: int = 48) -> Path:
         path = path.with_suffix(".tsv")
         path.write_text("\n".join(["sentence1\tsentence2\tlabel", *lines]))
         return path
+    if task == "choice":
+        return write_choices(path.with_suffix(".csv"), num)
     return write_questions(path.with_suffix(".json"), num, impossible=task == "qa2")
 
 
-@pytest.mark.parametrize("task", ["classify", "pair", "multilabel", "regress", "tag", "qa", "qa2"])
+@pytest.mark.parametrize(
+    "task", ["classify", "pair", "multilabel", "regress", "tag", "qa", "qa2", "choice"]
+)
 @pytest.mark.parametrize("rows_at_once", [7, 2000])
 def test_numbers_are_those_of_evaluate(task: str, rows_at_once: int, tmp_path: Path) -> None:
     path = write(task, tmp_path)
@@ -72,7 +77,7 @@ def test_numbers_are_those_of_evaluate(task: str, rows_at_once: int, tmp_path: P
         assert matrix.tolist() == expected.scores.confusion
     assert found.num_examples == expected.scores.num_examples
     assert found.is_whole
-    if task in ("classify", "pair", "multilabel"):
+    if task in ("classify", "pair", "multilabel", "choice"):
         sure = [line["confidence"] for line in expected.predictions]
         np.testing.assert_allclose(found.confidence, sure, atol=1e-5)
 
@@ -200,8 +205,3 @@ def test_columns_by_name_and_one_class_only(tmp_path: Path) -> None:
     assert found.right.all()
     assert found.errors == ()
     assert found.metrics()[0]["accuracy"] == 1.0
-
-
-def test_a_model_for_choices_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="bertscope evaluate --task choice"):
-        run_file(random_model("choice"), tmp_path / "a.csv")

@@ -166,8 +166,16 @@ def test_what_cannot_be_answered_is_told() -> None:
     with pytest.raises(ValueError, match="no token that could be an answer"):
         answer(model, nothing).target(nothing)
     choice = random_model("choice")
-    with pytest.raises(ValueError, match="bertscope evaluate --task choice"):
+    with pytest.raises(ValueError, match="0 choices; expected at least 2"):
         answer(choice, task_input(choice, "she ran", "home"))
+    with pytest.raises(ValueError, match="1 choice; expected at least 2"):
+        answer(choice, task_input(choice, "she ran", choices=["home"]))
+    with pytest.raises(ValueError, match="choice 1 is blank"):
+        task_input(choice, "she ran", choices=["home", " "])
+    with pytest.raises(ValueError, match="a second text beside the choices"):
+        task_input(choice, "she ran", "home", choices=["home", "away"])
+    with pytest.raises(ValueError, match="2 choices, but the model is for the task 'qa'"):
+        task_input(model, "she ran", choices=["home", "away"])
 
 
 def test_long_texts_are_cut_as_in_fine_tuning() -> None:

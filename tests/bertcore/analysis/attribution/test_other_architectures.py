@@ -243,6 +243,6 @@ def test_another_thread_never_meets_the_hooks(tmp_path: Path) -> None:
         return torch.zeros_like(state)
 
     with torch.no_grad():
-        model.module.from_embeddings(embedded, ids, segments, after)
+        model.module.from_embeddings(embedded, ids, segments, after=after)
     thread.join()
     assert torch.equal(found[0], wanted)

@@ -1,0 +1,16 @@
+"""What the checkpoint of the page Inspect reads."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..shell.cache import BertKey
+
+
+class Inputs(NamedTuple):
+    """A text, a pair, or a text with choices, and the checkpoint; small and hashable."""
+
+    key: BertKey
+    text_a: str
+    text_b: str | None
+    choices: tuple[str, ...] = ()
