@@ -1,0 +1,142 @@
+"""Permutation language modelling (XLNet): two streams as an attention mask of our network."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from bertcore.network import Network
+from bertcore.network.attention import AttentionFunction, attention_fused
+from bertcore.pretraining.loss.word_loss import WordLoss, word_loss
+
+
+class PermutationLoss(NamedTuple):
+    """Loss in nats and counts of a batch, scalars on the device.
+
+    For a part of a batch: its contribution to each, so that the parts sum to the batch's loss.
+    """
+
+    loss: Tensor
+    """Mean over predicted tokens."""
+    correct: Tensor
+    """Predicted tokens whose most probable word is the right one."""
+    num_predicted: Tensor
+
+
+class PermutedRows(NamedTuple):
+    """Rows with the order in which their ends are predicted, on the network's device."""
+
+    input_ids: Tensor
+    """The text as it is, int64, [B, T]."""
+    segment_ids: Tensor
+    """int64, [B, T]"""
+    attention_mask: Tensor | None
+    """True at tokens, [B, T]; None if every row is full."""
+    rank: Tensor
+    """The place of each token in the order, int64, [B, T]; -1 at tokens that everyone sees."""
+    positions: Tensor
+    """Of the predicted tokens, padded with 0, int64, [B, P]."""
+    weights: Tensor
+    """1 at predicted tokens, 0 at padding, float32, [B, P]."""
+    total_predicted: Tensor
+    """Predicted tokens of the whole batch, of which this may be a part; float32 scalar."""
+
+
+def permutation_loss(
+    network: Network,
+    rows: PermutedRows,
+    mask_id: int,
+    *,
+    attention: AttentionFunction = attention_fused,
+    word_loss: WordLoss = word_loss,
+) -> PermutationLoss:
+    """Return the loss of predicting the end of each row's order.
+
+    Args:
+        network: With a masked-word head and position vectors.
+        rows: On the network's device.
+        mask_id: Of the token whose vector the query stream begins with.
+        attention, word_loss: As for `pretraining_loss`.
+
+    Raises:
+        ValueError: If positions are no vectors (ModernBERT), so that a query would not know where
+            it stands.
+
+    Source: Yang et al. 2019, equation 3 and section 2.3.
+    """
+    states = query_states(network, rows, mask_id, attention=attention)  # [B, P, D]
+    head = network.masked_word_head()
+    weights = rows.weights.flatten()
+    labels = rows.input_ids.gather(1, rows.positions).flatten()
+    loss, right = word_loss(
+        head.transform(states.flatten(0, 1)),
+        network.token_table,
+        head.word_bias,
+        labels,
+        weights / rows.total_predicted,
+    )
+    return PermutationLoss(loss, (right * weights).sum(), weights.sum())
+
+
+def query_states(
+    network: Network,
+    rows: PermutedRows,
+    mask_id: int,
+    *,
+    attention: AttentionFunction = attention_fused,
+) -> Tensor:
+    """Return the last states of the query stream at the predicted tokens, [B, P, D].
+
+    A row of T + P tokens holds both streams: the text, and behind it a mask token for each
+    prediction, with the position and segment of the predicted token. Nobody attends to the masks,
+    not even they to themselves, so all keys and values are the content stream's, and both streams
+    have the same weights, as in the paper.
+
+    Args:
+        network, rows, mask_id, attention: As for `permutation_loss`.
+
+    Source: Yang et al. 2019, section 2.3. Differs: positions are learned vectors that are added to
+        the input, not relative ones inside attention; there is no memory of earlier rows; a query
+        begins with the vector of [MASK], not with one of its own.
+    """
+    if network.embeddings.position_embeddings is None:
+        raise ValueError(network.config.family.absent["positions"])
+    num_tokens = rows.input_ids.shape[1]
+    segment_ids, places = network.default_ids(rows.input_ids, rows.segment_ids, None)
+    places = places.expand_as(rows.input_ids)
+    masks = torch.full_like(rows.positions, mask_id)
+    hidden = network(
+        torch.cat([rows.input_ids, masks], dim=1),
+        torch.cat([segment_ids, segment_ids.gather(1, rows.positions)], dim=1),
+        stream_mask(rows),
+        torch.cat([places, places.gather(1, rows.positions)], dim=1),
+        attention=attention,
+    )
+    states: Tensor = hidden[:, num_tokens:]
+    return states
+
+
+def stream_mask(rows: PermutedRows) -> Tensor:
+    """Return who attends to whom in both streams: True = attend, [B, T + P, T + P].
+
+    The first T rows are the content stream, where a token sees itself, the others the query stream.
+    The last P columns, the masks, are False throughout.
+    """
+    rank, batch = rows.rank, len(rows.rank)
+    num_tokens, num_masks = rank.shape[1], rows.positions.shape[1]
+    # Padding has a query too; it sees what everyone sees.
+    of_queries = rank.gather(1, rows.positions).masked_fill(rows.weights == 0, 0)
+    content = _sees(rank, rank)
+    content |= torch.eye(num_tokens, dtype=torch.bool, device=rank.device)
+    seen = torch.cat([content, _sees(of_queries, rank)], dim=1)  # [B, T + P, T]
+    if rows.attention_mask is not None:
+        seen &= rows.attention_mask[:, None, :].bool()
+    return torch.cat([seen, seen.new_zeros(batch, num_tokens + num_masks, num_masks)], dim=2)
+
+
+def _sees(of: Tensor, rank: Tensor) -> Tensor:
+    """Return which tokens come before which in the order, [B, rows, T]; -1 is before all."""
+    # Tokens that are not predicted see each other.
+    return rank[:, None, :] < of[:, :, None].clamp(min=0)
