@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -219,12 +220,49 @@ def bart_sentences(row: Row, rng: np.random.Generator) -> Corrupted:
     if row.starts_sentence is None or (row.starts_sentence & ~row.is_special).sum() < 2:
         raise ValueError("there is one sentence; shuffling needs at least two. Write a second one.")
     places = row.text_places
-    number = np.cumsum(row.starts_sentence[places]) - 1
-    number = np.maximum(number, 0)
-    order = rng.permutation(int(number[-1]) + 1)
     input_ids = row.ids.copy()
-    input_ids[places] = np.concatenate([row.ids[places][number == one] for one in order])
+    input_ids[places] = row.ids[_by_sentence(row.starts_sentence, places, rng)]
     return _whole_text(row, input_ids, [], "")
+
+
+def bart_noise(
+    row: Row,
+    pieces: Pieces,
+    rng: np.random.Generator,
+    *,
+    share: float = INFILLED,
+    poisson: float = POISSON,
+) -> Corrupted:
+    """Put the sentences of each text into a random order, then replace spans: BART's own noise.
+
+    A row of one sentence keeps its order. `spans` are not given: a span of the shuffled text may
+    come from several places.
+
+    Args and errors are those of `bart_infilling`.
+
+    Source: Lewis et al. 2020, section 2.2; fairseq denoising_dataset.py, in its order. Differs:
+        sentences stay in their text, between two special tokens.
+    """
+    starts = row.starts_sentence
+    if starts is None:
+        raise ValueError("the sentences of the row are not known; expected where they start.")
+    order = np.arange(len(row))
+    borders = np.flatnonzero(row.is_special)
+    for before, after in pairwise([-1, *borders.tolist(), len(row)]):
+        places = np.arange(before + 1, after)
+        if len(places):
+            order[places] = _by_sentence(starts, places, rng)
+    shuffled = Row(row.ids[order], row.is_special, row.starts_word[order])
+    found = bart_infilling(shuffled, pieces, rng, share=share, poisson=poisson)
+    return _whole_text(row, found.input_ids, [], "")
+
+
+def _by_sentence(starts: Flags, places: Ids, rng: np.random.Generator) -> Ids:
+    """Return places in a random order of the sentences that begin at `starts`, [N]."""
+    # What stands before the first start belongs to the first sentence.
+    number = np.maximum(np.cumsum(starts[places]) - 1, 0)
+    order = rng.permutation(int(number[-1]) + 1)
+    return np.concatenate([places[number == one] for one in order])
 
 
 def bart_rotation(row: Row, rng: np.random.Generator) -> Corrupted:

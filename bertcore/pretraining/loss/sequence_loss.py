@@ -1,0 +1,114 @@
+"""Denoising losses: an encoder reads a damaged text, a decoder writes what is missing, or all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from bertcore.objectives import IGNORED, Corrupted
+
+
+class SequenceLoss(NamedTuple):
+    """Loss in nats and counts of a batch, scalars on the device.
+
+    For a part of a batch: its contribution to each, so that the parts sum to the batch's loss.
+    """
+
+    loss: Tensor
+    """Mean over the tokens that the decoder must write."""
+    correct: Tensor
+    """Tokens that would have been written rightly, after those before them in the text."""
+    num_written: Tensor
+
+
+class SequenceTensors(NamedTuple):
+    """What encoder and decoder read, and what the decoder must write."""
+
+    input_ids: Tensor
+    """Of the encoder, int64, [B, T]"""
+    attention_mask: Tensor
+    """True at its tokens, False at padding, [B, T]."""
+    decoder_input_ids: Tensor
+    """int64, [B, Td]"""
+    decoder_mask: Tensor
+    """True at the decoder's tokens, [B, Td]."""
+    labels: Tensor
+    """What comes after each of them, IGNORED where there is no loss, int64, [B, Td]."""
+
+
+def sequence_loss(model: Any, rows: SequenceTensors, total_written: Tensor) -> SequenceLoss:
+    """Return the loss of a batch or a part of it.
+
+    Args:
+        model: A T5ForConditionalGeneration or BartForConditionalGeneration of `transformers`.
+        rows: On its device.
+        total_written: Labels of the whole batch; float32 scalar.
+
+    Source: Raffel et al. 2020, section 2.4; Lewis et al. 2020, section 2.2; Song et al. 2019,
+        equation 2: cross-entropy of each token given the text before it and the encoder's states.
+    """
+    logits = model(
+        input_ids=rows.input_ids,
+        attention_mask=rows.attention_mask.long(),
+        decoder_input_ids=rows.decoder_input_ids,
+        decoder_attention_mask=rows.decoder_mask.long(),
+        use_cache=False,
+    ).logits.float()
+    labels = rows.labels.flatten()
+    losses = F.cross_entropy(logits.flatten(0, 1), labels, ignore_index=IGNORED, reduction="sum")
+    is_written = rows.labels != IGNORED
+    with torch.no_grad():
+        right = ((logits.argmax(-1) == rows.labels) & is_written).sum()
+    return SequenceLoss(losses / total_written, right.float(), is_written.sum().float())
+
+
+def pad_sequences(rows: Sequence[Corrupted], pad_id: int) -> SequenceTensors:
+    """Return rows padded to the longest.
+
+    Where a row names the positions of its decoder's tokens (MASS), they stand there and all other
+    places are padding, so that the decoder's own positions are right.
+
+    Args:
+        rows: Of an objective with a decoder.
+        pad_id: The token of padding.
+    """
+    inputs = [row.input_ids for row in rows]
+    read, written = zip(*(_decoder_side(row, pad_id) for row in rows), strict=True)
+    input_ids, attention_mask = _pad(inputs, pad_id)
+    decoder_input_ids, _ = _pad(read, pad_id)
+    labels, _ = _pad(written, IGNORED)
+    return SequenceTensors(
+        input_ids=input_ids,
+        attention_mask=attention_mask,
+        decoder_input_ids=decoder_input_ids,
+        # Every token that the decoder reads has a token to write after it.
+        decoder_mask=labels != IGNORED,
+        labels=labels,
+    )
+
+
+def _decoder_side(row: Corrupted, pad_id: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return what the decoder of a row reads and writes, each [Td]."""
+    assert row.decoder_input_ids is not None  # denoising objectives all have a decoder
+    if row.decoder_positions is None:
+        return row.decoder_input_ids, row.labels
+    width = int(row.decoder_positions.max()) + 1
+    read, written = np.full(width, pad_id), np.full(width, IGNORED)
+    read[row.decoder_positions] = row.decoder_input_ids
+    written[row.decoder_positions] = row.labels
+    return read, written
+
+
+def _pad(rows: Sequence[np.ndarray], value: int) -> tuple[Tensor, Tensor]:
+    """Return rows of several lengths as one tensor, and where it is no padding, both [B, T]."""
+    lengths = torch.tensor([len(row) for row in rows])
+    width = int(lengths.max())
+    padded = np.full((len(rows), width), value, dtype=np.int64)
+    for number, row in enumerate(rows):
+        padded[number, : len(row)] = row
+    return torch.from_numpy(padded), torch.arange(width) < lengths[:, None]
