@@ -37,10 +37,22 @@ class ReplacedTokenLoss(NamedTuple):
     num_masked: Tensor
     replaced_correct: Tensor
     """Tokens judged rightly."""
+    num_found: Tensor
+    """Replaced tokens judged rightly."""
     num_replaced: Tensor
     """Tokens that are others than in the text."""
     num_tokens: Tensor
     """Tokens but padding."""
+
+
+class ReplacedTensors(NamedTuple):
+    """A batch for the pair, on its device."""
+
+    words: BatchTensors
+    """Its `input_ids` have [MASK] at the hidden places."""
+    draws: Tensor
+    """Random numbers from 0 up to below 1, one for each hidden place, [B, P]: they determine the
+    words that the generator puts there."""
 
 
 class DeltaEmbedding(nn.Embedding):
@@ -69,48 +81,67 @@ class DeltaEmbedding(nn.Embedding):
         return (self._base[0].weight + self.weight).detach()
 
 
+class Generator(Network):
+    """ELECTRA's generator, and what the discriminator adds to its tables.
+
+    Args:
+        config: Its shape.
+    """
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__(config, GENERATOR_HEADS)
+        self.deltas = nn.ModuleDict()
+        """The discriminator's `DeltaEmbedding`s, by name; empty without "gdes"."""
+
+
+def share_tables(generator: Generator, discriminator: Network, sharing: str) -> None:
+    """Give the discriminator the embedding tables that it shares with the generator.
+
+    Args:
+        generator: Its tables stay.
+        discriminator: Its tables are as wide as the generator's.
+        sharing: "es": both networks have the same tables; "nes": each has its own; "gdes": the
+            discriminator adds a difference to the generator's, and its loss changes only that.
+
+    Raises:
+        ValueError: If shared tables have not one shape.
+
+    Source: Clark et al. 2020, section 3.2; "gdes": He et al. 2023 (DeBERTaV3).
+    """
+    if sharing == "nes":
+        return
+    _check_tables(generator, discriminator)
+    for name in TABLES:
+        table = getattr(generator.embeddings, name)
+        if table is None:
+            continue
+        if sharing == "gdes":
+            table = generator.deltas[name] = DeltaEmbedding(table)
+        setattr(discriminator.embeddings, name, table)
+
+
 class ReplacedTokenPair(nn.Module):
     """ELECTRA's two networks with their loss.
 
     Args:
-        generator: With a masked-word head.
-        discriminator: With a replaced-token head; its embeddings are as wide as the generator's
-            where they are shared.
-        sharing: Of the three embedding tables: "es", both networks have the same ones; "nes", each
-            has its own; "gdes", the discriminator adds a difference to the generator's, and its
-            loss changes only that.
+        generator: Shared, not copied.
+        discriminator: With a replaced-token head; after `share_tables`.
 
-    Raises:
-        ValueError: If the networks lack their heads, or shared tables have not one shape.
-
-    Source: Clark et al. 2020, section 2; "gdes": He et al. 2023 (DeBERTaV3). Differs from
-        google-research/electra: each network has its own LayerNorm after the tables.
+    Source: Clark et al. 2020, section 2. Differs from google-research/electra: each network has its
+        own LayerNorm after the tables.
     """
 
-    def __init__(self, generator: Network, discriminator: Network, sharing: str = "es") -> None:
+    def __init__(self, generator: Generator, discriminator: Network) -> None:
         super().__init__()
-        if generator.mlm is None or discriminator.replaced is None:
-            raise ValueError(
-                "the generator needs a masked-word head and the discriminator a replaced-token "
-                "head. Build them with GENERATOR_HEADS and DISCRIMINATOR_HEADS."
-            )
-        self.generator, self.discriminator, self.sharing = generator, discriminator, sharing
-        if sharing != "nes":
-            _check_tables(generator, discriminator)
-            for name in TABLES:
-                table = getattr(generator.embeddings, name)
-                if table is not None:
-                    shared = table if sharing == "es" else DeltaEmbedding(table)
-                    setattr(discriminator.embeddings, name, shared)
+        self.generator, self.discriminator = generator, discriminator
 
-    def forward(self, batch: BatchTensors, draws: Tensor) -> ReplacedTokenLoss:
+    def forward(self, tensors: ReplacedTensors) -> ReplacedTokenLoss:
         """Return the loss of a batch or a part of it.
 
-        Args:
-            batch: Its `input_ids` have [MASK] at the hidden places.
-            draws: Random numbers from 0 up to below 1, one for each hidden place, [B, P]; they
-                determine the words that the generator puts there.
+        Raises:
+            ValueError: If a network lacks its head.
         """
+        batch, draws = tensors
         hidden = self.generator(batch.input_ids, batch.segment_ids, batch.attention_mask)
         places = batch.positions[..., None].expand(-1, -1, hidden.shape[-1])
         logits = self.generator.mlm_logits(hidden.gather(1, places)).float()  # [B, P, V]
@@ -135,6 +166,7 @@ class ReplacedTokenPair(nn.Module):
             mlm_correct=right.sum(),
             num_masked=batch.weights.sum(),
             replaced_correct=(((judged > 0) == is_replaced) * kept).sum(),
+            num_found=((judged > 0) & is_replaced).sum(),
             num_replaced=is_replaced.sum(),
             num_tokens=kept.sum(),
         )

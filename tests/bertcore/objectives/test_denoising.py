@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from bertcore.objectives import (
     bart_deletion,
     bart_infilling,
     bart_masking,
+    bart_noise,
     bart_rotation,
     bart_sentences,
     mass,
@@ -160,6 +162,40 @@ def test_sentences_stay_whole_and_every_order_comes() -> None:
     one = replace(row, starts_sentence=None)
     with pytest.raises(ValueError, match="at least two"):
         bart_sentences(one, rng)
+
+
+def test_barts_noise_shuffles_each_text_and_then_fills_in() -> None:
+    """Two texts of three sentences of four words: each word is its place, and says its sentence."""
+    ids = np.arange(100, 127)
+    is_special = np.isin(np.arange(27), (0, 13, 26))
+    starts = np.isin(np.arange(27), (1, 5, 9, 14, 18, 22))
+    row = Row(ids, is_special, np.ones(27, dtype=bool), starts)
+    of = {
+        100 + place: int(starts[: place + 1].sum()) for place in range(27) if not is_special[place]
+    }
+    orders = set()
+    for seed in range(200):
+        found = bart_noise(row, PIECES, np.random.default_rng(seed), share=1e-9)  # one word
+        np.testing.assert_array_equal(found.labels, ids)
+        assert found.decoder_input_ids is not None
+        np.testing.assert_array_equal(found.decoder_input_ids[1:], ids[:-1])
+        assert len(set(ids) - set(found.input_ids)) == 1
+        kept = found.input_ids[found.input_ids != PIECES.mask_id]
+        assert (kept[0], kept[-1]) == (100, 126)
+        (middle,) = np.flatnonzero(kept == 113)
+        for text, own in ((kept[1:middle], {1, 2, 3}), (kept[middle + 1 : -1], {4, 5, 6})):
+            order = [number for number, _ in groupby(of[token] for token in text.tolist())]
+            assert sorted(order) == sorted(own)  # whole: none comes in two parts
+            assert all(
+                (np.diff(list(part)) > 0).all() for _, part in groupby(text, lambda t: of[t])
+            )
+            orders.add(tuple(order))
+    assert len(orders) == 2 * 6
+    one = replace(row, starts_sentence=np.zeros(27, dtype=bool))
+    found = bart_noise(one, PIECES, np.random.default_rng(0), share=1e-9)
+    assert (np.diff(found.input_ids[found.input_ids != PIECES.mask_id]) > 0).all()
+    with pytest.raises(ValueError, match="sentences"):
+        bart_noise(replace(row, starts_sentence=None), PIECES, np.random.default_rng(0))
 
 
 # ---- MASS ----
