@@ -1,0 +1,83 @@
+"""Packed rows one by one: their tokens, and where words and sentences start."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from bertcore.objectives import Row
+from bertcore.pretraining import create_packed_rows
+from bertcore.pretraining.data.layout import lay_out_packed
+from bertcore.pretraining.data.text_rows import pieces_of, row_sources, sentinel_ids, text_rows
+from bertcore.tokenizer import Tokenizer
+from tests.support.small_corpus import small_corpus, small_documents
+from tests.support.tiny import tiny_tokenizer, tiny_vocabulary
+
+TOKENIZER = tiny_tokenizer()
+
+
+def rows_of(width: int) -> list[Row]:
+    corpus = small_corpus()
+    return text_rows(corpus, create_packed_rows(corpus, max_seq_length=width), TOKENIZER)
+
+
+def test_rows_hold_the_tokens_of_the_batch_without_padding() -> None:
+    corpus = small_corpus()
+    packed = create_packed_rows(corpus, max_seq_length=24)
+    batch = lay_out_packed(corpus, packed, TOKENIZER, 24, torch.device("cpu"))
+    rows = text_rows(corpus, packed, TOKENIZER)
+    assert len(rows) == len(packed) > 20
+    for number, row in enumerate(rows):
+        assert len(row) == packed.lengths[number]
+        np.testing.assert_array_equal(row.ids, batch.ids[number, : len(row)].numpy())
+        np.testing.assert_array_equal(row.is_special, batch.is_special[number, : len(row)].numpy())
+        assert not batch.attention_mask[number, len(row) :].any()
+
+
+def test_sentences_and_words_start_where_they_do_in_the_text() -> None:
+    """All rows one after another give each sentence of the text, cut where rows end."""
+    expected = [
+        TOKENIZER.encode_ids([sentence])[0] for doc in small_documents() for sentence in doc
+    ]
+    found: list[list[int]] = []
+    is_whole = []
+    for row in rows_of(24):
+        assert row.starts_sentence is not None
+        first = True
+        for place in row.text_places:
+            if row.starts_sentence[place]:
+                found.append([])
+                is_whole.append(not first)
+            found[-1].append(int(row.ids[place]))
+            first = False
+            starts = not TOKENIZER.vocab[row.ids[place]].startswith("##")
+            assert row.starts_word[place] == (starts or place == row.text_places[0])
+    # A row's first sentence may be the rest of the last one before it.
+    joined: list[list[int]] = []
+    for sentence, whole in zip(found, is_whole, strict=True):
+        rest = expected[len(joined) - 1][len(joined[-1]) :] if joined else []
+        if not whole and rest:
+            joined[-1] += sentence
+        else:
+            joined.append(sentence)
+    assert joined == expected
+
+
+def test_a_row_has_its_source_in_every_part_of_a_batch() -> None:
+    def draws(sources: list[np.random.Generator]) -> list[int]:
+        return [int(source.integers(10**9)) for source in sources]
+
+    whole = draws(row_sources(torch.Generator().manual_seed(3), 6))
+    assert whole == draws(row_sources(torch.Generator().manual_seed(3), 6))
+    assert len(set(whole)) == 6
+    own = [torch.Generator().manual_seed(seed) for seed in (7, 8, 9)]
+    some = [torch.Generator().manual_seed(seed) for seed in (8, 9)]
+    assert draws(row_sources(own, 3))[1:] == draws(row_sources(some, 2))
+
+
+def test_sentinels_are_counted_as_far_as_they_go() -> None:
+    assert sentinel_ids(TOKENIZER) == ()
+    vocab = [*tiny_vocabulary(), "<extra_id_0>", "<extra_id_1>", "<extra_id_3>"]
+    pieces = pieces_of(Tokenizer(vocab))
+    assert pieces.sentinel_ids == (len(vocab) - 3, len(vocab) - 2)
+    assert (pieces.size, pieces.mask_id) == (len(vocab), TOKENIZER.mask_id)
