@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 TEXT, NETWORK, RECORDS = "Text and run", "Network", "Scores and checkpoints"
 TEACHER, LENGTH, BATCHES = "Teacher", "Length", "Batches"
+GENERATOR = "Generator (objective rtd)"
 OPTIMIZER, MACHINE = "Optimiser", "Machine"
 _VOCABULARY = {"tokenizer", "vocab_size", "uncased"}
 _LOSSES = {"temperature", "soft_weight", "hard_weight", "cosine_weight", "layer_weight"}
@@ -116,6 +117,7 @@ class Plan(NamedTuple):
         "objective batch_size max_seq_length long_ratio long_seq_length masked_lm_prob mask_shares "
         "dupe_factor",
     ),
+    (GENERATOR, DataConfig, "generator_size embedding_sharing"),
     (
         OPTIMIZER,
         OptimizerConfig,
@@ -233,6 +235,9 @@ def _refuse_without_effect(
     """Refuse options that contradict each other, or that another one makes ineffective."""
     if texts.tokenizer:
         refuse_options(context, {"vocab_size", "uncased"}, "--tokenizer brings its own")
+    if settings.get("objective") != "rtd":
+        of_generator = {"generator_size", "embedding_sharing"}
+        refuse_options(context, of_generator, "it is for a run with --objective rtd")
     if sources.teacher is None:
         refuse_options(context, {"student_layers", *_LOSSES}, "it is for a run with --teacher")
     else:

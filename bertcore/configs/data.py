@@ -9,10 +9,13 @@ from typing import Any, Literal
 
 MASKED_LM_PROB = 0.15
 MASK_SHARES = "80/10/10"
+EMBEDDING_SHARINGS = ("es", "nes", "gdes")
 
 RowKind = Literal["pairs", "packed"]
 """Sentence pairs, of which about half have a random second part; or rows packed full of text."""
-OBJECTIVES: Mapping[str, RowKind] = MappingProxyType({"mlm+nsp": "pairs", "mlm": "packed"})
+OBJECTIVES: Mapping[str, RowKind] = MappingProxyType(
+    {"mlm+nsp": "pairs", "mlm": "packed", "rtd": "packed"}
+)
 """Pretraining objectives and the rows that they are trained on."""
 
 
@@ -25,8 +28,8 @@ class DataConfig:
     """
 
     objective: str = "mlm+nsp"
-    """mlm+nsp: BERT's, on sentence pairs; mlm: masked words alone, on rows packed full of running
-    text."""
+    """mlm+nsp: BERT's, on sentence pairs; on rows packed full of running text: mlm: masked words
+    alone; rtd: ELECTRA's replaced tokens."""
     max_seq_length: int = 128
     """T: tokens of a row, special tokens included."""
     max_predictions_per_seq: int = 20
@@ -36,6 +39,11 @@ class DataConfig:
     mask_shares: str = MASK_SHARES
     """Of the masked tokens: percent that become [MASK], stay, and become a random token, as
     100/0/0; held-out masks are always 80/10/10."""
+    generator_size: float = 0.25
+    """Width of the generator as a fraction of the network's, of the objective rtd."""
+    embedding_sharing: str = "es"
+    """Embedding tables of the objective rtd. es: one for both networks; nes: one each; gdes: the
+    discriminator's is the generator's plus a difference, which alone learns from its loss."""
     dupe_factor: int = 0
     """Versions of each text whose pairs and masks are drawn once and used in turn; 0: fresh ones in
     every pass."""
@@ -56,6 +64,13 @@ class DataConfig:
         if not 0 < self.masked_lm_prob < 1:
             raise ValueError(f"masked_lm_prob is {self.masked_lm_prob}; expected above 0, below 1.")
         read_shares(self.mask_shares)
+        if not 0 < self.generator_size <= 1:
+            raise ValueError(f"generator_size is {self.generator_size}; expected above 0, up to 1.")
+        if self.embedding_sharing not in EMBEDDING_SHARINGS:
+            raise ValueError(
+                f"embedding_sharing is {self.embedding_sharing!r}; expected one of "
+                f"{', '.join(EMBEDDING_SHARINGS)}."
+            )
         if self.dupe_factor < 0:
             raise ValueError(f"dupe_factor is {self.dupe_factor}; expected 0 or more.")
         if not 0 <= self.short_seq_prob <= 1:

@@ -25,7 +25,10 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
                 f"{name} {config.max_seq_length} is longer than the "
                 f"{shape.max_position_embeddings} position embeddings. Lower it."
             )
-    objective_named(data_config.objective).check(shape, data_config)
+    objective = objective_named(data_config.objective)
+    objective.check(shape, data_config)
+    if train_config.start == "checkpoint":
+        objective.check_start(shape)
     processes = Processes(train_config.device)
     for phase in (data_config, long_phase):
         if phase is not None:

@@ -132,7 +132,9 @@ class Pretraining:
             start_from,
             on_notice=self.notices.append,
         )
-        self.companion = self.objective.companion(self.network, train_config.seed)
+        self.companion = self.objective.companion(
+            self.network, train_config, data_config, train if state is None else None
+        )
         self._check_sharding()
         for module in (self.network, self.companion):
             if module is not None:
@@ -321,10 +323,9 @@ class Pretraining:
         """Train on one batch and return its metrics."""
         fraction, progress = self.fraction, self.progress
         parts = self.phases.parts(progress.step, fraction)
-        has_table = self.network.embeddings.position_embeddings is not None
-        if has_table and self.phases.long_begins(progress.step):
-            table = self.network.position_table
-            change_whole(table, lambda rows: extend_positions(rows, self.phases.num_short))
+        if self.phases.long_begins(progress.step):
+            for table in self.objective.position_tables(self.network, self.companion):
+                change_whole(table, lambda rows: extend_positions(rows, self.phases.num_short))
         rate = self.optimizer_config.rate_at(fraction)
         set_rate(self.optimizers, rate)
         values = self.train_step(parts)

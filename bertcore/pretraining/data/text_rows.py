@@ -65,8 +65,8 @@ def row_sources(
     if isinstance(generator, torch.Generator):
         seeds = torch.randint(2**62, (num_rows,), generator=generator, device=generator.device)
         return [np.random.default_rng(seed) for seed in seeds.tolist()]
-    seeds = [torch.randint(2**62, (), generator=own, device=own.device) for own in generator]
-    return [np.random.default_rng(int(seed)) for seed in seeds]
+    own = [torch.randint(2**62, (), generator=each, device=each.device) for each in generator]
+    return [np.random.default_rng(int(seed)) for seed in own]
 
 
 def pieces_of(tokenizer: Tokenizer) -> Pieces:

@@ -68,7 +68,8 @@ class DeltaEmbedding(nn.Embedding):
     """
 
     def __init__(self, base: nn.Embedding) -> None:
-        super().__init__(*base.weight.shape, _weight=torch.zeros_like(base.weight))
+        rows, width = base.weight.shape
+        super().__init__(rows, width, _weight=torch.zeros_like(base.weight))
         # In a tuple, so that it is no part of this module: the generator trains and stores it.
         self._base = (base,)
 

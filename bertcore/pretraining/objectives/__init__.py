@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from bertcore.pretraining.objectives.masked_words import MaskedWords, MaskedWordsAndPairs
 from bertcore.pretraining.objectives.objective import Objective
+from bertcore.pretraining.objectives.replaced_tokens import ReplacedTokens
 
 OBJECTIVES: dict[str, Objective] = {
-    objective.name: objective for objective in (MaskedWordsAndPairs(), MaskedWords())
+    objective.name: objective
+    for objective in (MaskedWordsAndPairs(), MaskedWords(), ReplacedTokens())
 }
 
 

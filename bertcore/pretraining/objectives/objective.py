@@ -92,6 +92,14 @@ class Objective(ABC):
                 "does not hide tokens by them. Leave them out."
             )
 
+    def check_start(self, shape: BertConfig) -> None:
+        """Refuse a checkpoint of this shape as a start, where not every one is.
+
+        Raises:
+            ValueError: If it cannot be one.
+        """
+        return
+
     def shape(self, shape: BertConfig) -> BertConfig:
         """Return the shape of the network that learns this, given the one asked for."""
         return shape
@@ -110,17 +118,29 @@ class Objective(ABC):
             shape, config, corpus, start_from, heads=self.heads, on_notice=on_notice
         )
 
-    def companion(self, network: Network, seed: int) -> nn.Module | None:
+    def companion(
+        self,
+        network: Network,
+        train_config: TrainConfig,
+        data_config: DataConfig,
+        corpus: PackedCorpus | None,
+    ) -> nn.Module | None:
         """Return what is trained beside the network and is no part of it; None: nothing.
 
         Its parameters are updated by the run's optimisers (matrices below "layers." by Muon), and
         its state is kept with the run. It is on the CPU.
 
         Args:
-            network: With its starting weights.
-            seed: Of the run.
+            network: With its starting weights; parts of it may become parts of both.
+            train_config, data_config: Of the run.
+            corpus: The training text; None if all weights are about to be replaced.
         """
         return None
+
+    def position_tables(self, network: Network, companion: nn.Module | None) -> list[Tensor]:
+        """Return the tables that must be extended before rows become longer, each [P, E]."""
+        table = network.embeddings.position_embeddings
+        return [] if table is None else [table.weight]
 
     @abstractmethod
     def with_loss(

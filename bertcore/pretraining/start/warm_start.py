@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Generator
+from torch import Generator, Tensor
 
 from bertcore.network import Network
 from bertcore.network.embeddings import sinusoids
@@ -53,13 +53,18 @@ def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> 
     noise *= VECTOR_STD / noise.std()
     network.token_table.copy_(torch.where(unseen[:, None], noise, table))
     if network.mlm is not None:
-        counts = np.ones(config.vocab_size)
-        for ids in _blocks(corpus):
-            counts += np.bincount(ids, minlength=config.vocab_size)
-        network.mlm.word_bias.copy_(torch.from_numpy(np.log(counts / counts.sum())))
+        network.mlm.word_bias.copy_(log_frequencies(corpus, config.vocab_size))
     if network.embeddings.position_embeddings is not None:
         positions = sinusoids(config.max_position_embeddings, config.embedding_width)
         network.position_table.copy_(positions / positions.std() * VECTOR_STD)
+
+
+def log_frequencies(corpus: PackedCorpus, vocab_size: int) -> Tensor:
+    """Return the log of each word's share of the text, of which each has one more token, [V]."""
+    counts = np.ones(vocab_size)
+    for ids in _blocks(corpus):
+        counts += np.bincount(ids, minlength=vocab_size)
+    return torch.from_numpy(np.log(counts / counts.sum()))
 
 
 def word_vectors(corpus: PackedCorpus, vocab_size: int, width: int) -> NDArray[np.float32]:

@@ -1,0 +1,214 @@
+"""Replaced tokens: ELECTRA's objective, with a generator beside the network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+import torch
+from torch import Tensor, nn
+
+from bertcore.checkpoints import save
+from bertcore.checkpoints.keys import key_table
+from bertcore.config import BertConfig
+from bertcore.configs import DataConfig, TrainConfig
+from bertcore.configs.data import MASK_SHARES
+from bertcore.network import Network
+from bertcore.network.initialize import initialize
+from bertcore.pretraining.data.batches import Batch, Totals, make_batch
+from bertcore.pretraining.data.corpus import PackedCorpus
+from bertcore.pretraining.data.instances import Instances
+from bertcore.pretraining.data.packed_rows import PackedRows
+from bertcore.pretraining.loss.objective import to_device
+from bertcore.pretraining.loss.replaced_tokens import (
+    DISCRIMINATOR_HEADS,
+    TABLES,
+    Generator,
+    ReplacedTensors,
+    ReplacedTokenPair,
+    generator_shape,
+    share_tables,
+    whole_tables,
+)
+from bertcore.pretraining.objectives.objective import Generators, Objective
+from bertcore.pretraining.start.warm_start import log_frequencies
+from bertcore.tokenizer import Tokenizer
+
+GENERATOR_FOLDER = "generator"
+"""Where a checkpoint of the discriminator has the generator's."""
+_EMBEDDING_SIZE = 128
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacedTokenBatch:
+    """Rows with hidden tokens, and what determines the words that come in their place."""
+
+    words: Batch
+    draws: Tensor
+    """Random numbers from 0 up to below 1, [B, P]."""
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens of these rows, padding not counted."""
+        return self.words.num_tokens
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of this batch or part."""
+        return self.words.num_rows
+
+    @property
+    def totals(self) -> Totals:
+        """Counts of the whole batch, by which losses are divided."""
+        return self.words.totals
+
+    def as_part_of(self, totals: Totals) -> Self:
+        """Return the same rows as a part of a larger batch with these counts."""
+        return replace(self, words=self.words.as_part_of(totals))
+
+
+class ReplacedTokens(Objective):
+    """Tell the tokens that a generator put in place of hidden ones, on rows of running text.
+
+    The network is the discriminator, of the family ELECTRA; its companion is the generator.
+
+    Source: Clark et al. 2020. Differs: rows are packed full of text and have one segment.
+    """
+
+    name = "rtd"
+    heads = DISCRIMINATOR_HEADS
+    draws_on_device = True
+    fills_masks = False
+
+    def shape(self, shape: BertConfig) -> BertConfig:
+        """Return ELECTRA's shape: that asked for, with narrow embeddings if it is BERT's."""
+        if shape.model_type != "bert":
+            return shape
+        narrow = _EMBEDDING_SIZE if shape.hidden_size > _EMBEDDING_SIZE else None
+        return replace(shape, model_type="electra", embedding_size=narrow)
+
+    def check(self, shape: BertConfig, config: DataConfig) -> None:
+        """Refuse other families, and settings of masks, which are all [MASK].
+
+        Raises:
+            ValueError: If they do not fit.
+        """
+        super().check(self.shape(shape), config)
+        if config.mask_shares != MASK_SHARES:
+            raise ValueError(
+                f"mask_shares is {config.mask_shares!r} and would have no effect: a generator "
+                "reads [MASK] at every hidden place. Leave it out."
+            )
+        generator_shape(self.shape(shape), config.generator_size)
+
+    def check_start(self, shape: BertConfig) -> None:
+        """Refuse checkpoints of other families.
+
+        Raises:
+            ValueError: If it is none of ELECTRA.
+        """
+        if shape.model_type != "electra":
+            raise ValueError(
+                f"the objective {self.name!r} goes on from an ELECTRA discriminator, and the "
+                f"checkpoint is {shape.family.name}. Name one of ELECTRA, or start without "
+                "--from-checkpoint."
+            )
+
+    def companion(
+        self,
+        network: Network,
+        train_config: TrainConfig,
+        data_config: DataConfig,
+        corpus: PackedCorpus | None,
+    ) -> Generator:
+        """Return the generator, which begins with the discriminator's tables; the rest is noise.
+
+        With a warm start, its bias of each word is the log of the word's frequency.
+        """
+        random = torch.Generator().manual_seed(train_config.seed + 1)
+        generator = Generator(generator_shape(network.config, data_config.generator_size))
+        initialize(generator, random)
+        with torch.no_grad():
+            for name in TABLES:
+                table = getattr(generator.embeddings, name)
+                if table is not None:
+                    table.weight.copy_(getattr(network.embeddings, name).weight)
+            if train_config.start == "warm" and corpus is not None:
+                bias = log_frequencies(corpus, network.config.vocab_size)
+                generator.masked_word_head().word_bias.copy_(bias)
+        share_tables(generator, network, data_config.embedding_sharing)
+        return generator
+
+    def position_tables(self, network: Network, companion: nn.Module | None) -> list[Tensor]:
+        """Return both networks' tables, each once."""
+        assert isinstance(companion, Generator)
+        tables = [generator_table := companion.position_table, network.position_table]
+        return tables[: 1 if tables[1] is generator_table else 2]
+
+    def with_loss(
+        self, network: Network, companion: nn.Module | None, *, dtype: str, is_compiled: bool
+    ) -> nn.Module:
+        """Return the two networks with their losses."""
+        assert isinstance(companion, Generator)
+        return ReplacedTokenPair(companion, network)
+
+    def batch(
+        self,
+        corpus: PackedCorpus,
+        rows: Instances | PackedRows,
+        tokenizer: Tokenizer,
+        config: DataConfig,
+        *,
+        generator: Generators,
+        part: slice | None = None,
+    ) -> ReplacedTokenBatch:
+        """Hide pieces, all as [MASK], and draw a number for each place."""
+        config = replace(config, mask_shares="100/0/0")
+        words = make_batch(corpus, rows, tokenizer, config, generator=generator, part=part)
+        most, own_rows = config.max_predictions_per_seq, part or slice(0, len(rows))
+        if isinstance(generator, torch.Generator):
+            size = (len(rows), most)
+            draws = torch.rand(size, generator=generator, device=generator.device)[own_rows]
+        else:
+            draws = torch.stack(
+                [torch.rand(most, generator=own, device=own.device) for own in generator[own_rows]]
+            )
+        return ReplacedTokenBatch(words, draws)
+
+    def tensors(
+        self, batch: ReplacedTokenBatch, device: torch.device, *, keep_mask: bool
+    ) -> ReplacedTensors:
+        """Return the tensors of a batch on a device."""
+        words = to_device(batch.words, device, keep_mask=keep_mask)
+        return ReplacedTensors(words, batch.draws.to(device))
+
+    def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
+        """Return both losses, what the generator guessed rightly, and what was told apart.
+
+        "replaced_recall" is the fraction of replaced tokens that were found; "replaced_accuracy" is
+        that of all tokens judged rightly, which is high already where nothing is found.
+        """
+        return {
+            "loss": values["loss"],
+            "generator_loss": values["mlm_loss"],
+            "generator_top1": values["mlm_correct"] / values["num_masked"],
+            "replaced_loss": values["replaced_loss"],
+            "replaced_accuracy": values["replaced_correct"] / values["num_tokens"],
+            "replaced_recall": values["num_found"] / max(1.0, values["num_replaced"]),
+            "share_replaced": values["num_replaced"] / values["num_tokens"],
+        }
+
+    def save(
+        self, network: Network, companion: nn.Module | None, tokenizer: Tokenizer, folder: Path
+    ) -> None:
+        """Write the discriminator (ElectraForPreTraining), and below it the generator.
+
+        The generator's folder opens as ElectraForMaskedLM. A table that is a sum is written as one.
+        """
+        assert isinstance(companion, Generator)
+        keys = key_table(network.config.num_hidden_layers, self.heads, family=network.config.family)
+        sums = {keys[name]: table.cpu() for name, table in whole_tables(network)}
+        save(network, tokenizer, folder, more_weights=sums)
+        save(companion, tokenizer, folder / GENERATOR_FOLDER)
