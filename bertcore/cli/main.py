@@ -9,6 +9,7 @@ import typer
 
 import bertcore
 from bertcore.cli import (
+    bias,
     compare,
     evaluate,
     finetune,
@@ -46,6 +47,7 @@ def build_app() -> typer.Typer:
         finetune,
         inspect_checkpoint,
         evaluate,
+        bias,
     ):
         group.register(app)
     return app

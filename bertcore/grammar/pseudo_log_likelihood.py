@@ -30,6 +30,7 @@ def pseudo_log_likelihoods(
     *,
     scoring: Scoring = "within-word",
     by_layer: bool = False,
+    positions: Sequence[Sequence[int]] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> NDArray[np.float64]:
     """Return the pseudo-log-likelihood of each encoded text, nats, [N].
@@ -46,6 +47,8 @@ def pseudo_log_likelihoods(
             it in the same word as well.
         by_layer: Read every layer's states through the masked-word head: [L+1, N], where index 0
             is the embeddings' output. The head was trained on the last layer alone.
+        positions: The tokens of each text that are hidden and counted, such as those that two
+            texts share; None: all of them.
         progress: Called with the fraction done after each batch.
 
     Raises:
@@ -57,11 +60,17 @@ def pseudo_log_likelihoods(
     bert.require("lens" if by_layer else "mlm")
     num_layers = bert.config.num_hidden_layers + 1 if by_layer else 1
     scores = np.zeros((num_layers, len(encodings)))
-    total = sum(_num_hidden(encoding, bert.tokenizer.mask_id) for encoding in encodings)
+    hidden = [_hidden_positions(encoding, bert.tokenizer.mask_id) for encoding in encodings]
+    if positions is not None:
+        hidden = [
+            [i for i in allowed if i in set(chosen)]
+            for allowed, chosen in zip(hidden, positions, strict=True)
+        ]
+    total = sum(map(len, hidden))
     done = 0
     for start in range(0, len(encodings), _ENCODINGS_AT_ONCE):
-        part = encodings[start : start + _ENCODINGS_AT_ONCE]
-        for batch in _batches(part, bert, scoring):
+        part = slice(start, start + _ENCODINGS_AT_ONCE)
+        for batch in _batches(encodings[part], hidden[part], bert, scoring):
             log_p = _log_probabilities(bert, batch, by_layer=by_layer)
             for layer, values in zip(scores, log_p, strict=True):
                 np.add.at(layer, batch.texts + start, values)
@@ -117,18 +126,16 @@ def _hidden_positions(encoding: Encoding, mask_id: int) -> list[int]:
     ]
 
 
-def _num_hidden(encoding: Encoding, mask_id: int) -> int:
-    return len(_hidden_positions(encoding, mask_id))
-
-
-def _batches(encodings: Sequence[Encoding], bert: Model, scoring: Scoring) -> Iterator[_Batch]:
+def _batches(
+    encodings: Sequence[Encoding], hidden: Sequence[Sequence[int]], bert: Model, scoring: Scoring
+) -> Iterator[_Batch]:
     """Yield all copies of some texts in batches of like length, the longest first."""
     mask_id, pad_id = bert.tokenizer.mask_id, bert.tokenizer.pad_id
     order = sorted(range(len(encodings)), key=lambda i: -len(encodings[i]))
     copies: list[tuple[int, Encoding, int]] = []
     for i in order:
         encoding = encodings[i]
-        for position in _hidden_positions(encoding, mask_id):
+        for position in hidden[i]:
             copies.append((i, encoding, position))
             if (len(copies) + 1) * len(copies[0][1]) > _TOKENS_PER_BATCH:
                 yield _Batch(copies, pad_id, mask_id, scoring)

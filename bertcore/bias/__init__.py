@@ -1,0 +1,105 @@
+"""Measures of stereotypes in a model, how sure they are, and what removes them.
+
+None of them predicts harm in use: intrinsic measures hardly correlate with that of an application
+(Goldfarb-Tarrant et al. 2021), and a model near chance looks fair.
+"""
+
+from bertcore.bias.crows_pairs import (
+    MEASURES,
+    Measure,
+    StereotypePair,
+    StereotypeScore,
+    read_crows_pairs,
+    score_crows_pairs,
+    stereotype_shares,
+)
+from bertcore.bias.direction import Direction, Probe, find_direction, probe, project
+from bertcore.bias.erasure import Eraser, equalise, inlp, leace, neutralise
+from bertcore.bias.own_sets import (
+    DirectionWords,
+    NamedAssociation,
+    TemplateAudit,
+    association_tests,
+    direction_words,
+    group_sets,
+    read_association,
+    template_audits,
+)
+from bertcore.bias.pronouns import (
+    PronounItem,
+    PronounScore,
+    pronoun_shares,
+    read_winobias,
+    score_pronouns,
+)
+from bertcore.bias.shares import Share, preferred, shares
+from bertcore.bias.stereoset import (
+    GapItem,
+    GapScore,
+    StereoSetScore,
+    read_stereoset,
+    score_stereoset,
+    stereoset_scores,
+)
+from bertcore.bias.templates import Group, Lean, TemplateScores, lean, score_templates
+from bertcore.bias.word_association import (
+    Association,
+    AssociationTest,
+    association,
+    chance_effects,
+    table_vectors,
+    text_vectors,
+)
+
+__all__ = [
+    "MEASURES",
+    "Association",
+    "AssociationTest",
+    "Direction",
+    "DirectionWords",
+    "Eraser",
+    "GapItem",
+    "GapScore",
+    "Group",
+    "Lean",
+    "Measure",
+    "NamedAssociation",
+    "Probe",
+    "PronounItem",
+    "PronounScore",
+    "Share",
+    "StereoSetScore",
+    "StereotypePair",
+    "StereotypeScore",
+    "TemplateAudit",
+    "TemplateScores",
+    "association",
+    "association_tests",
+    "chance_effects",
+    "direction_words",
+    "equalise",
+    "find_direction",
+    "group_sets",
+    "inlp",
+    "leace",
+    "lean",
+    "neutralise",
+    "preferred",
+    "probe",
+    "project",
+    "pronoun_shares",
+    "read_association",
+    "read_crows_pairs",
+    "read_stereoset",
+    "read_winobias",
+    "score_crows_pairs",
+    "score_pronouns",
+    "score_stereoset",
+    "score_templates",
+    "shares",
+    "stereoset_scores",
+    "stereotype_shares",
+    "table_vectors",
+    "template_audits",
+    "text_vectors",
+]

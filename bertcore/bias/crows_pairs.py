@@ -1,0 +1,148 @@
+"""CrowS-Pairs: does a model prefer the sentence that stereotypes?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from bertcore.bias.sentence_scores import Progress, shared_positions, unmasked_likelihoods
+from bertcore.bias.shares import Share, preferred, shares
+from bertcore.finetuning.data.files import BadRows
+from bertcore.finetuning.data.tables import open_table
+from bertcore.grammar import TokenCounts, pseudo_log_likelihoods
+from bertcore.model import Model
+
+Measure = Literal["pll", "aul", "aula", "frequency"]
+MEASURES: tuple[Measure, ...] = ("pll", "aul", "aula", "frequency")
+"""pll: pseudo-log-likelihood of the tokens that both sentences share; aul, aula: all tokens,
+nothing hidden; frequency: how frequent the words are, without a model."""
+MORE, LESS, KIND = "sent_more", "sent_less", "bias_type"
+
+
+@dataclass(frozen=True, slots=True)
+class StereotypePair:
+    """Two sentences that differ in the group that they are about."""
+
+    more: str
+    """The one that stereotypes more."""
+    less: str
+    kind: str
+    """Such as "gender" or "age"."""
+    row: int
+    """Number of its row in the file, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class StereotypeScore:
+    """Both scores of a pair by each measure; NaN where a measure has none."""
+
+    pair: StereotypePair
+    more: dict[Measure, float]
+    """Of the sentence that stereotypes more: nats, a sum (pll, frequency) or a mean a token."""
+    less: dict[Measure, float]
+
+
+def read_crows_pairs(path: Path, *, bad_rows: BadRows | None = None) -> tuple[StereotypePair, ...]:
+    """Read a table with the columns sent_more, sent_less and maybe bias_type.
+
+    Args:
+        path: As nyu-mll/crows-pairs publishes it (CSV), or .tsv or .jsonl with these columns.
+        bad_rows: Collects rows that cannot be used; None refuses them.
+
+    Raises:
+        ValueError: If a column is missing or no row can be used.
+    """
+    bad_rows = BadRows() if bad_rows is None else bad_rows
+    pairs = []
+    with open_table(path, bad_rows) as table:
+        missing = [name for name in (MORE, LESS) if name not in table.columns]
+        if missing:
+            raise ValueError(
+                f"{str(path)!r} has no column {missing[0]!r}; it has "
+                f"{', '.join(map(repr, table.columns[:20]))}. CrowS-Pairs has a sentence that "
+                f"stereotypes more in {MORE!r} and one that does less in {LESS!r}."
+            )
+        places = [table.columns.index(name) for name in (MORE, LESS)]
+        kind = table.columns.index(KIND) if KIND in table.columns else None
+        for row in table.rows:
+            more, less = (str(row.cells[place] or "").strip() for place in places)
+            if not more or not less:
+                bad_rows.add(f"row {row.number} of {str(path)!r} has an empty sentence.")
+                continue
+            name = "" if kind is None else str(row.cells[kind] or "").strip()
+            pairs.append(StereotypePair(more, less, name or "no kind", row.number))
+    if not pairs:
+        raise ValueError(f"{str(path)!r} has no pair of sentences.")
+    return tuple(pairs)
+
+
+def score_crows_pairs(
+    bert: Model,
+    pairs: Sequence[StereotypePair],
+    *,
+    counts: TokenCounts | None = None,
+    progress: Progress | None = None,
+) -> list[StereotypeScore]:
+    """Return the scores of each pair by every measure.
+
+    Pairs that share no token have no pll; without counts there is no frequency: NaN.
+
+    Args:
+        bert: With a masked-word head.
+        pairs: [N].
+        counts: Of the words of the training text.
+        progress: Called with the fraction done.
+
+    Raises:
+        ValueError: If there is no masked-word head.
+
+    Sources: Nangia et al. 2020 (pll); Kaneko and Bollegala 2022 (aul, aula).
+    """
+    bert.require("mlm")
+    encodings = [bert.tokenize(text) for pair in pairs for text in (pair.more, pair.less)]
+    positions = [
+        chosen
+        for first, second in zip(encodings[::2], encodings[1::2], strict=True)
+        for chosen in shared_positions(first, second)
+    ]
+
+    def part(start: float, size: float) -> Progress:
+        def report(fraction: float) -> None:
+            if progress is not None:
+                progress(start + size * fraction)
+
+        return report
+
+    table = {measure: np.full(len(encodings), np.nan) for measure in MEASURES}
+    has_shared = np.array([bool(chosen) for chosen in positions], dtype=bool)
+    pll = pseudo_log_likelihoods(
+        bert, encodings, scoring="single", positions=positions, progress=part(0.0, 0.8)
+    )
+    table["pll"] = np.where(has_shared, pll, np.nan)
+    table["aul"], table["aula"] = unmasked_likelihoods(bert, encodings, progress=part(0.8, 0.2))
+    if counts is not None:
+        table["frequency"] = np.array([counts.log_likelihood(each) for each in encodings])
+    return [
+        StereotypeScore(
+            pair,
+            {measure: float(values[2 * i]) for measure, values in table.items()},
+            {measure: float(values[2 * i + 1]) for measure, values in table.items()},
+        )
+        for i, pair in enumerate(pairs)
+    ]
+
+
+def stereotype_shares(scores: Sequence[StereotypeScore], measure: Measure) -> list[Share]:
+    """Return the share of pairs whose stereotyping sentence scores higher: all, then by kind.
+
+    Raises:
+        ValueError: If no pair has a score by the measure.
+    """
+    wins = preferred(
+        [score.more[measure] for score in scores], [score.less[measure] for score in scores]
+    )
+    return shares(wins, [score.pair.kind for score in scores])

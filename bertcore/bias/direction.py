@@ -1,0 +1,106 @@
+"""A direction in the space of vectors: found from pairs of words, projected on, probed for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Direction:
+    """The first principal component of the differences within pairs."""
+
+    vector: Vectors
+    """Of length 1, [D]; it points from the second words of the pairs to the first ones."""
+    explained: Vectors
+    """Share of the variance that each component explains, largest first, [C]."""
+
+
+def find_direction(first: Vectors, second: Vectors) -> Direction:
+    """Return the direction along which the words of each pair differ most.
+
+    Each pair is centred on its own mean, and the components are those of all centred vectors.
+
+    Args:
+        first, second: The vectors of each pair's two words, [N, D] each, N at least 2.
+
+    Raises:
+        ValueError: If there are fewer than two pairs, or no pair differs.
+
+    Source: Bolukbasi et al. 2016, section 5.1.
+    """
+    if len(first) != len(second) or len(first) < 2:
+        raise ValueError(
+            f"there are {len(first)} and {len(second)} words; a direction needs two pairs or more."
+        )
+    half = (first - second) / 2
+    rows = np.concatenate([half, -half])
+    _, lengths, components = np.linalg.svd(rows, full_matrices=False)
+    if lengths[0] == 0:
+        raise ValueError("the words of every pair have the same vector, so there is no direction.")
+    vector = components[0]
+    if (half @ vector).mean() < 0:
+        vector = -vector
+    variances = lengths**2
+    return Direction(vector, variances / variances.sum())
+
+
+def project(vectors: Vectors, direction: Direction) -> Vectors:
+    """Return the cosine of each vector with the direction, [N].
+
+    Args:
+        vectors: [N, D].
+        direction: Of the same space.
+    """
+    norms = np.linalg.norm(vectors, axis=1)
+    out: Vectors = (vectors @ direction.vector) / np.where(norms == 0, 1.0, norms)
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """How well a linear probe tells two classes of vectors apart."""
+
+    accuracy: float
+    """Mean accuracy over the folds of a cross-validation."""
+    spread: float
+    """Standard deviation over the folds."""
+    chance: float
+    """The share of the larger class."""
+
+
+def probe(vectors: Vectors, labels: Sequence[int], *, num_folds: int = 5, seed: int = 0) -> Probe:
+    """Return the cross-validated accuracy of a logistic regression.
+
+    Args:
+        vectors: [N, D].
+        labels: Two classes, [N].
+        num_folds: K; each class needs at least as many vectors.
+        seed: Of the folds.
+
+    Raises:
+        ValueError: If there is one class only, or one with fewer than K vectors.
+
+    Source: Gonen and Goldberg 2019: what a probe recovers was not removed.
+    """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    names, counts = np.unique(np.asarray(labels), return_counts=True)
+    if len(names) != 2 or counts.min() < num_folds:
+        sizes = ", ".join(f"{name}: {count}" for name, count in zip(names, counts, strict=True))
+        raise ValueError(
+            f"a probe of {num_folds} folds needs two classes of at least {num_folds} words each; "
+            f"it got {sizes}."
+        )
+    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    folds = StratifiedKFold(num_folds, shuffle=True, random_state=seed)
+    scores = cross_val_score(model, vectors, np.asarray(labels), cv=folds)
+    return Probe(float(scores.mean()), float(scores.std()), float(counts.max() / counts.sum()))

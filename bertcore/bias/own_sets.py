@@ -1,0 +1,136 @@
+"""Word sets and templates that ship, written for this project; and association tests from files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from bertcore.bias.templates import Group
+from bertcore.bias.word_association import AssociationTest
+
+SETS = Path(__file__).parent / "data" / "sets.json"
+_PARTS = ("targ1", "targ2", "attr1", "attr2")
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateAudit:
+    """Templates, two groups and fillers that belong together."""
+
+    name: str
+    templates: tuple[str, ...]
+    groups: tuple[Group, Group]
+    fillers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedAssociation:
+    """An association test and its name."""
+
+    name: str
+    test: AssociationTest
+
+
+@dataclass(frozen=True, slots=True)
+class DirectionWords:
+    """Pairs of words that define a direction, and pairs that a probe is tried on."""
+
+    pairs: tuple[tuple[str, str], ...]
+    probe: tuple[tuple[str, str], ...]
+    """None of them is among the pairs that define the direction."""
+
+
+@lru_cache(maxsize=1)
+def _sets() -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(SETS.read_text(encoding="utf-8"))
+    return data
+
+
+def group_sets() -> dict[str, tuple[str, ...]]:
+    """Return the groups of people that ship, by name."""
+    return {name: tuple(words) for name, words in _sets()["groups"].items()}
+
+
+def template_audits() -> tuple[TemplateAudit, ...]:
+    """Return the audits by templates that ship."""
+    data, groups = _sets(), group_sets()
+    return tuple(
+        TemplateAudit(
+            name=audit["name"],
+            templates=tuple(data["templates"][audit["fillers"]]),
+            groups=(
+                Group(audit["groups"][0], groups[audit["groups"][0]]),
+                Group(audit["groups"][1], groups[audit["groups"][1]]),
+            ),
+            fillers=tuple(data["fillers"][audit["fillers"]]),
+        )
+        for audit in data["audits"]
+    )
+
+
+def association_tests() -> tuple[NamedAssociation, ...]:
+    """Return the association tests that ship."""
+    return tuple(
+        NamedAssociation(each["name"], _test(each["targets"], each["attributes"]))
+        for each in _sets()["associations"]
+    )
+
+
+def direction_words(name: str = "gender") -> DirectionWords:
+    """Return the pairs of words of a direction that ships.
+
+    Raises:
+        ValueError: If there is none of that name.
+    """
+    directions = _sets()["directions"]
+    if name not in directions:
+        raise ValueError(f"there is no direction {name!r}; expected {', '.join(directions)}.")
+    data = directions[name]
+    return DirectionWords(
+        tuple((first, second) for first, second in data["pairs"]),
+        tuple((first, second) for first, second in data["probe"]),
+    )
+
+
+def read_association(path: Path) -> NamedAssociation:
+    """Read an association test from JSON as the SEAT data has it.
+
+    An object with targ1, targ2, attr1 and attr2, each with a category and a list of examples, which
+    are words or sentences.
+
+    Raises:
+        ValueError: If the file is none.
+        OSError: If it cannot be opened.
+    """
+    what = (
+        f"{str(path)!r} is no association test; expected JSON with targ1, targ2, attr1 and attr2, "
+        "each an object with a category and a list of examples"
+    )
+    try:
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
+        sets = [data[part] for part in _PARTS]
+        names = [str(each["category"]) for each in sets]
+        texts = [each["examples"] for each in sets]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"{what} ({type(error).__name__}: {error}).") from error
+    for name, examples in zip(names, texts, strict=True):
+        if not isinstance(examples, list) or not all(isinstance(each, str) for each in examples):
+            raise ValueError(f"{what}; the examples of {name!r} are no list of texts.")
+        if not any(each.strip() for each in examples):
+            raise ValueError(f"{what}; {name!r} has no example.")
+    first, second = (
+        dict(zip(names[:2], texts[:2], strict=True)),
+        dict(zip(names[2:], texts[2:], strict=True)),
+    )
+    if len(first) < 2 or len(second) < 2:
+        raise ValueError(f"{what}; two of its sets have the same category.")
+    return NamedAssociation(path.stem, _test(first, second))
+
+
+def _test(targets: dict[str, list[str]], attributes: dict[str, list[str]]) -> AssociationTest:
+    x, y = (tuple(words) for words in targets.values())
+    a, b = (tuple(words) for words in attributes.values())
+    first, second, third, fourth = (*targets, *attributes)
+    return AssociationTest((x, y), (a, b), (first, second, third, fourth))

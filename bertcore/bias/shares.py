@@ -1,0 +1,69 @@
+"""The share of items on which a model prefers the stereotype, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bertcore.evaluation.intervals import bootstrap_means
+
+TIE = 1e-5
+"""Scores that differ by no more are a tie: float32 sums are no closer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of items and its 95% interval, by bootstrap over items."""
+
+    group: str
+    """The kind of bias, or "all"."""
+    num_items: int
+    num_ties: int
+    """Items with equal scores, which count as half."""
+    mean: float
+    """0 to 1; 0.5 is no preference."""
+    low: float
+    high: float
+
+
+def preferred(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
+    """Return 1 where the first score is higher, 0 where the second is, 0.5 of a tie, [N].
+
+    NaN where one of the two has no score.
+    """
+    difference = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
+    wins = np.where(np.abs(difference) <= TIE, 0.5, (difference > 0).astype(np.float64))
+    return np.where(np.isnan(difference), np.nan, wins)
+
+
+def shares(wins: NDArray[np.float64], groups: Sequence[str]) -> list[Share]:
+    """Return the share of all items, then of each group in order of their names.
+
+    Args:
+        wins: 1, 0 or 0.5 of each item, as of `preferred`, [N]; NaN: the item has no score.
+        groups: Of each item, [N].
+
+    Raises:
+        ValueError: If no item has a score.
+    """
+    if not np.isfinite(wins).any():
+        raise ValueError("no item has a score. Keep at least one whose sentences can be read.")
+    names = np.array(groups)
+    scored = sorted(set(names[np.isfinite(wins)].tolist()))
+    return [_share("all", wins), *(_share(name, wins[names == name]) for name in scored)]
+
+
+def _share(group: str, wins: NDArray[np.float64]) -> Share:
+    scored = wins[np.isfinite(wins)]
+    interval = bootstrap_means(scored)
+    return Share(
+        group=group,
+        num_items=len(scored),
+        num_ties=int((scored == 0.5).sum()),
+        mean=float(interval.mean),
+        low=float(interval.low),
+        high=float(interval.high),
+    )

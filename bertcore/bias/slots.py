@@ -1,0 +1,129 @@
+"""Log-probabilities of words at a place in a text, words of several pieces as wholes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bertcore.analysis.shared.inputs import Row, run_rows, word_log_probabilities
+from bertcore.model import Model
+from bertcore.tokenizer import Encoding
+
+MASK = "[MASK]"
+
+
+class Slot(NamedTuple):
+    """A text with a word at some places, whose probability is asked for."""
+
+    input_ids: list[int]
+    """What the model reads before pieces are hidden, [T]."""
+    segment_ids: list[int]
+    positions: list[int]
+    """The places of the word's pieces, in order, [n]."""
+    piece_ids: list[int]
+    """The word's pieces, [n]."""
+
+
+def slot_log_probabilities(bert: Model, slots: Sequence[Slot]) -> NDArray[np.float64]:
+    """Return log p of each slot's word, nats, [N].
+
+    The chain rule from left to right: each piece is read with itself and the later pieces of the
+    word hidden. For a word of one piece it is the probability at its [MASK].
+
+    Args:
+        bert: With a masked-word head.
+        slots: [N], each of at most `bert.max_length` tokens.
+
+    Raises:
+        ValueError: If there is no masked-word head.
+    """
+    bert.require("mlm")
+    rows: list[Row] = []
+    owners: list[tuple[int, int]] = []  # (slot, piece) of each row
+    for number, slot in enumerate(slots):
+        for step in range(len(slot.positions)):
+            ids = list(slot.input_ids)
+            for place, piece in zip(slot.positions[:step], slot.piece_ids[:step], strict=True):
+                ids[place] = piece
+            for place in slot.positions[step:]:
+                ids[place] = bert.tokenizer.mask_id
+            rows.append(Row(ids, slot.segment_ids))
+            owners.append((number, step))
+    scores = np.zeros(len(slots))
+    for chosen, hidden in run_rows(bert, rows):
+        own = [owners[i] for i in chosen]
+        at = torch.tensor([slots[n].positions[step] for n, step in own], device=hidden.device)
+        wanted = torch.tensor([slots[n].piece_ids[step] for n, step in own], device=hidden.device)
+        read = hidden[torch.arange(len(chosen), device=hidden.device), at]
+        done = 0
+        for log_p in word_log_probabilities(bert, read):
+            ids_of_chunk = wanted[done : done + len(log_p)]
+            values = log_p.gather(1, ids_of_chunk[:, None])[:, 0].double().cpu().numpy()
+            np.add.at(scores, [n for n, _ in own[done : done + len(log_p)]], values)
+            done += len(log_p)
+    return scores
+
+
+def word_pieces(bert: Model, word: str) -> list[int]:
+    """Return the pieces of a word.
+
+    Raises:
+        ValueError: If it is empty, is a special token, or has a piece that is unknown.
+    """
+    tokenizer = bert.tokenizer
+    ids = tokenizer.encode_word(word)
+    if not ids:
+        raise ValueError(f"{word!r} has no visible characters. Give a word.")
+    if tokenizer.unk_id in ids:
+        raise ValueError(
+            f"{word!r} cannot be written with this vocabulary: part of it becomes "
+            f"{tokenizer.unk_token}. Leave it out, or take another word."
+        )
+    special = [i for i in ids if i in tokenizer.special_ids]
+    if special:
+        raise ValueError(f"{tokenizer.id_to_token(special[0])!r} is a special token, not a word.")
+    return ids
+
+
+def fill_masks(
+    bert: Model, text: str, fills: Sequence[Sequence[int]]
+) -> tuple[Encoding, list[int], list[list[int]]]:
+    """Put pieces in the places of a text's [MASK] tokens, in order.
+
+    Args:
+        bert: A model with a mask token.
+        text: With as many [MASK] as there are fills.
+        fills: The pieces of each place.
+
+    Returns:
+        The encoding of the text as it was, its ids with the pieces in place, and the positions of
+        each fill in them.
+
+    Raises:
+        ValueError: If the number of [MASK] differs from that of fills, or the filled text is longer
+            than the checkpoint reads.
+    """
+    encoding = bert.tokenize(text)
+    masks = [i for i, each in enumerate(encoding.input_ids) if each == bert.tokenizer.mask_id]
+    if len(masks) != len(fills):
+        raise ValueError(f"{text!r} has {len(masks)} masks, but {len(fills)} words are to fill it.")
+    ids: list[int] = []
+    positions: list[list[int]] = []
+    waiting = iter(fills)
+    for i, token_id in enumerate(encoding.input_ids):
+        if i not in masks:
+            ids.append(token_id)
+            continue
+        pieces = list(next(waiting))
+        positions.append([*range(len(ids), len(ids) + len(pieces))])
+        ids += pieces
+    if len(ids) > bert.max_length:
+        raise ValueError(
+            f"{text!r} has {len(ids)} tokens once it is filled; this checkpoint reads at most "
+            f"{bert.max_length}. Shorten it."
+        )
+    return encoding, ids, positions

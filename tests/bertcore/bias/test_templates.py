@@ -1,0 +1,95 @@
+"""Templates: scores against candidates at a mask, intervals, bad input."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bertcore import Bert
+from bertcore.analysis.words.candidates import score_candidates
+from bertcore.bias import Group, TemplateScores, lean, score_templates
+from tests.support.tiny import tiny_bert
+
+WOMEN, MEN = Group("women", ("she", "woman")), Group("men", ("he", "man", "old man"))
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert()
+
+
+def test_scores_are_those_of_candidates(bert: Bert) -> None:
+    found = score_templates(bert, ["[X] was [MASK] to it."], [WOMEN, MEN], ["good", "watering"])
+    for f, filler in enumerate(("good", "watering")):
+        text = f"[MASK] was {filler} to it."
+        pieces = len(bert.tokenizer.encode_word(filler))
+        prior = f"[MASK] was {' '.join(['[MASK]'] * pieces)} to it."
+        for given, table in ((text, found.log_p), (prior, found.prior)):
+            words = (*WOMEN.words, *MEN.words)
+            expected = [
+                c.log_probability or 0.0 for c in score_candidates(bert, given, None, [], 1, words)
+            ]
+            np.testing.assert_allclose(table[0, f], expected, atol=1e-4)
+    assert found.scores.shape == (1, 2, 5)
+
+
+def test_the_filler_may_stand_first(bert: Bert) -> None:
+    found = score_templates(bert, ["The [MASK] saw [X]."], [WOMEN, MEN], ["dog"])
+    text = "The dog saw [MASK]."
+    position = bert.tokenize(text).tokens.index("[MASK]")
+    (expected,) = score_candidates(bert, text, None, [], position, ["she"])
+    assert found.log_p[0, 0, 0] == pytest.approx(expected.log_probability, abs=1e-4)
+
+
+def made(scores: NDArray[np.float64]) -> TemplateScores:
+    groups = (Group("a", ("x", "y")), Group("b", ("z",)))
+    shape = scores.shape
+    templates, fillers = tuple("t" * shape[0]), tuple("f" * shape[1])
+    return TemplateScores(templates, groups, fillers, scores, np.zeros(shape))
+
+
+def test_differences_and_lean_by_hand() -> None:
+    scores = made(
+        np.array([[[1.0, 3.0, 1.0], [0.0, 0.0, 2.0]], [[2.0, 2.0, 5.0], [1.0, 1.0, 1.0]]])
+    )
+    np.testing.assert_allclose(scores.differences(), [[1.0, -2.0], [-3.0, 0.0]])
+    found = lean(scores)
+    assert found.mean == pytest.approx(-1.0)
+    assert found.over_templates == pytest.approx((-1.5, -0.5))
+    assert found.over_fillers == pytest.approx((-1.0, -1.0))
+    assert np.isnan(found.over_words).all()
+    assert not found.turns
+    assert lean(scores, 1, 0).mean == pytest.approx(1.0)
+
+
+def test_a_sign_that_hangs_on_the_wording_is_marked() -> None:
+    assert lean(made(np.array([[[1.0, 1.0, 0.0]], [[0.0, 0.0, 1.0]]]))).turns
+
+
+def test_notes_name_pieces_and_sizes(bert: Bert) -> None:
+    notes = score_templates(bert, ["[X] was [MASK]."], [WOMEN, MEN], ["watering"]).notes
+    assert any("watering" in note for note in notes)
+    assert any("different numbers" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("templates", "groups", "fillers", "expected"),
+    [
+        (["She was [MASK]."], [WOMEN, MEN], ["good"], r"0 slots \[X\]"),
+        (["[X] was good."], [WOMEN, MEN], ["good"], r"0 slots \[MASK\]"),
+        (["[X] and [X] was [MASK]."], [WOMEN, MEN], ["good"], r"2 slots \[X\]"),
+        ([], [WOMEN, MEN], ["good"], "no template"),
+        (["[X] was [MASK]."], [WOMEN], ["good"], "at least two"),
+        (["[X] was [MASK]."], [WOMEN, Group("none", ())], ["good"], "'none' has no word"),
+        (["[X] was [MASK]."], [WOMEN, Group("more", ("She",))], ["good"], "in the groups"),
+        (["[X] was [MASK]."], [WOMEN, MEN], [], "no filler"),
+        (["[X] was [MASK]."], [WOMEN, MEN], ["\u4e00"], "cannot be written"),
+        (["[X] was [MASK]."], [WOMEN, MEN], ["[SEP]"], "special token"),
+        (["[X] was [MASK]."], [WOMEN, MEN], [" "], "no visible"),
+        (["[X] was [MASK]" + " it" * 70], [WOMEN, MEN], ["good"], "masks|tokens once"),
+    ],
+)
+def test_bad_input_is_a_sentence(
+    bert: Bert, templates: list[str], groups: list[Group], fillers: list[str], expected: str
+) -> None:
+    with pytest.raises(ValueError, match=expected):
+        score_templates(bert, templates, groups, fillers)

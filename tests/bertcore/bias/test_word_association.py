@@ -1,0 +1,120 @@
+"""WEAT: by hand, against a plain loop, and what chance sets give."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cosine
+
+from bertcore import Bert
+from bertcore.bias import AssociationTest, association, chance_effects, table_vectors, text_vectors
+from bertcore.bias.word_association import Vectors
+from bertcore.grammar import TokenCounts
+from tests.support.tiny import tiny_bert
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert()
+
+
+def vectors(number: int, seed: int) -> Vectors:
+    return np.random.default_rng(seed).normal(size=(number, 6))
+
+
+def plain(x: Vectors, y: Vectors, a: Vectors, b: Vectors) -> tuple[float, float]:
+    """Return effect size and exact p-value as the paper defines them, by loops."""
+
+    def s(w: Vectors) -> float:
+        near, far = (np.mean([1 - cosine(w, each) for each in set_]) for set_ in (a, b))
+        return float(near - far)
+
+    scores = [s(w) for w in (*x, *y)]
+    n = len(x)
+    effect = (np.mean(scores[:n]) - np.mean(scores[n:])) / np.std(scores)
+    values = []
+    for chosen in combinations(range(len(scores)), n):
+        rest = [i for i in range(len(scores)) if i not in chosen]
+        values.append(np.mean([scores[i] for i in chosen]) - np.mean([scores[i] for i in rest]))
+    observed = np.mean(scores[:n]) - np.mean(scores[n:])
+    return float(effect), float(np.mean([value >= observed - 1e-12 for value in values]))
+
+
+@pytest.mark.parametrize("sizes", [(4, 4), (3, 5)])
+def test_equals_the_definition(sizes: tuple[int, int]) -> None:
+    x, y, a, b = vectors(sizes[0], 0), vectors(sizes[1], 1), vectors(3, 2), vectors(2, 3)
+    found = association(x, y, a, b)
+    effect, p_value = plain(x, y, a, b)
+    assert found.effect_size == pytest.approx(effect)
+    assert found.p_value == pytest.approx(p_value)
+    assert found.is_exact
+
+
+def test_equals_the_package_wefe() -> None:
+    """What WEAT of wefe 1.0.1 gives for these vectors."""
+    found = association(vectors(6, 0), vectors(6, 1), vectors(3, 2), vectors(3, 3))
+    assert found.effect_size == pytest.approx(-0.5736182523606076, abs=1e-12)
+
+
+def test_worked_by_hand() -> None:
+    a, b = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
+    x, y = np.array([[2.0, 0.0], [5.0, 0.0]]), np.array([[0.0, 1.0], [0.0, 3.0]])
+    found = association(x, y, a, b)
+    # Scores 1, 1, -1, -1: means 1 and -1, standard deviation 1; one of six partitions is as good.
+    assert found.scores == ((1.0, 1.0), (-1.0, -1.0))
+    assert found.effect_size == pytest.approx(2.0)
+    assert found.p_value == pytest.approx(1 / 6)
+    assert association(y, x, a, b).effect_size == pytest.approx(-2.0)
+
+
+def test_drawn_partitions_are_near_the_exact_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = vectors(6, 0), vectors(6, 1), vectors(3, 2), vectors(3, 3)
+    exact = association(*sets)
+    monkeypatch.setattr("bertcore.bias.word_association.MOST_EXACT", 900)
+    drawn = association(*sets)
+    assert not drawn.is_exact
+    assert drawn.num_partitions == 900
+    spread = np.sqrt(exact.p_value * (1 - exact.p_value) / 900)
+    assert abs(drawn.p_value - exact.p_value) < 4 * spread + 2 / 900
+    assert association(*sets, seed=0) == drawn
+
+
+def test_equal_vectors_have_no_effect() -> None:
+    same = np.ones((2, 3))
+    found = association(same, same, same, same)
+    assert (found.effect_size, found.p_value) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_small_and_zero_sets_are_refused(number: int) -> None:
+    sets = [vectors(4, 0), vectors(4, 1), vectors(3, 2), vectors(3, 3)]
+    short = [each if i != number else each[:0] for i, each in enumerate(sets)]
+    with pytest.raises(ValueError, match=f"set {'XYAB'[number]} has 0"):
+        association(*short)
+    zero = [each if i != number else each * 0 for i, each in enumerate(sets)]
+    with pytest.raises(ValueError, match="zero"):
+        association(*zero)
+
+
+def test_vectors_of_words(bert: Bert) -> None:
+    table = bert.module.token_table.detach().numpy()
+    ids = bert.tokenizer.encode_word("rivers")
+    np.testing.assert_allclose(table_vectors(bert, ["rivers"])[0], table[ids].mean(0), atol=1e-6)
+    found = text_vectors(bert, ["river", "it rained"], layer=1, pooling="cls")
+    expected = bert.trace("it rained").hidden_states[1, 0]
+    np.testing.assert_allclose(found[1], expected, atol=1e-5)
+
+
+def test_unknown_words_are_refused(bert: Bert) -> None:
+    with pytest.raises(ValueError, match="cannot be written"):
+        table_vectors(bert, ["river", "\u4e00"])
+
+
+def test_chance_sets_of_random_vectors_are_centred(bert: Bert) -> None:
+    test = AssociationTest((("man", "house"), ("woman", "shop")), (("good",), ("bad",)))
+    counts = TokenCounts(np.full(bert.tokenizer.vocab_size, 7))
+    found = chance_effects(bert, test, counts, num_draws=300)
+    assert len(found) == 300
+    assert abs(found.mean()) < 0.4
+    assert found.std() > 0.3
+    np.testing.assert_array_equal(found, chance_effects(bert, test, counts, num_draws=300))
