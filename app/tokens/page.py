@@ -13,6 +13,7 @@ from ..shell.state import Field
 from ..token_strip.token_strip import token_strip
 from . import PAGE
 from .embedding_sum import show_leave_one_out, show_norm, show_sum
+from .growth import show_growth
 from .lookups import show_nearest, show_positions
 from .word_cut import PIECE_MARKS, show_steps
 
@@ -22,6 +23,7 @@ VIEWS = {
     "Leave one out": show_leave_one_out,
     "Position table": show_positions,
     "Nearest words": show_nearest,
+    "A vocabulary grows": show_growth,
 }
 VIEW = Field("tokens_view", "Three embeddings", tuple(VIEWS), url="view")
 TOKEN = Field("token", 1)

@@ -8,7 +8,14 @@ from app.shell.sentence_box import examples
 from tests.support.opened import page_of
 from tests.support.tiny import tiny_bert
 
-VIEWS = ["Three embeddings", "LayerNorm", "Leave one out", "Position table", "Nearest words"]
+VIEWS = [
+    "Three embeddings",
+    "LayerNorm",
+    "Leave one out",
+    "Position table",
+    "Nearest words",
+    "A vocabulary grows",
+]
 
 
 @pytest.fixture(scope="module")

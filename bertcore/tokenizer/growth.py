@@ -1,0 +1,243 @@
+"""How a vocabulary grows: characters at first, then one merge after another.
+
+Slow and made to be watched; `train_vocabulary` makes vocabularies. Tests hold the merges by count
+equal to those of the `tokenizers` library's BPE trainer.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from tokenizers import normalizers, pre_tokenizers
+
+from bertcore.tokenizer.training import PREFIX
+
+Rule: TypeAlias = Literal["count", "likelihood"]
+RULES: tuple[Rule, ...] = ("count", "likelihood")
+"""By which the next pair is chosen: BPE's (Sennrich et al. 2016), and WordPiece's as published
+(Schuster and Nakajima 2012)."""
+
+NUM_CANDIDATES = 8
+"""Pairs that each step lists by either rule."""
+
+_Key: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two pieces that stand side by side in words."""
+
+    left: str
+    right: str
+    """With "##", since it continues a word."""
+    count: int
+    """Times that they stand side by side in the text."""
+    count_left: int
+    count_right: int
+    """Times that each stands in the text at all."""
+
+    @property
+    def merged(self) -> str:
+        """The piece that a merge makes."""
+        return self.left + self.right.removeprefix(PREFIX)
+
+    @property
+    def likelihood(self) -> float:
+        """count / (count_left x count_right).
+
+        Times the number of pieces in the text, it is how much more often the two stand together
+        than if pieces followed each other by chance: the factor by which one occurrence becomes
+        more probable under a unigram model when they are one piece.
+        """
+        return self.count / (self.count_left * self.count_right)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A vocabulary between two merges."""
+
+    by_count: tuple[Pair, ...]
+    """Candidates of the next merge, the most frequent first."""
+    by_likelihood: tuple[Pair, ...]
+    """The same, the most likely first."""
+    num_pieces: int
+    """Pieces of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A vocabulary from its characters to its last merge."""
+
+    alphabet: tuple[str, ...]
+    """The pieces before the first merge: continuing characters, then characters."""
+    merges: tuple[Pair, ...]
+    """In order, each with the counts it was chosen by."""
+    steps: tuple[Step, ...]
+    """Before each merge, and after the last one."""
+    num_words: int
+    """Words of the text, repeats included."""
+
+    def pieces(self, num_merges: int) -> tuple[str, ...]:
+        """Return the vocabulary after some merges, without special tokens."""
+        merged = (pair.merged for pair in self.merges[:num_merges])
+        return tuple(dict.fromkeys((*self.alphabet, *merged)))
+
+
+def grow_vocabulary(
+    texts: Iterable[str],
+    *,
+    num_merges: int,
+    rule: Rule = "count",
+    do_lower_case: bool = True,
+    min_frequency: int = 2,
+    num_candidates: int = NUM_CANDIDATES,
+) -> Growth:
+    """Merge pairs of pieces, as long as there are any.
+
+    Args:
+        texts: To learn from; cut into words as BERT's tokenizer does.
+        num_merges: Most merges.
+        rule: Of `RULES`. Ties are broken by age: the pair whose left, then whose right piece is
+            older in the vocabulary.
+        do_lower_case: Lower-case and strip accents first.
+        min_frequency: Pairs that are rarer are no candidates.
+        num_candidates: Length of the two lists of candidates, 1 or more.
+
+    Raises:
+        ValueError: If the texts hold no word, or `rule` or a number is out of range.
+
+    Source: Sennrich et al. 2016, algorithm 1; for the likelihood, Schuster and Nakajima 2012,
+        section 3. Google's WordPiece trainer is not public; that of `tokenizers`, which
+        `train_vocabulary` uses, merges by count.
+    """
+    if rule not in RULES:
+        raise ValueError(f"rule is {rule!r}; expected one of {', '.join(RULES)}.")
+    if num_merges < 0 or min_frequency < 1 or num_candidates < 1:
+        raise ValueError(
+            f"num_merges is {num_merges}, min_frequency {min_frequency} and num_candidates "
+            f"{num_candidates}; expected at least 0, 1 and 1."
+        )
+    counts = count_words(texts, do_lower_case=do_lower_case)
+    if not counts:
+        raise ValueError("the text holds no word. Give a text with letters in it.")
+    state = _State(counts)
+    merges: list[Pair] = []
+    steps = [state.step(min_frequency, num_candidates)]
+    while len(merges) < num_merges and steps[-1].by_count:
+        best = steps[-1].by_count if rule == "count" else steps[-1].by_likelihood
+        merges.append(best[0])
+        state.merge(best[0])
+        steps.append(state.step(min_frequency, num_candidates))
+    return Growth(state.alphabet, tuple(merges), tuple(steps), counts.total())
+
+
+def count_words(texts: Iterable[str], *, do_lower_case: bool = True) -> Counter[str]:
+    """Return how often each word and punctuation mark stands in texts, cut as BERT's are."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(split_words(text, do_lower_case=do_lower_case))
+    return counts
+
+
+def split_words(text: str, *, do_lower_case: bool = True) -> list[str]:
+    """Return the words and punctuation marks of a text in order, cut as BERT's tokenizer does."""
+    normalized = normalizers.BertNormalizer(lowercase=do_lower_case).normalize_str(text)
+    words = pre_tokenizers.BertPreTokenizer().pre_tokenize_str(normalized)
+    return [word for word, _ in words]
+
+
+def split_by_merges(word: str, merges: Sequence[Pair]) -> list[str]:
+    """Cut a word into characters and apply merges to it, in their order.
+
+    >>> split_by_merges("that", [Pair("t", "##h", 2, 3, 2), Pair("th", "##a", 1, 2, 1)])
+    ['tha', '##t']
+    """
+    pieces = _characters(word)
+    for pair in merges:
+        pieces = _merged(pieces, pair.left, pair.right, pair.merged)
+    return pieces
+
+
+class _State:
+    """All different words, cut into pieces, and the counts that a merge changes."""
+
+    def __init__(self, counts: Counter[str]) -> None:
+        self._counts = list(counts.values())
+        self._words = [_characters(word) for word in counts]
+        self.pieces: Counter[str] = Counter()
+        self._pairs: Counter[_Key] = Counter()
+        self._places: dict[_Key, set[int]] = defaultdict(set)
+        """Words in which a pair stands, or stood."""
+        for number in range(len(self._words)):
+            self._add(number, 1)
+        characters = {piece.removeprefix(PREFIX) for piece in self.pieces}
+        continuing = {
+            piece for piece in self.pieces if piece.startswith(PREFIX) and piece != PREFIX
+        }
+        self.alphabet = (*sorted(continuing), *sorted(characters))
+        # As train_vocabulary numbers them: continuing characters, characters, merges.
+        self._ages = {piece: age for age, piece in enumerate(self.alphabet)}
+
+    def step(self, min_frequency: int, num_candidates: int) -> Step:
+        """Return the candidates by both rules."""
+        pieces, ages = self.pieces, self._ages
+        enough = [item for item in self._pairs.items() if item[1] >= min_frequency]
+        by_count = [(-count, ages[key[0]], ages[key[1]], key) for key, count in enough]
+        by_likelihood = [
+            (-count / (pieces[key[0]] * pieces[key[1]]), ages[key[0]], ages[key[1]], key)
+            for key, count in enough
+        ]
+        return Step(
+            tuple(self._pair(one[-1]) for one in heapq.nsmallest(num_candidates, by_count)),
+            tuple(self._pair(one[-1]) for one in heapq.nsmallest(num_candidates, by_likelihood)),
+            self.pieces.total(),
+        )
+
+    def merge(self, pair: Pair) -> None:
+        """Make one piece of a pair wherever it stands."""
+        self._ages.setdefault(pair.merged, len(self._ages))
+        for number in self._places.pop((pair.left, pair.right)):
+            self._add(number, -1)
+            self._words[number] = _merged(self._words[number], pair.left, pair.right, pair.merged)
+            self._add(number, 1)
+
+    def _pair(self, key: _Key) -> Pair:
+        left, right = key
+        return Pair(left, right, self._pairs[key], self.pieces[left], self.pieces[right])
+
+    def _add(self, number: int, sign: int) -> None:
+        """Count the pieces and pairs of a word, or take them out of the counts."""
+        pieces, count = self._words[number], sign * self._counts[number]
+        for piece in pieces:
+            self.pieces[piece] += count
+        for key in pairwise(pieces):
+            self._pairs[key] += count
+            if not self._pairs[key]:
+                del self._pairs[key]
+            if sign > 0:
+                self._places[key].add(number)
+
+
+def _characters(word: str) -> list[str]:
+    return [word[0], *(PREFIX + character for character in word[1:])]
+
+
+def _merged(pieces: list[str], left: str, right: str, merged: str) -> list[str]:
+    """Return the pieces with each `left`, `right` joined, from left to right."""
+    if left not in pieces or right not in pieces:
+        return pieces
+    joined: list[str] = []
+    place = 0
+    while place < len(pieces):
+        if pieces[place] == left and pieces[place + 1 : place + 2] == [right]:
+            joined.append(merged)
+            place += 2
+        else:
+            joined.append(pieces[place])
+            place += 1
+    return joined
