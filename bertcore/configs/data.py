@@ -14,7 +14,12 @@ EMBEDDING_SHARINGS = ("es", "nes", "gdes")
 RowKind = Literal["pairs", "packed"]
 """Sentence pairs, of which about half have a random second part; or rows packed full of text."""
 OBJECTIVES: Mapping[str, RowKind] = MappingProxyType(
-    {"mlm+nsp": "pairs", "mlm": "packed", "rtd": "packed"}
+    {
+        "mlm+nsp": "pairs",
+        "mlm": "packed",
+        "wwm": "packed",
+        "rtd": "packed",
+    }
 )
 """Pretraining objectives and the rows that they are trained on."""
 
@@ -29,7 +34,7 @@ class DataConfig:
 
     objective: str = "mlm+nsp"
     """mlm+nsp: BERT's, on sentence pairs; on rows packed full of running text: mlm: masked words
-    alone; rtd: ELECTRA's replaced tokens."""
+    alone; wwm: whole words masked; rtd: ELECTRA's replaced tokens."""
     max_seq_length: int = 128
     """T: tokens of a row, special tokens included."""
     max_predictions_per_seq: int = 20

@@ -81,23 +81,56 @@ def mask_tokens(
     if isinstance(generator, Generator):
         first, num_rows = rows_of or (0, rows)
         own_rows = slice(first, first + rows)
-        draws = _Draws.of(num_rows, width, p, vocab_size, generator).take(own_rows)
+        draws = Draws.of(num_rows, width, p, vocab_size, generator).take(own_rows)
     else:
-        draws = _Draws.join([_Draws.of(1, width, p, vocab_size, own) for own in generator])
+        draws = Draws.of_rows(rows, width, p, vocab_size, generator)
     # The P largest random keys of a row are a random choice without replacement, in random order.
     keys = draws.keys.masked_fill(~maskable, -1.0)
     chosen = keys.topk(p, dim=1).indices
     beyond = torch.arange(p, device=device) >= counts[:, None]
     # Padding sorts to the end, then becomes position 0 with weight 0.
     positions = chosen.masked_fill(beyond, width).sort(dim=1).values
+    return replace_chosen(
+        input_ids,
+        positions,
+        action=draw_actions(draws.actions, actions),
+        random_ids=draws.ids,
+        max_predictions=max_predictions,
+        mask_id=mask_id,
+    )
+
+
+def draw_actions(draws: Tensor, actions: Actions) -> Tensor:
+    """Turn numbers from 0 to 1 into actions by their shares: 0 [MASK], 1 kept, 2 random."""
+    to_mask, kept = actions[0], actions[0] + actions[1]
+    return torch.where(draws < to_mask, 0, torch.where(draws < kept, 1, 2))
+
+
+def replace_chosen(
+    input_ids: Tensor,
+    positions: Tensor,
+    *,
+    action: Tensor,
+    random_ids: Tensor,
+    max_predictions: int,
+    mask_id: int,
+) -> Masked:
+    """Replace the tokens at chosen positions.
+
+    Args:
+        input_ids: int64, [B, T].
+        positions: Of each row in ascending order, padded with T, int64, [B, p].
+        action: 0: becomes [MASK], 1: stays, 2: becomes random, int64, [B, p].
+        random_ids: What random ones become, int64, [B, p].
+        max_predictions: P, at least p.
+        mask_id: Id of [MASK].
+    """
+    rows, width = input_ids.shape
     padded = positions == width
     positions = positions.masked_fill(padded, 0)
     labels = input_ids.gather(1, positions).masked_fill(padded, 0)
-    share = draws.actions
-    to_mask, kept = actions[0], actions[0] + actions[1]
-    action = torch.where(share < to_mask, 0, torch.where(share < kept, 1, 2))
     action = action.masked_fill(padded, -1)
-    replacement = torch.where(action == 0, mask_id, torch.where(action == 2, draws.ids, labels))
+    replacement = torch.where(action == 0, mask_id, torch.where(action == 2, random_ids, labels))
     # One extra column receives the writes of padding.
     extended = torch.cat([input_ids, input_ids.new_zeros(rows, 1)], dim=1)
     extended.scatter_(1, positions.masked_fill(padded, width), replacement)
@@ -108,12 +141,12 @@ def mask_tokens(
         weights=(~padded).float(),
         action=action,
     )
-    if p == max_predictions:
+    if positions.shape[1] == max_predictions:
         return hidden
     return _pad_predictions(hidden, max_predictions)
 
 
-class _Draws(NamedTuple):
+class Draws(NamedTuple):
     """The random numbers of some rows."""
 
     keys: Tensor
@@ -124,7 +157,22 @@ class _Draws(NamedTuple):
     """The random tokens, [rows, p]."""
 
     @classmethod
-    def of(cls, rows: int, width: int, p: int, vocab_size: int, generator: Generator) -> _Draws:
+    def of_rows(
+        cls,
+        rows: int,
+        width: int,
+        p: int,
+        vocab_size: int,
+        generator: Generator | Sequence[Generator],
+    ) -> Draws:
+        """Draw for a batch, or with one generator a row for each row on its own."""
+        if isinstance(generator, Generator):
+            return cls.of(rows, width, p, vocab_size, generator)
+        return cls.join([cls.of(1, width, p, vocab_size, own) for own in generator])
+
+    @classmethod
+    def of(cls, rows: int, width: int, p: int, vocab_size: int, generator: Generator) -> Draws:
+        """Draw for `rows` rows of `width` tokens, of which at most p are chosen."""
         device = generator.device
         return cls(
             torch.rand(rows, width, generator=generator, device=device),
@@ -133,11 +181,13 @@ class _Draws(NamedTuple):
         )
 
     @classmethod
-    def join(cls, parts: Sequence[_Draws]) -> _Draws:
+    def join(cls, parts: Sequence[Draws]) -> Draws:
+        """Return the numbers of all parts, in order."""
         return cls(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))
 
-    def take(self, rows: slice) -> _Draws:
-        return _Draws(*(tensor[rows] for tensor in self))
+    def take(self, rows: slice) -> Draws:
+        """Return those of some rows."""
+        return Draws(*(tensor[rows] for tensor in self))
 
 
 def _pad_predictions(masked: Masked, max_predictions: int) -> Masked:

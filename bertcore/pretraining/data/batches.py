@@ -61,6 +61,19 @@ class Batch:
         """Return the same rows as a part of a larger batch with these counts."""
         return replace(self, whole=totals)
 
+    def take(self, rows: slice) -> Self:
+        """Return some of the rows, as a part of this batch."""
+        masked = Masked(*(tensor[rows] for tensor in self.masked))
+        labels = self.next_sentence_labels
+        return replace(
+            self,
+            masked=masked,
+            segment_ids=self.segment_ids[rows],
+            attention_mask=self.attention_mask[rows],
+            next_sentence_labels=None if labels is None else labels[rows],
+            whole=self.totals,
+        )
+
     @property
     def totals(self) -> Totals:
         """Counts of the whole batch, by which losses are divided."""
@@ -102,7 +115,7 @@ def make_batch(
     one = generator if isinstance(generator, torch.Generator) else generator[0]
     device, width = one.device, config.max_seq_length
     lengths = instances.lengths
-    counts = _num_masked(lengths, config)
+    counts = num_masked_of(lengths, config)
     labels = None
     if isinstance(instances, PackedRows):
         # A row of many short documents may have less text than tokens to hide.
@@ -135,7 +148,7 @@ def make_batch(
     )
 
 
-def _num_masked(lengths: NDArray[np.int64], config: DataConfig) -> NDArray[np.int64]:
+def num_masked_of(lengths: NDArray[np.int64], config: DataConfig) -> NDArray[np.int64]:
     """Return `num_masked` of many lengths at once; numpy rounds halves to even as Python does."""
     wanted = np.rint(config.masked_lm_prob * lengths).astype(np.int64)
     counts: NDArray[np.int64] = np.clip(wanted, 1, config.max_predictions_per_seq)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from torch import Tensor
 from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.instances import Instances
 from bertcore.pretraining.data.packed_rows import PackedRows, document_places
-from bertcore.tokenizer import Tokenizer
+from bertcore.tokenizer import WORD_MARKS, LibraryTokenizer, Tokenizer
 
 
 class Rows(NamedTuple):
@@ -26,6 +27,45 @@ class Rows(NamedTuple):
     """int64, [B, T]"""
     attention_mask: Tensor
     """True at tokens, False at padding, [B, T]."""
+    corpus_index: NDArray[np.int64]
+    """The place of each token of text in the corpus, [B, T]; of no meaning at special tokens."""
+
+
+def lay_out(
+    corpus: PackedCorpus,
+    rows: Instances | PackedRows,
+    tokenizer: Tokenizer,
+    width: int,
+    device: torch.device,
+) -> Rows:
+    """Return rows of pairs or of running text, padded to `width` tokens."""
+    if isinstance(rows, PackedRows):
+        return lay_out_packed(corpus, rows, tokenizer, width, device)
+    return lay_out_pairs(corpus, rows, tokenizer, width, device)
+
+
+def starts_of_words(corpus: PackedCorpus, rows: Rows, tokenizer: Tokenizer) -> Tensor:
+    """Return False at pieces that continue a word, [B, T], on the CPU.
+
+    The first piece of a sentence begins a word, also where the vocabulary marks only the spaces
+    between words (byte-level BPE).
+    """
+    begins = _begins_word(tokenizer)[rows.ids.cpu()]
+    sentences = np.asarray(corpus.sentence_starts)
+    after = np.searchsorted(sentences, rows.corpus_index).clip(max=len(sentences) - 1)
+    return begins | torch.from_numpy(sentences[after] == rows.corpus_index)
+
+
+@functools.lru_cache(maxsize=4)
+def _begins_word(tokenizer: Tokenizer) -> Tensor:
+    """Return whether each piece of the vocabulary begins a word, [V].
+
+    WordPiece marks what continues a word (##ing); other vocabularies mark what begins one.
+    """
+    begins = [piece.startswith(tuple(WORD_MARKS)) for piece in tokenizer.vocab]
+    continues = [piece.startswith("##") and len(piece) > 2 for piece in tokenizer.vocab]
+    is_wordpiece = not isinstance(tokenizer, LibraryTokenizer) or sum(continues) > sum(begins)
+    return ~torch.tensor(continues) if is_wordpiece else torch.tensor(begins)
 
 
 def lay_out_pairs(
@@ -51,6 +91,7 @@ def lay_out_pairs(
         is_special=is_special,
         segment_ids=((place > middle) & (place <= last)).long(),
         attention_mask=place <= last,
+        corpus_index=index,
     )
 
 
@@ -80,6 +121,7 @@ def lay_out_packed(
         is_special=is_special,
         segment_ids=torch.zeros_like(ids),
         attention_mask=~is_padding,
+        corpus_index=index,
     )
 
 

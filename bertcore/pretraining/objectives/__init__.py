@@ -5,10 +5,16 @@ from __future__ import annotations
 from bertcore.pretraining.objectives.masked_words import MaskedWords, MaskedWordsAndPairs
 from bertcore.pretraining.objectives.objective import Objective
 from bertcore.pretraining.objectives.replaced_tokens import ReplacedTokens
+from bertcore.pretraining.objectives.whole_words import WholeWords
 
 OBJECTIVES: dict[str, Objective] = {
     objective.name: objective
-    for objective in (MaskedWordsAndPairs(), MaskedWords(), ReplacedTokens())
+    for objective in (
+        MaskedWordsAndPairs(),
+        MaskedWords(),
+        WholeWords(),
+        ReplacedTokens(),
+    )
 }
 
 

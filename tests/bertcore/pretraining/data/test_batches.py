@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bertcore.pretraining import Batch, Batches, DataConfig, fixed_batches, num_masked
-from bertcore.pretraining.data.batches import _num_masked
+from bertcore.pretraining.data.batches import num_masked_of
 from bertcore.pretraining.data.epochs import Place
 from tests.support.batch_checks import originals
 from tests.support.small_corpus import small_corpus
@@ -155,7 +155,7 @@ def test_a_round_in_windows_shows_every_document_once(monkeypatch: pytest.Monkey
 def test_counts_of_many_rows_are_those_of_each() -> None:
     for config in (DataConfig(), DataConfig.for_length(512), DataConfig(masked_lm_prob=0.25)):
         lengths = np.arange(5, config.max_seq_length + 1)
-        found = _num_masked(lengths, config).tolist()
+        found = num_masked_of(lengths, config).tolist()
         most, share = config.max_predictions_per_seq, config.masked_lm_prob
         assert found == [num_masked(int(length), most, share) for length in lengths]
 

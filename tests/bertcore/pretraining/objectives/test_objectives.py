@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 
 from bertcore.configs import data
 from bertcore.objectives.masking import Masked
@@ -21,6 +22,8 @@ TRAIN = TrainConfig(
 )
 DATA = DataConfig(max_seq_length=24, max_predictions_per_seq=5, batch_size=4)
 ALL = tuple(OBJECTIVES)
+CLASSES = {"mlm+nsp": "BertForPreTraining", "mlm": "BertForMaskedLM", "wwm": "BertForMaskedLM"}
+"""In `transformers`, of a BERT's checkpoint."""
 
 
 def build(path: Path, objective: str, *, resume: bool = False, **changes: Any) -> Pretraining:
@@ -121,6 +124,36 @@ def test_a_batch_can_be_learned_by_heart(tmp_path: Path, objective: str) -> None
     batch = run.batches.batch(0)
     losses = [run.train_step([batch])["loss"] for _ in range(60)]
     assert losses[-1] < 0.5 * losses[0]
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("objective", CLASSES)
+def test_checkpoints_open_in_transformers(tmp_path: Path, objective: str) -> None:
+    """As the class that has the trained heads, with equal logits."""
+    run = build(tmp_path, objective, steps=2, dtype="float32")
+    run.run()
+    folder = run.folder.checkpoints()[-1]
+    (name,) = json.loads((folder / "config.json").read_text())["architectures"]
+    assert name == CLASSES[objective]
+    theirs, report = getattr(transformers, name).from_pretrained(folder, output_loading_info=True)
+    assert not report["missing_keys"]
+    assert not report["unexpected_keys"]
+    theirs.eval()
+    network = run.network.eval()
+    batch: Any = run.batches.batch(0)
+    with torch.no_grad():
+        expected = theirs(
+            input_ids=batch.masked.input_ids,
+            token_type_ids=batch.segment_ids,
+            attention_mask=batch.attention_mask.long(),
+        )
+        hidden = network(batch.masked.input_ids, batch.segment_ids, batch.attention_mask)
+    logits = expected.prediction_logits if "mlm+" in objective else expected.logits
+    at = batch.attention_mask
+    torch.testing.assert_close(network.mlm_logits(hidden)[at], logits[at], atol=1e-5, rtol=0)
+    if network.nsp is not None:
+        pairs = expected.seq_relationship_logits
+        torch.testing.assert_close(network.nsp_logits(hidden), pairs, atol=1e-5, rtol=0)
 
 
 def test_a_run_does_not_resume_with_another_objective(tmp_path: Path) -> None:

@@ -1,0 +1,102 @@
+"""Whole words in training: every hidden word is whole, in any vocabulary."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from tokenizers import Tokenizer as FastTokenizer
+from tokenizers import models, pre_tokenizers, processors, trainers
+
+from bertcore.pretraining import DataConfig, pack_corpus
+from bertcore.pretraining.data.epochs import Batches
+from bertcore.tokenizer import Tokenizer, open_tokenizer, train_vocabulary
+from tests.support.small_corpus import small_corpus, small_documents
+from tests.support.tiny import tiny_tokenizer
+
+CONFIG = DataConfig.for_length(64, objective="wwm", batch_size=8, mask_shares="0/100/0")
+
+
+def wordpieces() -> Tokenizer:
+    """Return a vocabulary so small that many words have several pieces."""
+    texts = [sentence for document in small_documents() for sentence in document]
+    return Tokenizer(train_vocabulary(texts, vocab_size=60))
+
+
+def byte_pairs(folder: Path) -> Tokenizer:
+    """Return a byte-level vocabulary, as RoBERTa's: a space is the mark of a word's beginning."""
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    fast = FastTokenizer(models.BPE(unk_token="<unk>"))
+    fast.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    texts = [sentence for document in small_documents() for sentence in document]
+    fast.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=90, special_tokens=special))
+    fast.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
+    fast.save(str(folder / "tokenizer.json"))
+    names = {"cls": "<s>", "pad": "<pad>", "sep": "</s>", "unk": "<unk>", "mask": "<mask>"}
+    roles = {f"{role}_token": name for role, name in names.items()}
+    (folder / "tokenizer_config.json").write_text(json.dumps(roles))
+    return open_tokenizer(folder)
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "byte-level"])
+def test_hidden_words_are_whole(tmp_path: Path, kind: str) -> None:
+    tokenizer = wordpieces() if kind == "wordpiece" else byte_pairs(tmp_path)
+    corpus = pack_corpus(small_documents(), tokenizer)
+    starts = set(corpus.sentence_starts.tolist())
+    batches = Batches(corpus, tokenizer, CONFIG, seed=1)
+    num_hidden = num_long = 0
+    for step in range(6):
+        batch = batches.batch(step)
+        rows = batches._instances_at(step)
+        for row in range(8):
+            masked = batch.masked
+            ids = masked.input_ids[row].tolist()  # all are kept
+            hidden = set(masked.positions[row][masked.weights[row] == 1].tolist())
+            words: list[list[int]] = []
+            place = int(rows.spans[row][0])
+            for at, token in enumerate(ids):
+                if token in tokenizer.special_ids:
+                    words.append([])
+                    continue
+                piece = tokenizer.id_to_token(token)
+                begins = not piece.startswith("##") if kind == "wordpiece" else piece[0] == "Ġ"
+                if begins or place in starts or not words[-1]:
+                    words.append([])
+                words[-1].append(at)
+                place += 1
+            for word in filter(None, words):
+                assert len(hidden & set(word)) in (0, len(word))
+                num_long += len(word) > 1 and word[0] in hidden
+            num_hidden += len(hidden)
+    assert num_long > 50
+    # Words that do not fit leave a few pieces of the number free.
+    assert 0.8 < num_hidden / (6 * 8 * 10) <= 1
+
+
+def test_masks_differ_from_those_of_single_pieces() -> None:
+    tokenizer = wordpieces()
+    corpus = pack_corpus(small_documents(), tokenizer)
+
+    def touching(objective: str) -> float:
+        batches = Batches(corpus, tokenizer, replace(CONFIG, objective=objective), seed=1)
+        masks = [batches.batch(step).masked for step in range(6)]
+        gaps = [m.positions.diff(dim=1)[m.weights[:, 1:] == 1] for m in masks]
+        return float((torch.cat(gaps) == 1).float().mean())
+
+    assert touching("wwm") > 2 * touching("mlm")
+
+
+def test_static_masks_come_again() -> None:
+    corpus = small_corpus()
+    config = replace(CONFIG, dupe_factor=1)
+    first = Batches(corpus, tiny_tokenizer(), config, seed=1)
+    seen = {}
+    for step in range(30):
+        masked = first.batch(step).masked
+        for row in range(8):
+            text = torch.where(masked.input_ids[row] == 4, 0, masked.input_ids[row])
+            key = tuple(text.tolist())
+            places = tuple(masked.positions[row].tolist())
+            assert seen.setdefault(key, places) == places
+    assert len(seen) < 30 * 8
