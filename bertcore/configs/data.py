@@ -19,9 +19,13 @@ OBJECTIVES: Mapping[str, RowKind] = MappingProxyType(
         "mlm": "packed",
         "wwm": "packed",
         "rtd": "packed",
+        "plm": "packed",
     }
 )
 """Pretraining objectives and the rows that they are trained on."""
+
+OWN_SHARES: Mapping[str, float] = MappingProxyType({"plm": 1 / 6})
+"""`masked_lm_prob` of objectives whose papers have another than 0.15."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,13 +38,15 @@ class DataConfig:
 
     objective: str = "mlm+nsp"
     """mlm+nsp: BERT's, on sentence pairs; on rows packed full of running text: mlm: masked words
-    alone; wwm: whole words masked; rtd: ELECTRA's replaced tokens."""
+    alone; wwm: whole words masked; rtd: ELECTRA's replaced tokens; plm: XLNet's words in a random
+    order."""
     max_seq_length: int = 128
     """T: tokens of a row, special tokens included."""
     max_predictions_per_seq: int = 20
     """P, the most hidden tokens of a row."""
     masked_lm_prob: float = MASKED_LM_PROB
-    """Fraction of tokens that are masked, 0 < p < 1."""
+    """Fraction of tokens that are masked, or predicted, 0 < p < 1; where it is not given, plm
+    predicts a sixth."""
     mask_shares: str = MASK_SHARES
     """Of the masked tokens: percent that become [MASK], stay, and become a random token, as
     100/0/0; held-out masks are always 80/10/10."""
@@ -127,13 +133,20 @@ class DataConfig:
 
     @classmethod
     def for_length(
-        cls, max_seq_length: int = 128, *, masked_lm_prob: float = MASKED_LM_PROB, **fields: Any
+        cls, max_seq_length: int = 128, *, masked_lm_prob: float | None = None, **fields: Any
     ) -> DataConfig:
         """Return settings with room for every token that is hidden in a row of that length.
 
         >>> DataConfig.for_length(128).max_predictions_per_seq
         20
+
+        Args:
+            max_seq_length: T.
+            masked_lm_prob: Fraction of hidden tokens; None: the objective's own.
+            fields: The others.
         """
+        if masked_lm_prob is None:
+            masked_lm_prob = OWN_SHARES.get(str(fields.get("objective")), MASKED_LM_PROB)
         # A fraction out of its range is refused by name, and not here.
         most = round(masked_lm_prob * max_seq_length) + 1 if 0 < masked_lm_prob < 1 else 1
         return cls(

@@ -23,6 +23,7 @@ from bertcore.objectives.denoising import (
     mass,
     t5_lengths,
     t5_noise,
+    t5_num_spans,
     t5_spans,
 )
 from bertcore.objectives.masked_words import (
@@ -69,6 +70,7 @@ __all__ = [
     "span_lengths",
     "t5_lengths",
     "t5_noise",
+    "t5_num_spans",
     "t5_spans",
     "unilm",
 ]

@@ -140,7 +140,12 @@ class Permutation:
 
 
 def permute(
-    row: Row, rng: np.random.Generator, *, share: float = PREDICTED, longest: int = LONGEST_GRAM
+    row: Row,
+    rng: np.random.Generator,
+    *,
+    share: float = PREDICTED,
+    longest: int = LONGEST_GRAM,
+    most: int | None = None,
 ) -> Permutation:
     """Draw an order and predict its end: runs of 1 to 5 pieces, a sixth of the row in all.
 
@@ -151,6 +156,7 @@ def permute(
         rng: Fixes the result.
         share: Of the pieces of the text that are predicted.
         longest: The longest run; a run of n pieces has a chance in proportion to 1 / n.
+        most: The most pieces that are predicted.
 
     Raises:
         ValueError: If there are fewer than two pieces of text.
@@ -160,7 +166,7 @@ def permute(
     """
     check_text(row, 2)
     places = row.text_places
-    number = min(len(places) - 1, num_masked(len(places), len(places), share))
+    number = min(len(places) - 1, num_masked(len(places), most or len(places), share))
     weights = 1 / np.arange(1, longest + 1)
     targets: set[int] = set()
     while len(targets) < number:

@@ -96,12 +96,26 @@ def t5_noise(
 
     A clean span comes first, so that the text begins with a word and ends with a sentinel.
     """
-    noisy = int(np.clip(round(share * length), 1, length - 1))
-    num_spans = min(max(1, round(noisy / mean_length)), noisy, length - noisy)
+    noisy = _num_noisy(length, share)
+    num_spans = t5_num_spans(length, share=share, mean_length=mean_length)
     lengths = np.empty(2 * num_spans, dtype=np.int64)
     lengths[::2] = _composition(length - noisy, num_spans, rng)
     lengths[1::2] = _composition(noisy, num_spans, rng)
     return np.repeat(np.arange(2 * num_spans) % 2 == 1, lengths)
+
+
+def t5_num_spans(length: int, *, share: float = SHARE, mean_length: float = MEAN_SPAN) -> int:
+    """Return how many spans are removed from `length` pieces: a sentinel each.
+
+    >>> t5_num_spans(568), t5_num_spans(2)
+    (28, 1)
+    """
+    noisy = _num_noisy(length, share)
+    return min(max(1, round(noisy / mean_length)), noisy, length - noisy)
+
+
+def _num_noisy(length: int, share: float) -> int:
+    return int(np.clip(round(share * length), 1, length - 1))
 
 
 def t5_lengths(

@@ -11,6 +11,7 @@ from bertcore.objectives import Pieces, Row
 from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.layout import lay_out_packed
 from bertcore.pretraining.data.packed_rows import PackedRows
+from bertcore.pretraining.data.sentinels import sentinel_ids
 from bertcore.tokenizer import Tokenizer
 from bertcore.tokenizer.training import PREFIX
 
@@ -78,20 +79,3 @@ def pieces_of(tokenizer: Tokenizer) -> Pieces:
         sep_id=tokenizer.sep_id,
         sentinel_ids=sentinel_ids(tokenizer),
     )
-
-
-def sentinel_ids(tokenizer: Tokenizer) -> tuple[int, ...]:
-    """Return the ids of T5's sentinels, <extra_id_0>, <extra_id_1>, ..., as far as they go."""
-    ids: list[int] = []
-    while (found := tokenizer.token_to_id(sentinel(len(ids)))) is not None:
-        ids.append(found)
-    return tuple(ids)
-
-
-def sentinel(number: int) -> str:
-    """Return the token of a sentinel, as T5's tokenizer names it.
-
-    >>> sentinel(0)
-    '<extra_id_0>'
-    """
-    return f"<extra_id_{number}>"

@@ -159,6 +159,23 @@ def batch_loss(network: Network, batch: Batch, device: torch.device) -> Pretrain
     return pretraining_loss(network, to_device(batch, device))
 
 
+def fastest(
+    network: Network, dtype: str, *, is_compiled: bool
+) -> tuple[AttentionFunction, WordLoss]:
+    """Return what attends and computes the loss of words fastest; all compute the same.
+
+    Args:
+        network: On its device.
+        dtype: "bfloat16" or "float32": what it will compute in.
+        is_compiled: Whether a compiler will see it.
+    """
+    fast = dtype == "bfloat16" and network.token_table.device.type == "cpu"
+    return (
+        attention_in_products if fast else attention_fused,
+        word_loss_in_chunks if fast and not is_compiled else word_loss,
+    )
+
+
 class NetworkWithLoss(nn.Module):
     """A network and its loss as one module: what is compiled, and spread over processes.
 
@@ -171,11 +188,7 @@ class NetworkWithLoss(nn.Module):
     def __init__(self, network: Network, *, dtype: str, is_compiled: bool = False) -> None:
         super().__init__()
         self.network = network
-        on_cpu = network.token_table.device.type == "cpu"
-        # What trains fastest; each pair computes the same.
-        fast = on_cpu and dtype == "bfloat16"
-        self.attention = attention_in_products if fast else attention_fused
-        self.word_loss = word_loss_in_chunks if fast and not is_compiled else word_loss
+        self.attention, self.word_loss = fastest(network, dtype, is_compiled=is_compiled)
 
     def forward(self, batch: BatchTensors) -> PretrainingLoss:
         """Return the loss of a batch or of a part of it."""

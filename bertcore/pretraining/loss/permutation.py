@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from bertcore.network import Network
 from bertcore.network.attention import AttentionFunction, attention_fused
+from bertcore.pretraining.loss.objective import fastest
 from bertcore.pretraining.loss.word_loss import WordLoss, word_loss
 
 
@@ -40,6 +41,8 @@ class PermutedRows(NamedTuple):
     """Of the predicted tokens, padded with 0, int64, [B, P]."""
     weights: Tensor
     """1 at predicted tokens, 0 at padding, float32, [B, P]."""
+    queries: Tensor
+    """[MASK] in place of each of them, with which the query stream begins, int64, [B, P]."""
     total_predicted: Tensor
     """Predicted tokens of the whole batch, of which this may be a part; float32 scalar."""
 
@@ -47,7 +50,6 @@ class PermutedRows(NamedTuple):
 def permutation_loss(
     network: Network,
     rows: PermutedRows,
-    mask_id: int,
     *,
     attention: AttentionFunction = attention_fused,
     word_loss: WordLoss = word_loss,
@@ -57,7 +59,6 @@ def permutation_loss(
     Args:
         network: With a masked-word head and position vectors.
         rows: On the network's device.
-        mask_id: Of the token whose vector the query stream begins with.
         attention, word_loss: As for `pretraining_loss`.
 
     Raises:
@@ -66,7 +67,7 @@ def permutation_loss(
 
     Source: Yang et al. 2019, equation 3 and section 2.3.
     """
-    states = query_states(network, rows, mask_id, attention=attention)  # [B, P, D]
+    states = query_states(network, rows, attention=attention)  # [B, P, D]
     head = network.masked_word_head()
     weights = rows.weights.flatten()
     labels = rows.input_ids.gather(1, rows.positions).flatten()
@@ -80,10 +81,28 @@ def permutation_loss(
     return PermutationLoss(loss, (right * weights).sum(), weights.sum())
 
 
+class PermutationWithLoss(nn.Module):
+    """A network and the loss of permutation language modelling.
+
+    Args:
+        network, dtype, is_compiled: As for `NetworkWithLoss`.
+    """
+
+    def __init__(self, network: Network, *, dtype: str, is_compiled: bool = False) -> None:
+        super().__init__()
+        self.network = network
+        self.attention, self.word_loss = fastest(network, dtype, is_compiled=is_compiled)
+
+    def forward(self, rows: PermutedRows) -> PermutationLoss:
+        """Return the loss of a batch or of a part of it."""
+        return permutation_loss(
+            self.network, rows, attention=self.attention, word_loss=self.word_loss
+        )
+
+
 def query_states(
     network: Network,
     rows: PermutedRows,
-    mask_id: int,
     *,
     attention: AttentionFunction = attention_fused,
 ) -> Tensor:
@@ -95,7 +114,7 @@ def query_states(
     have the same weights, as in the paper.
 
     Args:
-        network, rows, mask_id, attention: As for `permutation_loss`.
+        network, rows, attention: As for `permutation_loss`.
 
     Source: Yang et al. 2019, section 2.3. Differs: positions are learned vectors that are added to
         the input, not relative ones inside attention; there is no memory of earlier rows; a query
@@ -106,9 +125,8 @@ def query_states(
     num_tokens = rows.input_ids.shape[1]
     segment_ids, places = network.default_ids(rows.input_ids, rows.segment_ids, None)
     places = places.expand_as(rows.input_ids)
-    masks = torch.full_like(rows.positions, mask_id)
     hidden = network(
-        torch.cat([rows.input_ids, masks], dim=1),
+        torch.cat([rows.input_ids, rows.queries], dim=1),
         torch.cat([segment_ids, segment_ids.gather(1, rows.positions)], dim=1),
         stream_mask(rows),
         torch.cat([places, places.gather(1, rows.positions)], dim=1),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bertcore.pretraining.objectives.masked_words import MaskedWords, MaskedWordsAndPairs
 from bertcore.pretraining.objectives.objective import Objective
+from bertcore.pretraining.objectives.permutation import PermutedWords
 from bertcore.pretraining.objectives.replaced_tokens import ReplacedTokens
 from bertcore.pretraining.objectives.whole_words import WholeWords
 
@@ -14,6 +15,7 @@ OBJECTIVES: dict[str, Objective] = {
         MaskedWords(),
         WholeWords(),
         ReplacedTokens(),
+        PermutedWords(),
     )
 }
 

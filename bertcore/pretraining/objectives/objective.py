@@ -221,3 +221,20 @@ class Objective(ABC):
     def weights(self, folder: Path) -> dict[str, Tensor]:
         """Return the weights of the network that `save` wrote, on the CPU."""
         return bert_weights(folder)
+
+
+def refuse_mask_shares(config: DataConfig, reason: str) -> None:
+    """Refuse `mask_shares` of an objective that has no use for them.
+
+    Args:
+        config: Settings.
+        reason: Why, as the end of a sentence.
+
+    Raises:
+        ValueError: If they are not the usual ones.
+    """
+    if config.mask_shares != MASK_SHARES:
+        raise ValueError(
+            f"mask_shares is {config.mask_shares!r} and would have no effect: {reason}. "
+            "Leave it out."
+        )

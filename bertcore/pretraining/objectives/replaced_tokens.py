@@ -14,7 +14,6 @@ from bertcore.checkpoints import save
 from bertcore.checkpoints.keys import key_table
 from bertcore.config import BertConfig
 from bertcore.configs import DataConfig, TrainConfig
-from bertcore.configs.data import MASK_SHARES
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
 from bertcore.pretraining.data.batches import Batch, Totals, make_batch
@@ -32,7 +31,7 @@ from bertcore.pretraining.loss.replaced_tokens import (
     share_tables,
     whole_tables,
 )
-from bertcore.pretraining.objectives.objective import Generators, Objective
+from bertcore.pretraining.objectives.objective import Generators, Objective, refuse_mask_shares
 from bertcore.pretraining.start.warm_start import log_frequencies
 from bertcore.tokenizer import Tokenizer
 
@@ -96,11 +95,7 @@ class ReplacedTokens(Objective):
             ValueError: If they do not fit.
         """
         super().check(self.shape(shape), config)
-        if config.mask_shares != MASK_SHARES:
-            raise ValueError(
-                f"mask_shares is {config.mask_shares!r} and would have no effect: a generator "
-                "reads [MASK] at every hidden place. Leave it out."
-            )
+        refuse_mask_shares(config, "a generator reads [MASK] at every hidden place")
         generator_shape(self.shape(shape), config.generator_size)
 
     def check_start(self, shape: BertConfig) -> None:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 import torch
+import transformers
 
 from bertcore.objectives import Row
 from bertcore.pretraining import create_packed_rows
 from bertcore.pretraining.data.layout import lay_out_packed
-from bertcore.pretraining.data.text_rows import pieces_of, row_sources, sentinel_ids, text_rows
+from bertcore.pretraining.data.sentinels import (
+    check_sentinels,
+    sentinel_ids,
+    with_sentinels,
+)
+from bertcore.pretraining.data.text_rows import pieces_of, row_sources, text_rows
 from bertcore.tokenizer import Tokenizer
 from tests.support.small_corpus import small_corpus, small_documents
 from tests.support.tiny import tiny_tokenizer, tiny_vocabulary
@@ -81,3 +90,26 @@ def test_sentinels_are_counted_as_far_as_they_go() -> None:
     pieces = pieces_of(Tokenizer(vocab))
     assert pieces.sentinel_ids == (len(vocab) - 3, len(vocab) - 2)
     assert (pieces.size, pieces.mask_id) == (len(vocab), TOKENIZER.mask_id)
+
+
+def test_sentinels_are_added_behind_the_pieces(tmp_path: Path) -> None:
+    more = with_sentinels(TOKENIZER, 12)
+    size = TOKENIZER.vocab_size
+    assert more.vocab[:size] == TOKENIZER.vocab
+    assert sentinel_ids(more) == tuple(range(size, size + 12))
+    assert with_sentinels(more) is more
+    text = "the river bank was steep"
+    assert more.encode(text).input_ids == TOKENIZER.encode(text).input_ids
+    more.save(tmp_path)
+    again = Tokenizer.open(tmp_path)
+    assert (again.vocab, sentinel_ids(again)) == (more.vocab, sentinel_ids(more))
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    assert theirs.convert_tokens_to_ids("<extra_id_3>") == size + 3
+    assert theirs("a <extra_id_0> b").input_ids[2] == size
+
+
+def test_too_few_sentinels_are_refused_in_a_sentence() -> None:
+    check_sentinels(with_sentinels(TOKENIZER), 512, 0.15)
+    for few, length, needed in ((12, 512, 25), (3, 128, 6)):
+        with pytest.raises(ValueError, match=rf"has {few} .* of {length} tokens needs {needed}"):
+            check_sentinels(with_sentinels(TOKENIZER, few), length, 0.15)

@@ -55,7 +55,16 @@ def batch_of(items: list[tuple[Row, Permutation]]) -> PermutedRows:
         positions[i, : len(places)] = torch.from_numpy(places)
         weights[i, : len(places)] = 1
     segments = torch.arange(T).expand_as(ids) // 10
-    return PermutedRows(ids, segments, mask.bool(), rank, positions, weights, weights.sum())
+    return PermutedRows(
+        ids,
+        segments,
+        mask.bool(),
+        rank,
+        positions,
+        weights,
+        torch.full_like(positions, MASK),
+        weights.sum(),
+    )
 
 
 def network_of(**changes: object) -> Network:
@@ -108,7 +117,7 @@ def test_the_loss_is_that_of_each_target_alone(model_type: str) -> None:
             label = torch.tensor([row.ids[place]])
             losses.append(F.cross_entropy(logits, label))
             right += int(logits.argmax() == label)
-    found = permutation_loss(network, rows, MASK)
+    found = permutation_loss(network, rows)
     assert float(found.loss.detach()) == pytest.approx(
         float(torch.stack(losses).mean().detach()), abs=1e-5
     )
@@ -148,7 +157,7 @@ def test_the_two_streams_are_those_of_transformers_xlnet() -> None:
     for row, order in drawn():
         targets = np.flatnonzero(order.rank >= 0)
         rows = batch_of([(row, order)])
-        ours = query_states(network, rows, MASK)[0]
+        ours = query_states(network, rows)[0]
         given = _for_xlnet(row, order, targets)
         ids = given.pop("input_ids")
         zeros = torch.zeros_like(ids)
@@ -157,7 +166,7 @@ def test_the_two_streams_are_those_of_transformers_xlnet() -> None:
             states = theirs(inputs_embeds=vectors, **given).last_hidden_state[0]
         torch.testing.assert_close(ours.detach(), states, atol=1e-5, rtol=1e-5)
         loss = F.cross_entropy(network.mlm_logits(states), torch.from_numpy(row.ids[targets]))
-        found = permutation_loss(network, rows, MASK)
+        found = permutation_loss(network, rows)
         assert float(found.loss.detach()) == pytest.approx(float(loss.detach()), abs=1e-5)
 
 
@@ -209,15 +218,15 @@ def _as_xlnet(network: Network) -> transformers.XLNetModel:
 
 def test_a_query_does_not_see_its_own_word() -> None:
     network, rows = network_of(), batch_of(drawn())
-    before = query_states(network, rows, MASK).detach()
+    before = query_states(network, rows).detach()
     last = rows.rank.argmax(1)  # the last of the order: nobody sees it
     ids = rows.input_ids.scatter(1, last[:, None], 9)
     assert not torch.equal(ids, rows.input_ids)
-    after = query_states(network, rows._replace(input_ids=ids), MASK).detach()
+    after = query_states(network, rows._replace(input_ids=ids)).detach()
     assert torch.equal(before, after)
     first = (rows.rank == 0).long().argmax(1)  # the first: the others see it
     ids = rows.input_ids.scatter(1, first[:, None], 9)
-    after = query_states(network, rows._replace(input_ids=ids), MASK).detach()
+    after = query_states(network, rows._replace(input_ids=ids)).detach()
     is_other = (rows.rank.gather(1, rows.positions) > 0) & (rows.weights == 1)
     assert (before != after).any(-1)[is_other].all()
     of_first = (rows.rank.gather(1, rows.positions) == 0) & (rows.weights == 1)
@@ -226,13 +235,11 @@ def test_a_query_does_not_see_its_own_word() -> None:
 
 def test_the_parts_of_a_batch_sum_to_it() -> None:
     network, rows = network_of(), batch_of(drawn())
-    whole = permutation_loss(network, rows, MASK)
+    whole = permutation_loss(network, rows)
     parts = []
     for some in (slice(0, 1), slice(1, 3)):
         *of_rows, total = rows
-        parts.append(
-            permutation_loss(network, PermutedRows(*(t[some] for t in of_rows), total), MASK)
-        )
+        parts.append(permutation_loss(network, PermutedRows(*(t[some] for t in of_rows), total)))
     for name, value in whole._asdict().items():
         total = sum(float(getattr(part, name).detach()) for part in parts)
         assert total == pytest.approx(float(value.detach()), rel=1e-5), name
@@ -242,10 +249,8 @@ def test_padded_predictions_have_no_weight() -> None:
     network, rows = network_of(), batch_of(drawn())
     empty = rows.weights == 0
     assert empty.any()
-    before = permutation_loss(network, rows, MASK)
-    after = permutation_loss(
-        network, rows._replace(positions=rows.positions.masked_fill(empty, 4)), MASK
-    )
+    before = permutation_loss(network, rows)
+    after = permutation_loss(network, rows._replace(positions=rows.positions.masked_fill(empty, 4)))
     torch.testing.assert_close(before.loss, after.loss, atol=1e-6, rtol=0)
 
 
@@ -257,4 +262,4 @@ def test_rotary_positions_are_refused() -> None:
     )
     network = tiny_network(shape, heads=frozenset({"mlm"}))
     with pytest.raises(ValueError, match=r"position"):
-        permutation_loss(network, batch_of(drawn()), MASK)
+        permutation_loss(network, batch_of(drawn()))

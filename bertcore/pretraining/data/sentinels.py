@@ -1,0 +1,61 @@
+"""T5's sentinels: tokens that stand for removed spans."""
+
+from __future__ import annotations
+
+from bertcore.objectives import t5_num_spans
+from bertcore.tokenizer import AddedToken, Tokenizer
+
+NUM_SENTINELS = 100
+"""As many as T5's own vocabulary has."""
+
+
+def sentinel(number: int) -> str:
+    """Return the token of a sentinel, as T5's tokenizer names it.
+
+    >>> sentinel(0)
+    '<extra_id_0>'
+    """
+    return f"<extra_id_{number}>"
+
+
+def sentinel_ids(tokenizer: Tokenizer) -> tuple[int, ...]:
+    """Return the ids of <extra_id_0>, <extra_id_1>, ..., as far as they go."""
+    ids: list[int] = []
+    while (found := tokenizer.token_to_id(sentinel(len(ids)))) is not None:
+        ids.append(found)
+    return tuple(ids)
+
+
+def with_sentinels(tokenizer: Tokenizer, number: int = NUM_SENTINELS) -> Tokenizer:
+    """Return a tokenizer with so many sentinels behind its pieces, or itself where it has some."""
+    if sentinel_ids(tokenizer):
+        return tokenizer
+    new = [AddedToken(sentinel(i)) for i in range(number)]
+    return Tokenizer(
+        tokenizer.vocab,
+        do_lower_case=tokenizer.do_lower_case,
+        strip_accents=tokenizer.strip_accents,
+        tokenize_chinese_chars=tokenizer.tokenize_chinese_chars,
+        model_max_length=tokenizer.model_max_length,
+        added_tokens=(*tokenizer.added_tokens, *new),
+    )
+
+
+def check_sentinels(tokenizer: Tokenizer, max_seq_length: int, share: float) -> None:
+    """Refuse a vocabulary with fewer sentinels than a row may need.
+
+    Args:
+        tokenizer: Of the run.
+        max_seq_length: Of the longest row, its special tokens included.
+        share: Of the pieces that are removed.
+
+    Raises:
+        ValueError: If it has too few.
+    """
+    needed, there = t5_num_spans(max_seq_length - 2, share=share), len(sentinel_ids(tokenizer))
+    if there < needed:
+        raise ValueError(
+            f"the vocabulary has {there} sentinels ({sentinel(0)}, {sentinel(1)}, ...), and a row "
+            f"of {max_seq_length} tokens needs {needed}. Use a tokenizer with more of them or with "
+            "none, to which they are added, or lower max_seq_length."
+        )
