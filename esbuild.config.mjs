@@ -16,6 +16,7 @@ const ENTRIES = [
   "glance/drawing",
   "html_file/chart",
   "layer_map/layer_watch",
+  "objectives/drawing",
   "shell/live_text",
   "shell/render_signal",
   "token_strip/token_strip",

@@ -18,7 +18,7 @@ GROUPS = {
     "What if": ("what_if", "minimal_pair", "grammar"),
     "Many texts": ("heads", "layer_map"),
     "Checkpoints": ("checkpoints", "inspect_checkpoint", "compare"),
-    "Training": ("training_example", "training"),
+    "Training": ("training_example", "objectives", "training"),
     "Background": ("papers",),
 }
 PAGES: dict[str, PageInfo] = {

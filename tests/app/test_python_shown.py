@@ -43,6 +43,8 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
     "masked words": ("masked_words", {}, 3),
     "sentence pairs": ("sentence_pairs", {}, 3),
     "tokens": ("tokens", {}, 2),
+    "objectives": ("objectives", {}, 1),
+    "one objective": ("objectives", {"objective": "next-sentence"}, 3),
     "layer map": ("layer_map", {}, 4),
     "layer map of a word": (
         "layer_map",

@@ -1,0 +1,79 @@
+"""What an objective did in many draws, beside its paper's shares."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from bertcore.objectives.counting import Counted, Counts
+
+from ..plots import theme
+from ..plots.figure import Figure, scatter
+
+
+def shares(counts: Counts) -> list[Counted]:
+    """Return what is a share, not a length."""
+    return [one for one in counts.rates if not one.unit]
+
+
+def counts_figure(counts: Counts) -> Figure:
+    """Draw each share as a point with its interval, and the paper's as a line."""
+    rates = shares(counts)
+    names = [theme.escape(one.name) for one in rates]
+    fig = Figure()
+    fig.add_trace(
+        scatter(
+            x=[one.paper for one in rates],
+            y=names,
+            mode="markers",
+            name="the paper",
+            marker={"symbol": "line-ns", "size": 26, "line_width": 3, "line_color": theme.ACCENT},
+            hovertemplate="%{y}: paper %{x:.1%}<extra></extra>",
+        )
+    )
+    fig.add_trace(
+        scatter(
+            x=[one.mean for one in rates],
+            y=names,
+            mode="markers",
+            name=f"{counts.num_draws:,} draws on this text",
+            marker={"size": 11, "color": theme.SEGMENT_A},
+            error_x={
+                "type": "data",
+                "array": [one.high - one.mean for one in rates],
+                "color": theme.SEGMENT_A,
+                "thickness": 3,
+            },
+            hovertemplate="%{y}: %{x:.1%}<extra></extra>",
+        )
+    )
+    fig.add_trace(
+        scatter(
+            x=[1.04] * len(rates),
+            y=names,
+            mode="text",
+            text=[f"<b>{one.mean:.1%}</b>   paper {one.paper:.1%}" for one in rates],
+            textposition="middle right",
+            textfont_size=14,
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    theme.plot_layout(fig, "", "", "", 96 + 44 * len(rates))
+    fig.update_xaxes(range=[-0.02, 1.5], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
+    fig.update_yaxes(autorange="reversed", tickfont_size=14)
+    return fig
+
+
+def counts_table(counts: Counts) -> pd.DataFrame:
+    """Return a row for each share or length."""
+    return pd.DataFrame(
+        {
+            "counted": [one.name for one in counts.rates],
+            "mean": [one.mean for one in counts.rates],
+            "low": [one.low for one in counts.rates],
+            "high": [one.high for one in counts.rates],
+            "paper": [one.paper for one in counts.rates],
+            "chosen_or_paper": [one.expected for one in counts.rates],
+            "unit": [one.unit or "share" for one in counts.rates],
+        }
+    )

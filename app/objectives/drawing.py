@@ -1,0 +1,80 @@
+"""The drawing of objectives, a component of ours: rows to choose from, or one in detail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from bertcore.analysis.objectives.answers import ObjectiveAnswer
+from bertcore.analysis.objectives.demo import ObjectiveExample
+from bertcore.objectives.table import OBJECTIVES
+
+from ..bundle import read_bundle
+
+BUNDLE = read_bundle(__file__)
+
+
+@cache
+def _component() -> Callable[..., Any]:
+    return st.components.v2.component("bertscope_objectives", css=BUNDLE.style, js=BUNDLE.module)
+
+
+def shown(
+    name: str, example: ObjectiveExample | str, answer: ObjectiveAnswer | None = None
+) -> dict[str, Any]:
+    """Return what the drawing shows of an objective.
+
+    Args:
+        name: Of the objective.
+        example: Its draw, or the sentence why there is none.
+        answer: The checkpoint's, if there is one.
+    """
+    entry = OBJECTIVES[name]
+    drawn = None if isinstance(example, str) else example
+    return {
+        "name": name,
+        "title": entry.title,
+        "origin": f"{entry.model} · {entry.year}",
+        "group": entry.group,
+        "error": example if isinstance(example, str) else "",
+        "original": drawn.original if drawn else (),
+        "reads": [asdict(token) for token in drawn.reads] if drawn else (),
+        "decoder_reads": drawn.decoder_reads if drawn else (),
+        "writes": drawn.writes if drawn else (),
+        "verdict": drawn.verdict if drawn else "",
+        "order": drawn.order if drawn else (),
+        "direction": drawn.direction if drawn else "",
+        "answers": [asdict(one) for one in answer.places] if answer else (),
+    }
+
+
+def message(objectives: Sequence[dict[str, Any]], mask: str, *, in_detail: bool) -> dict[str, Any]:
+    """Return what the drawing is sent.
+
+    Args:
+        objectives: From `shown`.
+        mask: How the checkpoint writes [MASK].
+        in_detail: Whether it is one in detail.
+    """
+    return {"in_detail": in_detail, "objectives": list(objectives), "mask": mask}
+
+
+def draw(data: dict[str, Any], *, key: str, on_pick: Callable[[str], None] | None = None) -> None:
+    """Draw it.
+
+    Args:
+        data: From `message`.
+        key: Unique on the page.
+        on_pick: Called with the name of the objective that the visitor chooses.
+    """
+
+    def picked() -> None:
+        name = st.session_state[key].get("picked")
+        if on_pick is not None and name in OBJECTIVES:
+            on_pick(name)
+
+    _component()(key=key, data=data, on_picked_change=picked)

@@ -1,0 +1,64 @@
+"""Who may look at whom."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from bertcore.analysis.objectives.demo import Looks
+
+from ..plots import theme
+from ..plots.figure import Figure, heatmap
+from ..plots.formats import ON_AXIS, shorten
+
+MOST_NAMED = 72
+"""Above this many tokens an axis shows places in place of words."""
+SEEN, UNSEEN = theme.SEGMENT_A, "rgba(127, 134, 152, 0.12)"
+
+
+def looks_map(looks: Looks) -> Figure:
+    """Draw a field for each pair of tokens: blue where the row may look at the column."""
+    num_rows, num_columns = looks.allowed.shape
+    states = [
+        ["may look at" if one else "must not look at" for one in row] for row in looks.allowed
+    ]
+    fig = Figure(
+        heatmap(
+            z=looks.allowed.astype("int8"),
+            x=list(range(num_columns)),
+            y=list(range(num_rows)),
+            customdata=states,
+            text=[[theme.escape(shorten(one)) for one in looks.columns]] * num_rows,
+            hovertemplate="row %{y} %{customdata} %{text}<extra></extra>",
+            zmin=0,
+            zmax=1,
+            colorscale=[[0, UNSEEN], [1, SEEN]],
+            showscale=False,
+            xgap=1,
+            ygap=1,
+        )
+    )
+    cell = 22 if num_rows <= 30 else 16 if num_rows <= MOST_NAMED else 6
+    if looks.allowed.all():  # nothing to make out in it
+        cell = min(cell, 13)
+    theme.plot_layout(fig, "", "is looked at", "looks", 150 + cell * num_rows)
+    for axis, names in (("xaxis", looks.columns), ("yaxis", looks.rows)):
+        if len(names) > MOST_NAMED:
+            continue
+        fig.settings[axis].update(
+            tickmode="array",
+            tickvals=list(range(len(names))),
+            ticktext=[theme.escape(shorten(name, ON_AXIS)) for name in names],
+        )
+    fig.update_xaxes(tickangle=-60, showgrid=False)
+    fig.update_yaxes(autorange="reversed", showgrid=False)
+    if num_columns > num_rows:  # a decoder's own tokens stand behind the encoder's
+        fig.add_vline(x=num_columns - num_rows - 0.5, line_width=2, line_color=theme.ACCENT)
+    return fig
+
+
+def looks_table(looks: Looks) -> pd.DataFrame:
+    """Return a row for each token that looks, a column for each that is looked at."""
+    table = pd.DataFrame(looks.allowed.astype(int))
+    table.columns = [f"{number} {token}" for number, token in enumerate(looks.columns)]
+    table.insert(0, "token", list(looks.rows))
+    return table

@@ -1,0 +1,383 @@
+"""Objectives: one text under each pretraining objective, and one of them in detail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bertcore import Model
+from bertcore.analysis.objectives.answers import (
+    ObjectiveAnswer,
+    objective_answer,
+    why_no_answer,
+)
+from bertcore.analysis.objectives.demo import (
+    Looks,
+    ObjectiveExample,
+    count_objective,
+    objective_example,
+)
+from bertcore.objectives.attention_masks import DIRECTIONS, Direction
+from bertcore.objectives.counting import Counts
+from bertcore.objectives.table import OBJECTIVES, Objective
+
+from ..plots.special_tokens import own_markdown
+from ..plots.untrusted_text import plain
+from ..shell import cache, frame
+from ..shell.one_of import one_of
+from ..shell.picture import Picture
+from ..shell.state import Field
+from ..training_example.documents import DOCUMENTS
+from . import PAGE, drawing
+from .counts_figures import counts_figure, counts_table, shares
+from .looks_figures import looks_map, looks_table
+
+LAST_SEED = 999_999
+ALL = "all"
+DRAWN = "drawn"
+OTHERS = tuple(one.text for one in DOCUMENTS)
+"""Documents that a random B may be from."""
+
+OBJECTIVE = Field("shown_objective", ALL, (ALL, *OBJECTIVES), url="objective")
+SEED = Field("objective_seed", 1)
+PERCENTAGE = Field("objective_share", 15)
+DIRECTION = Field("objective_mask", DRAWN, (DRAWN, *DIRECTIONS))
+LOOKER = Field("objective_looks", 0)
+
+DRAW = """
+from bertcore.analysis.objectives.demo import objective_example
+
+example = objective_example(
+    bert, {name!r}, trace.text_a, trace.text_b,
+    others={others!r}, seed={seed}, share={share}, direction={direction!r},
+)
+"""
+
+
+def _tokens(example: ObjectiveExample) -> pd.DataFrame:
+    """Return a row for each token of the encoder, or of the decoder where there is one."""
+    if example.writes:
+        return pd.DataFrame({"decoder_reads": example.decoder_reads, "writes": example.writes})
+    return pd.DataFrame(
+        {
+            "reads": [token.text for token in example.reads],
+            "became": [token.fate for token in example.reads],
+            "must_come_out": [token.target for token in example.reads],
+        }
+    )
+
+
+def _all_table(found: Sequence[tuple[str, ObjectiveExample | str]]) -> pd.DataFrame:
+    """Return a row for each objective."""
+    return pd.DataFrame([{"objective": name, **_summary(example)} for name, example in found])
+
+
+def _summary(example: ObjectiveExample | str) -> dict[str, str]:
+    if isinstance(example, str):
+        return {"reads": "", "must_come_out": "", "why_not": example}
+    targets = [token.target for token in example.reads if token.target]
+    return {
+        "reads": " ".join(token.text for token in example.reads),
+        "must_come_out": example.verdict or " ".join(example.writes or targets),
+        "why_not": "",
+    }
+
+
+OVERVIEW = Picture(
+    name="objectives-all",
+    table=_all_table,
+    how=(
+        "A row an objective, all on the same text: coloured is what was changed, underlined in "
+        "pink where loss is measured. What must come out stands below or behind the arrow. Choose "
+        "one to see it in detail."
+    ),
+    code="""
+from bertcore.analysis.objectives.demo import objective_example
+from bertcore.objectives.table import OBJECTIVES
+
+examples = {{}}
+for name in OBJECTIVES:
+    try:
+        examples[name] = objective_example(
+            bert, name, trace.text_a, trace.text_b, others={others!r}, seed={seed}
+        )
+    except ValueError as reason:
+        print(name, reason)
+""",
+)
+EXAMPLE = Picture(
+    name="objective",
+    table=_tokens,
+    how="Framed in pink is what must come out. Loss is measured at {loss_at}.",
+    code=DRAW + "example.reads, example.writes, example.verdict\n",
+)
+LOOKS = Picture(
+    name="objective-looks",
+    figure=looks_map,
+    table=looks_table,
+    how="The token of a row may look at the blue columns. {looks}",
+    code=DRAW + "example.looks[{number}].allowed\n",
+)
+COUNTS = Picture(
+    name="objective-counts",
+    figure=counts_figure,
+    table=counts_table,
+    how=(
+        "Blue: this text, drawn {num_draws} times, with its 95% interval; pink: the paper. A short "
+        "text cannot be divided exactly: of {num_tokens} tokens a share is a whole number of them."
+    ),
+    code="""
+from bertcore.analysis.objectives.demo import count_objective
+
+counts = count_objective(
+    bert, {name!r}, trace.text_a, trace.text_b, others={others!r}, seed={seed}, share={share},
+)
+counts.rates
+""",
+)
+LOOKERS: Mapping[str, str] = MappingProxyType(
+    {
+        "encoder": "All of the encoder's tokens stand in both directions.",
+        "decoder": "Left of the line are the encoder's tokens, right of it the decoder's own: what "
+        "is still to be written is hidden.",
+        "content stream": "The content stream: a token sees itself, and what comes before it in "
+        "the order.",
+        "query stream": "The query stream, from which tokens are predicted: none sees itself.",
+    }
+)
+
+
+def draw() -> None:
+    """Draw the page."""
+    page = frame.begin(PAGE)
+    with frame.guard():
+        _show(page)
+
+
+def _show(page: frame.Page) -> None:
+    name, seed = _choose_objective()
+    if name != ALL:
+        _show_one(page, OBJECTIVES[name], seed)
+        return
+    found = cache.call(_all, page.bert_key, page.text_a, page.text_b, seed)
+    rows = [drawing.shown(one, example) for one, example in found]
+    data = drawing.message(rows, page.marks.mask, in_detail=False)
+    drawing.draw(data, key="objectives", on_pick=_pick)
+    OVERVIEW.offer(page, found, record=dict(found), seed=seed, others=OTHERS)
+
+
+def _pick(name: str) -> None:
+    """Choose an objective, with its paper's share."""
+    OBJECTIVE.put(name)
+    share = None if name == ALL else OBJECTIVES[name].share
+    if share is not None:
+        PERCENTAGE.put(round(100 * share))
+
+
+def _choose_objective() -> tuple[str, int]:
+    """Draw the choice of an objective and of a draw; return both."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    SEED.key(low=0, high=LAST_SEED)  # a link may ask for a number that is none
+    seed = SEED.value
+    names = {ALL: "All, side by side"}
+    names |= {one: f"{entry.title} ({entry.model})" for one, entry in OBJECTIVES.items()}
+    row.selectbox(
+        "Objective",
+        list(names),
+        format_func=names.__getitem__,
+        key=OBJECTIVE.key(),
+        on_change=lambda: _pick(OBJECTIVE.value),
+        width=340,
+    )
+    name = OBJECTIVE.value
+    if name != ALL:
+        row.button("All, side by side", icon=":material/arrow_back:", on_click=_pick, args=(ALL,))
+    row.button(
+        "Draw again",
+        type="primary",
+        icon=":material/casino:",
+        on_click=lambda: SEED.put((seed + 1) % (LAST_SEED + 1)),
+    )
+    return name, seed
+
+
+def _show_one(page: frame.Page, entry: Objective, seed: int) -> None:
+    """Draw one objective in detail."""
+    st.header(entry.title, anchor=False)
+    st.markdown(f"{entry.idea} *{plain(entry.model)}: {plain(entry.paper)}*")
+    share, direction = _choose(entry)
+    values: dict[str, Any] = {
+        "name": entry.name,
+        "others": OTHERS if entry.name == "next-sentence" else (),
+        "seed": seed,
+        "share": share,
+        "direction": direction,
+    }
+    arguments = tuple(values.values())
+    with frame.guard():
+        _show_example(page, entry, arguments, values)
+    with frame.guard():
+        _show_counts(page, entry, arguments, values)
+    _show_loss(entry)
+    _show_claims(page, entry)
+
+
+def _choose(entry: Objective) -> tuple[float | None, Direction | None]:
+    """Draw the controls of an objective; return the share, None for the paper's, and the mask."""
+    share, direction = None, None
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    if entry.share is not None:
+        usual = round(100 * entry.share)
+        key = PERCENTAGE.key(default=usual, low=0, high=100)
+        percentage = row.slider("Hidden", 0, 100, format="%d%%", key=key, width=300)
+        share = None if percentage == usual else percentage / 100
+    if entry.name == "unilm":
+        chosen = one_of("Mask", (DRAWN, *DIRECTIONS), DIRECTION, where=row, with_label=True)
+        direction = next((one for one in DIRECTIONS if one == chosen), None)
+    return share, direction
+
+
+def _show_example(
+    page: frame.Page, entry: Objective, arguments: tuple[Any, ...], values: dict[str, Any]
+) -> None:
+    example: ObjectiveExample = cache.call(
+        _example, page.bert_key, page.text_a, page.text_b, *arguments
+    )
+    reason = why_no_answer(page.bert, entry.name)
+    answer: ObjectiveAnswer | None = None
+    if reason is None:
+        answer = cache.call(_answer, page.bert_key, page.text_a, page.text_b, *arguments)
+    drawing.draw(
+        drawing.message(
+            [drawing.shown(entry.name, example, answer)],
+            page.marks.mask,
+            in_detail=True,
+        ),
+        key="objective_detail",
+    )
+    for note in example.notes:
+        st.caption(plain(note))
+    if answer is None:
+        st.caption(f"**No answer.** {plain(reason or '')}")
+    elif answer.places:
+        st.markdown(
+            f"This checkpoint's mean loss here is **{answer.loss:.2f}** nats, over "
+            f"{len(answer.places)} place{'s' if len(answer.places) > 1 else ''}."
+        )
+    EXAMPLE.offer(page, example, record=example, loss_at=entry.loss_at, **values)
+    _show_looks(page, example, values)
+
+
+def _show_looks(page: frame.Page, example: ObjectiveExample, values: dict[str, Any]) -> None:
+    """Draw who may look at whom."""
+    st.subheader("Who may look at whom", anchor=False)
+    names = {number: looks.name for number, looks in enumerate(example.looks)}
+    number = 0
+    if len(names) > 1:
+        number = one_of("Attention", names, LOOKER)
+    looks: Looks = example.looks[number]
+    LOOKS.show(page, looks, number=number, looks=LOOKERS[looks.name], **values)
+
+
+def _show_counts(
+    page: frame.Page, entry: Objective, arguments: tuple[Any, ...], values: dict[str, Any]
+) -> None:
+    """Draw what 1,000 draws give, beside the paper's shares."""
+    if not entry.rates:
+        return
+    st.subheader("1,000 draws", anchor=False)
+    name, others, seed, share, _ = arguments
+    counts: Counts = cache.call(
+        _counts, page.bert_key, page.text_a, page.text_b, name, others, seed, share
+    )
+    for one in counts.rates:
+        if one.unit:
+            early = " A short text ends spans early." if one.high < one.paper else ""
+            st.markdown(
+                f"{plain(one.name).capitalize()}: **{one.mean:.2f}** ({one.low:.2f} to "
+                f"{one.high:.2f}); the paper: **{one.paper:.1f}**.{early}"
+            )
+    if shares(counts):
+        COUNTS.show(
+            page,
+            counts,
+            num_draws=f"{counts.num_draws:,}",
+            num_tokens=counts.num_tokens,
+            **values,
+        )
+
+
+def _show_loss(entry: Objective) -> None:
+    st.subheader("The loss", anchor=False)
+    st.latex(entry.formula)
+    st.caption(entry.symbols)
+
+
+def _show_claims(page: frame.Page, entry: Objective) -> None:
+    """Write what notes get wrong."""
+    st.subheader("Often told wrong", anchor=False)
+    rows = [
+        f"| {plain(said)} | {plain(true)} | {plain(source)} |" for said, true, source in entry.wrong
+    ]
+    head = "| Told | True | Source |\n|---|---|---|"
+    st.markdown(own_markdown("\n".join([head, *rows]), page.marks))
+
+
+def _all(
+    bert: Model, text_a: str, text_b: str | None, seed: int
+) -> tuple[tuple[str, ObjectiveExample | str], ...]:
+    """Return each objective's draw, or the sentence why there is none."""
+    found: list[tuple[str, ObjectiveExample | str]] = []
+    for name in OBJECTIVES:
+        try:
+            example = objective_example(bert, name, text_a, text_b, others=OTHERS, seed=seed)
+            found.append((name, example))
+        except ValueError as error:
+            found.append((name, frame.sentence_of(error)))
+    return tuple(found)
+
+
+def _example(
+    bert: Model,
+    text_a: str,
+    text_b: str | None,
+    name: str,
+    others: tuple[str, ...],
+    seed: int,
+    share: float | None,
+    direction: Direction | None,
+) -> ObjectiveExample:
+    return objective_example(
+        bert, name, text_a, text_b, others=others, seed=seed, share=share, direction=direction
+    )
+
+
+def _answer(
+    bert: Model,
+    text_a: str,
+    text_b: str | None,
+    name: str,
+    others: tuple[str, ...],
+    seed: int,
+    share: float | None,
+    direction: Direction | None,
+) -> ObjectiveAnswer:
+    return objective_answer(
+        bert, name, text_a, text_b, others=others, seed=seed, share=share, direction=direction
+    )
+
+
+def _counts(
+    bert: Model,
+    text_a: str,
+    text_b: str | None,
+    name: str,
+    others: tuple[str, ...],
+    seed: int,
+    share: float | None,
+) -> Counts:
+    return count_objective(bert, name, text_a, text_b, others=others, seed=seed, share=share)

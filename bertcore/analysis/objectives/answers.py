@@ -1,0 +1,232 @@
+"""What a checkpoint answers to a text under a pretraining objective that it has a head for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from bertcore.analysis.objectives.demo import PAIR_LABELS, REPLACED, drawn
+from bertcore.analysis.objectives.given import (
+    Prepared,
+    masked_word_logits,
+    predicts_masked_words,
+    segments_of,
+)
+from bertcore.families import Capability
+from bertcore.model import Model
+from bertcore.objectives.attention_masks import Direction
+from bertcore.objectives.counting import objective_of
+from bertcore.objectives.draw import Draw
+from bertcore.objectives.row import IGNORED, Ids
+from bertcore.others.families import DENOISING, PERMUTED, SPANS
+from bertcore.others.model import OtherModel
+
+BEST = 3
+"""Guesses that are kept at each place."""
+MASKED_WORDS = ("masked-words", "whole-words", "spans")
+_HEADS: Mapping[str, Capability] = MappingProxyType(
+    {
+        "next-sentence": "nsp",
+        "sentence-order": "sop",
+        "replaced-tokens": "replaced",
+        "causal": "next",
+    }
+)
+_WAYS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "permutation": (PERMUTED, "an XLNet"),
+        "t5-spans": (SPANS, "a T5"),
+        "bart-infilling": (DENOISING, "a BART"),
+        "bart-sentences": (DENOISING, "a BART"),
+        "bart-masking": (DENOISING, "a BART"),
+        "bart-deletion": (DENOISING, "a BART"),
+        "bart-rotation": (DENOISING, "a BART"),
+    }
+)
+"""Objective -> how a model of `transformers` predicts words that was trained with it."""
+_UNKNOWN = "No architecture that opens here was trained with it, so no checkpoint answers."
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceAnswer:
+    """The answer at one place that carries loss."""
+
+    place: int
+    """Of the encoder's tokens, or of the decoder's where there is one."""
+    target: str
+    """What is right."""
+    best: tuple[tuple[str, float], ...]
+    """The most probable answers and their probabilities."""
+    probability: float
+    """Of what is right."""
+    loss: float
+    """-ln of it, nats."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveAnswer:
+    """A checkpoint's answer to one draw."""
+
+    places: tuple[PlaceAnswer, ...]
+
+    @property
+    def loss(self) -> float:
+        """The mean over the places, nats; NaN of none."""
+        costs = [one.loss for one in self.places]
+        return sum(costs) / len(costs) if costs else float("nan")
+
+
+def why_no_answer(bert: Model, objective: str) -> str | None:
+    """Return the sentence why a checkpoint has no answer to an objective; None where it has."""
+    objective_of(objective)
+    capability = _HEADS.get(objective)
+    if capability is not None:
+        return bert.absent.get(capability)
+    if objective in MASKED_WORDS:
+        absent = bert.absent.get("mlm")
+        if absent is None and not predicts_masked_words(bert):
+            name = bert.config.family.name
+            return f"{name} was trained with another objective: choose it to see its answer."
+        return absent
+    if objective not in _WAYS:
+        return _UNKNOWN
+    way, name = _WAYS[objective]
+    if not isinstance(bert, OtherModel) or bert.module.other.words != way:
+        return f"This checkpoint was not trained with it. Open {name} to see an answer."
+    return bert.absent.get("mlm")
+
+
+@torch.no_grad()
+def objective_answer(
+    bert: Model,
+    objective: str,
+    text: str,
+    text_pair: str | None = None,
+    *,
+    others: Sequence[str] = (),
+    seed: int = 0,
+    share: float | None = None,
+    direction: Direction | None = None,
+) -> ObjectiveAnswer:
+    """Return what a checkpoint answers to the draw of `objective_example` of equal arguments.
+
+    A decoder reads the right tokens before each (teacher forcing), as in training.
+
+    Raises:
+        ValueError: If the checkpoint has no head for it, or as `objective_example`.
+    """
+    reason = why_no_answer(bert, objective)
+    if reason is not None:
+        raise ValueError(reason)
+    prepared, found = drawn(
+        bert,
+        objective,
+        text,
+        text_pair,
+        others=others,
+        seed=seed,
+        share=share,
+        direction=direction,
+    )
+    if found.judged is not None:
+        return _pair(bert, objective, prepared, found)
+    if found.is_replaced is not None:
+        return _replaced(bert, prepared, found)
+    labels = found.corrupted.labels
+    places = np.flatnonzero(labels != IGNORED)
+    return _words(bert, places, labels[places], _logits(bert, objective, prepared, found, places))
+
+
+def _words(bert: Model, places: Ids, right: Ids, logits: Tensor) -> ObjectiveAnswer:
+    log_p = logits.log_softmax(-1)
+    size, name = bert.tokenizer.vocab_size, bert.tokenizer.id_to_token
+    answers = []
+    for row, (place, label) in enumerate(zip(places.tolist(), right.tolist(), strict=True)):
+        best = log_p[row, :size].topk(min(BEST, size))
+        answers.append(
+            PlaceAnswer(
+                place,
+                name(label),
+                tuple(
+                    (name(int(piece)), float(p))
+                    for piece, p in zip(best.indices, best.values.exp(), strict=True)
+                ),
+                float(log_p[row, label].exp()),
+                -float(log_p[row, label]),
+            )
+        )
+    return ObjectiveAnswer(tuple(answers))
+
+
+def _logits(bert: Model, objective: str, prepared: Prepared, found: Draw, places: Ids) -> Tensor:
+    """Return the vocabulary's logits at the places, float32 [N, V]."""
+    corrupted = found.corrupted
+    if objective in MASKED_WORDS:
+        return masked_word_logits(bert, corrupted.input_ids, prepared.segment_ids, places)
+    assert isinstance(bert, OtherModel), "why_no_answer lets no other pass"
+    network = bert.module
+    ids = _tensor(bert, corrupted.input_ids)[None]
+    if objective == "causal":
+        return network.next_logits(network(ids)[0, places]).float().cpu()
+    segments = _tensor(bert, prepared.segment_ids)[None] if objective == "permutation" else None
+    inputs = network.inputs(ids, segments, None)
+    if found.query is not None:
+        dtype = network.token_table.dtype
+        unseen = torch.from_numpy(~found.query)[None].to(bert.device, dtype)
+        target = torch.eye(ids.shape[1], device=bert.device, dtype=dtype)[None]
+        out = network.run(
+            network.base, **inputs, perm_mask=unseen, target_mapping=target, use_mems=False
+        )
+        states = out.last_hidden_state[0]
+    else:
+        assert corrupted.decoder_input_ids is not None
+        read = _tensor(bert, corrupted.decoder_input_ids)[None]
+        out = network.run(
+            network.base,
+            **inputs,
+            decoder_input_ids=read,
+            output_hidden_states=True,
+            use_cache=False,
+        )
+        states = out.decoder_hidden_states[-1][0]
+    return network.mlm_logits(states[places]).float().cpu()
+
+
+def _pair(bert: Model, objective: str, prepared: Prepared, found: Draw) -> ObjectiveAnswer:
+    assert found.judged is not None
+    ids = _tensor(bert, found.judged.input_ids)[None]
+    segments = _tensor(bert, segments_of(prepared, found))[None]
+    hidden = bert.module(ids, segments)
+    is_nsp = objective == "next-sentence"
+    logits = bert.module.nsp_logits(hidden) if is_nsp else bert.module.sop_logits(hidden)
+    log_p = F.log_softmax(logits[0].float(), -1).cpu()
+    names = PAIR_LABELS[objective]
+    right = found.judged.label
+    best = tuple(zip(names, log_p.exp().tolist(), strict=True))
+    cost = -float(log_p[right])
+    return ObjectiveAnswer((PlaceAnswer(0, names[right], best, float(log_p[right].exp()), cost),))
+
+
+def _replaced(bert: Model, prepared: Prepared, found: Draw) -> ObjectiveAnswer:
+    assert found.is_replaced is not None
+    ids = _tensor(bert, found.corrupted.input_ids)[None]
+    hidden = bert.module(ids, _tensor(bert, prepared.segment_ids)[None])[0]
+    logits = bert.module.replaced_logits(hidden).float().cpu()
+    answers = []
+    for place, (logit, is_replaced) in enumerate(zip(logits, found.is_replaced, strict=True)):
+        p = float(torch.sigmoid(logit))
+        cost = float(F.softplus(-logit if is_replaced else logit))
+        best = ((REPLACED[1], p), (REPLACED[0], 1 - p))
+        right = REPLACED[int(is_replaced)]
+        answers.append(PlaceAnswer(place, right, best, float(np.exp(-cost)), cost))
+    return ObjectiveAnswer(tuple(answers))
+
+
+def _tensor(bert: Model, ids: Ids) -> Tensor:
+    return torch.from_numpy(ids).to(bert.device)

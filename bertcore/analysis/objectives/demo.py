@@ -1,0 +1,263 @@
+"""A text under a pretraining objective: what goes in, what must come out, who looks at whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bertcore.analysis.objectives.given import Prepared, prepare
+from bertcore.model import Model
+from bertcore.objectives.attention_masks import Direction
+from bertcore.objectives.counting import Counts, count, objective_of
+from bertcore.objectives.draw import Draw, Given
+from bertcore.objectives.masked_words import LONGEST_SPAN
+from bertcore.objectives.row import IGNORED, Flags, Ids
+
+PAIR_LABELS = {
+    "next-sentence": ("B follows A", "B is random"),
+    "sentence-order": ("in order", "exchanged"),
+}
+"""What the label of a pair stands for."""
+REPLACED = ("original", "replaced")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadToken:
+    """A token that the encoder reads."""
+
+    text: str
+    """"" where tokens were deleted."""
+    fate: str
+    """What became of it, as in `Draw.fates`; "gap" where tokens were deleted."""
+    target: str
+    """What must come out at its place; "" where there is no loss."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Looks:
+    """Who may look at whom."""
+
+    name: str
+    """Of the attention: "encoder", "decoder", "content stream", "query stream"."""
+    rows: tuple[str, ...]
+    """Those who look, [R]."""
+    columns: tuple[str, ...]
+    """Those who are looked at, [C]: of a decoder the encoder's tokens, then its own."""
+    allowed: Flags
+    """[R, C]"""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ObjectiveExample:
+    """One text under one objective."""
+
+    objective: str
+    original: tuple[str, ...]
+    """The tokens of the text, [T]."""
+    reads: tuple[ReadToken, ...]
+    """What the encoder reads."""
+    decoder_reads: tuple[str, ...]
+    """[Td]; () without a decoder."""
+    writes: tuple[str, ...]
+    """What must come out at each token of the decoder, [Td]."""
+    verdict: str
+    """What must be said of a pair; "" of others."""
+    order: tuple[int, ...]
+    """Of XLNet, when each token is predicted, from 1; 0 for the others, [T]. () for others."""
+    direction: str
+    """UniLM's mask; "" of others."""
+    looks: tuple[Looks, ...]
+    notes: tuple[str, ...]
+    """What is odd about this text or this vocabulary, a sentence each."""
+
+
+def drawn(
+    bert: Model,
+    objective: str,
+    text: str,
+    text_pair: str | None = None,
+    *,
+    others: Sequence[str] = (),
+    seed: int = 0,
+    share: float | None = None,
+    direction: Direction | None = None,
+) -> tuple[Prepared, Draw]:
+    """Return one draw of an objective on a text. Arguments are those of `objective_example`."""
+    entry = objective_of(objective)
+    prepared = prepare(bert, entry, text, text_pair, others=others, seed=seed, direction=direction)
+    chosen = entry.share if share is None else share
+    rng = np.random.default_rng(seed)
+    return prepared, entry.draw(prepared.given, rng, 0.0 if chosen is None else chosen)
+
+
+def objective_example(
+    bert: Model,
+    objective: str,
+    text: str,
+    text_pair: str | None = None,
+    *,
+    others: Sequence[str] = (),
+    seed: int = 0,
+    share: float | None = None,
+    direction: Direction | None = None,
+) -> ObjectiveExample:
+    """Draw an objective on a text, or a pair.
+
+    Args:
+        bert: For its vocabulary; it is ELECTRA's generator where it predicts masked words.
+        objective: One of `bertcore.objectives.table.OBJECTIVES`.
+        text, text_pair: The text, or the pair. Where a pair is needed and there is one text, it
+            is cut between two of its sentences.
+        others: Documents; next sentence takes a random B from them.
+        seed: Fixes the draw, 0 or more.
+        share: Of hidden tokens, 0 < share < 1; None: the paper's.
+        direction: Of UniLM; None draws one.
+
+    Raises:
+        ValueError: If the text, the vocabulary or the share does not do for this objective; a
+            sentence says why.
+    """
+    prepared, found = drawn(
+        bert,
+        objective,
+        text,
+        text_pair,
+        others=others,
+        seed=seed,
+        share=share,
+        direction=direction,
+    )
+    named = _Names(bert, prepared.names)
+    corrupted = found.corrupted
+    decoder_ids = corrupted.decoder_input_ids
+    written = () if decoder_ids is None else named(corrupted.labels)
+    judged = found.judged
+    rank = found.rank
+    return ObjectiveExample(
+        objective=objective,
+        original=named(prepared.given.row.ids),
+        reads=_reads(named, prepared, found),
+        decoder_reads=() if decoder_ids is None else named(decoder_ids),
+        writes=written,
+        verdict="" if judged is None else PAIR_LABELS[objective][judged.label],
+        order=() if rank is None else tuple((rank + 1).tolist()),
+        direction=found.direction or "",
+        looks=_looks(named, prepared, found),
+        notes=_notes(objective, prepared),
+    )
+
+
+def count_objective(
+    bert: Model,
+    objective: str,
+    text: str,
+    text_pair: str | None = None,
+    *,
+    others: Sequence[str] = (),
+    share: float | None = None,
+    num_draws: int = 1000,
+    seed: int = 0,
+) -> Counts:
+    """Count what an objective does in many draws on a text, beside its paper's shares.
+
+    Arguments and errors are those of `objective_example`, and `count`. ELECTRA's generator is not
+    asked: what is hidden from it does not depend on it.
+    """
+    entry = objective_of(objective)
+    prepared = prepare(bert, entry, text, text_pair, others=others, seed=seed)
+    given = _without_generator(prepared)
+    return count(objective, given, share=share, num_draws=num_draws, seed=seed)
+
+
+class _Names:
+    """Ids -> tokens, of added sentinels too."""
+
+    def __init__(self, bert: Model, added: Sequence[str]) -> None:
+        self.bert, self.added = bert, added
+
+    def __call__(self, ids: Ids) -> tuple[str, ...]:
+        size = self.bert.tokenizer.vocab_size
+        return tuple(
+            self.bert.tokenizer.id_to_token(one) if one < size else self.added[one - size]
+            for one in ids.tolist()
+        )
+
+
+def _reads(named: _Names, prepared: Prepared, found: Draw) -> tuple[ReadToken, ...]:
+    corrupted = found.corrupted
+    tokens = named(corrupted.input_ids)
+    targets = [""] * len(tokens)
+    if found.is_replaced is not None:
+        targets = [REPLACED[int(one)] for one in found.is_replaced]
+    elif corrupted.decoder_input_ids is None:
+        for place in np.flatnonzero(corrupted.labels != IGNORED).tolist():
+            targets[place] = named(corrupted.labels[place : place + 1])[0]
+    read = [ReadToken(*one) for one in zip(tokens, found.fates, targets, strict=True)]
+    if len(tokens) == len(prepared.given.row) or found.judged is not None:
+        return tuple(read)
+    if "sentinel" in found.fates or "mask" in found.fates:
+        return tuple(read)
+    for start, _ in reversed(_joined(corrupted.spans)):
+        gone = sum(end - begin for begin, end in corrupted.spans if end <= start)
+        read.insert(start - gone, ReadToken("", "gap", ""))
+    return tuple(read)
+
+
+def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return spans with those that touch made one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in spans:
+        if joined and joined[-1][1] == start:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _looks(named: _Names, prepared: Prepared, found: Draw) -> tuple[Looks, ...]:
+    corrupted = found.corrupted
+    read = named(corrupted.input_ids)
+    everyone = np.ones((len(read), len(read)), dtype=bool)
+    own = everyone if corrupted.allowed is None else corrupted.allowed
+    if found.query is not None:
+        return (
+            Looks("content stream", read, read, own),
+            Looks("query stream", read, read, found.query),
+        )
+    encoder = Looks("encoder", read, read, own)
+    if corrupted.decoder_input_ids is None:
+        return (encoder,)
+    reads = named(corrupted.decoder_input_ids)
+    across = np.ones((len(reads), len(read)), dtype=bool)
+    if corrupted.decoder_positions is not None:
+        # MASS hides the encoder's masks from the decoder (microsoft/MASS trainer.py).
+        across &= corrupted.input_ids != prepared.given.pieces.mask_id
+    earlier = np.tri(len(reads), dtype=bool)
+    decoder = Looks("decoder", reads, read + reads, np.concatenate([across, earlier], axis=1))
+    return (decoder, encoder)
+
+
+def _notes(objective: str, prepared: Prepared) -> tuple[str, ...]:
+    notes = []
+    num_words = len(prepared.given.row.words())
+    if objective == "spans" and num_words < LONGEST_SPAN:
+        notes.append(
+            f"The text has {num_words} word{'s' if num_words > 1 else ''}: spans of up to "
+            f"{LONGEST_SPAN} are cut at its end."
+        )
+    if objective == "t5-spans" and prepared.names:
+        notes.append(
+            f"This vocabulary has no sentinels: {len(prepared.names)} are added behind it."
+        )
+    if objective == "replaced-tokens" and prepared.given.generator is None:
+        notes.append(
+            "This checkpoint predicts no masked words, so the generator's guesses are any pieces "
+            "of the vocabulary."
+        )
+    return tuple(notes)
+
+
+def _without_generator(prepared: Prepared) -> Given:
+    return replace(prepared.given, generator=None)

@@ -1,0 +1,196 @@
+"""A text as an objective is given it: its row, its vocabulary, its other texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bertcore.model import Model
+from bertcore.objectives.attention_masks import Direction
+from bertcore.objectives.draw import Draw, Given
+from bertcore.objectives.row import IGNORED, Corrupted, Flags, Ids, Pieces, Row
+from bertcore.objectives.table import Objective
+from bertcore.others.families import MASKED
+from bertcore.others.model import OtherModel
+from bertcore.pretraining.data.sentences import split_sentences
+from bertcore.tokenizer import Encoding
+
+NUM_SENTINELS = 100
+"""Of T5; as many are added where a vocabulary has none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A text for one objective, and what the network needs to know beside its ids."""
+
+    given: Given
+    segment_ids: Ids
+    """[T]"""
+    names: tuple[str, ...]
+    """Of the sentinels that were added behind the vocabulary."""
+
+
+def prepare(
+    bert: Model,
+    entry: Objective,
+    text: str,
+    text_pair: str | None = None,
+    *,
+    others: Sequence[str] = (),
+    seed: int = 0,
+    direction: Direction | None = None,
+) -> Prepared:
+    """Return a text, or a pair, as an objective is given it.
+
+    Where a pair is needed and there is one text, it is cut between two of its sentences.
+
+    Args:
+        bert: For its tokenizer; where it predicts masked words it is ELECTRA's generator.
+        entry: The objective.
+        text, text_pair: The text, or the pair.
+        others: Documents; a random B is a sentence of one of them.
+        seed: Fixes where one text is cut.
+        direction: Of UniLM; None draws one.
+
+    Raises:
+        ValueError: If a pair is needed and there is one sentence, or the vocabulary has no mask
+            token or no end token and the objective needs it.
+    """
+    tokenizer = bert.tokenizer
+    if entry.needs_mask and tokenizer.mask_id < 0:
+        raise ValueError(
+            "this objective hides words behind a mask token, and this vocabulary has none. Open "
+            "a checkpoint of BERT's kind."
+        )
+    if entry.needs_pair and not text_pair and direction in (None, "prefix"):
+        text, text_pair = _cut(text, seed)
+    encoding = bert.tokenize(text, text_pair)
+    ids = np.array(encoding.input_ids, dtype=np.int64)
+    is_special = np.array(encoding.special_tokens_mask, dtype=bool)
+    segment_ids = np.array(encoding.segment_ids, dtype=np.int64)
+    row = Row(ids, is_special, _starts_word(encoding), _starts_sentence(encoding, text, text_pair))
+    pieces, names = _pieces(bert, ids[is_special])
+    if entry.name == "t5-spans" and pieces.sep_id < 0:
+        raise ValueError(
+            "T5's texts end with an end token, and this vocabulary has none. Open another "
+            "checkpoint."
+        )
+    of_b = np.flatnonzero(np.array(encoding.text_ids) == 1)
+    sentences = [one for other in others for one in split_sentences(" ".join(other.split()))]
+    given = Given(
+        row=row,
+        pieces=pieces,
+        second_begins=int(of_b[0]) if len(of_b) else None,
+        others=tuple(np.array(one, dtype=np.int64) for one in tokenizer.encode_ids(sentences))
+        if entry.needs_pair and sentences
+        else (),
+        generator=_generator(bert, segment_ids) if entry.name == "replaced-tokens" else None,
+        direction=direction,
+    )
+    return Prepared(given, segment_ids, names)
+
+
+def segments_of(prepared: Prepared, drawn: Draw) -> Ids:
+    """Return the segment ids of what the encoder reads, [T]."""
+    if drawn.judged is not None:
+        return prepared.segment_ids[drawn.judged.like]
+    return prepared.segment_ids
+
+
+def _cut(text: str, seed: int) -> tuple[str, str]:
+    """Cut a text in two, between sentences."""
+    sentences = split_sentences(" ".join(text.split()))
+    if len(sentences) < 2:
+        raise ValueError("this objective needs a pair: write a text B, or a second sentence.")
+    place = Random(seed).randrange(1, len(sentences))
+    return " ".join(sentences[:place]), " ".join(sentences[place:])
+
+
+def _starts_word(encoding: Encoding) -> Flags:
+    words = np.array(encoding.word_ids)
+    before = np.append(-2, words[:-1])
+    return np.asarray((words != before) | (words < 0))
+
+
+def _starts_sentence(encoding: Encoding, text: str, text_pair: str | None) -> Flags:
+    """Return where the first token of each sentence is, [T]."""
+    found = np.zeros(len(encoding), dtype=bool)
+    for number, one in enumerate((text, text_pair or "")):
+        places = [i for i, owner in enumerate(encoding.text_ids) if owner == number]
+        begins = np.array([encoding.offsets[i][0] for i in places], dtype=np.int64)
+        end = 0
+        for sentence in split_sentences(one):
+            start = one.find(sentence, end)
+            end = max(start, end) + len(sentence)
+            # The first token that begins there, or later: no token stands for white space.
+            later = np.flatnonzero(begins >= max(start, 0))
+            if len(later):
+                found[places[int(later[0])]] = True
+    return found
+
+
+def _pieces(bert: Model, added: Ids) -> tuple[Pieces, tuple[str, ...]]:
+    """Return what objectives need to know of the vocabulary, and the names of added sentinels.
+
+    Args:
+        bert: The checkpoint.
+        added: The special tokens of a text, in order.
+    """
+    tokenizer = bert.tokenizer
+    own = [tokenizer.token_to_id(f"<extra_id_{n}>") for n in range(NUM_SENTINELS)]
+    sentinels = tuple(one for one in own if one is not None)
+    names: tuple[str, ...] = ()
+    if not sentinels:
+        sentinels = tuple(range(tokenizer.vocab_size, tokenizer.vocab_size + NUM_SENTINELS))
+        names = tuple(f"<extra_id_{n}>" for n in range(NUM_SENTINELS))
+    last = int(added[-1]) if len(added) else -1
+    start = tokenizer.cls_id
+    if isinstance(bert, OtherModel) and bert.module.other.has_decoder:
+        start = bert.module.model.config.decoder_start_token_id or 0
+    pieces = Pieces(
+        size=tokenizer.vocab_size,
+        mask_id=tokenizer.mask_id,
+        cls_id=start if start >= 0 else max(last, 0),
+        sep_id=tokenizer.sep_id if tokenizer.sep_id >= 0 else last,
+        sentinel_ids=sentinels,
+    )
+    return pieces, names
+
+
+def predicts_masked_words(bert: Model) -> bool:
+    """Return whether a checkpoint predicts a word from a mask in its place, as BERT does."""
+    if "mlm" not in bert.capabilities:
+        return False
+    return not isinstance(bert, OtherModel) or bert.module.other.words == MASKED
+
+
+def _generator(bert: Model, segment_ids: Ids) -> _Generator | None:
+    return _Generator(bert, segment_ids) if predicts_masked_words(bert) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Generator:
+    """A checkpoint as ELECTRA's generator."""
+
+    bert: Model
+    segment_ids: Ids
+
+    def __call__(self, hidden: Corrupted) -> NDArray[np.floating]:
+        places = np.flatnonzero(hidden.labels != IGNORED)
+        logits = masked_word_logits(self.bert, hidden.input_ids, self.segment_ids, places)
+        found: NDArray[np.floating] = logits[:, : self.bert.tokenizer.vocab_size].numpy()
+        return found
+
+
+@torch.no_grad()
+def masked_word_logits(bert: Model, input_ids: Ids, segment_ids: Ids, places: Ids) -> torch.Tensor:
+    """Return the vocabulary's logits at some places of a row, float32 [N, V]."""
+    ids = torch.from_numpy(input_ids)[None].to(bert.device)
+    segments = torch.from_numpy(segment_ids)[None].to(bert.device)
+    states = bert.module.word_states(ids, segments)[0, torch.from_numpy(places).to(bert.device)]
+    return bert.module.mlm_logits(states).float().cpu()

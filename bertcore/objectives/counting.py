@@ -1,0 +1,112 @@
+"""What an objective does over many draws, beside what its paper says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bertcore.evaluation.intervals import NORMAL_QUANTILE
+from bertcore.objectives.draw import Given
+from bertcore.objectives.table import OBJECTIVES, Objective
+
+NUM_DRAWS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One share, or one mean length, over many draws on one text."""
+
+    name: str
+    mean: float
+    low: float
+    high: float
+    """Ends of the 95% interval; equal where no draw differs."""
+    paper: float
+    """The paper's."""
+    expected: float
+    """The paper's, or the share that was chosen in its place."""
+    unit: str
+    """Of a mean length; "" for a share, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """All that is counted of an objective."""
+
+    rates: tuple[Counted, ...]
+    num_draws: int
+    num_tokens: int
+    """Of the text, special ones counted."""
+
+
+def count(
+    objective: str,
+    given: Given,
+    *,
+    share: float | None = None,
+    num_draws: int = NUM_DRAWS,
+    seed: int = 0,
+) -> Counts:
+    """Draw an objective many times on one text and count.
+
+    A rate is the sum of what is counted over the sum of what it is counted of, so that a draw with
+    more has more weight. Its interval is that of a ratio of means over independent draws.
+
+    Args:
+        objective: One of OBJECTIVES.
+        given: The text.
+        share: Of hidden tokens; None: the paper's.
+        num_draws: At least 2.
+        seed: Fixes the result; draw number n is that of the seed (seed, n).
+
+    Raises:
+        ValueError: If there is no such objective, or it cannot be drawn on this text.
+
+    Source: Cochran 1977, section 2.11 (the variance of a ratio).
+    """
+    entry = objective_of(objective)
+    if num_draws < 2:
+        raise ValueError(f"num_draws is {num_draws}; expected at least 2.")
+    counted = np.empty((num_draws, len(entry.rates), 2))
+    for number in range(num_draws if entry.rates else 0):
+        rng = np.random.default_rng([seed, number])
+        drawn = entry.draw(given, rng, _share(entry, share))
+        for place, rate in enumerate(entry.rates):
+            counted[number, place] = rate.count(given, drawn)
+    found = []
+    for place, rate in enumerate(entry.rates):
+        mean, spread = _ratio(*counted[:, place].T)
+        expected = share if rate.follows_share and share is not None else rate.paper
+        found.append(
+            Counted(rate.name, mean, mean - spread, mean + spread, rate.paper, expected, rate.unit)
+        )
+    return Counts(tuple(found), num_draws, len(given.row))
+
+
+def objective_of(name: str) -> Objective:
+    """Return an objective of the table.
+
+    Raises:
+        ValueError: If there is none of that name.
+    """
+    if name not in OBJECTIVES:
+        raise ValueError(
+            f"there is no objective {name!r}; expected one of {', '.join(OBJECTIVES)}."
+        )
+    return OBJECTIVES[name]
+
+
+def _share(entry: Objective, share: float | None) -> float:
+    if share is not None:
+        return share
+    return 0.0 if entry.share is None else entry.share
+
+
+def _ratio(parts: np.ndarray, wholes: np.ndarray) -> tuple[float, float]:
+    """Return the ratio of two sums, and half the width of its 95% interval; NaN of nothing."""
+    if not wholes.sum():
+        return float("nan"), float("nan")
+    ratio = float(parts.sum() / wholes.sum())
+    error = np.std(parts - ratio * wholes, ddof=1) / np.sqrt(len(parts)) / wholes.mean()
+    return ratio, NORMAL_QUANTILE * float(error)

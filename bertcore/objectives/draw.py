@@ -1,0 +1,235 @@
+"""One draw of any objective, in one form: what goes in, what became of it, what must come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.objectives import attention_masks, denoising, masked_words, pairs, replaced_tokens
+from bertcore.objectives.attention_masks import DIRECTIONS, Direction
+from bertcore.objectives.masked_words import Boundary
+from bertcore.objectives.row import IGNORED, Corrupted, Flags, Ids, Pieces, Row, check_share
+
+Generator = Callable[[Corrupted], NDArray[np.floating]]
+"""Returns logits [N, V] at the hidden places of a row, in order."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Given:
+    """What an objective is given."""
+
+    row: Row
+    pieces: Pieces
+    second_begins: int | None = None
+    """The place of the first token of text B; None: there is one text."""
+    others: tuple[Ids, ...] = ()
+    """Texts that a random B may be, without special tokens."""
+    generator: Generator | None = None
+    """Of ELECTRA; None: a generator that knows nothing and draws any piece of the vocabulary."""
+    direction: Direction | None = None
+    """Of UniLM; None draws one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Draw:
+    """What an objective made of a row."""
+
+    corrupted: Corrupted
+    fates: tuple[str, ...]
+    """What became of each token that the network reads, [T]: "mask", "kept", "random", "sentinel",
+    "replaced", "lucky" (replaced by itself), "moved", "predicted", or "" for nothing."""
+    boundaries: tuple[Boundary, ...] = ()
+    """SpanBERT's predictions from both ends of a span."""
+    is_replaced: Flags | None = None
+    """What ELECTRA's discriminator must say, [T]."""
+    rank: Ids | None = None
+    """XLNet's order, [T]: -1 at tokens that are not predicted."""
+    query: Flags | None = None
+    """Who attends to whom in XLNet's query stream, [T, T]."""
+    direction: Direction | None = None
+    """UniLM's."""
+    judged: pairs.Judged | None = None
+    """Of an objective that judges a pair."""
+
+
+def mask_pieces(given: Given, rng: np.random.Generator, share: float) -> Draw:
+    """BERT's masked words."""
+    return _in_place(masked_words.mask_pieces(given.row, given.pieces, rng, share=share))
+
+
+def mask_whole_words(given: Given, rng: np.random.Generator, share: float) -> Draw:
+    """Whole words."""
+    return _in_place(masked_words.mask_whole_words(given.row, given.pieces, rng, share=share))
+
+
+def mask_spans(given: Given, rng: np.random.Generator, share: float) -> Draw:
+    """SpanBERT's spans, and what is predicted from their ends."""
+    found = masked_words.mask_spans(given.row, given.pieces, rng, share=share)
+    ends = tuple(masked_words.boundaries(given.row, found.spans))
+    return replace(_in_place(found), boundaries=ends)
+
+
+def next_sentence(given: Given, rng: np.random.Generator, share: float) -> Draw:
+    """BERT's pairs."""
+    judged = pairs.next_sentence(
+        given.row, rng, second_begins=given.second_begins, others=given.others
+    )
+    return _of_pair(given, judged, "random")
+
+
+def sentence_order(given: Given, rng: np.random.Generator, share: float) -> Draw:
+    """ALBERT's pairs."""
+    judged = pairs.sentence_order(given.row, rng, second_begins=given.second_begins)
+    return _of_pair(given, judged, "moved")
+
+
+def replaced(given: Given, rng: np.random.Generator, share: float) -> Draw:
+    """ELECTRA's replaced tokens; `corrupted` is what the discriminator reads."""
+    row, pieces = given.row, given.pieces
+    hidden = replaced_tokens.hide_for_generator(row, pieces, rng, share=share)
+    places = np.flatnonzero(hidden.labels != IGNORED)
+    if given.generator is None:
+        guesses = rng.integers(pieces.size, size=len(places))
+    else:
+        guesses = replaced_tokens.sample(given.generator(hidden), rng)
+    found = replaced_tokens.replace(row, hidden, guesses)
+    fates = [""] * len(row)
+    for place in places.tolist():
+        fates[place] = "replaced" if found.is_replaced[place] else "lucky"
+    return Draw(
+        corrupted=replace(hidden, input_ids=found.input_ids),
+        fates=tuple(fates),
+        is_replaced=found.is_replaced,
+    )
+
+
+def permutation(given: Given, rng: np.random.Generator, share: float) -> Draw:
+    """XLNet's order.
+
+    Raises:
+        ValueError: If the share is not between 0 and 1, or as `permute`.
+    """
+    check_share(share)
+    found = attention_masks.permute(given.row, rng, share=share)
+    return Draw(
+        corrupted=Corrupted(input_ids=given.row.ids, labels=found.labels, allowed=found.content),
+        fates=tuple("predicted" if one >= 0 else "" for one in found.rank.tolist()),
+        rank=found.rank,
+        query=found.query,
+    )
+
+
+def unilm(given: Given, rng: np.random.Generator, share: float) -> Draw:
+    """UniLM's four masks.
+
+    Raises:
+        ValueError: If there is no pair and none of the other masks is asked for.
+    """
+    direction = given.direction
+    if direction is None:
+        pairs.pair_of(given.row, given.second_begins)  # any draw may be of the prefix
+        names = list(DIRECTIONS)
+        direction = names[int(rng.choice(len(names), p=list(DIRECTIONS.values())))]
+    found = attention_masks.unilm(
+        given.row,
+        given.pieces,
+        rng,
+        direction=direction,
+        second_begins=given.second_begins,
+        share=share,
+    )
+    return replace(_in_place(found), direction=direction)
+
+
+def causal(given: Given, rng: np.random.Generator, share: float) -> Draw:
+    """The next token of each."""
+    found = attention_masks.causal(given.row)
+    return Draw(corrupted=found, fates=("",) * len(given.row))
+
+
+def t5_spans(given: Given, rng: np.random.Generator, share: float) -> Draw:
+    """T5's sentinels."""
+    found = denoising.t5_spans(given.row, given.pieces, rng, share=share)
+    sentinels = {*given.pieces.sentinel_ids}
+    fates = tuple("sentinel" if one in sentinels else "" for one in found.input_ids.tolist())
+    return Draw(corrupted=found, fates=fates)
+
+
+def bart_masking(given: Given, rng: np.random.Generator, share: float) -> Draw:
+    """One [MASK] for each hidden token."""
+    found = denoising.bart_masking(given.row, given.pieces, rng, share=share)
+    return _in_place(found)
+
+
+def bart_deletion(given: Given, rng: np.random.Generator, share: float) -> Draw:
+    """Tokens that are gone."""
+    found = denoising.bart_deletion(given.row, rng, share=share)
+    return Draw(corrupted=found, fates=("",) * len(found.input_ids))
+
+
+def bart_infilling(given: Given, rng: np.random.Generator, share: float) -> Draw:
+    """One [MASK] for each span."""
+    found = denoising.bart_infilling(given.row, given.pieces, rng, share=share)
+    hidden = found.input_ids == given.pieces.mask_id
+    return Draw(corrupted=found, fates=tuple("mask" if one else "" for one in hidden.tolist()))
+
+
+def bart_sentences(given: Given, rng: np.random.Generator, share: float) -> Draw:
+    """Sentences in another order."""
+    return _moved(given.row, denoising.bart_sentences(given.row, rng))
+
+
+def bart_rotation(given: Given, rng: np.random.Generator, share: float) -> Draw:
+    """Another token first."""
+    return _moved(given.row, denoising.bart_rotation(given.row, rng))
+
+
+def mass(given: Given, rng: np.random.Generator, share: float) -> Draw:
+    """MASS's fragment."""
+    found = denoising.mass(given.row, given.pieces, rng, share=share)
+    fates = [""] * len(given.row)
+    for start, end in found.spans:
+        for place in range(start, end):
+            token = found.input_ids[place]
+            is_mask = token == given.pieces.mask_id
+            fates[place] = (
+                "mask" if is_mask else "kept" if token == given.row.ids[place] else "random"
+            )
+    return Draw(corrupted=found, fates=tuple(fates))
+
+
+def _in_place(found: Corrupted) -> Draw:
+    """Return a draw whose spans say what became of each token."""
+    fates = [""] * len(found.input_ids)
+    for (start, end), became in zip(found.spans, found.became, strict=True):
+        fates[start:end] = [became] * (end - start)
+    return Draw(corrupted=found, fates=tuple(fates))
+
+
+def _moved(row: Row, found: Corrupted) -> Draw:
+    """Return a draw in which what lies between the first and the last change has moved."""
+    fates = [""] * len(row)
+    changed = np.flatnonzero(found.input_ids != row.ids).tolist()
+    if changed:
+        for place in row.text_places.tolist():
+            if changed[0] <= place <= changed[-1]:
+                fates[place] = "moved"
+    return Draw(corrupted=found, fates=tuple(fates))
+
+
+def _of_pair(given: Given, judged: pairs.Judged, fate: str) -> Draw:
+    places = judged.like
+    begins = given.second_begins or 0
+    is_text = ~given.row.is_special[places]
+    changed = is_text & ((places >= begins) | (fate == "moved")) & bool(judged.label)
+    return Draw(
+        corrupted=Corrupted(
+            input_ids=judged.input_ids,
+            labels=np.full(len(judged.input_ids), IGNORED, dtype=np.int64),
+        ),
+        fates=tuple(fate if one else "" for one in changed.tolist()),
+        judged=judged,
+    )

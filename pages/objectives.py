@@ -1,0 +1,3 @@
+from app.objectives import page
+
+page.draw()

@@ -1,0 +1,137 @@
+"""The page Objectives: the numbers of the core, other draws, odd texts and shares."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.objectives.page import OTHERS
+from bertcore import load
+from bertcore.analysis.objectives.answers import objective_answer
+from bertcore.analysis.objectives.demo import count_objective, objective_example
+from bertcore.objectives.table import OBJECTIVES
+from tests.support.opened import PAIR, complaints, named_charts, numbers, ok, page_of, said
+from tests.support.tiny import tiny_bert
+
+HOSTILE = "</script><img src=x> \u202eabc. $x$ `a` {b} [MASK] [SEP] | <b>no</b>. Two sentences."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert().save(tmp_path_factory.mktemp("objectives") / "tiny")
+
+
+@pytest.fixture
+def page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+    return page_of("objectives", seconds=60, **PAIR)
+
+
+def drawn(app: AppTest) -> dict[str, Any]:
+    """Return what the page's drawing is sent."""
+    sent = [json.loads(one.proto.json) for one in app.get("bidi_component")]
+    return next(one for one in sent if "objectives" in one)
+
+
+def test_all_are_side_by_side(page: AppTest, folder: Path) -> None:
+    rows = drawn(ok(page.run()))["objectives"]
+    assert [row["name"] for row in rows] == list(OBJECTIVES)
+    bert = load(folder, device="cpu")
+    for row in rows:
+        assert row["error"] == ""
+        found = objective_example(bert, row["name"], *PAIR.values(), others=OTHERS, seed=1)
+        assert [token["text"] for token in row["reads"]] == [one.text for one in found.reads]
+        assert row["verdict"] == found.verdict
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_one_in_detail_is_the_cores(page: AppTest, folder: Path, name: str) -> None:
+    page.query_params["objective"] = name
+    app = ok(page.run())
+    others = OTHERS if name == "next-sentence" else ()
+    bert = load(folder, device="cpu")
+    found = objective_example(bert, name, *PAIR.values(), others=others, seed=1)
+    row = drawn(app)["objectives"][0]
+    assert row["writes"] == list(found.writes)
+    assert OBJECTIVES[name].formula in app.latex[0].value
+    charts = named_charts(app, "objective")
+    shown = numbers(charts["looks"][0]["z"])
+    assert (shown == found.looks[0].allowed).all()
+    shares = [rate for rate in OBJECTIVES[name].rates if not rate.unit]
+    if shares:
+        counts = count_objective(bert, name, *PAIR.values(), others=others, seed=1)
+        means = [rate.mean for rate in counts.rates if not rate.unit]
+        assert list(numbers(charts["counts"][1]["x"])) == pytest.approx(means)
+        papers = [rate.paper for rate in shares]
+        assert list(numbers(charts["counts"][0]["x"])) == pytest.approx(papers)
+    for claim in OBJECTIVES[name].wrong:
+        assert claim.source in said(app)
+
+
+def test_the_answer_is_the_cores(page: AppTest, folder: Path) -> None:
+    page.query_params |= {"objective": "spans", "objective_seed": "4", "objective_share": "40"}
+    app = ok(page.run())
+    bert = load(folder, device="cpu")
+    answer = objective_answer(bert, "spans", *PAIR.values(), seed=4, share=0.4)
+    assert f"**{answer.loss:.2f}** nats" in said(app)
+    losses = [one["loss"] for one in drawn(app)["objectives"][0]["answers"]]
+    assert losses == pytest.approx([one.loss for one in answer.places], abs=1e-5)
+    names: dict[str, Any] = {}
+    exec(next(one.value for one in app.code if "example.reads" in one.value), names)
+    assert [one.text for one in names["example"].reads] == [
+        one["text"] for one in drawn(app)["objectives"][0]["reads"]
+    ]
+
+
+def test_an_absent_head_is_a_sentence(page: AppTest) -> None:
+    page.query_params["objective"] = "t5-spans"
+    assert "No answer.** This checkpoint was not trained with it." in said(ok(page.run()))
+
+
+def test_draw_again_and_back_to_all(page: AppTest) -> None:
+    page.query_params["objective"] = "masked-words"
+    app = ok(page.run())
+    before = drawn(app)["objectives"][0]["reads"]
+    again = next(one for one in app.button if one.label == "Draw again")
+    app = ok(again.click().run())
+    assert drawn(app)["objectives"][0]["reads"] != before
+    app = ok(next(one for one in app.button if "side by side" in one.label).click().run())
+    assert len(drawn(app)["objectives"]) == len(OBJECTIVES)
+
+
+def test_another_objective_has_its_own_share(page: AppTest) -> None:
+    page.query_params |= {"objective": "masked-words", "objective_share": "60"}
+    app = ok(page.run())
+    assert app.slider[0].value == 60
+    app = ok(app.selectbox(key="shown_objective").set_value("mass").run())
+    assert app.slider[0].value == 50
+    app = ok(app.selectbox(key="shown_objective").set_value("spans").run())
+    assert app.slider[0].value == 15
+
+
+@pytest.mark.parametrize("share", [0, 100])
+def test_a_share_of_nothing_or_all_is_a_sentence(page: AppTest, share: int) -> None:
+    page.query_params |= {"objective": "whole-words", "objective_share": str(share)}
+    app = page.run()
+    assert "share of hidden tokens" in complaints(app)
+    assert app.latex  # the rest of the page is there
+
+
+@pytest.mark.parametrize("name", ["all", "next-sentence", "unilm", "bart-sentences", "mass"])
+@pytest.mark.parametrize(
+    "text", ["man", HOSTILE, "他去了河边。天气很好。", "word " * 900, "The man.\n\n\nShe sat."]
+)
+def test_odd_texts(page: AppTest, name: str, text: str) -> None:
+    page.query_params |= {"objective": name, "text_a": text, "text_b": ""}
+    app = page.run()
+    assert not app.exception
+    if name == "all":
+        rows = {row["name"]: row["error"] for row in drawn(app)["objectives"]}
+        assert not rows["masked-words"]
+        assert ("pair" in rows["sentence-order"]) == (text in ("man", "word " * 900))
+    elif text == "man":
+        assert complaints(app)

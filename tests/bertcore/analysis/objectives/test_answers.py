@@ -1,0 +1,190 @@
+"""Answers of checkpoints against transformers on random weights; absent heads are a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+import transformers
+
+import bertcore
+from bertcore import Bert
+from bertcore.analysis.objectives.answers import (
+    MASKED_WORDS,
+    ObjectiveAnswer,
+    objective_answer,
+    why_no_answer,
+)
+from bertcore.analysis.objectives.demo import drawn
+from bertcore.analysis.objectives.given import segments_of
+from bertcore.objectives.row import IGNORED
+from bertcore.objectives.table import OBJECTIVES
+from tests.support.tiny import tiny_bert
+from tests.support.tiny_families import make
+from tests.support.tiny_others import make_other, opened
+
+A, B = "the man went to the river", "it had rained all night. he was good"
+OTHERS = ("The man was old. The river was steep.",)
+
+
+def words_loss(logits: torch.Tensor, labels: np.ndarray) -> float:
+    return float(F.cross_entropy(logits, torch.from_numpy(labels), ignore_index=IGNORED))
+
+
+def ids_of(array: np.ndarray) -> torch.Tensor:
+    return torch.from_numpy(array)[None]
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert()
+
+
+@pytest.mark.parametrize("name", MASKED_WORDS)
+def test_masked_words(name: str, tmp_path: Path) -> None:
+    model = make("RobertaForMaskedLM", tmp_path)
+    opened_bert = bertcore.load(tmp_path, device="cpu")
+    _, found = drawn(opened_bert, name, A, B, seed=2, share=0.4)
+    answer = objective_answer(opened_bert, name, A, B, seed=2, share=0.4)
+    with torch.no_grad():
+        logits = model(ids_of(found.corrupted.input_ids)).logits[0]
+    assert answer.loss == pytest.approx(words_loss(logits, found.corrupted.labels), abs=1e-4)
+    place = answer.places[0]
+    best = logits[place.place].softmax(-1).max()
+    assert place.best[0][1] == pytest.approx(float(best), abs=1e-5)
+
+
+def test_next_sentence(tmp_path: Path, bert: Bert) -> None:
+    folder = bert.save(tmp_path / "tiny")
+    model = transformers.BertForPreTraining.from_pretrained(folder).eval()
+    for seed in range(4):
+        prepared, found = drawn(bert, "next-sentence", A, B, others=OTHERS, seed=seed)
+        answer = objective_answer(bert, "next-sentence", A, B, others=OTHERS, seed=seed)
+        assert found.judged is not None
+        with torch.no_grad():
+            out = model(
+                ids_of(found.judged.input_ids),
+                token_type_ids=ids_of(segments_of(prepared, found)),
+            )
+        wanted = F.cross_entropy(out.seq_relationship_logits, torch.tensor([found.judged.label]))
+        assert answer.loss == pytest.approx(float(wanted), abs=1e-4)
+
+
+def test_sentence_order(tmp_path: Path) -> None:
+    model = make("AlbertForPreTraining", tmp_path)
+    albert = bertcore.load(tmp_path, device="cpu")
+    labels = set()
+    for seed in range(4):
+        prepared, found = drawn(albert, "sentence-order", A, B, seed=seed)
+        answer = objective_answer(albert, "sentence-order", A, B, seed=seed)
+        assert found.judged is not None
+        with torch.no_grad():
+            out = model(
+                ids_of(found.judged.input_ids),
+                token_type_ids=ids_of(segments_of(prepared, found)),
+            )
+        wanted = F.cross_entropy(out.sop_logits, torch.tensor([found.judged.label]))
+        assert answer.loss == pytest.approx(float(wanted), abs=1e-4)
+        labels.add(found.judged.label)
+    assert labels == {0, 1}
+
+
+def test_replaced_tokens(tmp_path: Path) -> None:
+    model = make("ElectraForPreTraining", tmp_path)
+    electra = bertcore.load(tmp_path, device="cpu")
+    prepared, found = drawn(electra, "replaced-tokens", A, B, seed=1, share=0.3)
+    answer = objective_answer(electra, "replaced-tokens", A, B, seed=1, share=0.3)
+    assert found.is_replaced is not None
+    with torch.no_grad():
+        logits = model(
+            ids_of(found.corrupted.input_ids), token_type_ids=ids_of(prepared.segment_ids)
+        ).logits[0]
+    wanted = F.binary_cross_entropy_with_logits(logits, torch.from_numpy(found.is_replaced).float())
+    assert answer.loss == pytest.approx(float(wanted), abs=1e-4)
+    assert len(answer.places) == len(found.fates)
+
+
+def test_a_checkpoint_is_the_generator(bert: Bert) -> None:
+    """Its guesses are its own, at the temperature 1: the most probable ones come more often."""
+    prepared, _ = drawn(bert, "replaced-tokens", A, B)
+    assert prepared.given.generator is not None
+    chosen = []
+    for seed in range(20):
+        _, found = drawn(bert, "replaced-tokens", A, B, seed=seed)
+        chosen += [fate for fate in found.fates if fate]
+    assert {*chosen} <= {"replaced", "lucky"}
+
+
+def test_next_token(tmp_path: Path) -> None:
+    model = make_other("GPT2LMHeadModel", tmp_path)
+    gpt = opened(tmp_path)
+    _, found = drawn(gpt, "causal", A)
+    answer = objective_answer(gpt, "causal", A)
+    ids = ids_of(found.corrupted.input_ids)
+    with torch.no_grad():
+        wanted = model(ids, labels=ids).loss
+    assert answer.loss == pytest.approx(float(wanted), abs=1e-4)
+
+
+def test_permuted_order(tmp_path: Path) -> None:
+    model = make_other("XLNetLMHeadModel", tmp_path)
+    xlnet = opened(tmp_path)
+    prepared, found = drawn(xlnet, "permutation", A, B, seed=3, share=0.5)
+    answer = objective_answer(xlnet, "permutation", A, B, seed=3, share=0.5)
+    assert found.rank is not None
+    # As in its own data code: a token is hidden from those that are predicted no later.
+    rank = torch.from_numpy(found.rank)
+    hidden = (rank[None, :] >= 0) & (rank[:, None] <= rank[None, :])
+    size = len(rank)
+    with torch.no_grad():
+        logits = model(
+            ids_of(found.corrupted.input_ids),
+            token_type_ids=ids_of(prepared.segment_ids),
+            perm_mask=hidden.float()[None],
+            target_mapping=torch.eye(size)[None],
+        ).logits[0]
+    wanted = words_loss(logits, found.corrupted.labels)
+    assert answer.loss == pytest.approx(wanted, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "class_name"),
+    [
+        ("t5-spans", "T5ForConditionalGeneration"),
+        ("bart-infilling", "BartForConditionalGeneration"),
+        ("bart-sentences", "BartForConditionalGeneration"),
+        ("bart-deletion", "BartForConditionalGeneration"),
+    ],
+)
+def test_decoders(name: str, class_name: str, tmp_path: Path) -> None:
+    model = make_other(class_name, tmp_path)
+    other = opened(tmp_path)
+    prepared, found = drawn(other, name, A, B, seed=2)
+    answer = objective_answer(other, name, A, B, seed=2)
+    labels = ids_of(found.corrupted.labels)
+    with torch.no_grad():
+        out = model(ids_of(found.corrupted.input_ids), labels=labels)
+    assert answer.loss == pytest.approx(float(out.loss), abs=1e-4)
+    assert bool(prepared.names) != name.startswith("t5")  # whose sentinels are its own
+    assert [one.target for one in answer.places] == [
+        other.tokenizer.id_to_token(one) for one in found.corrupted.labels.tolist()
+    ]
+
+
+def test_absent_heads_are_a_sentence(bert: Bert, tmp_path: Path) -> None:
+    have = {name for name in OBJECTIVES if why_no_answer(bert, name) is None}
+    assert have == {*MASKED_WORDS, "next-sentence"}
+    make_other("T5ForConditionalGeneration", tmp_path)
+    t5 = opened(tmp_path)
+    assert {name for name in OBJECTIVES if why_no_answer(t5, name) is None} == {"t5-spans"}
+    with pytest.raises(ValueError, match="T5"):
+        objective_answer(bert, "t5-spans", A, B)
+    with pytest.raises(ValueError, match="R3L"):
+        why_no_answer(bert, "R3L")
+
+
+def test_an_answer_to_nothing_has_no_loss() -> None:
+    assert np.isnan(ObjectiveAnswer(()).loss)

@@ -1,0 +1,151 @@
+"""A text under each objective: rows of a real tokenizer, sentences, odd texts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bertcore import Bert
+from bertcore.analysis.objectives.demo import (
+    ObjectiveExample,
+    count_objective,
+    objective_example,
+)
+from bertcore.analysis.objectives.given import prepare
+from bertcore.objectives.table import OBJECTIVES
+from tests.support.tiny import tiny_bert
+
+A = "The film was very good."
+B = "She sat on the mat in the old house. It had rained."
+OTHERS = ("The man was old. The river was steep.",)
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert()
+
+
+def example(
+    bert: Bert, name: str, text: str = A, pair: str | None = B, **options: object
+) -> ObjectiveExample:
+    return objective_example(bert, name, text, pair, others=OTHERS, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_what_goes_in_and_comes_out(bert: Bert, name: str) -> None:
+    found = example(bert, name, seed=3)
+    assert found.original == tuple(bert.tokenize(A, B).tokens)
+    assert len(found.decoder_reads) == len(found.writes)
+    for looks in found.looks:
+        assert looks.allowed.shape == (len(looks.rows), len(looks.columns))
+    has_target = any(token.target for token in found.reads)
+    assert has_target + bool(found.writes) + bool(found.verdict) == 1
+
+
+def test_words_and_sentences_begin_where_the_text_has_them(bert: Bert) -> None:
+    text = "She  saw it.\nIt was unhappily old."
+    row = prepare(bert, OBJECTIVES["bart-sentences"], text, "A man.").given.row
+    tokens = bert.tokenize(text, "A man.").tokens
+    assert row.starts_sentence is not None
+    begins = [tokens[place] for place in np.flatnonzero(row.starts_sentence)]
+    assert begins == ["she", "it", "a"]
+    for place, token in enumerate(tokens):
+        assert row.starts_word[place] == (not token.startswith("##"))
+
+
+def test_one_text_is_cut_between_its_sentences(bert: Bert) -> None:
+    found = example(bert, "sentence-order", f"{A} {B}", None, seed=2)
+    assert [token.text for token in found.reads].count("[SEP]") == 2
+    assert found.verdict in ("in order", "exchanged")
+
+
+def test_a_decoder_may_not_look_ahead(bert: Bert) -> None:
+    decoder, encoder = example(bert, "t5-spans").looks
+    width = len(encoder.rows)
+    assert decoder.allowed[:, :width].all()
+    np.testing.assert_array_equal(decoder.allowed[:, width:], np.tri(len(decoder.rows), dtype=bool))
+    assert encoder.allowed.all()
+
+
+def test_mass_hides_its_masks_from_the_decoder(bert: Bert) -> None:
+    found = example(bert, "mass", seed=1)
+    is_mask = np.array([token.fate == "mask" for token in found.reads])
+    decoder = found.looks[0]
+    np.testing.assert_array_equal(decoder.allowed[0, : len(is_mask)], ~is_mask)
+
+
+def test_deleted_tokens_leave_a_gap(bert: Bert) -> None:
+    found = example(bert, "bart-deletion", seed=4)
+    assert any(token.fate == "gap" for token in found.reads)
+    # Reading the text beside what is left, tokens are passed over at gaps and nowhere else.
+    rest, may_skip = iter(found.original), False
+    for token in found.reads:
+        if token.fate == "gap":
+            may_skip = True
+            continue
+        passed = 0
+        while next(rest) != token.text:
+            passed += 1
+        assert may_skip or not passed
+        may_skip = False
+    assert not list(rest)
+
+
+def test_sentinels_are_added_where_a_vocabulary_has_none(bert: Bert) -> None:
+    found = example(bert, "t5-spans")
+    assert found.writes[0] == "<extra_id_0>"
+    assert "sentinels" in found.notes[0]
+
+
+def test_xlnet_tells_the_order(bert: Bert) -> None:
+    found = example(bert, "permutation", share=0.5)
+    ranks = sorted(filter(None, found.order))
+    assert ranks == list(range(1, len(ranks) + 1))
+    assert [bool(rank) for rank in found.order] == [bool(token.target) for token in found.reads]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("next-sentence", "One sentence alone.", "pair"),
+        ("sentence-order", "word", "pair"),
+        ("unilm", "word", "pair"),
+        ("bart-sentences", "One sentence alone.", "one sentence"),
+        ("permutation", "man", "at least 2"),
+        ("t5-spans", "man", "at least 2"),
+        ("mass", "man", "at least 2"),
+        ("masked-words", " ", "at least 1"),
+        ("spans", "", "at least 1"),
+    ],
+)
+def test_texts_that_do_not_do_are_a_sentence(bert: Bert, name: str, text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        example(bert, name, text, None)
+
+
+def test_a_direction_without_a_prefix_needs_no_pair(bert: Bert) -> None:
+    found = example(bert, "unilm", A, None, direction="left-to-right")
+    assert found.direction == "left-to-right"
+    size = len(found.reads)
+    np.testing.assert_array_equal(found.looks[0].allowed, np.tri(size, dtype=bool))
+    with pytest.raises(ValueError, match="pair"):
+        example(bert, "unilm", A, None, direction="prefix")
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_shares_of_nothing_and_all_are_a_sentence(bert: Bert, share: float) -> None:
+    with pytest.raises(ValueError, match="share"):
+        example(bert, "masked-words", share=share)
+
+
+def test_spans_longer_than_the_text_are_noted(bert: Bert) -> None:
+    assert "5 words" in " ".join(example(bert, "spans", "the man was old.", None).notes)
+    assert not example(bert, "spans").notes
+
+
+def test_counts_are_of_this_text(bert: Bert) -> None:
+    counts = count_objective(bert, "masked-words", A, B, num_draws=50)
+    assert counts.num_tokens == len(bert.tokenize(A, B))
+    assert counts.rates[0].mean == round(0.15 * counts.num_tokens) / counts.num_tokens
+    again = count_objective(bert, "masked-words", A, B, num_draws=50)
+    assert again == counts
