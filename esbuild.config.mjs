@@ -15,6 +15,7 @@ const ENTRIES = [
   "canvas/overview/overview",
   "glance/drawing",
   "html_file/chart",
+  "inside_layer/drawing",
   "layer_map/layer_watch",
   "objectives/drawing",
   "shell/live_text",

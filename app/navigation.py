@@ -12,6 +12,7 @@ GROUPS = {
         "tokens",
         "attention",
         "mixing",
+        "inside_layer",
         "masked_words",
         "sentence_pairs",
     ),

@@ -1,5 +1,7 @@
 // Colours as numbers, and the ink that is legible over them.
 
+import { context2d, element } from "./elements";
+
 const EQUAL_CONTRAST = 0.19; // luminance over which #111 and white have the same contrast, 4.4
 
 // Black or white, whichever contrasts more with a colour [red, green, blue], 0 to 255.
@@ -11,4 +13,12 @@ export function inkOver(rgb: Iterable<number>): string {
 // [red, green, blue] of #rrggbb.
 export function hexRgb(hex: string): number[] {
   return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+}
+
+// [red, green, blue] of any CSS colour, as a canvas reads it.
+export function rgbOf(colour: string): number[] {
+  const context = context2d(element("canvas", { width: 1, height: 1 }));
+  context.fillStyle = colour;
+  context.fillRect(0, 0, 1, 1);
+  return [...context.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
 }

@@ -964,6 +964,14 @@ ${this.parts.join("\n")}
     return { kind: "attention", layer, row, head: null };
   }
 
+  // app/browser/colours.ts
+  function rgbOf(colour) {
+    const context = context2d(element("canvas", { width: 1, height: 1 }));
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    return [...context.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
+  }
+
   // app/glance/painter.ts
   var DIM = 0.2;
   var BANDS_OF_LINES = [0.12, 0.25, 0.5, 1.01];
@@ -1378,12 +1386,6 @@ ${this.parts.join("\n")}
     const canvas = element("canvas", { width, height });
     context2d(canvas).putImageData(image, 0, 0);
     return canvas;
-  }
-  function rgbOf(colour) {
-    const context = context2d(element("canvas", { width: 1, height: 1 }));
-    context.fillStyle = colour;
-    context.fillRect(0, 0, 1, 1);
-    return [...context.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
   }
 
   // app/glance/drawing.ts

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, TypedDict
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from bertcore import Model
 
@@ -34,13 +33,6 @@ class Opened(TypedDict):
 @cache
 def _component() -> Callable[..., Any]:
     return st.components.v2.component("bertscope_glance", css=BUNDLE.style, js=BUNDLE.module)
-
-
-@lru_cache(maxsize=1)
-def _colours() -> NDArray[np.uint8]:
-    """Return the diverging scales for light and dark grounds as RGB, uint8 [2, 255, 3]."""
-    scales = theme.DIVERGING, theme.DIVERGING_DARK
-    return np.stack([theme.sampled(scale, 255) for scale in scales])
 
 
 def message(bert: Model, glance: Glance, steps: Sequence[Step], step: int) -> bytes:
@@ -89,7 +81,7 @@ def message(bert: Model, glance: Glance, steps: Sequence[Step], step: int) -> by
         glance.heads.codes,
         glance.links.codes,
         transport.decoding_table(),
-        _colours(),
+        theme.diverging_bytes(),
     )
 
 

@@ -1,5 +1,6 @@
 // Paints the drawing, on the screen or into an SVG.
 
+import { rgbOf } from "../browser/colours";
 import { context2d, element } from "../browser/elements";
 import { percent, range } from "../browser/text";
 import { FittedNames, NOT_A_NUMBER, paintMissing, type Box, type Painting, type Theme } from "../canvas/shared/canvas";
@@ -456,12 +457,4 @@ function picture(width: number, height: number, colour: (at: number) => ArrayLik
   const canvas = element("canvas", { width, height });
   context2d(canvas).putImageData(image, 0, 0);
   return canvas;
-}
-
-// [red, green, blue] of a colour of CSS.
-function rgbOf(colour: string): number[] {
-  const context = context2d(element("canvas", { width: 1, height: 1 }));
-  context.fillStyle = colour;
-  context.fillRect(0, 0, 1, 1);
-  return [...context.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
 }

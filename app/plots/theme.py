@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import plotly.colors
@@ -67,6 +68,12 @@ def sampled(scale: str | Sequence[Sequence[object]], count: int) -> NDArray[np.u
     levels = np.linspace(0, 1, count).tolist()
     colours = plotly.colors.sample_colorscale(scale, levels, colortype="tuple")
     return np.round(np.array(colours) * 255).astype(np.uint8)
+
+
+@lru_cache(maxsize=1)
+def diverging_bytes() -> NDArray[np.uint8]:
+    """Return the diverging scales for light and dark grounds as RGB, uint8 [2, 255, 3]."""
+    return np.stack([sampled(scale, 255) for scale in (DIVERGING, DIVERGING_DARK)])
 
 
 def plot_layout(fig: Figure, title: str, x: str, y: str, height: int) -> Figure:

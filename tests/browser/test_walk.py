@@ -26,6 +26,8 @@ def first_picture(visit: Visit, name: str) -> None:
     elif name == "masked-words":
         expect(visit.page.locator(".st-key-mask_strip .words button").first).to_be_visible()
         visit.picture("figure_masked-words")
+    elif name == "inside-layer":
+        expect(visit.page.locator(".st-key-layer_drawing .sheet").first).to_be_visible()
     elif name == "training-example":
         expect(visit.page.locator(".st-key-training_example .line").first).to_be_visible()
     elif name == "objectives":

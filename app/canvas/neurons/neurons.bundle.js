@@ -1027,6 +1027,12 @@ ${this.parts.join("\n")}
   function hexRgb(hex) {
     return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
   }
+  function rgbOf(colour) {
+    const context = context2d(element("canvas", { width: 1, height: 1 }));
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    return [...context.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
+  }
 
   // app/canvas/neurons/painter.ts
   var ROW = 22;
@@ -1218,12 +1224,6 @@ ${this.parts.join("\n")}
       context.fillText(text, x, y + ROW / 2 + 0.5);
     }
   };
-  function rgbOf(colour) {
-    const context = context2d(element("canvas", { width: 1, height: 1 }));
-    context.fillStyle = colour;
-    context.fillRect(0, 0, 1, 1);
-    return context.getImageData(0, 0, 1, 1).data;
-  }
 
   // app/canvas/neurons/neurons.ts
   function component(mounted) {

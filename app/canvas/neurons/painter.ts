@@ -1,8 +1,7 @@
 // Draws the query and a key as strips of K numbers, then a row for each key with its products, score
 // and weight.
 
-import { hexRgb, inkOver } from "../../browser/colours";
-import { context2d, element } from "../../browser/elements";
+import { hexRgb, inkOver, rgbOf } from "../../browser/colours";
 import { percent } from "../../browser/text";
 import { FittedNames, fitText, NOT_A_NUMBER, readTheme, type Painting, type Theme } from "../shared/canvas";
 import { kindColour } from "../shared/legend";
@@ -206,12 +205,4 @@ export class NeuronPainter {
     context.fillStyle = this.theme.text;
     context.fillText(text, x, y + ROW / 2 + 0.5);
   }
-}
-
-// [red, green, blue, alpha] of any CSS colour, as a canvas reads it.
-function rgbOf(colour: string): Uint8ClampedArray {
-  const context = context2d(element("canvas", { width: 1, height: 1 }));
-  context.fillStyle = colour;
-  context.fillRect(0, 0, 1, 1);
-  return context.getImageData(0, 0, 1, 1).data;
 }

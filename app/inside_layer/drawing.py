@@ -1,0 +1,92 @@
+"""The drawing, a component of ours: what it is sent, and what it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from bertcore import Trace
+
+from ..bundle import read_bundle
+from ..canvas.shared import events, transport
+from ..plots import theme
+from .all_tokens import AllTokens
+from .sheet import Sheet
+
+BUNDLE = read_bundle(__file__)
+
+
+@cache
+def _component() -> Callable[..., Any]:
+    return st.components.v2.component("bertscope_inside_layer", css=BUNDLE.style, js=BUNDLE.module)
+
+
+def sheet_message(sheet: Sheet, name: str, word: str | None = None) -> bytes:
+    """Return what the drawing shows of a token.
+
+    Args:
+        sheet: The rows.
+        name: Of the drawing, for screen readers.
+        word: Whose logit the shares are of; None where there are none.
+    """
+    widths = [len(vector) for vector in sheet.vectors]
+    header = {
+        "kind": "sheet",
+        "name": name,
+        "rows": sheet.rows,
+        "widths": widths,
+        "word": word,
+        "colors": _accents(),
+    }
+    flat = np.concatenate([vector.numpy() for vector in sheet.vectors])
+    return transport.pack(header, flat.astype(np.float32), theme.diverging_bytes())
+
+
+def all_message(found: AllTokens, trace: Trace, selected: int) -> bytes:
+    """Return what the drawing shows of all tokens.
+
+    Args:
+        found: The numbers.
+        trace: Whose tokens they are.
+        selected: The token that is chosen.
+    """
+    header = {
+        "kind": "all",
+        "name": "All tokens in this layer",
+        "stages": found.stages,
+        "tokens": [trace.tokens[position] for position in found.rows],
+        "positions": found.rows,
+        "text_ids": [trace.text_ids[position] for position in found.rows],
+        "num_tokens": trace.num_tokens,
+        "firing": found.firing,
+        "num_neurons": found.num_neurons,
+        "selected": selected,
+        "colors": _accents(),
+    }
+    arrays = (found.bands, found.norms.astype(np.float32), found.cosines.astype(np.float32))
+    return transport.pack(header, *arrays, theme.diverging_bytes())
+
+
+def _accents() -> dict[str, str]:
+    return {
+        "a": theme.SEGMENT_A,
+        "b": theme.SEGMENT_B,
+        "special": theme.SPECIAL,
+        "accent": theme.ACCENT,
+    }
+
+
+def draw(data: bytes, *, key: str, on_pick: Callable[[int], None] | None = None) -> None:
+    """Draw it.
+
+    Args:
+        data: Of `sheet_message` or `all_message`.
+        key: Of the component in the session.
+        on_pick: Called with the position of a token that was clicked.
+    """
+    heard = events.hear(key, "picked", on_pick or (lambda position: None))
+    _component()(key=key, data=data, on_picked_change=heard)

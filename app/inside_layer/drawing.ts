@@ -1,0 +1,70 @@
+// One token through a layer or a head, row below row; or all tokens, a row each. Tokens and words are
+// set as text only.
+
+import "../canvas/shared/shared.css";
+import "./drawing.css";
+
+import type { Mounted } from "../browser/component";
+import type { Bytes } from "../browser/data_blocks";
+import { rgbOf } from "../browser/colours";
+import { element } from "../browser/elements";
+import { mount, type MountedView } from "../canvas/shared/mount";
+import { readTheme } from "../canvas/shared/canvas";
+import { Tooltip } from "../canvas/shared/tooltip";
+import type { Message } from "../canvas/shared/transport";
+import { alone } from "../html_file/alone";
+import { allTokens } from "./all_tokens";
+import { SheetModel, type Header, type SheetHeader } from "./model";
+import { sheet } from "./sheet";
+import type { Look } from "./strips";
+
+export interface LayerEvents {
+  picked(position: number): void;
+}
+
+export default function component(mounted: Mounted<Bytes>): () => void {
+  return mount<Header, LayerEvents>(Drawing, mounted, {
+    picked: (position) => mounted.setTriggerValue("picked", position),
+  });
+}
+
+export const standAlone = alone(component);
+
+class Drawing implements MountedView<Header, LayerEvents> {
+  readonly root = element("div", { className: "view layer" });
+  events!: LayerEvents;
+  private readonly content = element("div");
+  private readonly tip = new Tooltip(this.root);
+  /** The head whose steps are open; null until one was chosen. */
+  private openHead: number | null = null;
+
+  constructor(parent: Node) {
+    this.root.prepend(this.content);
+    parent.appendChild(this.root);
+  }
+
+  close(): void {
+    this.root.remove();
+  }
+
+  update({ header, blocks }: Message<Header>): void {
+    this.tip.hide();
+    const ground = rgbOf(readTheme(this.root).background);
+    const look: Look = { isDark: ground[0] + ground[1] + ground[2] < 384, colours: blocks[blocks.length - 1], tip: this.tip };
+    this.content.ariaLabel = header.name;
+    this.content.role = "group";
+    if (header.kind === "all") {
+      this.content.replaceChildren(allTokens(header, blocks, look, (position) => this.events.picked(position)));
+    } else this.show(new SheetModel(header, blocks as Message<SheetHeader>["blocks"]), look);
+  }
+
+  private show(model: SheetModel, look: Look): void {
+    const open = this.openHead ?? model.firstHead;
+    const toggle = (head: number) => {
+      this.openHead = head === open ? -1 : head;
+      this.show(model, look);
+      this.content.querySelector<HTMLElement>(`[data-head="${head}"]`)?.focus();
+    };
+    this.content.replaceChildren(sheet(model, look, open, toggle));
+  }
+}

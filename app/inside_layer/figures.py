@@ -1,0 +1,170 @@
+"""Who wrote a word: its logit as a staircase of shares, and as a grid of parts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bertcore.analysis.words.logit_attribution import LogitAttribution, PartKind
+
+from ..plots import theme
+from ..plots.figure import Figure, bar, heatmap
+from ..plots.formats import shorten, signed
+
+BIASES: tuple[PartKind, ...] = (
+    "embedding_bias",
+    "attention_bias",
+    "feed_forward_bias",
+    "final_bias",
+)
+EMBEDDINGS: tuple[PartKind, ...] = ("token", "segment", "position")
+NAMES = {
+    "token": "token embedding",
+    "segment": "segment embedding",
+    "position": "position embedding",
+    "embedding_bias": "bias of the embeddings",
+    "attention_bias": "biases of attention",
+    "feed_forward": "feed-forward",
+    "feed_forward_bias": "biases of feed-forward",
+    "final_bias": "biases of the masked-word head",
+    "decoder_bias": "the word's own bias",
+}
+
+
+class Stair(NamedTuple):
+    """A step of the staircase."""
+
+    name: str
+    share: float
+    colour: str
+
+
+def num_layers_of(found: LogitAttribution) -> int:
+    """Return L."""
+    return len(found.sources)
+
+
+def stairs(found: LogitAttribution) -> list[Stair]:
+    """Return the shares of the embeddings, each layer's two blocks, and the biases, in order."""
+    steps = [Stair("embeddings", found.total(*EMBEDDINGS), theme.SPECIAL)]
+    for layer in range(num_layers_of(found)):
+        heads = found.total("head", layer=layer)
+        neurons = found.total("feed_forward", layer=layer)
+        steps.append(Stair(f"layer {layer}: attention", heads, theme.SEGMENT_A))
+        steps.append(Stair(f"layer {layer}: feed-forward", neurons, theme.SEGMENT_B))
+    steps.append(Stair("biases of the network", found.total(*BIASES), theme.SPECIAL))
+    steps.append(Stair("the word's own bias", found.total("decoder_bias"), theme.SPECIAL))
+    return steps
+
+
+def staircase(found: LogitAttribution) -> Figure:
+    """Draw the shares one after another: each bar begins where the last one ended."""
+    steps = stairs(found)
+    ends = np.cumsum([step.share for step in steps])
+    starts = np.concatenate([[0.0], ends[:-1]])
+    logit = Stair(name_of_sum(found), found.logit, theme.ACCENT)
+    rows = [*zip(steps, starts.tolist(), strict=True), (logit, 0.0)]
+    names = [theme.escape(step.name) for step, _ in rows]
+    fig = Figure(
+        bar(
+            x=[step.share for step, _ in rows],
+            base=[start for _, start in rows],
+            y=list(range(len(rows))),
+            orientation="h",
+            marker={"color": [step.colour for step, _ in rows], "line_width": 0},
+            text=[signed(step.share) for step, _ in rows],
+            textposition="outside",
+            cliponaxis=False,
+            customdata=[
+                [name, signed(step.share)] for name, (step, _) in zip(names, rows, strict=True)
+            ],
+            hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    reached = np.concatenate([[0.0], ends])
+    low, high = float(reached.min()), float(reached.max())
+    room = 0.14 * max(high - low, 1e-6)
+    theme.plot_layout(fig, "", "logit", "", 26 * len(rows) + 60)
+    fig.update_layout(bargap=0.22)
+    fig.update_xaxes(range=[low - room, high + room], zeroline=True, zerolinecolor=theme.GRID)
+    fig.update_yaxes(
+        tickvals=list(range(len(rows))), ticktext=names, autorange="reversed", showgrid=False
+    )
+    return fig
+
+
+def name_of_sum(found: LogitAttribution) -> str:
+    """Return what the shares sum to, in a few letters."""
+    word = f"“{shorten(found.word)}”"
+    return f"logit of {word}" if found.against is None else f"{word} − “{shorten(found.against)}”"
+
+
+def grid_values(found: LogitAttribution) -> tuple[list[str], list[str], NDArray[np.float64]]:
+    """Return the columns, rows and shares of the grid; NaN where a row has no such part."""
+    num_layers, num_heads = found.sources.shape[:2]
+    columns = [*(f"head {head}" for head in range(num_heads)), "feed-forward", "biases", "sum"]
+    rows = [f"layer {layer}" for layer in range(num_layers)]
+    values = np.array(
+        [
+            [
+                *found.heads(layer),
+                found.total("feed_forward", layer=layer),
+                found.total("attention_bias", "feed_forward_bias", layer=layer),
+                0.0,
+            ]
+            for layer in range(num_layers)
+        ]
+    )
+    values[:, -1] = values.sum(-1)
+    return columns, rows, values
+
+
+def grid(found: LogitAttribution) -> Figure:
+    """Draw the share of each head and feed-forward block, layer below layer."""
+    columns, rows, values = grid_values(found)
+    largest = float(np.abs(values).max()) or 1.0
+    fig = Figure(
+        heatmap(
+            z=values,
+            x=list(range(len(columns))),
+            y=list(range(len(rows))),
+            zmin=-largest,
+            zmax=largest,
+            colorscale=theme.DIVERGING,
+            showscale=False,
+            xgap=2,
+            ygap=2,
+            text=[[signed(value) for value in row] for row in values.tolist()],
+            texttemplate="%{text}",
+            textfont={"size": 14 if len(columns) <= 9 else 11},
+            customdata=[[f"{row}, {column}" for column in columns] for row in rows],
+            hovertemplate="%{customdata}: %{text}<extra></extra>",
+        )
+    )
+    theme.plot_layout(fig, "", "", "", 34 * len(rows) + 70)
+    fig.update_xaxes(
+        tickvals=list(range(len(columns))), ticktext=columns, side="top", showgrid=False
+    )
+    fig.update_yaxes(
+        tickvals=list(range(len(rows))), ticktext=rows, autorange="reversed", showgrid=False
+    )
+    return fig
+
+
+def shares_table(found: LogitAttribution) -> pd.DataFrame:
+    """Return a row for each part."""
+    return pd.DataFrame(
+        [
+            {
+                "part": NAMES.get(part.kind, f"head {part.head}"),
+                "layer": part.layer,
+                "head": part.head,
+                "share": part.logit,
+            }
+            for part in found.parts
+        ]
+    )

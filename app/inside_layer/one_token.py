@@ -1,0 +1,279 @@
+"""One token through one layer, as the rows of the drawing."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from bertcore import Model
+from bertcore.analysis.mixing.layer_parts import LayerParts, layer_parts
+from bertcore.analysis.words.logit_attribution import LogitAttribution, PartKind, pushed_words
+from bertcore.bert import with_parts
+from bertcore.modern_config import ModernBertConfig
+
+from .run import Asked, Run, attribution
+from .sheet import Said, Sheet
+
+NUM_WORDS = 4
+"""Words that are shown of what the masked-word head says."""
+NUM_SOURCES = 6
+"""Tokens that are shown of what a head reads."""
+NUM_NEURONS = 6
+ACTIVATIONS = {"gelu": "GELU", "gelu_new": "GELU", "relu": "ReLU"}
+
+
+def token_sheet(bert: Model, run: Run, layer: int, asked: Asked) -> Sheet:
+    """Return the rows of one token in one layer."""
+    trace = run.trace
+    parts = layer_parts(bert, trace, layer)
+    found = attribution(run, asked) if "mlm" in bert.capabilities else None
+    return _Rows(bert, run, parts, layer, asked.position, found).sheet
+
+
+class _Rows:
+    """Builds the rows in the order of computation."""
+
+    def __init__(
+        self,
+        bert: Model,
+        run: Run,
+        parts: LayerParts,
+        layer: int,
+        position: int,
+        found: LogitAttribution | None,
+    ) -> None:
+        self.bert, self.run, self.parts, self.found = bert, run, parts, found
+        self.layer, self.position, self.sheet = layer, position, Sheet()
+        self.is_modern = isinstance(bert.config, ModernBertConfig)
+        self.is_last = layer + 1 == bert.config.num_hidden_layers
+        self._input()
+        self._attention()
+        self._first_sum()
+        self._feed_forward()
+        self._second_sum()
+
+    def _at(self, vectors: Tensor) -> Tensor:
+        return vectors[self.position]
+
+    def _said(self, state: Tensor, *, is_normalized: bool = False) -> Said | None:
+        """Return what the masked-word head would say of a state [D]; None without a head."""
+        if "mlm" not in self.bert.capabilities:
+            return None
+        return said_of(self.bert, state, is_normalized=is_normalized)
+
+    def _share(self, kind: PartKind) -> float | None:
+        return None if self.found is None else self.found.total(kind, layer=self.layer)
+
+    def _bias_share(self, kind: PartKind) -> float | None:
+        """Return the share of biases; None where there are none (ModernBERT)."""
+        share = self._share(kind)
+        return None if share == 0 else share
+
+    def _input(self) -> None:
+        state = self._at(self.parts.hidden)
+        of = f"output of layer {self.layer - 1}" if self.layer else "output of the embeddings"
+        self.sheet.add_vector(
+            state, "state", "Vector so far", of, said=self._said(state), residual="from"
+        )
+        if self.is_modern and self.layer:
+            self.sheet.add_vector(
+                self._at(self.parts.attention_input),
+                "normed",
+                "LayerNorm",
+                "before the block: what attention reads",
+                before=state,
+            )
+
+    def _attention(self) -> None:
+        parts, trace = self.parts, self.run.trace
+        before = self._at(parts.hidden)
+        shares = None if self.found is None else self.found.heads(self.layer)
+        num_heads = len(parts.weights)
+        for head in range(num_heads):
+            written = parts.head_outputs[head, self.position]
+            weights = parts.weights[head, self.position]
+            best = weights.topk(min(NUM_SOURCES, len(weights))).indices.tolist()
+            self.sheet.add_vector(
+                written,
+                "write",
+                "" if head else "Attention",
+                "" if head else "each head reads tokens and writes a vector",
+                before=before,
+                label=f"head {head}",
+                share=None if shares is None else shares[head],
+                head=head,
+                query=self.sheet.keep(parts.queries[head, self.position]),
+                mix=self.sheet.keep(parts.context[head, self.position]),
+                sources=[
+                    {
+                        "token": trace.tokens[place],
+                        "position": place,
+                        "weight": float(weights[place]),
+                        "score": float(parts.scores[head, self.position, place]),
+                        "key": self.sheet.keep(parts.keys[head, place]),
+                        "value": self.sheet.keep(parts.values[head, place]),
+                        "share": self._source_share(head, place),
+                    }
+                    for place in best
+                ],
+            )
+        self.sheet.add_vector(
+            self._at(parts.attention_output),
+            "write",
+            before=before,
+            label="sum of heads",
+            share=self._share("head"),
+        )
+
+    def _source_share(self, head: int, place: int) -> float | None:
+        if self.found is None:
+            return None
+        return float(self.found.sources[self.layer, head, place])
+
+    def _first_sum(self) -> None:
+        parts = self.parts
+        before, summed = self._at(parts.hidden), self._at(parts.attention_sum)
+        state = self._at(parts.attention_state)
+        if self.is_modern:
+            self.sheet.add_vector(
+                summed,
+                "state",
+                "Add",
+                "residual: what was there is kept",
+                before=before,
+                said=self._said(state),
+                residual="to from",
+                share=self._bias_share("attention_bias"),
+                share_of="biases",
+            )
+            self.sheet.add_vector(
+                self._at(parts.feed_forward_input),
+                "normed",
+                "LayerNorm",
+                "before the block: what the neurons read",
+                before=summed,
+            )
+            return
+        self.sheet.add_vector(
+            summed,
+            "sum",
+            "Add & norm",
+            "residual: what was there is kept",
+            before=before,
+            label="sum",
+            residual="to",
+        )
+        self.sheet.add_vector(
+            state,
+            "state",
+            before=before,
+            label="LayerNorm",
+            said=self._said(state),
+            residual="from",
+            share=self._bias_share("attention_bias"),
+            share_of="biases",
+        )
+
+    def _feed_forward(self) -> None:
+        parts, config = self.parts, self.bert.config
+        before, active = self._at(parts.attention_state), self._at(parts.activations)
+        num_neurons = len(active)
+        firing = int((self._at(parts.pre_activations) > 0).sum())
+        name = ACTIVATIONS[config.hidden_act] + (" times a gate" if self.is_modern else "")
+        self.sheet.add(
+            "neurons",
+            "Feed-forward",
+            f"{config.hidden_size:,} → {num_neurons:,} neurons, {name}",
+            label=f"{firing:,} of {num_neurons:,} fire",
+            vector=self.sheet.keep(active),
+            scale="neurons",
+            cards=self._cards(active),
+            ranked_by_share=self.found is not None,
+        )
+        self.sheet.add_vector(
+            self._at(parts.feed_forward_output),
+            "write",
+            before=before,
+            label="writes",
+            share=self._share("feed_forward"),
+        )
+
+    def _cards(self, active: Tensor) -> list[dict[str, object]]:
+        """Return the neurons that count most: by share of the logit, else by what they write."""
+        if self.found is None:
+            columns = with_parts(self.bert).module.layers[self.layer].feed_forward.output.weight
+            ranks = active.abs() * columns.detach().float().cpu().norm(dim=0)
+        else:
+            ranks = self.found.neurons[self.layer].abs()
+        best = ranks.topk(min(NUM_NEURONS, len(ranks))).indices.tolist()
+        cards: list[dict[str, object]] = [
+            {
+                "neuron": neuron,
+                "activation": float(active[neuron]),
+                "share": None
+                if self.found is None
+                else float(self.found.neurons[self.layer, neuron]),
+                "words": [],
+            }
+            for neuron in best
+        ]
+        if self.found is not None:
+            pushed = pushed_words(self.bert, self.run.trace, self.position, self.layer, best)
+            for card, one in zip(cards, pushed, strict=True):
+                card["words"] = list(one.words)
+        return cards
+
+    def _second_sum(self) -> None:
+        parts = self.parts
+        before, summed = self._at(parts.attention_state), self._at(parts.feed_forward_sum)
+        output = self._at(parts.output)
+        note = "residual: what was there is kept"
+        if self.is_modern and not self.is_last:
+            self.sheet.add_vector(
+                summed,
+                "state",
+                "Add",
+                note,
+                before=before,
+                said=self._said(output),
+                residual="to",
+                share=self._bias_share("feed_forward_bias"),
+                share_of="biases",
+            )
+            return
+        self.sheet.add_vector(
+            summed,
+            "state" if self.is_modern else "sum",
+            "Add" if self.is_modern else "Add & norm",
+            note,
+            before=before,
+            label="" if self.is_modern else "sum",
+            residual="to",
+        )
+        self.sheet.add_vector(
+            output,
+            "normed" if self.is_modern else "state",
+            "Final LayerNorm" if self.is_modern else "",
+            "what the heads read" if self.is_modern else "",
+            before=before,
+            label="" if self.is_modern else "LayerNorm",
+            said=self._said(output, is_normalized=self.is_modern),
+            share=None if self.is_modern else self._bias_share("feed_forward_bias"),
+            share_of="biases",
+        )
+
+
+@torch.inference_mode()
+def said_of(bert: Model, state: Tensor, *, is_normalized: bool = False) -> Said:
+    """Return what the masked-word head would say of a state [D].
+
+    Args:
+        is_normalized: Whether a final LayerNorm (ModernBERT) is behind it.
+    """
+    read = state.to(bert.device, bert.dtype)
+    if not is_normalized:
+        read = bert.module.read_early(torch.stack([read, read]))[0]
+    logits = bert.module.mlm_logits(read).float()
+    best = torch.softmax(logits, -1)[: bert.tokenizer.vocab_size].topk(NUM_WORDS)
+    words = [bert.tokenizer.id_to_token(word_id) for word_id in best.indices.tolist()]
+    return Said(words, best.values.tolist())

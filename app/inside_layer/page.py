@@ -1,0 +1,273 @@
+"""Inside a layer: what becomes of a token's vector, step by step, and which part wrote the word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bertcore.analysis.words.surprise import example_mask
+
+from ..canvas.html_part import part_of_bundle
+from ..html_file.chart import Data
+from ..html_file.document import Part
+from ..masked_words.predictions import MASKED
+from ..mixing.measures import usual_token
+from ..plots.untrusted_text import plain
+from ..shell import cache, capabilities, frame
+from ..shell.one_of import one_of
+from ..shell.picture import Picture
+from ..shell.state import Field
+from ..token_strip.token_strip import token_strip
+from . import PAGE, drawing
+from .all_tokens import AllTokens, all_tokens
+from .heads import pair_sheet, word_sheet
+from .one_token import token_sheet
+from .run import Asked, Run
+from .sheet import Sheet
+from .who_wrote import choose_word, show_who_wrote
+
+ONE, ALL = "token", "all"
+VIEWS = {ONE: "One token", ALL: "All tokens"}
+VIEW = Field("layer_view", ONE, tuple(VIEWS))
+TOKEN = Field("layer_token", -1)
+"""-1 for the first hidden token, or a usual one."""
+LAYER = Field("inside_layer", 0, url="layer")
+
+
+def _arrays(sheet: Sheet) -> Data:
+    return {
+        f"{index:03d}": vector.numpy().astype(np.float32)
+        for index, vector in enumerate(sheet.vectors)
+    }
+
+
+def _all_arrays(found: AllTokens) -> Data:
+    return {
+        "rows": np.array(found.rows),
+        "bands": found.bands,
+        "norms": found.norms,
+        "cosines": found.cosines,
+        "firing": np.array(found.firing),
+    }
+
+
+LAYER_OF_TOKEN = Picture(
+    name="inside-layer",
+    table=_arrays,
+    needs=frozenset({"parts"}),
+    how=(
+        "From top to bottom, one token through layer {layer}. A strip is its vector, in cells of "
+        "neighbouring dimensions: blue above zero, orange below; strips of one kind share their "
+        "colours. Beside it stand its length and its cosine with the vector that it is added to. "
+        "A **query** is compared with the **key** of every token; the scores become weights, the "
+        "weights mix the **values**, and the output projection makes of the mix what a head "
+        "writes. A neuron **fires** above zero. {words}"
+    ),
+    code="""{run}
+from bertcore.analysis.mixing.layer_parts import layer_parts
+
+parts = layer_parts(bert, trace, {layer})
+parts.scores[:, {position}], parts.weights[:, {position}]           # [H, T] each
+parts.head_outputs[:, {position}].norm(dim=-1)             # what each head writes, [H]
+parts.attention_state[{position}]                          # [D]
+(parts.pre_activations[{position}] > 0).sum()              # neurons that fire
+parts.output[{position}]                                   # [D]
+""",
+)
+WORDS_HOW = (
+    "The words are what the masked-word head would say of the vector; it was trained on the last "
+    "layer alone. Neurons are ranked by their share of the logit of **{word}**, since those that "
+    "fire most do not always count most; the words that one raises mean little in a small model."
+)
+ALL_TOKENS = Picture(
+    name="all-tokens-in-layer",
+    table=_all_arrays,
+    needs=frozenset({"parts"}),
+    how=(
+        "A row is a token, a column a stage of layer {layer}. Below a strip stand the length of "
+        "the vector and its cosine with the vector so far. Right: how many of {num_neurons:,} "
+        "neurons fire. Click a token to follow it."
+    ),
+    code="""{run}
+from bertcore.analysis.mixing.layer_parts import layer_parts
+
+parts = layer_parts(bert, trace, {layer})
+parts.attention_output.norm(dim=-1), parts.feed_forward_output.norm(dim=-1)   # [T] each
+""",
+)
+WORD_HEAD = Picture(
+    name="masked-word-head",
+    table=_arrays,
+    needs=frozenset({"mlm"}),
+    how=(
+        "The vector that leaves the last layer passes a linear layer, the activation and a "
+        "LayerNorm. What is left is compared with the embedding of every word of the vocabulary: "
+        "the dot product and the word's bias are its logit, and softmax makes probabilities."
+    ),
+    code="""{run}
+from bertcore.analysis.words.head_steps import masked_word_steps
+
+steps = masked_word_steps(bert, trace, {position})
+steps.dense, steps.activation, steps.norm          # [E] each
+steps.products + steps.biases                      # the logits, [V]
+""",
+)
+POOLER = Picture(
+    name="pooler",
+    table=_arrays,
+    needs=frozenset({"pooler"}),
+    how=(
+        "The pooler reads the first token alone: a linear layer and tanh. The head of the pair "
+        "reads the pooled vector, and fine-tuned classifiers do too."
+    ),
+    code="""{run}
+from bertcore.analysis.words.head_steps import pooler_steps
+
+steps = pooler_steps(bert, trace)
+steps.dense, steps.pooled, steps.logits
+""",
+)
+
+
+@st.fragment
+def show(page: frame.Page) -> None:
+    """Draw the page below the sentence box; runs alone when a choice changes."""
+    with frame.guard():
+        run, position = _choose_token(page)
+        layers = list(range(page.bert.config.num_hidden_layers))
+        row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+        middle = len(layers) // 2
+        layer = one_of("Layer", layers, LAYER, default=middle, where=row, with_label=True)
+        view = one_of("Show", VIEWS, VIEW, where=row, with_label=True)
+        _offer_hiding(page, run, position, row)
+        if view == ALL:
+            _show_all(page, run, layer, position)
+            return
+        asked = choose_word(page, run, position, row)
+        _show_token(page, run, layer, asked)
+        _show_heads(page, run, asked)
+        if asked.word is not None:
+            show_who_wrote(page, run, asked)
+
+
+def _choose_token(page: frame.Page) -> tuple[Run, int]:
+    """Draw the strip; return the run, with what is hidden in it, and the chosen token."""
+    bert, trace = page.bert, page.trace
+    can_hide = {"mlm", "mask"} <= bert.capabilities
+    allowed = [place for place, text in enumerate(trace.text_ids) if text >= 0]
+    masked = sorted(place for place in MASKED.value if place in allowed) if can_hide else []
+    is_asked = bool(masked) or bert.tokenizer.mask_id in trace.input_ids
+    if can_hide and allowed and not is_asked:
+        masked = [cache.call(example_mask, page.bert_key, page.text_a, page.text_b)]
+    run = Run(page.bert_key, page.text_a, page.text_b, tuple(masked))
+    TOKEN.key(low=-1, high=trace.num_tokens - 1)
+    position = TOKEN.value
+    if position < 0:
+        position = usual_token(run.trace, bert.tokenizer.mask_id)
+    token_strip(trace, key="layer_strip", selected=position, on_pick=TOKEN.put, marked=masked)
+    return run, position
+
+
+def _offer_hiding(page: frame.Page, run: Run, position: int, where: DeltaGenerator) -> None:
+    """Draw a button that hides the chosen token, or shows it where others are hidden too."""
+    bert, trace = page.bert, page.trace
+    if not {"mlm", "mask"} <= bert.capabilities or trace.text_ids[position] < 0:
+        return
+    is_hidden = position in run.masked
+    if trace.input_ids[position] == bert.tokenizer.mask_id or (is_hidden and len(run.masked) == 1):
+        return
+    where.button(
+        "Show it" if is_hidden else "Hide it",
+        icon=":material/visibility:" if is_hidden else ":material/ink_eraser:",
+        on_click=lambda: MASKED.put(sorted({*run.masked} ^ {position})),
+        help="A hidden token is replaced by the mask token, on every page.",
+    )
+
+
+def _show_token(page: frame.Page, run: Run, layer: int, asked: Asked) -> None:
+    sheet: Sheet = cache.call(token_sheet, page.bert_key, run, layer, asked)
+    token = run.trace.tokens[asked.position]
+    name = f"{token} in layer {layer}"
+    message = drawing.sheet_message(sheet, name, asked.word)
+    drawing.draw(message, key="layer_drawing")
+    words = "" if asked.word is None else WORDS_HOW.format(word=plain(asked.word))
+    LAYER_OF_TOKEN.offer(
+        page,
+        sheet,
+        title=f"Layer {layer}",
+        part=_part(message),
+        layer=layer,
+        position=asked.position,
+        run=run.python,
+        words=words,
+    )
+
+
+def _part(message: bytes) -> Callable[[], Part]:
+    """Return what makes the drawing of an HTML file."""
+
+    def part() -> Part:
+        return part_of_bundle(drawing.BUNDLE, [message])
+
+    return part
+
+
+def _show_all(page: frame.Page, run: Run, layer: int, position: int) -> None:
+    found: AllTokens = cache.call(all_tokens, page.bert_key, run, layer, position)
+    message = drawing.all_message(found, run.trace, position)
+
+    def follow(chosen: int) -> None:
+        TOKEN.put(chosen)
+        VIEW.put(ONE)
+
+    drawing.draw(message, key="layer_all", on_pick=follow)
+    if len(found.rows) < run.trace.num_tokens:
+        st.caption(f"{len(found.rows)} of {run.trace.num_tokens} tokens are drawn.")
+    ALL_TOKENS.offer(
+        page,
+        found,
+        title=f"All tokens in layer {layer}",
+        part=_part(message),
+        layer=layer,
+        num_neurons=found.num_neurons,
+        run=run.python,
+    )
+
+
+def _show_heads(page: frame.Page, run: Run, asked: Asked) -> None:
+    """Draw what reads the last layer: the masked-word head and the pooler."""
+    st.header("After the last layer", anchor=False)
+    token = run.trace.tokens[asked.position]
+    if "mlm" in page.bert.capabilities:
+        st.subheader(f"The masked-word head at {plain(token)}", anchor=False)
+        sheet: Sheet = cache.call(word_sheet, page.bert_key, run, asked)
+        message = drawing.sheet_message(sheet, f"The masked-word head at {token}")
+        drawing.draw(message, key="word_head")
+        WORD_HEAD.offer(
+            page,
+            sheet,
+            title="The masked-word head",
+            part=_part(message),
+            run=run.python,
+            position=asked.position,
+        )
+    else:
+        capabilities.note(page, "mlm")
+    if "pooler" in page.bert.capabilities:
+        st.subheader("The pooler", anchor=False)
+        pooled: Sheet = cache.call(pair_sheet, page.bert_key, run)
+        message = drawing.sheet_message(pooled, "The pooler")
+        drawing.draw(message, key="pooler")
+        POOLER.offer(page, pooled, title="The pooler", part=_part(message), run=run.python)
+    else:
+        capabilities.note(page, "pooler")
+
+
+def draw() -> None:
+    """Draw the page."""
+    page = frame.begin(PAGE)
+    if LAYER_OF_TOKEN.is_available(page):
+        show(page)

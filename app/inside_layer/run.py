@@ -1,0 +1,80 @@
+"""The run that the page is about: a text with some tokens hidden, and what is asked of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+
+from bertcore import Model, Trace
+from bertcore.analysis.shared.inputs import masked_encoding
+from bertcore.analysis.words.logit_attribution import LogitAttribution, logit_attribution
+
+from ..shell import cache
+from ..shell.cache import BertKey
+
+
+class Run(NamedTuple):
+    """A text or pair and the places that are hidden in it; small and hashable."""
+
+    key: BertKey
+    text_a: str
+    text_b: str | None
+    masked: tuple[int, ...]
+
+    @property
+    def trace(self) -> Trace:
+        """Its trace."""
+        found: Trace = cache.call(_trace, self.key, self.text_a, self.text_b, self.masked)
+        return found
+
+    @property
+    def python(self) -> str:
+        """The Python of its trace, for `Picture.code`."""
+        if not self.masked:
+            return ""
+        return (
+            "\nfrom bertcore.analysis.shared.inputs import masked_encoding\n\n"
+            f"hidden = masked_encoding(bert, trace.text_a, trace.text_b, {list(self.masked)})\n"
+            "trace = bert.trace(trace.text_a, trace.text_b, encoding=hidden)\n"
+        )
+
+
+class Asked(NamedTuple):
+    """The word whose logit is taken apart."""
+
+    position: int
+    word: str | None
+    """None for the most probable."""
+    against: str | None
+    """A word to compare it with, or None."""
+
+
+def attribution(run: Run, asked: Asked) -> LogitAttribution:
+    """Return the shares of a word's logit; computed once."""
+    found: LogitAttribution = cache.call(_attribution, run.key, run, asked)
+    return found
+
+
+def best_words(run: Run, position: int, count: int) -> list[str]:
+    """Return the most probable pieces at a token, the best first; computed once."""
+    found: list[str] = cache.call(_best_words, run.key, run, position, count)
+    return found
+
+
+def _trace(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, ...]) -> Trace:
+    if not masked:
+        return bert.trace(text_a, text_b)
+    return bert.trace(text_a, text_b, encoding=masked_encoding(bert, text_a, text_b, masked))
+
+
+def _attribution(bert: Model, run: Run, asked: Asked) -> LogitAttribution:
+    return logit_attribution(bert, run.trace, asked.position, asked.word, asked.against)
+
+
+@torch.inference_mode()
+def _best_words(bert: Model, run: Run, position: int, count: int) -> list[str]:
+    state = run.trace.word_states[position].to(bert.device, bert.dtype)
+    logits = bert.module.mlm_logits(state)[: bert.tokenizer.vocab_size]
+    best = logits.topk(min(count, len(logits))).indices.tolist()
+    return [bert.tokenizer.id_to_token(word_id) for word_id in best]

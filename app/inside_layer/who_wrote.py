@@ -1,0 +1,110 @@
+"""Who wrote the word: its logit, share by share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ..plots.untrusted_text import plain
+from ..shell import frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from .figures import grid, shares_table, staircase
+from .run import Asked, Run, attribution, best_words
+
+NUM_CHOICES = 8
+"""Words that can be chosen: the most probable ones."""
+NOTHING = ""
+
+WORD = Field("layer_word", NOTHING)
+"""Empty for the most probable."""
+AGAINST = Field("layer_against", NOTHING)
+"""Empty for no other word."""
+
+HOW = (
+    "A token's vector is a sum of what embeddings, heads and neurons wrote. Two things are held "
+    "at their values in this run: what each LayerNorm divides by, and the factor by which the "
+    "masked-word head's activation scales each number. Then the logit is a sum too, and the shares "
+    "add up to **{logit}**. "
+)
+LIMITS = (
+    "A share is not what would be lost without the part: the held factors would then be others. "
+    "What a part did through later layers counts for them."
+)
+STAIRCASE = Picture(
+    name="who-wrote",
+    figure=staircase,
+    table=shares_table,
+    needs=frozenset({"parts", "mlm"}),
+    how=HOW + LIMITS,
+    code="""{run}
+from bertcore.analysis.words.logit_attribution import logit_attribution
+
+found = logit_attribution(bert, trace, {position}, {word!r}, {against!r})
+[(part.kind, part.layer, part.head, part.logit) for part in found.parts]
+found.logit                                        # their sum
+""",
+)
+GRID = Picture(
+    name="who-wrote-by-part",
+    figure=grid,
+    table=shares_table,
+    needs=frozenset({"parts", "mlm"}),
+    how=(
+        "The same shares, head by head. Blue raised the logit, orange lowered it; the embeddings "
+        "and the biases after the last layer are in the staircase above."
+    ),
+    code="""{run}
+from bertcore.analysis.words.logit_attribution import logit_attribution
+
+found = logit_attribution(bert, trace, {position}, {word!r}, {against!r})
+found.heads(0), found.total("feed_forward", layer=0)
+found.sources                                      # from which token, [L, H, T]
+""",
+)
+
+
+def choose_word(page: frame.Page, run: Run, position: int, where: DeltaGenerator) -> Asked:
+    """Draw the choice of a word among the most probable; return what is asked.
+
+    Without a masked-word head there is no word.
+    """
+    if "mlm" not in page.bert.capabilities:
+        return Asked(position, None, None)
+    words = best_words(run, position, NUM_CHOICES)
+    word = where.selectbox(
+        "Word",
+        words,
+        key=WORD.key(default=words[0], options=words),
+        width=150,
+        help="Whose logit is shared out. The first is what BERT would say.",
+    )
+    others = [NOTHING, *(other for other in words if other != word)]
+    against = where.selectbox(
+        "Compared with",
+        others,
+        format_func=lambda name: name or "no other word",
+        key=AGAINST.key(options=others),
+        width=170,
+        help="The shares are then of the difference of two logits. What raises all words alike "
+        "cancels out.",
+    )
+    return Asked(position, word, against or None)
+
+
+def show_who_wrote(page: frame.Page, run: Run, asked: Asked) -> None:
+    """Draw the shares of the word's logit."""
+    found = attribution(run, asked)
+    against = "" if asked.against is None else f", not “{plain(asked.against)}”"
+    st.header(f"Who wrote “{plain(found.word)}”{against}?", anchor=False)
+    values: dict[str, Any] = {
+        "run": run.python,
+        "position": asked.position,
+        "word": asked.word,
+        "against": asked.against,
+    }
+    STAIRCASE.show(page, found, logit=f"{found.logit:.2f}", **values)
+    st.subheader("Head by head", anchor=False)
+    GRID.show(page, found, **values)

@@ -1,0 +1,3 @@
+from app.inside_layer import page
+
+page.draw()
