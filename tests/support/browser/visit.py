@@ -14,7 +14,15 @@ TIMEOUT_MS = 60_000
 
 TITLES = {page.name: page.title for page in PAGES.values()}
 FIRST = next(iter(TITLES))
-_WITHOUT_TEXT = ("grammar", "heads", "checkpoints", "training-example", "training", "papers")
+_WITHOUT_TEXT = (
+    "bias",
+    "grammar",
+    "heads",
+    "checkpoints",
+    "training-example",
+    "training",
+    "papers",
+)
 TEXT_PAGES = tuple(name for name in TITLES if name not in _WITHOUT_TEXT)
 """Pages with the sentence box."""
 

@@ -1,0 +1,267 @@
+"""Association tests: effect size, p-value, and what random words of the same frequency give."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from bertcore.bias import (
+    Association,
+    NamedAssociation,
+    association,
+    association_tests,
+    chance_effects,
+    table_vectors,
+    text_vectors,
+)
+from bertcore.grammar import TokenCounts
+
+from ..plots import theme
+from ..plots.figure import Figure, scatter, subplots
+from ..plots.formats import shorten
+from ..shell import frame
+from ..shell.jobs import background, waiting
+from ..shell.jobs.background import Work
+from ..shell.picture import Picture
+from ..shell.state import Field
+
+TABLE = -1
+"""In place of a hidden state: the token table."""
+LAYER = Field("bias_layer", TABLE)
+TESTS = {each.name: each for each in association_tests()}
+TEST = Field("bias_test", list(TESTS)[1], tuple(TESTS))
+ROW_PIXELS = 44
+
+
+class Found(NamedTuple):
+    """The outcome of each test, and the effects of chance sets where words were counted."""
+
+    tests: tuple[NamedAssociation, ...]
+    outcomes: tuple[Association, ...]
+    chance: tuple[NDArray[np.float64] | None, ...]
+
+
+class One(NamedTuple):
+    """One test and its outcome."""
+
+    test: NamedAssociation
+    outcome: Association
+
+
+def _figure(result: Found) -> Figure:
+    """Draw a row for each test: its effect size, and grey the effects of chance sets."""
+    fig = subplots(1, 1)
+    for place, (outcome, chance) in enumerate(zip(result.outcomes, result.chance, strict=True)):
+        if chance is not None:
+            low, high = np.percentile(chance, (2.5, 97.5))
+            fig.add_trace(
+                scatter(
+                    x=[low, high],
+                    y=[place, place],
+                    mode="lines",
+                    line={"color": theme.SPECIAL, "width": 10},
+                    opacity=0.35,
+                    hovertemplate="95% of chance sets: %{x:+.2f}<extra></extra>",
+                    showlegend=False,
+                )
+            )
+        fig.add_trace(
+            scatter(
+                x=[outcome.effect_size],
+                y=[place],
+                mode="markers+text",
+                text=[f"p = {outcome.p_value:.3f}" if outcome.p_value >= 0.001 else "p < 0.001"],
+                textposition="top center",
+                marker={
+                    "color": theme.SEGMENT_A if outcome.effect_size > 0 else theme.SEGMENT_B,
+                    "size": 12,
+                },
+                hovertemplate="d = %{x:+.2f}<extra></extra>",
+                showlegend=False,
+            )
+        )
+    theme.plot_layout(fig, "", "effect size d", "", ROW_PIXELS * len(result.tests) + 76)
+    fig.update_yaxes(
+        tickvals=list(range(len(result.tests))),
+        ticktext=[theme.escape(shorten(each.name, 46)) for each in result.tests],
+        range=[len(result.tests) - 0.4, -0.7],
+        showgrid=False,
+        ticklen=0,
+    )
+    fig.update_xaxes(range=[-2.1, 2.1])
+    fig.add_vline(0, line={"color": theme.SPECIAL, "width": 1, "dash": "dash"})
+    fig.update_layout(dragmode=False)
+    return fig
+
+
+def _table(result: Found) -> pd.DataFrame:
+    rows = []
+    for each, outcome, chance in zip(result.tests, result.outcomes, result.chance, strict=True):
+        x, y, a, b = each.test.names
+        as_large = np.nan
+        if chance is not None:
+            as_large = float((np.abs(chance) >= abs(outcome.effect_size)).mean())
+        rows.append(
+            {
+                "test": each.name,
+                "first_targets": x,
+                "second_targets": y,
+                "first_attributes": a,
+                "second_attributes": b,
+                "effect_size": outcome.effect_size,
+                "p_value": outcome.p_value,
+                "partitions": outcome.num_partitions,
+                "chance_sets_as_large": as_large,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+ASSOCIATIONS = Picture(
+    name="bias-associations",
+    figure=_figure,
+    table=_table,
+    how=(
+        "Does the first set of words lie nearer to the first set of attributes, by cosine (WEAT, "
+        "Caliskan et al. 2017)? d is the difference of the two sets' means over their standard "
+        "deviation, -2 to 2. p is the share of all ways to deal the words into two sets that give "
+        "as large a difference.{chance} Here, vectors of {where}."
+    ),
+    code="""
+from bertcore.bias import association, association_tests, table_vectors, text_vectors
+
+for each in association_tests():
+    sets = [{vectors} for words in (*each.test.targets, *each.test.attributes)]
+    outcome = association(*sets)
+    print(each.name, outcome.effect_size, outcome.p_value)
+""",
+)
+CHANCE = " Grey: 95% of the effects that random words of the same frequency have."
+
+
+def _words_figure(result: One) -> Figure:
+    """Draw each target word's score, those of the second set below."""
+    fig = subplots(1, 1)
+    names, scores = result.test.test.names, result.outcome.scores
+    labels: list[str] = []
+    for number, colour in enumerate((theme.SEGMENT_A, theme.SEGMENT_B)):
+        words = result.test.test.targets[number]
+        order = np.argsort(-np.array(scores[number]), kind="stable").tolist()
+        places = [len(labels) + i for i in range(len(order))]
+        labels += [words[i] for i in order]
+        fig.add_trace(
+            scatter(
+                x=[scores[number][i] for i in order],
+                y=places,
+                mode="markers",
+                name=theme.escape(names[number]),
+                marker={"color": colour, "size": 10},
+                customdata=[[theme.escape(words[i])] for i in order],
+                hovertemplate="%{customdata[0]}: %{x:+.3f}<extra></extra>",
+            )
+        )
+    theme.plot_layout(fig, "", "", "", 20 * len(labels) + 96)
+    fig.update_yaxes(
+        tickvals=list(range(len(labels))),
+        ticktext=[theme.escape(label) for label in labels],
+        range=[len(labels) - 0.4, -0.6],
+        showgrid=False,
+        ticklen=0,
+    )
+    first, second = (theme.escape(name) for name in names[2:])
+    fig.update_xaxes(title_text=f"← {second}          cosine          {first} →")
+    fig.add_vline(0, line={"color": theme.SPECIAL, "width": 1, "dash": "dash"})
+    fig.update_layout(dragmode=False)
+    return fig
+
+
+def _words_table(result: One) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"word": word, "set": result.test.test.names[number], "score": score}
+            for number in (0, 1)
+            for word, score in zip(
+                result.test.test.targets[number], result.outcome.scores[number], strict=True
+            )
+        ]
+    )
+
+
+WORDS = Picture(
+    name="bias-association-words",
+    figure=_words_figure,
+    table=_words_table,
+    how=(
+        "Each word's mean cosine to the one set of attributes minus that to the other. The two "
+        "colours apart: an association. One word alone far out: that word makes the effect."
+    ),
+    code="""
+from bertcore.bias import association, association_tests, table_vectors, text_vectors
+
+test = next(each.test for each in association_tests() if each.name == {name!r})
+sets = [{vectors} for words in (*test.targets, *test.attributes)]
+association(*sets).scores
+""",
+)
+
+
+def show(page: frame.Page) -> None:
+    """Draw the tests on the chosen vectors, and the words of one of them."""
+    num_layers = page.bert.config.num_hidden_layers
+    options = [TABLE, *range(num_layers + 1)]
+    st.select_slider(
+        "Vectors of",
+        options,
+        key=LAYER.key(options=options),
+        format_func=_layer_name,
+        width=420,
+        help="The token table, or the mean of a word's tokens in a hidden state, [CLS] and [SEP] "
+        "included, where the word is a text by itself.",
+    )
+    layer = LAYER.value
+    tests = tuple(TESTS.values())
+
+    def work(progress: background.Progress) -> Found:
+        bert, outcomes, chance = page.bert, [], []
+        counts = None
+        if layer == TABLE and bert.report is not None:
+            counts = TokenCounts.open(bert.report.folder, bert.tokenizer)
+        for number, each in enumerate(tests):
+            progress(number / len(tests), "Association tests")
+            sets = (*each.test.targets, *each.test.attributes)
+            if layer == TABLE:
+                vectors = [table_vectors(bert, words) for words in sets]
+            else:
+                vectors = [text_vectors(bert, words, layer=layer, pooling="mean") for words in sets]
+            outcomes.append(association(*vectors))
+            chance.append(None if counts is None else chance_effects(bert, each.test, counts))
+        return Found(tests, tuple(outcomes), tuple(chance))
+
+    key = ("bias-associations", page.bert_key, layer)
+    result: Found | None = waiting.result(Work(key, work), "associations")
+    if result is None:
+        return
+    vectors = (
+        "table_vectors(bert, words)"
+        if layer == TABLE
+        else f"text_vectors(bert, words, layer={layer}, pooling='mean')"
+    )
+    ASSOCIATIONS.show(
+        page,
+        result,
+        chance=CHANCE if result.chance[0] is not None else "",
+        where="the token table" if layer == TABLE else f"hidden state {layer}, a word by itself",
+        vectors=vectors,
+    )
+    st.selectbox("Words of", list(TESTS), key=TEST.key(), width=460)
+    number = list(TESTS).index(TEST.value)
+    one = One(tests[number], result.outcomes[number])
+    WORDS.show(page, one, name=TEST.value, vectors=vectors)
+
+
+def _layer_name(layer: int) -> str:
+    return "token table" if layer == TABLE else "emb." if layer == 0 else str(layer)

@@ -1,0 +1,236 @@
+"""A direction: words along it by layer, and what a probe finds after it is erased."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from bertcore.bias import (
+    Probe,
+    direction_words,
+    find_direction,
+    inlp,
+    leace,
+    neutralise,
+    probe,
+    project,
+    template_audits,
+    text_vectors,
+)
+from bertcore.model import Model
+
+from ..plots import theme
+from ..plots.figure import Figure, heatmap, scatter, subplots
+from ..shell import frame
+from ..shell.jobs import background, waiting
+from ..shell.jobs.background import Work
+from ..shell.picture import Picture
+
+WAYS = ("as it is", "neutralised", "LEACE", "INLP")
+
+
+class ByLayer(NamedTuple):
+    """The direction at each hidden state, index 0 the embeddings' output."""
+
+    words: tuple[str, ...]
+    cosines: NDArray[np.float64]
+    """Of each word with the direction, [words, L+1]."""
+    explained: NDArray[np.float64]
+    """Share of the variance of the differences within pairs, [L+1]."""
+    probes: tuple[tuple[Probe, ...], ...]
+    """Of other gendered words, [L+1][WAYS]."""
+
+
+def by_layer(bert: Model, progress: background.Progress) -> ByLayer:
+    """Find the direction at each hidden state, project occupations on it, and probe."""
+    words, occupations = direction_words(), template_audits()[0].fillers
+    labels = np.repeat([0, 1], len(words.probe)).tolist()
+    defining = np.repeat([0, 1], len(words.pairs))
+    cosines, explained, probes = [], [], []
+    num_states = bert.config.num_hidden_layers + 1
+    for state in range(num_states):
+        progress(state / num_states, f"Hidden state {state}")
+
+        def vectors(texts: list[str], state: int = state) -> NDArray[np.float64]:
+            return text_vectors(bert, texts, layer=state, pooling="mean")
+
+        first, second = (vectors([pair[side] for pair in words.pairs]) for side in (0, 1))
+        direction = find_direction(first, second)
+        held_out = vectors([pair[side] for side in (0, 1) for pair in words.probe])
+        both = np.concatenate([first, second])
+        cosines.append(project(vectors(list(occupations)), direction))
+        explained.append(direction.explained[0])
+        after = (
+            held_out,
+            neutralise(held_out, direction),
+            leace(both, defining)(held_out),
+            inlp(both, defining)(held_out),
+        )
+        probes.append(tuple(probe(each, labels) for each in after))
+    return ByLayer(occupations, np.array(cosines).T, np.array(explained), tuple(probes))
+
+
+def _states(result: ByLayer) -> list[str]:
+    return ["emb.", *(str(layer) for layer in range(1, len(result.explained)))]
+
+
+def _cosines(result: ByLayer, *, is_dark: bool) -> Figure:
+    """Draw words by layer, those nearest to the first side on top."""
+    order = np.argsort(-result.cosines.mean(1), kind="stable").tolist()
+    reach = float(np.abs(result.cosines).max())
+    fig = subplots(1, 1)
+    fig.add_trace(
+        heatmap(
+            z=result.cosines[order],
+            x=_states(result),
+            y=[result.words[i] for i in order],
+            zmin=-reach,
+            zmax=reach,
+            colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
+            text=result.cosines[order],
+            texttemplate="%{text:+.2f}" if len(result.explained) <= 13 else None,
+            hovertemplate="%{y}, hidden state %{x}: %{z:+.3f}<extra></extra>",
+            showscale=False,
+            xgap=1,
+            ygap=1,
+        )
+    )
+    theme.plot_layout(fig, "", "hidden state", "", 22 * len(order) + 76)
+    fig.update_yaxes(autorange="reversed", showgrid=False, type="category")
+    fig.update_xaxes(type="category", showgrid=False)
+    fig.update_layout(dragmode=False)
+    return fig
+
+
+def _cosine_table(result: ByLayer) -> pd.DataFrame:
+    table = pd.DataFrame(result.cosines, columns=_states(result))
+    table.insert(0, "word", result.words)
+    return table
+
+
+COSINES = Picture(
+    name="bias-direction",
+    figure=_cosines,
+    table=_cosine_table,
+    how=(
+        "The cosine of each occupation with the direction from *he, man, father ...* (orange, "
+        "below 0) to *she, woman, mother ...* (blue, above 0), found in each layer by PCA of the "
+        "differences within ten pairs (Bolukbasi et al. 2016). It explains {explained} of their "
+        "variance: the rest of what gender is does not lie on one line."
+    ),
+    code="""
+from bertcore.bias import direction_words, find_direction, project, template_audits, text_vectors
+
+pairs, words = direction_words().pairs, template_audits()[0].fillers
+for state in range(bert.config.num_hidden_layers + 1):
+    first, second = (
+        text_vectors(bert, [pair[side] for pair in pairs], layer=state, pooling="mean")
+        for side in (0, 1)
+    )
+    direction = find_direction(first, second)
+    vectors = text_vectors(bert, words, layer=state, pooling="mean")
+    print(state, direction.explained[0], project(vectors, direction))
+""",
+)
+
+
+def _probes(result: ByLayer) -> Figure:
+    """Draw a line for each way of erasing."""
+    fig = subplots(1, 1)
+    colours = (theme.SEGMENT_A, theme.SEGMENT_B, theme.CATEGORICAL[2], theme.CATEGORICAL[3])
+    for number, (way, colour) in enumerate(zip(WAYS, colours, strict=True)):
+        found = [probes[number] for probes in result.probes]
+        # Side by side, so that the bars of one state do not hide each other.
+        fig.add_trace(
+            scatter(
+                x=[state + 0.08 * (number - 1.5) for state in range(len(found))],
+                customdata=_states(result),
+                y=[each.accuracy for each in found],
+                mode="lines+markers",
+                name=way,
+                line={"color": colour},
+                error_y={
+                    "type": "data",
+                    "array": [each.spread for each in found],
+                    "thickness": 1,
+                    "width": 0,
+                    "color": colour,
+                },
+                hovertemplate=way + ", hidden state %{customdata}: %{y:.0%}<extra></extra>",
+            )
+        )
+    theme.plot_layout(fig, "", "hidden state", "a probe's accuracy", 320)
+    names = _states(result)
+    fig.update_yaxes(range=[0.3, 1.05], tickformat=".0%")
+    fig.update_xaxes(tickvals=list(range(len(names))), ticktext=names)
+    fig.add_hline(
+        result.probes[0][0].chance, line={"color": theme.SPECIAL, "width": 1, "dash": "dash"}
+    )
+    fig.update_layout(dragmode=False)
+    return fig
+
+
+def _probe_table(result: ByLayer) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "hidden_state": state,
+                "vectors": way,
+                "accuracy": found.accuracy,
+                "spread": found.spread,
+                "chance": found.chance,
+            }
+            for state, probes in enumerate(result.probes)
+            for way, found in zip(WAYS, probes, strict=True)
+        ]
+    )
+
+
+PROBES = Picture(
+    name="bias-probes",
+    figure=_probes,
+    table=_probe_table,
+    how=(
+        "How well a linear probe tells 30 feminine words and names from 30 masculine ones, none "
+        "of them among the pairs: as they are, without the direction (neutralised), and after "
+        "erasers fitted on the pairs (LEACE, Belrose et al. 2023; INLP, Ravfogel et al. 2020). "
+        "Bars: standard deviation over five folds; dashed: chance. What a probe recovers was "
+        "hidden, not removed (Gonen and Goldberg 2019)."
+    ),
+    code="""
+import numpy as np
+from bertcore.bias import direction_words, leace, probe, text_vectors
+
+words = direction_words()
+for state in range(bert.config.num_hidden_layers + 1):
+    vectors = [
+        text_vectors(bert, [p[side] for side in (0, 1) for p in pairs], layer=state, pooling="mean")
+        for pairs in (words.pairs, words.probe)
+    ]
+    eraser = leace(vectors[0], np.repeat([0, 1], len(words.pairs)))
+    labels = np.repeat([0, 1], len(words.probe)).tolist()
+    print(state, probe(vectors[1], labels), probe(eraser(vectors[1]), labels))
+""",
+)
+
+
+def show(page: frame.Page) -> None:
+    """Draw words along the direction by layer, and the probes."""
+
+    def work(progress: background.Progress) -> ByLayer:
+        return by_layer(page.bert, progress)
+
+    key = ("bias-direction", page.bert_key)
+    result: ByLayer | None = waiting.result(Work(key, work), "direction")
+    if result is None:
+        return
+    low, high = result.explained.min(), result.explained.max()
+    COSINES.show(
+        page, result, drawn={"is_dark": page.is_dark}, explained=f"{low:.0%} to {high:.0%}"
+    )
+    st.divider()
+    PROBES.show(page, result)

@@ -1,0 +1,39 @@
+"""The page Bias: templates, association tests, a direction; the model's quality beside them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ..shell import capabilities, frame
+from ..shell.one_of import one_of
+from ..shell.state import Field
+from . import PAGE, associations, direction, quality, templates
+
+VIEWS = {
+    "templates": "Templates",
+    "associations": "Association tests",
+    "direction": "A direction",
+}
+VIEW = Field("bias_view", "templates", tuple(VIEWS))
+CANNOT_TELL = (
+    "No score on this page predicts harm in use: such measures hardly correlate with those of an "
+    "application ([Goldfarb-Tarrant et al. 2021](https://aclanthology.org/2021.acl-long.150/)). "
+    "Audit the fine-tuned model on its own data. CrowS-Pairs, StereoSet and WinoBias: "
+    "`bertscope bias`."
+)
+
+
+def draw() -> None:
+    """Draw the page."""
+    page = frame.begin(PAGE, needs_text=False)
+    one_of("View", VIEWS, VIEW)
+    with frame.guard():
+        if VIEW.value == "templates":
+            if not capabilities.tells(page, "mlm"):
+                templates.show(page)
+        elif VIEW.value == "associations":
+            associations.show(page)
+        else:
+            direction.show(page)
+    quality.show(page)
+    st.caption(CANNOT_TELL)

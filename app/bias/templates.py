@@ -1,0 +1,258 @@
+"""Templates: which fillers lean to which group, by wording and by word."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from bertcore.analysis.words.candidates import parse_candidates
+from bertcore.bias import (
+    Group,
+    Lean,
+    TemplateAudit,
+    TemplateScores,
+    lean,
+    score_templates,
+    template_audits,
+)
+
+from ..plots import theme
+from ..plots.figure import Figure, scatter, subplots
+from ..plots.formats import shorten
+from ..plots.special_tokens import own_markdown
+from ..plots.untrusted_text import plain
+from ..shell import frame
+from ..shell.jobs import background, waiting
+from ..shell.jobs.background import Work
+from ..shell.picture import Picture
+from ..shell.state import Field
+
+ROW_PIXELS = 24
+MOST_FILLERS = 60
+AUDITS = {audit.name: audit for audit in template_audits()}
+FIRST = next(iter(AUDITS.values()))
+AUDIT = Field("bias_audit", FIRST.name, tuple(AUDITS))
+TEMPLATES = Field("bias_templates", "\n".join(FIRST.templates))
+NAMES = (Field("bias_group_1", FIRST.groups[0].name), Field("bias_group_2", FIRST.groups[1].name))
+WORDS = (
+    Field("bias_words_1", ", ".join(FIRST.groups[0].words)),
+    Field("bias_words_2", ", ".join(FIRST.groups[1].words)),
+)
+FILLERS = Field("bias_fillers", ", ".join(FIRST.fillers))
+
+
+class Asked(NamedTuple):
+    """What the visitor asks: templates, two groups, fillers."""
+
+    templates: tuple[str, ...]
+    groups: tuple[Group, Group]
+    fillers: tuple[str, ...]
+
+
+class Leaning(NamedTuple):
+    """The scores, and their mean with its intervals."""
+
+    scores: TemplateScores
+    lean: Lean
+
+    @property
+    def order(self) -> list[int]:
+        """Numbers of the fillers, those that lean most to the first group on top."""
+        order = np.argsort(-self.scores.differences().mean(0), kind="stable")
+        return [int(place) for place in order]
+
+
+def _figure(result: Leaning) -> Figure:
+    """Draw a row for each filler: a point for each template, and their mean."""
+    differences, order = result.scores.differences(), result.order
+    fig = subplots(1, 1)
+    places = list(range(len(order)))
+    for number, template in enumerate(result.scores.templates):
+        fig.add_trace(
+            scatter(
+                x=differences[number, order],
+                y=places,
+                mode="markers",
+                marker={"color": theme.SPECIAL, "size": 6, "opacity": 0.7},
+                hovertemplate=f"{theme.escape(template)}: %{{x:+.2f}}<extra></extra>",
+                showlegend=False,
+            )
+        )
+    means = differences.mean(0)[order]
+    fig.add_trace(
+        scatter(
+            x=means,
+            y=places,
+            mode="markers",
+            marker={
+                "color": [theme.SEGMENT_A if mean > 0 else theme.SEGMENT_B for mean in means],
+                "size": 12,
+            },
+            customdata=[[theme.escape(result.scores.fillers[f])] for f in order],
+            hovertemplate="<b>%{customdata[0]}</b>, mean: %{x:+.2f} nats<extra></extra>",
+            showlegend=False,
+        )
+    )
+    first, second = (theme.escape(shorten(group.name, 24)) for group in result.scores.groups[:2])
+    theme.plot_layout(fig, "", "", "", ROW_PIXELS * len(order) + 84)
+    fig.update_yaxes(
+        tickvals=places,
+        ticktext=[theme.escape(shorten(result.scores.fillers[f], 24)) for f in order],
+        tickfont={"size": 14},
+        range=[len(order) - 0.4, -0.6],
+        showgrid=False,
+        ticklen=0,
+    )
+    reach = max(0.5, float(np.abs(differences).max()) * 1.08)
+    fig.update_xaxes(
+        range=[-reach, reach], title_text=f"← {second}          nats          {first} →"
+    )
+    fig.add_vline(0, line={"color": theme.SPECIAL, "width": 1, "dash": "dash"})
+    fig.update_layout(dragmode=False)
+    return fig
+
+
+def _table(result: Leaning) -> pd.DataFrame:
+    """Return a row for each template, filler and word."""
+    scores = result.scores
+    words = [(group.name, word) for group in scores.groups for word in group.words]
+    return pd.DataFrame(
+        [
+            {
+                "template": template,
+                "filler": filler,
+                "group": group,
+                "word": word,
+                "log_p": scores.log_p[t, f, w],
+                "log_prior": scores.prior[t, f, w],
+                "score": scores.scores[t, f, w],
+            }
+            for t, template in enumerate(scores.templates)
+            for f, filler in enumerate(scores.fillers)
+            for w, (group, word) in enumerate(words)
+        ]
+    )
+
+
+LEANING = Picture(
+    name="bias-templates",
+    figure=_figure,
+    table=_table,
+    how=(
+        "How much more a filler draws the words of one group than those of the other, in nats "
+        "(0.69 doubles the odds): log p of a word at \\[X\\] with the filler at \\[MASK\\], minus "
+        "log p with the filler hidden, so that a group's frequency drops out (Kurita et al. 2019). "
+        "Grey: each wording alone; large: their mean. Dots of one row far apart: the answer hangs "
+        "on the wording."
+    ),
+    code="""
+from bertcore.bias import Group, lean, score_templates
+
+scores = score_templates(bert, {templates!r}, {groups}, {fillers!r})
+scores.differences(), lean(scores)
+""",
+    needs=frozenset({"mlm"}),
+)
+
+
+def show(page: frame.Page) -> None:
+    """Draw the choice, the lean with its intervals, and the picture."""
+    asked = _choose(page)
+    key = ("bias-templates", page.bert_key, asked)
+
+    def work(progress: background.Progress) -> Leaning:
+        progress(0.0, "Scoring templates")
+        found = score_templates(page.bert, asked.templates, asked.groups, asked.fillers)
+        return Leaning(found, lean(found))
+
+    result: Leaning | None = waiting.result(Work(key, work), "templates")
+    if result is None:
+        return
+    _show_lean(result)
+    for note in result.scores.notes:
+        st.caption(plain(note))
+    LEANING.show(
+        page,
+        result,
+        templates=list(asked.templates),
+        groups="[" + ", ".join(f"Group({g.name!r}, {g.words!r})" for g in asked.groups) + "]",
+        fillers=list(asked.fillers),
+    )
+
+
+def _choose(page: frame.Page) -> Asked:
+    """Draw the choice of an audit and its words; return what is asked.
+
+    Raises:
+        ValueError: If there are too many fillers.
+    """
+    st.selectbox("Audit", list(AUDITS), key=AUDIT.key(), on_change=_take, width=420)
+    mask = page.bert.tokenizer.mask_token
+    with st.expander("Templates and words", icon=":material/edit:"):
+        st.text_area(
+            own_markdown("Templates, one a line, each with \\[X\\] and \\[MASK\\]", page.marks),
+            key=TEMPLATES.key(),
+            height=100,
+            max_chars=1000,
+        )
+        for name, words, column in zip(NAMES, WORDS, st.columns(2), strict=True):
+            column.text_input("Group", key=name.key(), max_chars=60)
+            column.text_area("Its words, at \\[X\\]", key=words.key(), height=80, max_chars=1000)
+        st.text_area(
+            own_markdown("Fillers, at \\[MASK\\]", page.marks),
+            key=FILLERS.key(),
+            height=80,
+            max_chars=2000,
+        )
+    fillers = parse_candidates(FILLERS.value)
+    if len(fillers) > MOST_FILLERS:
+        raise ValueError(
+            f"there are {len(fillers)} fillers; at most {MOST_FILLERS} are drawn. Take fewer, or "
+            "use `bertscope bias`."
+        )
+    lines = (line.strip() for line in TEMPLATES.value.splitlines())
+    templates = tuple(line.replace("[MASK]", mask) for line in lines if line)
+    first, second = (
+        Group(name.value.strip() or f"group {number}", parse_candidates(words.value))
+        for number, (name, words) in enumerate(zip(NAMES, WORDS, strict=True), start=1)
+    )
+    return Asked(templates, (first, second), fillers)
+
+
+def _take() -> None:
+    """Fill the boxes from the chosen audit."""
+    audit: TemplateAudit = AUDITS[AUDIT.value]
+    TEMPLATES.put("\n".join(audit.templates))
+    FILLERS.put(", ".join(audit.fillers))
+    for name, words, group in zip(NAMES, WORDS, audit.groups, strict=True):
+        name.put(group.name)
+        words.put(", ".join(group.words))
+
+
+def _show_lean(result: Leaning) -> None:
+    """Draw the mean, what it leans to, and whether any interval holds zero."""
+    found, groups = result.lean, result.scores.groups
+    group = groups[0 if found.mean > 0 else 1].name
+    ends = {
+        "fillers": found.over_fillers,
+        "wordings": found.over_templates,
+        "words": found.over_words,
+    }
+    told = [
+        f"over {name} {low:+.2f} to {high:+.2f}"
+        for name, (low, high) in ends.items()
+        if np.isfinite(low)
+    ]
+    unsure = [name for name, (low, high) in ends.items() if np.isfinite(low) and low <= 0 <= high]
+    verdict = (
+        f"no sure lean; with other {' or '.join(unsure)} it may turn"
+        if unsure
+        else f"the fillers together lean to {plain(group)}"
+    )
+    if found.turns and not unsure:
+        verdict = "the sign turns with the wording"
+    st.markdown(f"**{found.mean:+.2f} nats: {verdict}.**")
+    st.caption(f"95% intervals by bootstrap: {'; '.join(told)}." if told else "One word only.")

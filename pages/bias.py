@@ -1,0 +1,3 @@
+from app.bias import page
+
+page.draw()

@@ -1,0 +1,107 @@
+"""The page Bias on a tiny checkpoint, without a browser."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.bias.templates import AUDITS
+from bertcore import load
+from bertcore.bias import Group, association, association_tests, score_templates, table_vectors
+from bertcore.network import ALL_HEADS
+from tests.support.opened import named_charts, numbers, ok, page_of, said
+from tests.support.tiny import tiny_bert
+
+
+@pytest.fixture
+def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
+    app = page_of("bias", seconds=180)
+    # A few words: the tiny vocabulary spells most of ours in letters.
+    app.query_params["bias_templates"] = "[X] was very [MASK].\nSee [X], so [MASK]."
+    app.query_params["bias_words_1"] = "she, woman"
+    app.query_params["bias_words_2"] = "he"
+    app.query_params["bias_fillers"] = "good, bad, new"
+    return app
+
+
+def test_templates_are_those_of_the_core(page: AppTest, checkpoint: str) -> None:
+    app = ok(page.run())
+    groups = [Group("a", ("she", "woman")), Group("b", ("he",))]
+    templates = ["[X] was very [MASK].", "See [X], so [MASK]."]
+    fillers = ["good", "bad", "new"]
+    scores = score_templates(load(checkpoint), templates, groups, fillers)
+    means = np.sort(scores.differences().mean(0))[::-1]
+    dots = named_charts(app, "bias")["templates"][-1]
+    np.testing.assert_allclose(numbers(dots["x"]), means, atol=1e-5)
+    assert f"{scores.differences().mean():+.2f} nats" in said(app)
+    assert "200 minimal pairs" in said(app)
+    assert "Goldfarb-Tarrant" in said(app)
+
+
+def test_another_audit_fills_the_boxes(page: AppTest) -> None:
+    app = ok(page.run())
+    audit = list(AUDITS.values())[3]
+    app.selectbox(key="bias_audit").set_value(audit.name).run()
+    assert app.text_area(key="bias_fillers").value == ", ".join(audit.fillers)
+    assert app.text_area(key="bias_words_2").value == ", ".join(audit.groups[1].words)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("bias_templates", "no slot", "0 slots"),
+        ("bias_words_1", "he", "in the groups"),
+        ("bias_words_1", "", "has no word"),
+        ("bias_fillers", "", "no filler"),
+        ("bias_fillers", "\u4e00", "cannot be written"),
+        ("bias_fillers", "<img src=x onerror=alert(1)>", "cannot be written"),
+        ("bias_fillers", ", ".join(f"w{i}" for i in range(61)), "at most 60"),
+    ],
+)
+def test_bad_input_is_a_sentence(page: AppTest, name: str, text: str, expected: str) -> None:
+    app = ok(page.run())
+    app.text_area(key=name).set_value(text).run()
+    assert not app.exception
+    errors = " ".join(error.value for error in app.error)
+    assert expected in errors
+    assert "Goldfarb-Tarrant" in said(app)  # the rest of the page stands
+
+
+def test_association_tests_are_those_of_the_core(page: AppTest, checkpoint: str) -> None:
+    page.query_params["bias_view"] = "associations"
+    app = ok(page.run())
+    bert = load(checkpoint)
+    expected = []
+    for each in association_tests():
+        sets = (*each.test.targets, *each.test.attributes)
+        expected.append(association(*(table_vectors(bert, words) for words in sets)).effect_size)
+    charts = named_charts(app, "bias")
+    found = [numbers(trace["x"])[0] for trace in charts["associations"]]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert "bias-association-words" in " ".join(f"bias-{name}" for name in charts)
+
+
+def test_a_direction_by_layer(page: AppTest) -> None:
+    page.query_params["bias_view"] = "direction"
+    app = ok(page.run())
+    charts = named_charts(app, "bias")
+    shown = numbers(charts["direction"][0]["z"])
+    assert shown.shape[1] == 3  # embeddings and two layers
+    assert (np.abs(shown) <= 1).all()
+    assert len(charts["probes"]) == 4
+
+
+def test_without_the_head_the_templates_say_why(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tiny_bert(heads=ALL_HEADS - {"mlm"}).save(tmp_path_factory.mktemp("t") / "no-mlm")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+    app = ok(page_of("bias", seconds=120).run())
+    assert "masked" in said(app).lower()
+    assert not named_charts(app, "bias")
+    other = page_of("bias", seconds=120)
+    other.query_params["bias_view"] = "associations"
+    app = ok(other.run())
+    assert "associations" in named_charts(app, "bias")
