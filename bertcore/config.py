@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from bertcore.families import FAMILIES, Family
+from bertcore.families import CAUSAL_BERT, FAMILIES, Family
 
 ACTIVATIONS = ("gelu", "gelu_new", "relu")
 """`gelu` is the erf form of Hugging Face; `gelu_new` the tanh approximation of Google's code."""
@@ -64,11 +64,18 @@ class BertConfig:
     """Position id of the first token; rows before it are for padding."""
     position_embedding: str = "learned"
     """One of POSITION_EMBEDDINGS."""
+    is_decoder: bool = False
+    """Whether a token attends only to itself and the tokens before it; of BERT itself."""
 
     def __post_init__(self) -> None:
         if self.model_type not in FAMILIES:
             raise ValueError(
                 f"model_type is {self.model_type!r}; expected one of {', '.join(FAMILIES)}."
+            )
+        if not isinstance(self.is_decoder, bool) or (self.is_decoder and self.model_type != "bert"):
+            raise ValueError(
+                f"is_decoder is {self.is_decoder!r} with model_type {self.model_type!r}; expected "
+                "false: only BERT itself is read with causal attention."
             )
         for name in _COUNTS:
             value = getattr(self, name)
@@ -115,7 +122,7 @@ class BertConfig:
     @property
     def family(self) -> Family:
         """How this member of the family names things, and what it lacks."""
-        return FAMILIES[self.model_type]
+        return CAUSAL_BERT if self.is_decoder else FAMILIES[self.model_type]
 
     @property
     def max_length(self) -> int:
@@ -169,6 +176,8 @@ class BertConfig:
         family, values = self.family, asdict(self)
         for name in (*_OURS, *family.fixed):
             values.pop(name, None)
+        if not self.is_decoder:
+            del values["is_decoder"]
         values = {family.fields.get(name, name): value for name, value in values.items()}
         if "embedding_size" in family.defaults:
             values["embedding_size"] = self.embedding_width
@@ -210,7 +219,10 @@ class BertConfig:
                 f"{', '.join(FAMILIES)}. Choose a checkpoint of the BERT family."
             )
         family = FAMILIES[model_type]
-        for key, wanted in {**_MUST_BE, **family.constants}.items():
+        must_be = {**_MUST_BE, **family.constants}
+        if model_type == "bert":
+            del must_be["is_decoder"]  # causal attention, which BERT itself may have
+        for key, wanted in must_be.items():
             if values.get(key, wanted) not in (wanted, None):
                 raise ValueError(
                     f"config.json has {key} = {values[key]!r}; {family.name} as in the paper has "

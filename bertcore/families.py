@@ -7,7 +7,7 @@ model that differs in more is not in this file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -126,11 +126,9 @@ class Family:
     """Kind of task head, a key of TASK_CLASSES -> its form."""
     absent: Mapping[Capability, str] = field(default_factory=dict)
     """What members never have -> why, as a sentence."""
-
-    @property
-    def is_causal(self) -> bool:
-        """Whether a token attends only to itself and the tokens before it."""
-        return False
+    is_causal: bool = False
+    """Whether a token attends only to itself and the tokens before it; the word head then predicts
+    the next token."""
 
     def task_class(self, kind: str) -> str:
         """Return the class of `transformers` with a task head.
@@ -210,6 +208,23 @@ BERT = Family(
     },
     tasks=_POOLED_HEADS,
 )
+
+CAUSAL_BERT = replace(
+    BERT,
+    name="BERT with causal attention",
+    heads={"mlm": BERT.heads["mlm"]},
+    classes={frozenset({"mlm"}): "BertLMHeadModel", frozenset(): "BertModel"},
+    tasks={},
+    absent={
+        "mlm": "BERT with causal attention has no mask: it predicts each token from those before.",
+        "nsp": "BERT with causal attention has no next-sentence head: it was trained to write on.",
+        "pooler": "BERT with causal attention has no pooler: its first token sees no other.",
+        "lens": "The lens reads masked words, and BERT with causal attention has none.",
+        "mask": "BERT with causal attention has no mask: it predicts each token from those before.",
+    },
+    is_causal=True,
+)
+"""BERT as a decoder without an encoder: config.json says `is_decoder`."""
 
 DISTILBERT = Family(
     name="DistilBERT",

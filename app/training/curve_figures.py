@@ -19,9 +19,11 @@ TRAIN, HELD_OUT = theme.SEGMENT_A, theme.SEGMENT_B
 
 Panel = tuple[str, str, str, bool]
 """Title, column of the training lines, column of the held-out scores, whether it is a fraction."""
+_OWN_LOSS: Panel = ("Loss of the objective", "loss", "valid_loss", False)
 _PANELS: tuple[Panel, ...] = (
     ("Masked words: loss, nats", "mlm_loss", "valid_mlm_loss", False),
     ("Masked words: right at the first guess", "mlm_top1", "valid_mlm_top1", True),
+    ("Next tokens: right at the first guess", "next_top1", "valid_next_top1", True),
     ("Next sentence: right", "nsp_accuracy", "valid_nsp_accuracy", True),
     ("Minimal pairs: right", "minimal_pairs", "valid_minimal_pairs", True),
     ("Gradient norm", "gradient_norm", "", False),
@@ -59,9 +61,11 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
         unigram_entropy: Drawn as a line in the first picture, if known.
         chance: Of next sentence, drawn in the third, if known.
     """
+    # Of BERT's own objectives the masked words say more.
+    is_berts = "valid_loss" not in table and "mlm_loss" in table
     return draw_panels(
         table,
-        _PANELS,
+        _PANELS if is_berts else (_OWN_LOSS, *_PANELS),
         names=("training text", "held-out text"),
         levels={
             "mlm_loss": (unigram_entropy, "word frequencies alone"),

@@ -110,7 +110,8 @@ def read_run(path: Path) -> Run:
         seconds = float(trained.get("seconds", 0.0))
         step = int(trained.get("step", 0))
         fraction_done = _fraction_done(config, step, seconds)
-        scores = next((line for line in reversed(lines) if "valid_mlm_loss" in line), None)
+        held_out = {"valid_mlm_loss", "valid_loss"}  # all but BERT's own objectives have the second
+        scores = next((line for line in reversed(lines) if held_out & line.keys()), None)
         state = "running" if where is not None else "finished" if fraction_done >= 1 else "stopped"
         detail = "" if pid or where is None else f"by {where}"
         failed = next((line["diverged"] for line in reversed(lines) if "diverged" in line), None)

@@ -30,8 +30,22 @@ _OPENED = "_checkpoint_opened"
 _CHANGED = "training_changed"
 """Key of the container of runs when one began or ended since the page was drawn."""
 LINKED_PAGES = {"attention": "Attention", "masked-words": "Masked words", "layer-map": "Layer map"}
-_COLUMNS = ("step", "mlm_loss", "valid_mlm_loss", "nsp_accuracy", "valid_nsp_accuracy")
+_COLUMNS = (
+    "step",
+    "valid_loss",
+    "mlm_loss",
+    "valid_mlm_loss",
+    "nsp_accuracy",
+    "valid_nsp_accuracy",
+)
 """Metrics that the Python under the curves prints, where a run has them."""
+_SHOWN = {
+    "valid_mlm_top1": "Words right",
+    "valid_next_top1": "Next tokens right",
+    "valid_nsp_accuracy": "Next sentence",
+    "valid_minimal_pairs": "Minimal pairs",
+}
+"""Held-out fractions that stand above the curves, where a run has them."""
 LATEST_PROBES = 5
 """Latest probes from which the coach judges the heads."""
 PREPARING = (
@@ -235,12 +249,9 @@ def _show_numbers(run: Run) -> None:
     row.metric("Done", f"{run.fraction_done:.0%}", width="content")
     row.metric("Time", f"{duration(run.seconds)}{ahead}", width="content")
     row.metric("Tokens a second", f"{speed:,.0f}", width="content")
-    if scores:
-        row.metric("Words right", f"{scores['valid_mlm_top1']:.1%}", width="content")
-        if "valid_nsp_accuracy" in scores:
-            row.metric("Next sentence", f"{scores['valid_nsp_accuracy']:.1%}", width="content")
-        if "valid_minimal_pairs" in scores:
-            row.metric("Minimal pairs", f"{scores['valid_minimal_pairs']:.1%}", width="content")
+    for name, title in _SHOWN.items():
+        if name in scores:
+            row.metric(title, f"{scores[name]:.1%}", width="content")
 
 
 def _show_coach(run: Run) -> None:

@@ -22,6 +22,7 @@ _SCORES = {
     "loss": "loss {:.3f}",
     "mlm_loss": "masked-word loss {:.3f}",
     "mlm_top1": "top-1 {:.1%}",
+    "next_top1": "next token {:.1%}",
     "nsp_accuracy": "next sentence {:.1%}",
     "minimal_pairs": "minimal pairs {:.1%}",
     "bits_per_character": "{:.3f} bits per character",

@@ -18,6 +18,7 @@ OBJECTIVES: Mapping[str, RowKind] = MappingProxyType(
         "mlm+nsp": "pairs",
         "mlm": "packed",
         "wwm": "packed",
+        "causal": "packed",
         "rtd": "packed",
         "plm": "packed",
     }
@@ -38,8 +39,8 @@ class DataConfig:
 
     objective: str = "mlm+nsp"
     """mlm+nsp: BERT's, on sentence pairs; on rows packed full of running text: mlm: masked words
-    alone; wwm: whole words masked; rtd: ELECTRA's replaced tokens; plm: XLNet's words in a random
-    order."""
+    alone; wwm: whole words masked; causal: the next token from those before it; rtd: ELECTRA's
+    replaced tokens; plm: XLNet's words in a random order."""
     max_seq_length: int = 128
     """T: tokens of a row, special tokens included."""
     max_predictions_per_seq: int = 20

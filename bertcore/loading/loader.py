@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -120,7 +121,7 @@ def _load_encoder(
         adapter=merged,
         family=config.family.name,
         family_note=family_note,
-        family_heads=tuple(config.family.heads),
+        family_heads=_by_use(config, config.family.heads),
         lacks=tuple(config.family.absent.values()),
         stored_dtype=stored_dtype,
         matched=plan.matched(weights),
@@ -130,7 +131,7 @@ def _load_encoder(
         mended_prefix=plan.keys.prefix,
         num_renamed=plan.keys.num_renamed,
         decoder=plan.decoder,
-        heads=tuple(sorted(plan.heads)),
+        heads=tuple(sorted(_by_use(config, plan.heads))),
         incomplete_heads=plan.incomplete_heads,
         task=read_task(values, plan.task_heads),
         task_heads=plan.task_heads,
@@ -207,6 +208,11 @@ def _fill(
     if not_finite:
         _logger.warning("%d loaded tensors hold NaN or infinity", len(not_finite))
     return network, tuple(not_finite)
+
+
+def _by_use(config: BertConfig, heads: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of heads as capabilities: with causal attention words are next tokens."""
+    return tuple("next" if config.is_decoder and head == "mlm" else head for head in heads)
 
 
 def _num_stored_layers(plan: LoadPlan, config: BertConfig) -> int:

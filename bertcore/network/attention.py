@@ -200,6 +200,18 @@ class SelfAttention(AttentionBlock):
         self.num_heads = config.num_attention_heads
         self.hidden_dropout = config.hidden_dropout_prob
         self.attention_dropout = config.attention_probs_dropout_prob
+        self.is_causal = config.is_decoder
+
+    def masked(self, mask: Tensor | None, num_tokens: int) -> Tensor | None:
+        """Return the additive mask of this layer: where it is causal, without what follows."""
+        if not self.is_causal:
+            return mask
+        weight = self.output.weight
+        dtype = weight.dtype if mask is None else mask.dtype
+        if mask is None:
+            mask = torch.zeros(num_tokens, num_tokens, dtype=dtype, device=weight.device)
+        later = torch.ones(num_tokens, num_tokens, dtype=torch.bool, device=mask.device).triu(1)
+        return mask.masked_fill(later, torch.finfo(dtype).min)
 
     def project(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries, keys and values, each [B, H, T, K], of hidden [B, T, D]."""

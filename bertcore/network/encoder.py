@@ -58,7 +58,7 @@ _ABSENT = {
 _INSTEAD = {
     "replaced": "an ELECTRA discriminator (ElectraForPreTraining)",
     "sop": "an ALBERT checkpoint with its pretraining heads (AlbertForPreTraining)",
-    "next": "a GPT-2 with its head (GPT2LMHeadModel)",
+    "next": "a GPT-2 or a causal BERT with its head (GPT2LMHeadModel, BertLMHeadModel)",
     "decoder": "a T5 or BART checkpoint with its head",
 }
 
@@ -298,17 +298,30 @@ class Network(nn.Module):
         Raises:
             ValueError: If this checkpoint has no masked-word head.
         """
+        if self.config.is_decoder:
+            raise ValueError(self.why_no_head("mlm"))
+        out: Tensor = self.masked_word_head()(hidden, self.token_table)
+        return out
+
+    def next_logits(self, hidden: Tensor) -> Tensor:
+        """Return logits of the token after each, [..., V], of hidden states [..., D].
+
+        Raises:
+            ValueError: If this checkpoint does not predict next tokens.
+        """
+        if reason := self.why_no_head("next"):
+            raise ValueError(reason)
         out: Tensor = self.masked_word_head()(hidden, self.token_table)
         return out
 
     def masked_word_head(self) -> MaskedWordHead:
-        """Return the masked-word head.
+        """Return the word head: of masked words, or with causal attention of next tokens.
 
         Raises:
             ValueError: If this checkpoint has none.
         """
         if self.mlm is None:
-            raise ValueError(self.why_no_head("mlm"))
+            raise ValueError(self.why_no_head("next" if self.config.is_decoder else "mlm"))
         return self.mlm
 
     def pooled(self, hidden: Tensor) -> Tensor:
@@ -361,5 +374,9 @@ class Network(nn.Module):
         Args:
             head: One of `bertcore.families.HEADS`.
         """
+        if self.config.is_decoder and head in ("mlm", "next"):  # one head, named by its use
+            if head == "mlm":
+                return self.config.family.absent["mlm"]
+            head = "next" if self.mlm is None else "mlm"
         is_there = getattr(self, head, None) is not None
         return None if is_there else absent_head(head, self.config.family)

@@ -61,11 +61,6 @@ class OtherFamily(Family):
     is_time_first: bool = False
     """Whether its layers have the tokens in the first dimension, [T, B, D]."""
 
-    @property
-    def is_causal(self) -> bool:
-        """Whether a token attends only to itself and the tokens before it."""
-        return self.words == CAUSAL
-
     def task_class(self, kind: str) -> str:
         """Return the class of `transformers` with a task head."""
         return self.task_heads[kind].class_name
@@ -324,6 +319,7 @@ GPT2 = _family(
     "GPT-2",
     openers=(Opener("GPT2LMHeadModel", frozenset({"next"})), Opener("GPT2Model")),
     words=CAUSAL,
+    is_causal=True,
     signs=(".attn.c_attn.",),
     tokens={"unk_token": "<|endoftext|>"},
     has_norm=False,

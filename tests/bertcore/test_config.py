@@ -74,7 +74,8 @@ def test_wrong_values_are_named(changes: dict[str, Any], message: str) -> None:
     [
         ({"model_type": "gpt2"}, "model_type 'gpt2'; this version reads bert, distilbert"),
         ({"model_type": ["bert"]}, "model_type"),
-        ({"is_decoder": True}, "is_decoder = True"),
+        ({"is_decoder": True, "model_type": "electra"}, "is_decoder = True"),
+        ({"is_decoder": "yes"}, "is_decoder is 'yes'"),
         ({"add_cross_attention": True}, "add_cross_attention = True"),
         ({"position_embedding_type": "relative_key"}, "position_embedding_type = 'relative_key'"),
     ],

@@ -256,23 +256,26 @@ def _dead_heads(run: _Run) -> Iterator[Finding]:
 
 
 def _over_fitting(run: _Run) -> Iterator[Finding]:
-    scores = run.held_out
+    # BERT's own objectives are judged by their masked words, others by their own loss.
+    has_own = any("valid_loss" in line for line in run.lines)
+    train_name, name = ("loss", "valid_loss") if has_own else ("mlm_loss", "valid_mlm_loss")
+    scores = [line for line in run.lines if name in line]
     if len(scores) < NUM_LAST:
         return
-    losses = [line["valid_mlm_loss"] for line in scores]
+    losses = [line[name] for line in scores]
     best = int(np.argmin(losses))
     since = scores[-2]["step"]
-    recent = [line["mlm_loss"] for line in run.trained if line["step"] > since]
+    recent = [line[train_name] for line in run.trained if line["step"] > since]
     train = float(np.mean(recent))
     gap, rise = losses[-1] - train, losses[-1] - losses[best]
     if rise > RISE_NATS and gap > 3 * RISE_NATS and best < len(losses) - 2:
         yield Finding(
             "over_fitting",
             "warning",
-            f"The model overfits: on held-out text the masked-word loss was best "
-            f"at step {scores[best]['step']:,} ({losses[best]:.2f}) and is {losses[-1]:.2f} now, "
-            f"while on the training text it is {train:.2f}. Stop here and take the best "
-            "checkpoint; give more text, a smaller model, or some dropout.",
+            f"The model overfits: on held-out text the {'' if has_own else 'masked-word '}loss "
+            f"was best at step {scores[best]['step']:,} ({losses[best]:.2f}) and is "
+            f"{losses[-1]:.2f} now, while on the training text it is {train:.2f}. Stop here and "
+            "take the best checkpoint; give more text, a smaller model, or some dropout.",
             scores[-1]["step"],
             {"valid_loss": losses[-1], "best_loss": losses[best], "train_loss": train, "gap": gap},
         )

@@ -1,18 +1,20 @@
-"""Next-token predictions of a causal model (GPT-2), and the rank of the actual tokens."""
+"""Next-token predictions of a causal model (GPT-2, causal BERT); ranks of the actual ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from bertcore.analysis.shared.inputs import LOGITS_PER_CHUNK
 from bertcore.analysis.words.lens import ranks_of
 from bertcore.analysis.words.predictions import MaskPredictions
 from bertcore.analysis.words.surprise import Surprise
 from bertcore.model import Model
-from bertcore.others.model import OtherModel
+from bertcore.network import Network
+from bertcore.others.network import OtherNetwork
 
 
 @torch.no_grad()
@@ -38,7 +40,7 @@ def predict_next(
     """
     if top_k < 1:
         raise ValueError(f"top_k is {top_k}; expected at least 1.")
-    model = _causal(bert)
+    next_logits = _next_logits(bert)
     trace = bert.trace(text, text_pair)
     places = list(positions) or [trace.num_tokens]
     wrong = [place for place in places if not 1 <= place <= trace.num_tokens]
@@ -48,7 +50,7 @@ def predict_next(
             "has to stand before it."
         )
     hidden = trace.hidden_states[-1, [place - 1 for place in places]].to(bert.device)
-    log_p = torch.log_softmax(model.module.next_logits(hidden).float(), dim=-1)
+    log_p = torch.log_softmax(next_logits(hidden).float(), dim=-1)
     named = log_p[:, : bert.tokenizer.vocab_size].cpu()
     best = named.topk(min(top_k, named.shape[1]))
     ids = [*trace.input_ids, None]
@@ -80,7 +82,7 @@ def next_surprise(bert: Model, text: str, text_pair: str | None = None) -> Surpr
     Raises:
         ValueError: If there are fewer than two tokens, or the model does not predict the next.
     """
-    model = _causal(bert)
+    next_logits = _next_logits(bert)
     trace = bert.trace(text, text_pair)
     if trace.num_tokens < 2:
         raise ValueError("the text has one token, so nothing is predicted. Type one more word.")
@@ -90,7 +92,7 @@ def next_surprise(bert: Model, text: str, text_pair: str | None = None) -> Surpr
     size = LOGITS_PER_CHUNK
     chunks = zip(torch.split(states, size), torch.split(ids, size), strict=True)
     for part, targets in chunks:
-        log_p = torch.log_softmax(model.module.next_logits(part).float(), dim=-1).cpu()
+        log_p = torch.log_softmax(next_logits(part).float(), dim=-1).cpu()
         bits.append(-log_p.gather(1, targets[:, None])[:, 0] / np.log(2))
         top = log_p[:, : bert.tokenizer.vocab_size].max(-1)
         best.append(top.values.exp())
@@ -104,7 +106,7 @@ def next_surprise(bert: Model, text: str, text_pair: str | None = None) -> Surpr
     )
 
 
-def _causal(bert: Model) -> OtherModel:
+def _next_logits(bert: Model) -> Callable[[Tensor], Tensor]:
     bert.require("next")
-    assert isinstance(bert, OtherModel)  # ours predict masked words
-    return bert
+    assert isinstance(bert.module, Network | OtherNetwork)
+    return bert.module.next_logits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bertcore.pretraining.objectives.causal import NextTokens
 from bertcore.pretraining.objectives.masked_words import MaskedWords, MaskedWordsAndPairs
 from bertcore.pretraining.objectives.objective import Objective
 from bertcore.pretraining.objectives.permutation import PermutedWords
@@ -14,6 +15,7 @@ OBJECTIVES: dict[str, Objective] = {
         MaskedWordsAndPairs(),
         MaskedWords(),
         WholeWords(),
+        NextTokens(),
         ReplacedTokens(),
         PermutedWords(),
     )

@@ -82,11 +82,12 @@ class MaskedWordsAndPairs(MaskedWords):
         Raises:
             ValueError: If they do not fit.
         """
-        if "nsp" not in shape.family.heads:
+        if "nsp" not in shape.family.heads and not shape.is_decoder:
             raise ValueError(
                 f'the objective "mlm+nsp" needs a next-sentence head. {shape.family.absent["nsp"]} '
                 'Train masked words alone (objective "mlm").'
             )
+        super().check(shape, config)
         check_pairs(shape, config)
 
     def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:

@@ -64,6 +64,8 @@ class Objective(ABC):
     fills_masks: ClassVar[bool] = True
     """Whether the network learns to fill in masked words: then it is scored on BERT's masks too,
     probed, and takes the exam of minimal pairs."""
+    is_causal: ClassVar[bool] = False
+    """Whether its network attends to the left alone."""
     can_have_teacher: ClassVar[bool] = False
     """Whether the losses of a teacher may stand beside its own: batches are BERT's."""
     is_berts: ClassVar[bool] = False
@@ -79,6 +81,11 @@ class Objective(ABC):
         Raises:
             ValueError: If they do not.
         """
+        if shape.is_decoder and not self.is_causal:
+            raise ValueError(
+                f"the objective {self.name!r} needs attention in both directions, but the "
+                'checkpoint is causal (is_decoder in its config.json). Use the objective "causal".'
+            )
         absent = sorted(self.heads - shape.family.heads.keys())
         if absent:
             raise ValueError(

@@ -35,6 +35,23 @@ def lines(count: int) -> list[dict[str, float]]:
     return found
 
 
+def test_the_loss_of_another_objective_comes_first() -> None:
+    """A run of next tokens has no masked words; BERT's own loss has no picture."""
+    own = [
+        {name.replace("mlm", "next"): value for name, value in line.items() if "nsp" not in name}
+        for line in lines(20)
+    ]
+    for line in own[9::10]:
+        line["valid_loss"] = 4.1
+    fig = curves.curves(curves.curve_table(own, None), 4.5, None)
+    titles = [note.text for note in fig.plotly().layout.annotations]
+    assert titles[:2] == ["Loss of the objective", "Next tokens: right at the first guess"]
+    assert not any("Masked" in title for title in titles)
+    assert list(fig.plotly().data[1].y) == [4.1, 4.1]
+    usual = curves.curves(curves.curve_table(lines(20), None), 4.5, None).plotly()
+    assert usual.layout.annotations[0].text.startswith("Masked words: loss")
+
+
 def test_learning_rate_and_speed_are_worked_out() -> None:
     table = curves.curve_table(lines(20), 2e-3)
     assert table["learning_rate"].tolist() == [1e-3] * 20

@@ -148,6 +148,22 @@ def test_over_fitting() -> None:
     assert "best at step 1,400 (3.00) and is 3.60 now" in sentence
 
 
+def test_over_fitting_of_another_objective_is_seen_in_its_own_loss() -> None:
+    """Such runs have no masked-word loss on the training text."""
+    lines = [
+        {
+            name.replace("valid_mlm_loss", "valid_loss"): value
+            for name, value in line.items()
+            if "nsp" not in name and not name.startswith("mlm_")
+        }
+        for line in healthy_run()
+    ]
+    assert found(lines) == {}
+    for line, loss in zip(lines[69::10], (3.0, 3.2, 3.4, 3.6), strict=True):
+        line["valid_loss"] = loss
+    assert found(lines) == {"over_fitting": "warning"}
+
+
 def test_a_stop_by_nan_comes_first() -> None:
     lines = change_scores(healthy_run(), valid_nsp_accuracy=0.5)
     lines.append({"step": 2021, "diverged": "loss nan", "loss": None})

@@ -22,7 +22,12 @@ TRAIN = TrainConfig(
 )
 DATA = DataConfig(max_seq_length=24, max_predictions_per_seq=5, batch_size=4)
 ALL = tuple(OBJECTIVES)
-CLASSES = {"mlm+nsp": "BertForPreTraining", "mlm": "BertForMaskedLM", "wwm": "BertForMaskedLM"}
+CLASSES = {
+    "mlm+nsp": "BertForPreTraining",
+    "mlm": "BertForMaskedLM",
+    "wwm": "BertForMaskedLM",
+    "causal": "BertLMHeadModel",
+}
 """In `transformers`, of a BERT's checkpoint."""
 
 
@@ -150,7 +155,8 @@ def test_checkpoints_open_in_transformers(tmp_path: Path, objective: str) -> Non
         hidden = network(batch.masked.input_ids, batch.segment_ids, batch.attention_mask)
     logits = expected.prediction_logits if "mlm+" in objective else expected.logits
     at = batch.attention_mask
-    torch.testing.assert_close(network.mlm_logits(hidden)[at], logits[at], atol=1e-5, rtol=0)
+    ours = network.masked_word_head()(hidden, network.token_table)
+    torch.testing.assert_close(ours[at], logits[at], atol=1e-5, rtol=0)
     if network.nsp is not None:
         pairs = expected.seq_relationship_logits
         torch.testing.assert_close(network.nsp_logits(hidden), pairs, atol=1e-5, rtol=0)

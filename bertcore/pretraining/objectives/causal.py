@@ -1,0 +1,101 @@
+"""Next tokens from those before them: a BERT with causal attention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import torch
+
+from bertcore.config import BertConfig
+from bertcore.configs import DataConfig
+from bertcore.objectives.masking import Masked
+from bertcore.pretraining.data.batches import Batch, Totals
+from bertcore.pretraining.data.corpus import PackedCorpus
+from bertcore.pretraining.data.instances import Instances
+from bertcore.pretraining.data.layout import lay_out
+from bertcore.pretraining.data.packed_rows import PackedRows
+from bertcore.pretraining.objectives.masked_words import MaskedWords
+from bertcore.pretraining.objectives.objective import Generators
+from bertcore.tokenizer import Tokenizer
+
+
+class NextTokens(MaskedWords):
+    """Each token from those before it, on rows packed full of running text.
+
+    The network is a BERT whose tokens attend to themselves and to those before them; its
+    masked-word head predicts the next token. `transformers` opens it as BertLMHeadModel.
+
+    Source: Radford et al. 2018, section 3.1.
+    """
+
+    name = "causal"
+    draws_on_device = True
+    has_shares = False
+    fills_masks = False
+    is_causal = True
+    is_berts = False
+    can_have_teacher = False
+    best_by = "loss"
+
+    def check(self, shape: BertConfig, config: DataConfig) -> None:
+        """Refuse other members of the family than BERT.
+
+        Raises:
+            ValueError: If the network is one, or settings do not fit.
+        """
+        if shape.model_type != "bert":
+            raise ValueError(
+                f'the objective "causal" trains BERT itself, and the network is {shape.family.name}'
+                ". Leave --family out, or start from a BERT."
+            )
+        super().check(shape, config)
+
+    def shape(self, shape: BertConfig) -> BertConfig:
+        """Return the shape with causal attention."""
+        return replace(shape, is_decoder=True)
+
+    def batch(
+        self,
+        corpus: PackedCorpus,
+        rows: Instances | PackedRows,
+        tokenizer: Tokenizer,
+        config: DataConfig,
+        *,
+        generator: Generators,
+        part: slice | None = None,
+    ) -> Batch:
+        """Label each token but the last with the one after it; nothing is hidden."""
+        one = generator if isinstance(generator, torch.Generator) else generator[0]
+        width = config.max_seq_length
+        own = rows if part is None else rows.take(part)
+        laid_out = lay_out(corpus, own, tokenizer, width, one.device)
+        is_token = laid_out.attention_mask[:, 1:]
+        places = torch.arange(width - 1, device=one.device).expand(len(own), -1)
+        masked = Masked(
+            input_ids=laid_out.ids,
+            positions=places,
+            labels=laid_out.ids[:, 1:].masked_fill(~is_token, 0),
+            weights=is_token.float(),
+            action=torch.where(is_token, 1, -1),
+        )
+        lengths = rows.lengths
+        return Batch(
+            masked,
+            laid_out.segment_ids,
+            laid_out.attention_mask,
+            next_sentence_labels=None,
+            whole=Totals(
+                num_pairs=0,
+                num_masked=int((lengths - 1).sum()),
+                num_tokens=int(lengths.sum()),
+            ),
+        )
+
+    def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
+        """Return the loss, and the fraction of tokens that were guessed first."""
+        return {
+            "loss": values["loss"],
+            "next_loss": values["mlm_loss"],
+            "next_top1": values["mlm_correct"] / values["num_masked"],
+        }
