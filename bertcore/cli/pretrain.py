@@ -37,7 +37,7 @@ TEXT, NETWORK, RECORDS = "Text and run", "Network", "Scores and checkpoints"
 TEACHER, LENGTH, BATCHES = "Teacher", "Length", "Batches"
 GENERATOR = "Generator (objective rtd)"
 OPTIMIZER, MACHINE = "Optimiser", "Machine"
-_VOCABULARY = {"tokenizer", "vocab_size", "uncased"}
+_VOCABULARY = {"tokenizer", "vocab_size", "uncased", "alphabet"}
 _LOSSES = {"temperature", "soft_weight", "hard_weight", "cosine_weight", "layer_weight"}
 
 
@@ -60,6 +60,9 @@ class Texts:
     """Word pieces to learn where no --tokenizer is given."""
     uncased: bool = field(default=True, metadata={"flag": "--uncased/--cased"})
     """Lower-case the text and strip accents."""
+    alphabet: int | None = field(default=None, metadata={"min": 1})
+    """Different characters to learn where no --tokenizer is given; default: as many as cover 99.95%
+    of the text, at least 500, if they take no more than 90% of the pieces."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,7 +109,7 @@ class Plan(NamedTuple):
 
 
 @config_options(
-    (TEXT, Texts, "corpus valid tokenizer vocab_size uncased"),
+    (TEXT, Texts, "corpus valid tokenizer vocab_size uncased alphabet"),
     (LENGTH, TrainConfig, "steps minutes seed"),
     (NETWORK, Shape, "family layers hidden heads"),
     (NETWORK, Sources, "from_checkpoint"),
@@ -234,7 +237,7 @@ def _refuse_without_effect(
 ) -> None:
     """Refuse options that contradict each other, or that another one makes ineffective."""
     if texts.tokenizer:
-        refuse_options(context, {"vocab_size", "uncased"}, "--tokenizer brings its own")
+        refuse_options(context, _VOCABULARY - {"tokenizer"}, "--tokenizer brings its own")
     if settings.get("objective") != "rtd":
         of_generator = {"generator_size", "embedding_sharing"}
         refuse_options(context, of_generator, "it is for a run with --objective rtd")
@@ -323,6 +326,7 @@ def _learn_tokenizer(texts: Texts, on_stage: OnStage) -> Tokenizer:
         texts.corpus,
         vocab_size=texts.vocab_size,
         do_lower_case=texts.uncased,
+        alphabet=texts.alphabet,
         on_stage=on_stage,
     )
 

@@ -1,8 +1,11 @@
 """Training a WordPiece vocabulary from text."""
 
 import tempfile
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import accumulate
 from typing import IO
 
 from tokenizers import Tokenizer as FastTokenizer
@@ -14,9 +17,14 @@ SPECIAL_TOKENS: tuple[str, ...] = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PREFIX = "##"
 """What marks a piece that continues a word."""
 
-MAX_ALPHABET = 500
-"""Most different characters in the vocabulary: those of ASCII in the corpus, however rare (users
-type them), then the most frequent others."""
+LEAST_ALPHABET = 500
+"""Characters that enter the vocabulary in any case, if the corpus has so many: those of ASCII,
+however rare (users type them), then the most frequent others."""
+COVERED = 0.9995
+"""Part of the corpus's characters that the alphabet is to cover: Chinese needs some 5,000."""
+LARGEST_PART = 0.9
+"""Part of the vocabulary that characters beyond LEAST_ALPHABET may fill, alone and continuing,
+where the text has pairs to merge."""
 
 
 def train_vocabulary(
@@ -25,13 +33,15 @@ def train_vocabulary(
     vocab_size: int,
     do_lower_case: bool = True,
     min_frequency: int = 2,
+    alphabet: int | None = None,
 ) -> list[str]:
     """Learn `vocab_size` WordPieces from texts; the same texts always give the same list.
 
     The list holds the special tokens, each continuing character ("##a"), each character, then
     the pieces in the order in which they were merged. Because every letter is there in both
     forms, a word made of known letters never becomes [UNK]. Punctuation and Chinese characters
-    always stand alone and so have no continuing form.
+    always stand alone and so have no continuing form. A word with a character that is not in the
+    alphabet is [UNK].
 
     Args:
         texts: The corpus, in pieces of any length. An iterator is written to a temporary file,
@@ -39,10 +49,14 @@ def train_vocabulary(
         vocab_size: Number of entries wanted, special tokens included.
         do_lower_case: True for a vocabulary of lower-case pieces without accents.
         min_frequency: A pair of pieces is merged if the corpus holds it at least so often.
+        alphabet: Number of different characters, or all of the corpus if it has fewer: those of
+            ASCII first, then the most frequent. None: as many as cover COVERED of the corpus, at
+            least LEAST_ALPHABET; those beyond it leave a tenth of the vocabulary to merges, as far
+            as the text has pairs to merge.
 
     Raises:
-        ValueError: If the corpus is empty, or too small for so many pieces, or if `vocab_size`
-            leaves no room for the alphabet.
+        ValueError: If the corpus is empty, or too small for so many pieces, if `vocab_size`
+            leaves no room for the alphabet, or if a number is out of range.
         TypeError: If `texts` is a single string.
 
     Source: the WordPiece trainer of the `tokenizers` library (pairs are merged by frequency, as
@@ -56,16 +70,26 @@ def train_vocabulary(
         )
     if min_frequency < 1:
         raise ValueError(f"min_frequency is {min_frequency}; it must be 1 or more.")
+    if alphabet is not None and alphabet < 1:
+        raise ValueError(
+            f"alphabet is {alphabet}; it must be 1 or more, or None to choose by coverage."
+        )
     if isinstance(texts, str):
         raise TypeError("texts is one string; pass a list of strings, or an open file.")
     normalizer = normalizers.BertNormalizer(lowercase=do_lower_case)
+    learn = partial(
+        _train,
+        normalizer=normalizer,
+        vocab_size=vocab_size,
+        min_frequency=min_frequency,
+        num_wanted=alphabet,
+    )
     if not isinstance(texts, Iterator):
-        return _train(texts, normalizer, vocab_size=vocab_size, min_frequency=min_frequency)
+        return learn(texts)
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
         # WordPiece treats all white space alike, so a text can be kept as a line.
         spool.writelines(text.replace("\n", " ") + "\n" for text in texts)
-        lines = _Reread(spool)
-        return _train(lines, normalizer, vocab_size=vocab_size, min_frequency=min_frequency)
+        return learn(_Reread(spool))
 
 
 class _Reread:
@@ -81,25 +105,71 @@ class _Reread:
 
 def _train(
     texts: Iterable[str],
-    normalizer: normalizers.BertNormalizer,
     *,
+    normalizer: normalizers.BertNormalizer,
+    vocab_size: int,
+    min_frequency: int,
+    num_wanted: int | None,
+) -> list[str]:
+    pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    counts = _count_characters(texts, normalizer)
+    # Those of ASCII first, then by frequency.
+    characters = sorted(counts, key=lambda c: (not c.isascii(), -counts[c], c))
+    continues = {c: _can_continue(c, normalizer, pre_tokenizer) for c in characters}
+    entries = [1 + continues[c] for c in characters]
+    most = _num_covering([counts[c] for c in characters]) if num_wanted is None else num_wanted
+    most = min(most, len(characters))
+    num_characters = most
+    if num_wanted is None:
+        room = int(LARGEST_PART * vocab_size) - len(SPECIAL_TOKENS)
+        fitting = bisect_right(list(accumulate(entries[:most])), room)
+        num_characters = min(most, max(fitting, LEAST_ALPHABET))
+    while True:
+        alphabet = sorted(characters[:num_characters])
+        vocab = _learn(
+            texts,
+            alphabet,
+            [PREFIX + c for c in alphabet if continues[c]],
+            normalizer=normalizer,
+            vocab_size=vocab_size,
+            min_frequency=min_frequency,
+        )
+        # Where the text has too few pairs to merge, as Chinese does, characters fill the rest.
+        missing = vocab_size - len(vocab)
+        further = bisect_right(list(accumulate(entries[num_characters:most])), missing)
+        if not missing or not further:
+            break
+        num_characters += further
+    if missing:
+        raise ValueError(
+            f"the corpus gave only {len(vocab)} WordPieces, but vocab_size is {vocab_size}. "
+            f"Ask for {len(vocab)} or fewer, add text, or lower min_frequency "
+            f"(now {min_frequency})."
+        )
+    return vocab
+
+
+def _learn(
+    texts: Iterable[str],
+    alphabet: list[str],
+    continuing: list[str],
+    *,
+    normalizer: normalizers.BertNormalizer,
     vocab_size: int,
     min_frequency: int,
 ) -> list[str]:
-    alphabet = _alphabet(texts, normalizer)
-    pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    continuing = [PREFIX + c for c in alphabet if _can_continue(c, normalizer, pre_tokenizer)]
+    """Return the vocabulary of an alphabet: at most `vocab_size` pieces, fewer if pairs run out."""
     reserved = [*SPECIAL_TOKENS, *continuing]
     num_least = len(reserved) + len(alphabet)
     if num_least > vocab_size:
         raise ValueError(
             f"vocab_size is {vocab_size}, but the special tokens and the corpus's "
             f"{len(alphabet)} characters, alone and continuing, take {num_least}. "
-            "Ask for a larger vocabulary, or remove rare characters from the corpus."
+            "Ask for a larger vocabulary, or for fewer characters (alphabet)."
         )
     fast = FastTokenizer(models.WordPiece(unk_token="[UNK]"))
     fast.normalizer = normalizer
-    fast.pre_tokenizer = pre_tokenizer
+    fast.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     trainer = trainers.WordPieceTrainer(
         vocab_size=vocab_size,
         min_frequency=min_frequency,
@@ -111,17 +181,11 @@ def _train(
     )
     fast.train_from_iterator(texts, trainer)
     ids = fast.get_vocab()
-    if len(ids) < vocab_size:
-        raise ValueError(
-            f"the corpus gave only {len(ids)} WordPieces, but vocab_size is {vocab_size}. "
-            f"Ask for {len(ids)} or fewer, add text, or lower min_frequency "
-            f"(now {min_frequency})."
-        )
     return sorted(ids, key=ids.__getitem__)
 
 
-def _alphabet(texts: Iterable[str], normalizer: normalizers.BertNormalizer) -> list[str]:
-    """Return the at most MAX_ALPHABET characters that enter the vocabulary, in code point order."""
+def _count_characters(texts: Iterable[str], normalizer: normalizers.BertNormalizer) -> Counter[str]:
+    """Return how often each normalised character stands in the corpus, white space left out."""
     raw: Counter[str] = Counter()
     for text in texts:
         raw.update(text)
@@ -136,8 +200,13 @@ def _alphabet(texts: Iterable[str], normalizer: normalizers.BertNormalizer) -> l
             "the corpus holds no text (nothing but white space and control characters). "
             "Check that the files are the right ones and are not empty."
         )
-    first_choice = sorted(counts, key=lambda c: (not c.isascii(), -counts[c], c))
-    return sorted(first_choice[:MAX_ALPHABET])
+    return counts
+
+
+def _num_covering(counts: list[int]) -> int:
+    """Return how many of the characters, from the first, cover COVERED of the text."""
+    sums = list(accumulate(counts))
+    return max(LEAST_ALPHABET, bisect_left(sums, COVERED * sums[-1]) + 1)
 
 
 def _can_continue(

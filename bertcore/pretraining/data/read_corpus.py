@@ -80,15 +80,23 @@ def train_tokenizer(
     *,
     vocab_size: int,
     do_lower_case: bool = True,
+    alphabet: int | None = None,
     on_stage: OnStage = silent,
 ) -> Tokenizer:
     """Learn a WordPiece vocabulary from text files.
+
+    Args:
+        corpus: The files.
+        vocab_size, do_lower_case, alphabet: As for `train_vocabulary`.
+        on_stage: Called with what is done, and the fraction done.
 
     Raises:
         ValueError: If a file cannot be read or the text is too small for so many pieces.
     """
     texts = _Paragraphs(corpus, on_stage)
-    vocab = train_vocabulary(texts, vocab_size=vocab_size, do_lower_case=do_lower_case)
+    vocab = train_vocabulary(
+        texts, vocab_size=vocab_size, do_lower_case=do_lower_case, alphabet=alphabet
+    )
     return Tokenizer(vocab, do_lower_case=do_lower_case)
 
 

@@ -136,10 +136,15 @@ def test_a_vocabulary_is_learned_whole_or_not_at_all(texts: Path, tmp_path: Path
     assert "the corpus gave only" in refusal(*command, "9999")
     assert "does not exist" in refusal("train-tokenizer", "--corpus", "nowhere", "--out", out)
     assert list(tmp_path.iterdir()) == []
-    assert "90 pieces written" in succeed(*command, "90")
+    told = succeed(*command, "90")
+    characters = sum(len(piece) == 1 for piece in Tokenizer.open(out).vocab)
+    assert f"90 pieces ({characters} characters) written" in told
     assert Tokenizer.open(out).vocab_size == 90
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
     assert "is there already" in refusal(*command, "90")
+    command[command.index(out)] = tmp_path / "few"
+    assert "30 pieces (10 characters) written" in succeed(*command, "30", "--alphabet", "10")
+    assert "--alphabet" in refusal(*command, "30", "--alphabet", "0")
 
 
 def test_pretrain_learns_its_own_vocabulary(texts: Path, tmp_path: Path) -> None:
@@ -148,6 +153,11 @@ def test_pretrain_learns_its_own_vocabulary(texts: Path, tmp_path: Path) -> None
     succeed(*words[:at], *words[at + 2 :])
     bert = load(tmp_path / "run" / "checkpoints" / "step-2", device="cpu")
     assert bert.config.vocab_size == bert.tokenizer.vocab_size == 90
+    words = words_of(texts, tmp_path / "few", "--steps", "1", "--vocab-size", "30")
+    succeed(*words[:at], *words[at + 2 :], "--alphabet", "10")
+    vocab = load(tmp_path / "few" / "checkpoints" / "step-1", device="cpu").tokenizer.vocab
+    assert sum(len(piece) == 1 for piece in vocab) == 10
+    assert "--alphabet" in refusal(*words, "--alphabet", "10")
 
 
 def test_evaluate_prints_what_the_core_computes(texts: Path, tmp_path: Path) -> None:

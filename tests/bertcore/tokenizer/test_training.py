@@ -5,10 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer, train_vocabulary
-from bertcore.tokenizer.training import MAX_ALPHABET
+from bertcore.tokenizer.training import COVERED, LARGEST_PART, LEAST_ALPHABET
 from tests.support.nasty_text import LETTERS, PARAGRAPH
 
 # Every word occurs twice, so that every merge is a tie.
@@ -61,20 +62,87 @@ def test_another_process_gives_the_same_vocabulary() -> None:
 
 
 def test_rare_characters_stay_out_of_a_large_alphabet() -> None:
-    common = "".join(chr(0x4E00 + i) for i in range(MAX_ALPHABET))
-    vocab = train_vocabulary([common * 2, "\u9fa0"], vocab_size=len(SPECIAL_TOKENS) + MAX_ALPHABET)
+    common = "".join(chr(0x4E00 + i) for i in range(LEAST_ALPHABET))
+    vocab = train_vocabulary(
+        [common * 2, "\u9fa0"], vocab_size=len(SPECIAL_TOKENS) + LEAST_ALPHABET
+    )
     assert common[0] in vocab
     assert common[-1] in vocab
     assert "\u9fa0" not in vocab
 
 
 def test_rare_ascii_gets_into_a_full_alphabet() -> None:
-    common = "".join(chr(0x4E00 + i) for i in range(MAX_ALPHABET))
-    size = len(SPECIAL_TOKENS) + MAX_ALPHABET
+    common = "".join(chr(0x4E00 + i) for i in range(LEAST_ALPHABET))
+    size = len(SPECIAL_TOKENS) + LEAST_ALPHABET
     vocab = train_vocabulary([common * 2, "\u00a7 <"], vocab_size=size)
     assert "<" in vocab
     assert "\u00a7" not in vocab
-    assert len(set(vocab) & set(common)) == MAX_ALPHABET - 1
+    assert len(set(vocab) & set(common)) == LEAST_ALPHABET - 1
+
+
+def chinese(num_characters: int, length: int) -> list[str]:
+    """Return sentences of characters that are as unevenly frequent as words (Zipf), 80 each."""
+    rng = np.random.default_rng(0)
+    chances = 1 / np.arange(1, num_characters + 1)
+    codes = rng.choice(num_characters, length, p=chances / chances.sum()) + 0x4E00
+    text = "".join(map(chr, codes))
+    return [text[start : start + 80] + "。" for start in range(0, length, 80)]
+
+
+def fraction_unknown(vocab: list[str], texts: list[str]) -> float:
+    tokenizer = Tokenizer(vocab)
+    ids = [id for row in tokenizer.encode_ids(texts) for id in row]
+    return ids.count(tokenizer.unk_id) / len(ids)
+
+
+def test_a_chinese_vocabulary_reads_chinese() -> None:
+    texts = chinese(2500, 200_000)
+    train, held_out = texts[100:], texts[:100]
+    few = train_vocabulary(train, vocab_size=len(SPECIAL_TOKENS) + 500, alphabet=500)
+    assert fraction_unknown(few, held_out) > 0.15
+    # Chinese characters are never merged, so that they fill the whole vocabulary ...
+    vocab = train_vocabulary(train, vocab_size=2000)
+    assert sum(len(piece) == 1 for piece in vocab) == 2000 - len(SPECIAL_TOKENS)
+    assert fraction_unknown(vocab, held_out) < 0.04
+    # ... but for LARGEST_PART of it where there are words to merge.
+    words = " ".join(f"{a}{b}{a} {a}{b}{a}" for a in "abcdefghij" for b in "klmnopqrst")
+    mixed = train_vocabulary([*train, words], vocab_size=2000)
+    alone = sum(len(piece) == 1 for piece in mixed)
+    assert alone + 20 + len(SPECIAL_TOKENS) == pytest.approx(LARGEST_PART * 2000, abs=1)
+    assert "aka" in mixed
+    assert fraction_unknown(mixed, held_out) < 0.06
+
+
+def test_the_alphabet_covers_the_text_and_no_more() -> None:
+    common = "".join(chr(0x4E00 + i) for i in range(900))
+    rare = "".join(chr(0x6000 + i) for i in range(300))
+    texts = [common] * 1000 + [rare]
+    assert 899 < COVERED * (900 * 1000 + 300) / 1000 < 900
+    vocab = train_vocabulary(texts, vocab_size=len(SPECIAL_TOKENS) + 1100, alphabet=1100)
+    assert len(set(vocab) & set(common + rare)) == 1100
+    with pytest.raises(ValueError, match="gave only 905 WordPieces"):
+        train_vocabulary(texts, vocab_size=2000)
+    assert {*common} < {*train_vocabulary(texts, vocab_size=905)}
+
+
+def test_characters_with_a_continuing_form_take_two_entries() -> None:
+    hangul = "".join(chr(0xAC00 + i) for i in range(700))
+    texts = [f"{a}{b}" for a, b in zip(hangul, reversed(hangul), strict=True)] * 2
+    vocab = train_vocabulary(texts, vocab_size=1300, do_lower_case=False)
+    letters = [piece for piece in vocab if len(piece) == 1]
+    assert len(letters) * 2 + len(SPECIAL_TOKENS) == pytest.approx(LARGEST_PART * 1300, abs=2)
+    assert {f"##{letter}" for letter in letters} <= set(vocab)
+
+
+def test_fewer_characters_are_the_most_frequent_ones() -> None:
+    text = "ab ab ab cc <"
+    assert {"a", "b", "c"} < {*train_vocabulary([text], vocab_size=12, alphabet=3)}
+    assert "<" not in train_vocabulary([text], vocab_size=12, alphabet=3)
+    assert "<" in train_vocabulary([text], vocab_size=13, alphabet=100)
+    with pytest.raises(ValueError, match="alphabet is 0; it must be 1 or more"):
+        train_vocabulary(["ab"], vocab_size=20, alphabet=0)
+    with pytest.raises(ValueError, match=r"take 15.* fewer characters \(alphabet\)"):
+        train_vocabulary(["abcde abcde"], vocab_size=14, alphabet=5)
 
 
 @pytest.mark.parametrize("texts", [[], [""], [" \n", "\x00\u200b"]])
