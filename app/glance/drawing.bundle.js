@@ -1402,8 +1402,8 @@ ${this.parts.join("\n")}
     token: "Tokens & embeddings",
     input: "Tokens & embeddings",
     attention: "Attention",
-    norm: "How tokens mix",
-    feed_forward: "How tokens mix",
+    norm: "Inside a layer",
+    feed_forward: "Inside a layer",
     layer: "Layer map",
     pair: "Sentence pairs",
     words: "Masked words"

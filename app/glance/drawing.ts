@@ -48,7 +48,7 @@ export const standAlone = alone(component);
 
 const PAGES: Record<string, string> = {
   text: "Tokens & embeddings", token: "Tokens & embeddings", input: "Tokens & embeddings", attention: "Attention",
-  norm: "How tokens mix", feed_forward: "How tokens mix", layer: "Layer map", pair: "Sentence pairs", words: "Masked words",
+  norm: "Inside a layer", feed_forward: "Inside a layer", layer: "Layer map", pair: "Sentence pairs", words: "Masked words",
 };
 // The part that a step is about.
 const PART_OF_STEP: Record<string, string> = {

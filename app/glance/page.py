@@ -10,9 +10,9 @@ from ..canvas.html_part import part_of_bundle
 from ..canvas.views import HEADS, LAYER, LAYERS
 from ..html_file.chart import Data
 from ..html_file.document import Part
+from ..inside_layer import page as inside_layer
 from ..layer_map.fields import LAYER as MAP_LAYER
 from ..masked_words.predictions import MASK, MASKED
-from ..mixing import choices as mixing
 from ..shell import cache, frame
 from ..shell.picture import Picture
 from ..shell.state import Field
@@ -29,8 +29,8 @@ PAGE_OF_PART = {
     "token": "tokens",
     "input": "tokens",
     "attention": "attention",
-    "norm": "mixing",
-    "feed_forward": "mixing",
+    "norm": "inside_layer",
+    "feed_forward": "inside_layer",
     "layer": "layer_map",
     "pair": "sentence_pairs",
     "words": "masked_words",
@@ -129,8 +129,9 @@ def _choose(chosen: Opened, glance: Glance) -> None:
         LAYERS.put([])
         HEADS.put([] if head is None else [head])
     elif part in ("norm", "feed_forward"):
-        mixing.LAYER.put(layer or 0)
-        mixing.TOKEN.put(-1 if position is None else position)
+        inside_layer.LAYER.put(layer or 0)
+        inside_layer.TOKEN.put(-1 if position is None else position)
+        inside_layer.VIEW.put(inside_layer.ONE)
     elif part == "layer":
         MAP_LAYER.put((layer or 0) + 1)
     elif part == "words" and glance.hidden:
