@@ -58,6 +58,15 @@ def candidate_bars(growth: Growth, step: int, rule: Rule) -> Figure:
             ticktext=[theme.escape(f"{pair.left} + {pair.right}") for pair in pairs],
             range=[NUM_CANDIDATES - 0.4, -0.6],
         )
+    if not now.by_count:
+        fig.add_annotation(
+            text="No pair is left that stands in the text twice.",
+            x=0.5,
+            y=0.5,
+            xref="paper",
+            yref="paper",
+            showarrow=False,
+        )
     theme.plot_layout(fig, "", "", "", _ROW * NUM_CANDIDATES + 90)
     fig.update_layout(margin={"l": 0, "r": 8, "t": 30, "b": 4})
     fig.update_xaxes(nticks=4, rangemode="tozero")

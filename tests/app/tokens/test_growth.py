@@ -12,7 +12,13 @@ from streamlit.testing.v1 import AppTest
 from app.plots.untrusted_text import plain
 from app.shell import state
 from app.tokens.growth import MOST_MERGES, SIZES
-from app.tokens.growth_figures import ALL_SIZES, SHAPES, growth_table, size_table
+from app.tokens.growth_figures import (
+    ALL_SIZES,
+    SHAPES,
+    candidate_bars,
+    growth_table,
+    size_table,
+)
 from bertcore.analysis.words.vocabulary_size import token_table_share
 from bertcore.tokenizer.growth import grow_vocabulary, split_by_merges
 from tests.support.opened import button, named_charts, numbers, ok, page_of, said
@@ -74,6 +80,17 @@ def test_the_novel_and_the_sizes(page: AppTest) -> None:
     assert (unknown < 0.001).all()
     shares = [token_table_share(SHAPES["BERT Base"], size) for size in ALL_SIZES]
     assert base == pytest.approx(shares)
+
+
+def test_where_no_pair_is_left_the_picture_says_so() -> None:
+    growth = grow_vocabulary(["the then"], num_merges=9)
+    last = len(growth.merges)
+    texts = [
+        [note["text"] for note in candidate_bars(growth, step, "count").settings["annotations"]]
+        for step in (last - 1, last)
+    ]
+    assert not any("No pair is left" in text for text in texts[0])
+    assert any("No pair is left" in text for text in texts[1])
 
 
 def test_words_of_unknown_letters_are_told(page: AppTest) -> None:
