@@ -25,6 +25,7 @@ _PANELS: tuple[Panel, ...] = (
     ("Masked words: right at the first guess", "mlm_top1", "valid_mlm_top1", True),
     ("Next tokens: right at the first guess", "next_top1", "valid_next_top1", True),
     ("Next sentence: right", "nsp_accuracy", "valid_nsp_accuracy", True),
+    ("Sentence order: right", "sop_accuracy", "valid_sop_accuracy", True),
     ("Minimal pairs: right", "minimal_pairs", "valid_minimal_pairs", True),
     ("Gradient norm", "gradient_norm", "", False),
     ("Learning rate", "learning_rate", "", False),
@@ -52,7 +53,7 @@ def curve_table(lines: Sequence[Mapping[str, Any]], peak_rate: float | None) -> 
 
 
 def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | None) -> Figure:
-    """Draw up to seven small pictures: training as a line, held-out scores as points on a line.
+    """Draw small pictures: training as a line, held-out scores as points on a line.
 
     A measure that a run lacks, such as next sentence in a run without pairs, has no picture.
 

@@ -43,6 +43,7 @@ _SHOWN = {
     "valid_mlm_top1": "Words right",
     "valid_next_top1": "Next tokens right",
     "valid_nsp_accuracy": "Next sentence",
+    "valid_sop_accuracy": "Sentence order",
     "valid_minimal_pairs": "Minimal pairs",
 }
 """Held-out fractions that stand above the curves, where a run has them."""

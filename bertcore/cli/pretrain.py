@@ -207,7 +207,7 @@ def pretrain(
         wait_for_file(out / "config.json")
         resume_in(out, tensorboard=tensorboard)
         return
-    check_inputs(out, texts.corpus, texts.valid, has_pairs=plan.data.has_pairs)
+    check_inputs(out, texts.corpus, texts.valid, rows=plan.data.rows)
     if tensorboard:
         check_tensorboard()
     with stages() as on_stage:

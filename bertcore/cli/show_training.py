@@ -24,6 +24,7 @@ _SCORES = {
     "mlm_top1": "top-1 {:.1%}",
     "next_top1": "next token {:.1%}",
     "nsp_accuracy": "next sentence {:.1%}",
+    "sop_accuracy": "sentence order {:.1%}",
     "minimal_pairs": "minimal pairs {:.1%}",
     "bits_per_character": "{:.3f} bits per character",
 }

@@ -11,14 +11,17 @@ MASKED_LM_PROB = 0.15
 MASK_SHARES = "80/10/10"
 EMBEDDING_SHARINGS = ("es", "nes", "gdes")
 
-RowKind = Literal["pairs", "packed"]
-"""Sentence pairs, of which about half have a random second part; or rows packed full of text."""
+RowKind = Literal["pairs", "ordered", "swapped", "packed"]
+"""Sentence pairs, of which about half have a random second part; pairs that follow each other; such
+pairs, half of which are exchanged; or rows packed full of text."""
 OBJECTIVES: Mapping[str, RowKind] = MappingProxyType(
     {
         "mlm+nsp": "pairs",
         "mlm": "packed",
         "wwm": "packed",
         "causal": "packed",
+        "unilm": "ordered",
+        "mlm+sop": "swapped",
         "rtd": "packed",
         "plm": "packed",
     }
@@ -38,9 +41,10 @@ class DataConfig:
     """
 
     objective: str = "mlm+nsp"
-    """mlm+nsp: BERT's, on sentence pairs; on rows packed full of running text: mlm: masked words
-    alone; wwm: whole words masked; causal: the next token from those before it; rtd: ELECTRA's
-    replaced tokens; plm: XLNet's words in a random order."""
+    """mlm+nsp: BERT's, on sentence pairs; on pairs of texts that follow each other: mlm+sop: masked
+    words and sentence order, unilm: masked words under four masks of attention; on rows packed full
+    of running text: mlm: masked words alone; wwm: whole words masked; causal: the next token from
+    those before it; rtd: ELECTRA's replaced tokens; plm: XLNet's words in a random order."""
     max_seq_length: int = 128
     """T: tokens of a row, special tokens included."""
     max_predictions_per_seq: int = 20
@@ -100,8 +104,8 @@ class DataConfig:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether rows are sentence pairs, and next sentences are learned."""
-        return self.rows == "pairs"
+        """Whether rows are pairs of texts."""
+        return self.rows != "packed"
 
     @property
     def rows(self) -> RowKind:

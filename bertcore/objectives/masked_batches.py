@@ -129,11 +129,7 @@ def mask_spans_of_rows(
         words_of_rows(can_hide, starts_word.numpy()),
         number,
         anchors=starts.keys.numpy(),
-        lengths=np.minimum(
-            np.searchsorted(lengths.cumsum(), starts.actions.numpy(), side="right"),
-            len(lengths) - 1,
-        )
-        + 1,
+        lengths=_drawn_lengths(lengths, starts.actions),
     )
     positions = _places(hidden, p)
     # Of each token its span, and of each span its first place and the place after its last.
@@ -168,6 +164,60 @@ def mask_spans_of_rows(
     )
 
 
+def mask_grams(
+    input_ids: Tensor,
+    *,
+    maskable: Tensor,
+    counts: Tensor,
+    lengths: NDArray[np.float64],
+    max_predictions: int,
+    mask_id: int,
+    vocab_size: int,
+    generator: Generator | Sequence[Generator],
+    actions: Actions = ACTIONS,
+) -> Masked:
+    """Hide runs of pieces until `counts` are hidden; each piece is replaced on its own.
+
+    A run begins at a random piece that is not hidden yet, and ends before one that is.
+
+    Args:
+        input_ids, maskable: As for `mask_words`.
+        counts: Pieces to hide in each row, int64, [B]; all where there are fewer.
+        lengths: Probability of a run of 1, 2, ... pieces.
+        max_predictions, mask_id, vocab_size, generator, actions: As for `mask_tokens`.
+
+    Source: Dong et al. 2019, section 2.4.
+    """
+    rows, width = input_ids.shape
+    p = min(max_predictions, width)
+    draws = Draws.of_rows(rows, width, p, vocab_size, generator)
+    starts = Draws.of_rows(rows, p, p, 1, generator)
+    can_hide = maskable.numpy()
+    hidden = _spans(
+        can_hide,
+        words_of_rows(can_hide, can_hide),
+        np.minimum(counts.numpy(), can_hide.sum(axis=1)),
+        anchors=starts.keys.numpy(),
+        lengths=_drawn_lengths(lengths, starts.actions),
+        passes_hidden=False,
+    )
+    return replace_chosen(
+        input_ids,
+        torch.from_numpy(_places(hidden, p)),
+        action=draw_actions(draws.actions, actions),
+        random_ids=draws.ids,
+        max_predictions=max_predictions,
+        mask_id=mask_id,
+    )
+
+
+def _drawn_lengths(probabilities: NDArray[np.float64], draws: Tensor) -> Numbers:
+    """Return lengths from 1 for numbers from 0 to 1."""
+    drawn = np.searchsorted(probabilities.cumsum(), draws.numpy(), side="right")
+    lengths: Numbers = np.minimum(drawn, len(probabilities) - 1) + 1
+    return lengths
+
+
 def _spans(
     maskable: Flags,
     word_of: Numbers,
@@ -175,6 +225,7 @@ def _spans(
     *,
     anchors: NDArray[np.float32],
     lengths: Numbers,
+    passes_hidden: bool = True,
 ) -> Flags:
     """Return which tokens are hidden, [B, T].
 
@@ -184,9 +235,9 @@ def _spans(
         counts: Tokens to hide, [B].
         anchors: Random numbers from 0 to 1 that choose where spans begin, [B, p].
         lengths: Of the spans in words, [B, p]; each hides at least one token, so that p suffice.
+        passes_hidden: Whether a span passes over tokens that are hidden already; else it ends.
     """
     hidden = np.zeros_like(maskable)
-    stretch = (~maskable).cumsum(axis=1)  # a span ends before [SEP]
     row = np.arange(len(maskable))
     for anchor, length in zip(anchors.T, lengths.T, strict=True):
         room = counts - hidden.sum(axis=1)
@@ -197,6 +248,8 @@ def _spans(
         place = (free.cumsum(axis=1) > nth[:, None]).argmax(axis=1)
         word = word_of[row, place][:, None]
         new = free & (word_of >= word) & (word_of < word + length[:, None])
+        # A span ends before [SEP].
+        stretch = (~(maskable if passes_hidden else free)).cumsum(axis=1)
         new &= stretch == stretch[row, place][:, None]
         hidden |= new & (new.cumsum(axis=1) <= room[:, None])
     return hidden

@@ -15,6 +15,7 @@ import numpy as np
 from bertcore.bert import Bert
 from bertcore.config import BertConfig
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
+from bertcore.configs.data import RowKind
 from bertcore.distillation import DistillConfig
 from bertcore.grammar import TokenCounts
 from bertcore.pretraining.check_settings import check_settings
@@ -61,14 +62,14 @@ from bertcore.training.run_lock import lock_run
 
 
 def check_inputs(
-    folder: Path, corpus: Sequence[Path], valid: Path, *, has_pairs: bool = True
+    folder: Path, corpus: Sequence[Path], valid: Path, *, rows: RowKind = "pairs"
 ) -> None:
     """Refuse what is visibly wrong, before minutes of reading.
 
     Args:
         folder: Of the new run.
         corpus, valid: Text files.
-        has_pairs: Whether next-sentence pairs are to be made of them.
+        rows: What is to be made of them.
 
     Raises:
         ValueError: If the folder is not empty, a file is missing or does not begin as text, or a
@@ -78,8 +79,8 @@ def check_inputs(
     _run_folder(folder).check_is_new()
     for path in (*corpus, valid):
         next(read_documents([path]), None)
-    check_text("train", corpus, has_pairs=has_pairs)
-    check_text("valid", [valid], has_pairs=has_pairs)
+    check_text("train", corpus, rows=rows)
+    check_text("valid", [valid], rows=rows)
 
 
 def start_run(
@@ -121,7 +122,7 @@ def start_run(
         check_start(start_from)
     if teacher is not None:
         check_teacher(teacher, tokenizer, shape, data_config)
-    check_inputs(folder, corpus, valid, has_pairs=data_config.has_pairs)
+    check_inputs(folder, corpus, valid, rows=data_config.rows)
     run = _run_folder(folder)
     with run.building() as partial:
         tokenizer.save(partial.data / "tokenizer")
@@ -131,7 +132,7 @@ def start_run(
             keep_teacher(teacher.bert, partial.data)
         texts = {"train": list(corpus), "valid": [valid]}
         packed, record = _pack_texts(
-            partial.data, texts, tokenizer, has_pairs=data_config.has_pairs, on_stage=on_stage
+            partial.data, texts, tokenizer, rows=data_config.rows, on_stage=on_stage
         )
         on_stage("cutting rows and counting words", None)
         pretraining = Pretraining(
@@ -171,7 +172,7 @@ def _pack_texts(
     texts: dict[str, list[Path]],
     tokenizer: Tokenizer,
     *,
-    has_pairs: bool,
+    rows: RowKind,
     on_stage: OnStage,
 ) -> tuple[dict[str, PackedCorpus], dict[str, Any]]:
     """Pack the texts "train" and "valid" into a run's data folder.
@@ -191,7 +192,7 @@ def _pack_texts(
         sentences = read_sentences(paths, on_read=on_read)
         packed[name] = pack_corpus_to(data / name, sentences, tokenizer)
         longest = int(np.diff(packed[name].document_starts).max())
-        check_counts(name, packed[name].num_documents, longest, has_pairs=has_pairs)
+        check_counts(name, packed[name].num_documents, longest, rows=rows)
         sources[name] = record_files(paths)
         check_unchanged(times)
     return packed, {

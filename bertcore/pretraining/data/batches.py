@@ -18,6 +18,7 @@ from bertcore.objectives.masking import Masked, mask_tokens
 from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.instances import Instances, create_instances
 from bertcore.pretraining.data.layout import lay_out_packed, lay_out_pairs
+from bertcore.pretraining.data.ordered_pairs import create_ordered_pairs
 from bertcore.pretraining.data.packed_rows import PackedRows, create_packed_rows
 from bertcore.tokenizer import Tokenizer
 
@@ -43,7 +44,8 @@ class Batch:
     attention_mask: Tensor
     """True at tokens, False at padding, [B, T]."""
     next_sentence_labels: Tensor | None
-    """0: B follows A, 1: random, int64, [B]; None: the rows are no pairs."""
+    """0: B follows A, 1: random, or of sentence order exchanged, int64, [B]; None: the rows are no
+    pairs, or nothing is asked about them."""
     whole: Totals | None = None
     """Of the batch that these rows are a part of; None: they are all of it."""
 
@@ -167,8 +169,17 @@ def cut(
         documents: Which to cut, without gaps.
     """
     length = config.max_seq_length
-    if not config.has_pairs:
+    if config.rows == "packed":
         return create_packed_rows(corpus, max_seq_length=length, documents=documents)
+    if config.rows != "pairs":
+        return create_ordered_pairs(
+            corpus,
+            max_seq_length=length,
+            swapped=0.5 if config.rows == "swapped" else 0.0,
+            short_seq_prob=config.short_seq_prob,
+            rng=rng,
+            documents=documents,
+        )
     return create_instances(
         corpus,
         max_seq_length=length,

@@ -146,7 +146,9 @@ class Batches:
         corpus, instances = self.corpus, self._instances
         pairs = {}
         if isinstance(instances, Instances):
-            pairs["share_random"] = round(instances.share_random, 6)
+            what = {"pairs": "share_random", "swapped": "share_exchanged"}.get(self.config.rows)
+            if what is not None:
+                pairs[what] = round(instances.share_random, 6)
         return {
             "num_documents": corpus.num_documents,
             "num_sentences": corpus.num_sentences,

@@ -23,7 +23,7 @@ class Instances:
     spans: NDArray[np.int64]
     """a_start, a_end, b_start, b_end of each instance, [N, 4]."""
     labels: NDArray[np.int64]
-    """0: B follows A in the text, 1: B is from a random place, [N]."""
+    """0: B follows A in the text, 1: B is from a random place, or A and B are exchanged, [N]."""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -37,7 +37,8 @@ class Instances:
 
     @property
     def share_random(self) -> float:
-        """Fraction of pairs with a random B: above a half, since lone sentences always get one."""
+        """Fraction of pairs with label 1: of random ones above a half, since lone sentences always
+        get one."""
         return float(self.labels.mean())
 
     def share_padding(self, max_seq_length: int) -> float:
@@ -90,7 +91,7 @@ def create_instances(
         )
     max_tokens = max_seq_length - 3
     spans, labels = array("q"), array("q")
-    borders = _Borders(corpus)
+    borders = Borders(corpus)
     for document in range(corpus.num_documents) if documents is None else documents:
         # Sentences are counted from the document's first; `starts` are places in corpus.ids.
         starts = borders.of_document(document)
@@ -114,7 +115,7 @@ def create_instances(
             else:
                 label = 0
                 b = (starts[cut], starts[sentence])
-            spans.extend(_truncate(*a, *b, max_tokens, rng))
+            spans.extend(truncate(*a, *b, max_tokens, rng))
             labels.append(label)
             chunk = sentence
     return Instances(
@@ -122,7 +123,7 @@ def create_instances(
     )
 
 
-class _Borders:
+class Borders:
     """The borders of a corpus, read where they are needed."""
 
     def __init__(self, corpus: PackedCorpus) -> None:
@@ -154,7 +155,7 @@ class _Borders:
                 return start, stop
 
 
-def _truncate(
+def truncate(
     a_start: int, a_end: int, b_start: int, b_end: int, max_tokens: int, rng: Random
 ) -> tuple[int, int, int, int]:
     """Shorten the longer text token by token, at its front or back with equal chance."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from bertcore.configs.data import RowKind
 from bertcore.pretraining.data.corpus import read_documents, read_sentences
 from bertcore.tokenizer import Tokenizer, train_vocabulary
 
@@ -19,13 +20,13 @@ def silent(what: str, fraction: float | None) -> None:
     """Ignore the report."""
 
 
-def check_text(name: str, paths: Sequence[Path], *, has_pairs: bool = True) -> None:
+def check_text(name: str, paths: Sequence[Path], *, rows: RowKind = "pairs") -> None:
     """Refuse a text that cannot be learned from; reads no further than needed.
 
     Args:
         name: Of `TEXTS`.
         paths: As for `read_documents`.
-        has_pairs: Whether next-sentence pairs are to be made; else any text will do.
+        rows: What is to be made of it; for packed rows any text will do.
 
     Raises:
         ValueError: As `check_counts`, or if a file cannot be read.
@@ -35,22 +36,23 @@ def check_text(name: str, paths: Sequence[Path], *, has_pairs: bool = True) -> N
     for document in read_sentences(paths):
         num_documents += 1
         most_sentences = max(most_sentences, len(document))
-        if not has_pairs or (num_documents > 1 and most_sentences > 1):
+        has_enough = num_documents > 1 or rows != "pairs"
+        if rows == "packed" or (has_enough and most_sentences > 1):
             break
-    check_counts(name, num_documents, most_sentences, has_pairs=has_pairs)
+    check_counts(name, num_documents, most_sentences, rows=rows)
 
 
 def check_counts(
-    name: str, num_documents: int, most_sentences: int, *, has_pairs: bool = True
+    name: str, num_documents: int, most_sentences: int, *, rows: RowKind = "pairs"
 ) -> None:
-    """Refuse a text that is empty, or has no next-sentence pairs of both kinds.
+    """Refuse a text that is empty, or has no pairs, of next sentences of both kinds.
 
     Args:
         name: Of `TEXTS`. A single held-out document suffices: it is not learned from, and its
             random halves come from other places in it.
         num_documents: Of the text.
         most_sentences: Of one document.
-        has_pairs: Whether pairs are to be made.
+        rows: What is to be made of it.
 
     Raises:
         ValueError: If there are too few.
@@ -59,9 +61,9 @@ def check_counts(
         raise ValueError(
             f"the {TEXTS[name]} has no text. Give at least one file with sentences in it."
         )
-    if not has_pairs:
+    if rows == "packed":
         return
-    if num_documents == 1 and name == "train":
+    if num_documents == 1 and name == "train" and rows == "pairs":
         raise ValueError(
             f"the {TEXTS[name]} is a single document, but a next-sentence pair takes its random "
             "half from another one. Put a blank line between documents, give more files, or learn "

@@ -29,7 +29,8 @@ class PretrainingLoss(NamedTuple):
     mlm_loss: Tensor
     """Mean over hidden tokens."""
     nsp_loss: Tensor
-    """Mean over pairs; 0, as is nsp_correct, where rows are no pairs."""
+    """Mean over pairs, of next sentences or of sentence order; 0, as is nsp_correct, where rows are
+    no pairs."""
     mlm_correct: Tensor
     """Hidden tokens whose most probable word is the right one."""
     num_masked: Tensor
@@ -137,7 +138,9 @@ def loss_of_hidden(
         nsp_loss, pairs_right = mlm_loss.new_zeros(()), mlm_loss.new_zeros(())
         loss = mlm_loss  # a compiler that adds 0 to it loses its gradient
     else:
-        pair_logits = network.nsp_logits(hidden).float()
+        has_order = network.sop is not None and network.nsp is None
+        logits_of = network.sop_logits if has_order else network.nsp_logits
+        pair_logits = logits_of(hidden).float()
         pair_losses = F.cross_entropy(pair_logits, batch.next_sentence_labels, reduction="none")
         nsp_loss = pair_losses.sum() / batch.total_pairs
         with torch.no_grad():

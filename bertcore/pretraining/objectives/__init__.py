@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from bertcore.pretraining.objectives.causal import NextTokens
-from bertcore.pretraining.objectives.masked_words import MaskedWords, MaskedWordsAndPairs
+from bertcore.pretraining.objectives.masked_words import (
+    MaskedWords,
+    MaskedWordsAndOrder,
+    MaskedWordsAndPairs,
+)
 from bertcore.pretraining.objectives.objective import Objective
 from bertcore.pretraining.objectives.permutation import PermutedWords
 from bertcore.pretraining.objectives.replaced_tokens import ReplacedTokens
+from bertcore.pretraining.objectives.unified import LimitedAttention
 from bertcore.pretraining.objectives.whole_words import WholeWords
 
 OBJECTIVES: dict[str, Objective] = {
@@ -14,8 +19,10 @@ OBJECTIVES: dict[str, Objective] = {
     for objective in (
         MaskedWordsAndPairs(),
         MaskedWords(),
+        MaskedWordsAndOrder(),
         WholeWords(),
         NextTokens(),
+        LimitedAttention(),
         ReplacedTokens(),
         PermutedWords(),
     )

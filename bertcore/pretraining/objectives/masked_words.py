@@ -99,6 +99,42 @@ class MaskedWordsAndPairs(MaskedWords):
         }
 
 
+class MaskedWordsAndOrder(MaskedWords):
+    """Masked words and sentence order, on pairs of texts that follow each other: ALBERT's.
+
+    Source: Lan et al. 2020, section 3.1. Differs: single pieces are hidden, as in BERT, not n-grams
+        of words.
+    """
+
+    name = "mlm+sop"
+    heads = frozenset({"pooler", "mlm", "sop"})
+    is_berts = False
+    can_have_teacher = False
+    best_by = "loss"
+
+    def check(self, shape: BertConfig, config: DataConfig) -> None:
+        """Refuse a network without a head or a second segment for pairs, and too many masks.
+
+        Raises:
+            ValueError: If they do not fit.
+        """
+        if "sop" not in shape.family.heads:
+            raise ValueError(
+                f'the objective "mlm+sop" needs a sentence-order head, which {shape.family.name} '
+                "does not have. Train an ALBERT (--family albert)."
+            )
+        super().check(shape, config)
+        check_pairs(shape, config)
+
+    def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
+        """Return the losses, and the fractions of hidden tokens and of pairs that were right."""
+        return {
+            **super().metrics(values, totals),
+            "sop_loss": values["nsp_loss"],
+            "sop_accuracy": values["nsp_correct"] / totals.num_pairs,
+        }
+
+
 def check_pairs(shape: BertConfig, config: DataConfig) -> None:
     """Refuse settings with which pairs cannot be laid out and masked.
 

@@ -27,8 +27,11 @@ CLASSES = {
     "mlm": "BertForMaskedLM",
     "wwm": "BertForMaskedLM",
     "causal": "BertLMHeadModel",
+    "unilm": "BertForMaskedLM",
+    "mlm+sop": "AlbertForPreTraining",
 }
-"""In `transformers`, of a BERT's checkpoint."""
+"""In `transformers`, of a BERT's checkpoint; of an ALBERT's for sentence order."""
+ALBERT = tiny_config(model_type="albert", embedding_size=16, share_layers=True)
 
 
 def build(path: Path, objective: str, *, resume: bool = False, **changes: Any) -> Pretraining:
@@ -38,7 +41,7 @@ def build(path: Path, objective: str, *, resume: bool = False, **changes: Any) -
     assert len(of_train) + len(of_data) == len(changes)
     return Pretraining(
         RunFolder(path),
-        shape=tiny_config(num_hidden_layers=1),
+        shape=ALBERT if objective == "mlm+sop" else tiny_config(num_hidden_layers=1),
         tokenizer=tiny_tokenizer(),
         train=small_corpus(),
         valid=small_corpus(8, seed=5),
@@ -160,6 +163,9 @@ def test_checkpoints_open_in_transformers(tmp_path: Path, objective: str) -> Non
     if network.nsp is not None:
         pairs = expected.seq_relationship_logits
         torch.testing.assert_close(network.nsp_logits(hidden), pairs, atol=1e-5, rtol=0)
+    if network.sop is not None:
+        order = expected.sop_logits
+        torch.testing.assert_close(network.sop_logits(hidden), order, atol=1e-5, rtol=0)
 
 
 def test_a_run_does_not_resume_with_another_objective(tmp_path: Path) -> None:
