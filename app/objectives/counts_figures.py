@@ -18,22 +18,29 @@ def shares(counts: Counts) -> list[Counted]:
 def counts_figure(counts: Counts) -> Figure:
     """Draw each share as a point with its interval, and the paper's as a line."""
     rates = shares(counts)
+    places = list(range(len(rates)))
     names = [theme.escape(one.name) for one in rates]
+    labels = [
+        f"{name}<br><b>{one.mean:.1%}</b>  paper {one.paper:.1%}"
+        for name, one in zip(names, rates, strict=True)
+    ]
     fig = Figure()
     fig.add_trace(
         scatter(
             x=[one.paper for one in rates],
-            y=names,
+            y=places,
+            customdata=names,
             mode="markers",
             name="the paper",
             marker={"symbol": "line-ns", "size": 26, "line_width": 3, "line_color": theme.ACCENT},
-            hovertemplate="%{y}: paper %{x:.1%}<extra></extra>",
+            hovertemplate="%{customdata}: paper %{x:.1%}<extra></extra>",
         )
     )
     fig.add_trace(
         scatter(
             x=[one.mean for one in rates],
-            y=names,
+            y=places,
+            customdata=names,
             mode="markers",
             name=f"{counts.num_draws:,} draws on this text",
             marker={"size": 11, "color": theme.SEGMENT_A},
@@ -43,24 +50,14 @@ def counts_figure(counts: Counts) -> Figure:
                 "color": theme.SEGMENT_A,
                 "thickness": 3,
             },
-            hovertemplate="%{y}: %{x:.1%}<extra></extra>",
+            hovertemplate="%{customdata}: %{x:.1%}<extra></extra>",
         )
     )
-    fig.add_trace(
-        scatter(
-            x=[1.04] * len(rates),
-            y=names,
-            mode="text",
-            text=[f"<b>{one.mean:.1%}</b>   paper {one.paper:.1%}" for one in rates],
-            textposition="middle right",
-            textfont_size=14,
-            hoverinfo="skip",
-            showlegend=False,
-        )
+    theme.plot_layout(fig, "", "", "", 96 + 52 * len(rates))
+    fig.update_xaxes(range=[-0.03, 1.03], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
+    fig.update_yaxes(
+        range=[len(rates) - 0.5, -0.5], tickvals=places, ticktext=labels, tickfont_size=14
     )
-    theme.plot_layout(fig, "", "", "", 96 + 44 * len(rates))
-    fig.update_xaxes(range=[-0.02, 1.5], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
-    fig.update_yaxes(autorange="reversed", tickfont_size=14)
     return fig
 
 

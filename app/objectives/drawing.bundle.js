@@ -60,9 +60,11 @@ var bundle = (() => {
     if (drawn.has("replaced") && drawn.has("random")) drawn.delete("replaced");
     return NAMES.map(([fate]) => fate).filter((fate) => drawn.has(fate));
   }
-  function fateName(fate, mask, hasFakes) {
+  function fateName(fate, mask, objectives) {
+    const drawn = (wanted) => objectives.some((one) => one.reads.some((read) => read.fate === wanted));
     if (fate === "mask") return mask;
-    if (fate === "random" && hasFakes) return "random or made up";
+    if (fate === "random" && drawn("replaced")) return "random or made up";
+    if (fate === "kept" && drawn("lucky")) return drawn("kept") ? "kept or guessed right" : "guessed right";
     return NAMES.find(([known]) => known === fate)?.[1] ?? fate;
   }
   function groupAt(objectives, place) {
@@ -97,11 +99,10 @@ var bundle = (() => {
   }
   function legend({ objectives, mask }) {
     const drawn = fatesOf(objectives);
-    const hasFakes = objectives.some((one) => one.reads.some(({ fate }) => fate === "replaced"));
     return element(
       "div",
       { className: "legend" },
-      ...drawn.map((fate) => element("span", {}, element("i", { className: fate }), fateName(fate, mask, hasFakes))),
+      ...drawn.map((fate) => element("span", {}, element("i", { className: fate }), fateName(fate, mask, objectives))),
       element("span", {}, element("i", { className: "paid" }), "carries loss")
     );
   }
@@ -202,7 +203,7 @@ var bundle = (() => {
     return element("div", { className: "column" }, ...cells);
   }
   function goal(text) {
-    return element("span", { className: "cell goal", textContent: text, title: text, dir: "auto" });
+    return element("span", { className: text === "original" ? "cell goal usual" : "cell goal", textContent: text, title: text, dir: "auto" });
   }
   function guesses(answer) {
     if (!answer) return [];

@@ -22,9 +22,8 @@ export default function component({ parentElement, data, setTriggerValue }: Moun
 
 function legend({ objectives, mask }: Drawing): HTMLElement {
   const drawn = fatesOf(objectives);
-  const hasFakes = objectives.some((one) => one.reads.some(({ fate }) => fate === "replaced"));
   return element("div", { className: "legend" },
-    ...drawn.map((fate) => element("span", {}, element("i", { className: fate }), fateName(fate, mask, hasFakes))),
+    ...drawn.map((fate) => element("span", {}, element("i", { className: fate }), fateName(fate, mask, objectives))),
     element("span", {}, element("i", { className: "paid" }), "carries loss"));
 }
 
@@ -118,7 +117,7 @@ function column(cells: HTMLElement[]): HTMLElement {
 }
 
 function goal(text: string): HTMLElement {
-  return element("span", { className: "cell goal", textContent: text, title: text, dir: "auto" });
+  return element("span", { className: text === "original" ? "cell goal usual" : "cell goal", textContent: text, title: text, dir: "auto" });
 }
 
 function guesses(answer: Answer | undefined): HTMLElement[] {

@@ -56,14 +56,16 @@ export const NAMES: [Fate, string][] = [
 // The fates that are drawn at all, those of like colour once.
 export function fatesOf(objectives: Shown[]): Fate[] {
   const drawn = new Set(objectives.flatMap((one) => one.reads.map(({ fate }) => fate)));
-  if (drawn.has("lucky")) drawn.add("kept");
+  if (drawn.has("lucky")) drawn.add("kept"); // of the same colour
   if (drawn.has("replaced") && drawn.has("random")) drawn.delete("replaced");
   return NAMES.map(([fate]) => fate).filter((fate) => drawn.has(fate));
 }
 
-export function fateName(fate: Fate, mask: string, hasFakes: boolean): string {
+export function fateName(fate: Fate, mask: string, objectives: Shown[]): string {
+  const drawn = (wanted: Fate) => objectives.some((one) => one.reads.some((read) => read.fate === wanted));
   if (fate === "mask") return mask;
-  if (fate === "random" && hasFakes) return "random or made up";
+  if (fate === "random" && drawn("replaced")) return "random or made up";
+  if (fate === "kept" && drawn("lucky")) return drawn("kept") ? "kept or guessed right" : "guessed right";
   return NAMES.find(([known]) => known === fate)?.[1] ?? fate;
 }
 

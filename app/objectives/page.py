@@ -21,6 +21,7 @@ from bertcore.analysis.objectives.demo import (
     count_objective,
     objective_example,
 )
+from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.objectives.attention_masks import DIRECTIONS, Direction
 from bertcore.objectives.counting import Counts
 from bertcore.objectives.table import OBJECTIVES, Objective
@@ -32,6 +33,7 @@ from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
 from ..training_example.documents import DOCUMENTS
+from ..training_example.epochs import show_epochs
 from . import PAGE, drawing
 from .counts_figures import counts_figure, counts_table, shares
 from .looks_figures import looks_map, looks_table
@@ -43,7 +45,7 @@ OTHERS = tuple(one.text for one in DOCUMENTS)
 """Documents that a random B may be from."""
 
 OBJECTIVE = Field("shown_objective", ALL, (ALL, *OBJECTIVES), url="objective")
-SEED = Field("objective_seed", 1)
+SEED = Field("objective_seed", 20)
 PERCENTAGE = Field("objective_share", 15)
 DIRECTION = Field("objective_mask", DRAWN, (DRAWN, *DIRECTIONS))
 LOOKER = Field("objective_looks", 0)
@@ -220,8 +222,12 @@ def _show_one(page: frame.Page, entry: Objective, seed: int) -> None:
     arguments = tuple(values.values())
     with frame.guard():
         _show_example(page, entry, arguments, values)
-    with frame.guard():
         _show_counts(page, entry, arguments, values)
+    if entry.name == "masked-words" and "mlm" in page.bert.capabilities:
+        st.subheader("Static and dynamic masks", anchor=False)
+        with frame.guard():
+            text = f"{page.text_a} {page.text_b or ''}"
+            show_epochs(page, text, seed=seed, share=share or MASKED_LM_PROB)
     _show_loss(entry)
     _show_claims(page, entry)
 
@@ -262,7 +268,7 @@ def _show_example(
     for note in example.notes:
         st.caption(plain(note))
     if answer is None:
-        st.caption(f"**No answer.** {plain(reason or '')}")
+        st.caption(f"**No answer.** {plain(frame.sentence_of(ValueError(reason)))}")
     elif answer.places:
         st.markdown(
             f"This checkpoint's mean loss here is **{answer.loss:.2f}** nats, over "

@@ -25,6 +25,7 @@ from ..shell.picture import Picture
 from ..shell.state import Field
 from . import PAGE, drawing
 from .documents import DOCUMENTS
+from .epochs import show_epochs
 
 LAST_SEED = 999_999
 PERCENTAGES = (15, 30, 50)
@@ -171,6 +172,9 @@ def _show(page: frame.Page) -> None:
     _show_losses(example)
     _show_step(page, example, EXAMPLE.python(page, None, **values))
     _show_fates(page, actions)
+    st.header("Masks over 20 epochs", anchor=False)
+    with frame.guard():
+        show_epochs(page, text, seed=seed, share=share)
 
 
 def _choose() -> tuple[str, int, float, str]:

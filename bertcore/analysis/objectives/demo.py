@@ -145,7 +145,7 @@ def objective_example(
         order=() if rank is None else tuple((rank + 1).tolist()),
         direction=found.direction or "",
         looks=_looks(named, prepared, found),
-        notes=_notes(objective, prepared),
+        notes=_notes(objective, prepared, found),
     )
 
 
@@ -239,7 +239,7 @@ def _looks(named: _Names, prepared: Prepared, found: Draw) -> tuple[Looks, ...]:
     return (decoder, encoder)
 
 
-def _notes(objective: str, prepared: Prepared) -> tuple[str, ...]:
+def _notes(objective: str, prepared: Prepared, found: Draw) -> tuple[str, ...]:
     notes = []
     num_words = len(prepared.given.row.words())
     if objective == "spans" and num_words < LONGEST_SPAN:
@@ -251,6 +251,8 @@ def _notes(objective: str, prepared: Prepared) -> tuple[str, ...]:
         notes.append(
             f"This vocabulary has no sentinels: {len(prepared.names)} are added behind it."
         )
+    if objective == "t5-spans" and len(found.corrupted.spans) == 1:
+        notes.append("A single span always ends the text: T5 begins with clean text, then a span.")
     if objective == "replaced-tokens" and prepared.given.generator is None:
         notes.append(
             "This checkpoint predicts no masked words, so the generator's guesses are any pieces "

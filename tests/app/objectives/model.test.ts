@@ -15,8 +15,10 @@ test("the legend has each fate that is drawn, in one order", () => {
   const fakes = shown({ reads: [read("b", "replaced"), read("c", "lucky")] });
   assert.deepEqual(fatesOf([fakes]), ["kept", "replaced"]);
   assert.deepEqual(fatesOf([masked, fakes]), ["mask", "kept", "random"]);
-  assert.equal(fateName("mask", "<mask>", false), "<mask>");
-  assert.equal(fateName("random", "", true), "random or made up");
+  assert.equal(fateName("mask", "<mask>", []), "<mask>");
+  assert.equal(fateName("random", "", [masked, fakes]), "random or made up");
+  assert.equal(fateName("kept", "", [fakes]), "guessed right");
+  assert.equal(fateName("kept", "", [masked]), "kept");
 });
 
 test("a group is named where it begins", () => {

@@ -43,7 +43,7 @@ def test_all_are_side_by_side(page: AppTest, folder: Path) -> None:
     bert = load(folder, device="cpu")
     for row in rows:
         assert row["error"] == ""
-        found = objective_example(bert, row["name"], *PAIR.values(), others=OTHERS, seed=1)
+        found = objective_example(bert, row["name"], *PAIR.values(), others=OTHERS, seed=20)
         assert [token["text"] for token in row["reads"]] == [one.text for one in found.reads]
         assert row["verdict"] == found.verdict
 
@@ -54,7 +54,7 @@ def test_one_in_detail_is_the_cores(page: AppTest, folder: Path, name: str) -> N
     app = ok(page.run())
     others = OTHERS if name == "next-sentence" else ()
     bert = load(folder, device="cpu")
-    found = objective_example(bert, name, *PAIR.values(), others=others, seed=1)
+    found = objective_example(bert, name, *PAIR.values(), others=others, seed=20)
     row = drawn(app)["objectives"][0]
     assert row["writes"] == list(found.writes)
     assert OBJECTIVES[name].formula in app.latex[0].value
@@ -63,7 +63,7 @@ def test_one_in_detail_is_the_cores(page: AppTest, folder: Path, name: str) -> N
     assert (shown == found.looks[0].allowed).all()
     shares = [rate for rate in OBJECTIVES[name].rates if not rate.unit]
     if shares:
-        counts = count_objective(bert, name, *PAIR.values(), others=others, seed=1)
+        counts = count_objective(bert, name, *PAIR.values(), others=others, seed=20)
         means = [rate.mean for rate in counts.rates if not rate.unit]
         assert list(numbers(charts["counts"][1]["x"])) == pytest.approx(means)
         papers = [rate.paper for rate in shares]

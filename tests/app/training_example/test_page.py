@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app.training_example.documents import DOCUMENTS
 from app.training_example.drawing import message
 from bertcore import load
+from bertcore.analysis.words.epoch_masks import epoch_masks
 from bertcore.analysis.words.training_example import (
     TrainingExample,
     one_step,
@@ -92,6 +93,20 @@ def test_one_step_is_the_cores(page: AppTest, folder: Path) -> None:
     names: dict[str, Any] = {}
     exec(next(c.value for c in app.code if "one_step(" in c.value), names)
     assert names["effect"].loss == pytest.approx(effect.loss, abs=1e-4)
+
+
+def test_masks_over_epochs_are_the_cores(page: AppTest, folder: Path) -> None:
+    page.query_params |= {"example_seed": "8", "example_share": "30"}
+    app = ok(page.run())
+    drawn = named_charts(app, "epoch")["masks"]
+    bert = load(folder, device="cpu")
+    for chart, copies in zip(drawn, (10, 0), strict=False):
+        found = epoch_masks(bert, TEXT, seed=8, masked_lm_prob=0.3, dupe_factor=copies)
+        assert (numbers(chart["z"]) == found.fates).all()
+        assert f"{found.num_never}" in said(app)
+    names: dict[str, Any] = {}
+    exec(next(c.value for c in app.code if "epoch_masks(" in c.value), names)
+    assert names["static"].num_masks == 10
 
 
 def test_without_a_next_sentence_head_the_pair_is_not_judged(

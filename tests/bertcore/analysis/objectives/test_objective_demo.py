@@ -94,6 +94,8 @@ def test_deleted_tokens_leave_a_gap(bert: Bert) -> None:
 def test_sentinels_are_added_where_a_vocabulary_has_none(bert: Bert) -> None:
     found = example(bert, "t5-spans")
     assert found.writes[0] == "<extra_id_0>"
+    assert "single span" in found.notes[1]
+    assert found.reads[-2].fate == "sentinel"
     assert "sentinels" in found.notes[0]
 
 

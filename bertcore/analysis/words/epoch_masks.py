@@ -1,0 +1,134 @@
+"""Which tokens of a text are hidden in each epoch, by the code that trains: static or dynamic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.configs.data import MASKED_LM_PROB, DataConfig
+from bertcore.model import Model
+from bertcore.objectives.replacement import BECAME
+from bertcore.pretraining.data.batches import Batch
+from bertcore.pretraining.data.corpus import pack_corpus
+from bertcore.pretraining.data.epochs import Batches
+from bertcore.pretraining.data.sentences import split_sentences
+
+NUM_EPOCHS = 20
+COPIES = 10
+"""Of BERT's data, each with its own masks."""
+LONGEST = 64
+"""Tokens of the row that is followed."""
+FATES = ("", *BECAME)
+"""What a token becomes, by its number in `EpochMasks.fates`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EpochMasks:
+    """The masks of one row over some epochs."""
+
+    tokens: tuple[str, ...]
+    """Of the row, [T]: the beginning of the text."""
+    fates: NDArray[np.int8]
+    """0: not hidden; 1: [MASK], 2: kept, 3: random, [E, T]."""
+    dupe_factor: int
+    """Copies of the data; 0: new masks in each epoch."""
+    num_text: int
+    """Tokens that may be hidden."""
+
+    @property
+    def num_masks(self) -> int:
+        """Different choices of places among the epochs."""
+        return len(np.unique(self.fates > 0, axis=0))
+
+    @property
+    def num_never(self) -> int:
+        """Tokens of the text that no epoch hides."""
+        return self.num_text - int((self.fates > 0).any(0).sum())
+
+
+def epoch_masks(
+    bert: Model,
+    text: str,
+    *,
+    dupe_factor: int = COPIES,
+    num_epochs: int = NUM_EPOCHS,
+    seed: int = 0,
+    masked_lm_prob: float = MASKED_LM_PROB,
+) -> EpochMasks:
+    """Return what is hidden of a text in each epoch of a pretraining run on it.
+
+    The text is the corpus of the run, in rows of running text; its first row is followed.
+
+    Args:
+        bert: For its vocabulary.
+        text: Any length.
+        dupe_factor: Copies of the data with masks of their own, used in turn; 0: new masks in each
+            epoch.
+        num_epochs: E, at least 1.
+        seed: Of the run.
+        masked_lm_prob: Share of the tokens that are hidden, 0 < p < 1.
+
+    Raises:
+        ValueError: If the vocabulary has no mask token, the text has no word, or a value is out of
+            its range.
+
+    Source: `bertcore.pretraining.data.epochs.Batches`; Liu et al. 2019, section 4.1.
+    """
+    if num_epochs < 1:
+        raise ValueError(f"num_epochs is {num_epochs}; expected at least 1.")
+    bert.require("mlm")
+    tokenizer = bert.tokenizer
+    sentences = split_sentences(" ".join(text.split()))
+    if not any(tokenizer.encode_ids(sentences) if sentences else []):
+        raise ValueError("the text has no word. Write at least one sentence.")
+    config = DataConfig.for_length(
+        min(LONGEST, bert.max_length),
+        masked_lm_prob=masked_lm_prob,
+        objective="mlm",
+        dupe_factor=dupe_factor,
+        batch_size=1,
+    )
+    corpus = pack_corpus([sentences], tokenizer)
+    batches = Batches(corpus, tokenizer, config, seed=seed)
+    num_rows = int(batches.describe()["num_instances"])
+    first = np.asarray(corpus.ids[: config.max_seq_length - 2], dtype=np.int64)
+    rows = [
+        _first_row(batches, range(epoch * num_rows, (epoch + 1) * num_rows), first)
+        for epoch in range(num_epochs)
+    ]
+    ids = _original(rows[0])
+    return EpochMasks(
+        tuple(map(tokenizer.id_to_token, ids.tolist())),
+        np.stack([_fates(row) for row in rows])[:, : len(ids)],
+        dupe_factor,
+        len(first),
+    )
+
+
+def _first_row(batches: Batches, steps: range, first: NDArray[np.int64]) -> Batch:
+    """Return the row of a pass that has the first tokens of the text."""
+    for step in steps:
+        row = batches.batch(step)
+        assert isinstance(row, Batch), "the objective is masked words"
+        if np.array_equal(_original(row)[1 : 1 + len(first)], first):
+            return row
+    raise AssertionError("each token is in exactly one row of a pass")
+
+
+def _original(row: Batch) -> NDArray[np.int64]:
+    """Return the ids of a batch of one row before any was hidden, without padding, [T]."""
+    ids = row.masked.input_ids[0].clone()
+    kept = row.masked.weights[0] > 0
+    ids[row.masked.positions[0][kept]] = row.masked.labels[0][kept]
+    found: NDArray[np.int64] = ids[row.attention_mask[0]].numpy()
+    return found
+
+
+def _fates(row: Batch) -> NDArray[np.int8]:
+    """Return what became of each token of a batch of one row, as in `EpochMasks.fates`, [T]."""
+    fates = np.zeros(row.masked.input_ids.shape[1], dtype=np.int8)
+    kept = row.masked.weights[0] > 0
+    fates[row.masked.positions[0][kept].numpy()] = row.masked.action[0][kept].numpy() + 1
+    return fates

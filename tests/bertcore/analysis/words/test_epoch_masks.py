@@ -1,0 +1,84 @@
+"""Masks over epochs: static ones come again, dynamic ones do not; both are those of training."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from bertcore import Bert
+from bertcore.analysis.words.epoch_masks import COPIES, NUM_EPOCHS, epoch_masks
+from bertcore.objectives.masking import num_masked
+from tests.support.tiny import tiny_bert
+
+TEXT = "The film was very good. She sat on the mat in the old house. It had rained all night."
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert()
+
+
+def test_static_masks_come_again_after_ten_epochs(bert: Bert) -> None:
+    found = epoch_masks(bert, TEXT, seed=3)
+    assert found.fates.shape == (NUM_EPOCHS, len(found.tokens))
+    np.testing.assert_array_equal(found.fates[:COPIES], found.fates[COPIES:])
+    assert found.num_masks == COPIES
+
+
+def test_dynamic_masks_are_new_in_each_epoch(bert: Bert) -> None:
+    found = epoch_masks(bert, TEXT, seed=3, dupe_factor=0)
+    assert found.num_masks == NUM_EPOCHS
+    static = epoch_masks(bert, TEXT, seed=3)
+    assert found.tokens == static.tokens
+    assert found.num_never < static.num_never
+
+
+def test_the_row_is_that_of_the_text(bert: Bert) -> None:
+    found = epoch_masks(bert, TEXT)
+    assert found.tokens == tuple(bert.tokenize(TEXT).tokens)
+    assert found.num_text == len(found.tokens) - 2
+    assert not found.fates[:, [0, -1]].any()
+    wanted = num_masked(len(found.tokens), 99)
+    np.testing.assert_array_equal((found.fates > 0).sum(1), wanted)
+
+
+def test_shares_over_many_epochs(bert: Bert) -> None:
+    found = epoch_masks(bert, TEXT, num_epochs=600, dupe_factor=0, masked_lm_prob=0.3)
+    counts = np.bincount(found.fates[found.fates > 0], minlength=4)[1:]
+    np.testing.assert_allclose(counts / counts.sum(), [0.8, 0.1, 0.1], atol=0.025)
+    hidden = (found.fates > 0).mean(0)[1:-1]
+    np.testing.assert_allclose(hidden, hidden.mean(), atol=0.09)  # each place alike
+
+
+def test_of_a_long_text_the_first_row_is_followed(bert: Bert) -> None:
+    text = " ".join(f"{word} came home." for word in ("man", "river", "film", "house") * 30)
+    for dupe_factor in (0, 4):
+        found = epoch_masks(bert, text, dupe_factor=dupe_factor, num_epochs=8)
+        first = bert.tokenize("man came home. river came home.").tokens[1:-1]
+        assert found.tokens[1 : 1 + len(first)] == tuple(first)
+        assert found.num_masks == (dupe_factor or 8)
+
+
+def test_the_same_seed_gives_the_same_masks(bert: Bert) -> None:
+    torch.manual_seed(5)
+    first = epoch_masks(bert, TEXT, seed=8).fates
+    np.testing.assert_array_equal(first, epoch_masks(bert, TEXT, seed=8).fates)
+    assert (first != epoch_masks(bert, TEXT, seed=9).fates).any()
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ("", {}, "no word"),
+        (" \n ", {}, "no word"),
+        (TEXT, {"num_epochs": 0}, "num_epochs"),
+        (TEXT, {"masked_lm_prob": 1.0}, "masked_lm_prob"),
+        (TEXT, {"dupe_factor": -1}, "dupe_factor"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(
+    bert: Bert, text: str, options: dict[str, float], words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        epoch_masks(bert, text, **options)  # type: ignore[arg-type]
