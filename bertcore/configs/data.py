@@ -19,6 +19,7 @@ OBJECTIVES: Mapping[str, RowKind] = MappingProxyType(
         "mlm+nsp": "pairs",
         "mlm": "packed",
         "wwm": "packed",
+        "span-sbo": "packed",
         "causal": "packed",
         "unilm": "ordered",
         "mlm+sop": "swapped",
@@ -43,8 +44,9 @@ class DataConfig:
     objective: str = "mlm+nsp"
     """mlm+nsp: BERT's, on sentence pairs; on pairs of texts that follow each other: mlm+sop: masked
     words and sentence order, unilm: masked words under four masks of attention; on rows packed full
-    of running text: mlm: masked words alone; wwm: whole words masked; causal: the next token from
-    those before it; rtd: ELECTRA's replaced tokens; plm: XLNet's words in a random order."""
+    of running text: mlm: masked words alone; wwm: whole words masked; span-sbo: spans of words,
+    predicted from their ends too; causal: the next token from those before it; rtd: ELECTRA's
+    replaced tokens; plm: XLNet's words in a random order."""
     max_seq_length: int = 128
     """T: tokens of a row, special tokens included."""
     max_predictions_per_seq: int = 20

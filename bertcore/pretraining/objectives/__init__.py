@@ -11,6 +11,7 @@ from bertcore.pretraining.objectives.masked_words import (
 from bertcore.pretraining.objectives.objective import Objective
 from bertcore.pretraining.objectives.permutation import PermutedWords
 from bertcore.pretraining.objectives.replaced_tokens import ReplacedTokens
+from bertcore.pretraining.objectives.spans import Spans
 from bertcore.pretraining.objectives.unified import LimitedAttention
 from bertcore.pretraining.objectives.whole_words import WholeWords
 
@@ -21,6 +22,7 @@ OBJECTIVES: dict[str, Objective] = {
         MaskedWords(),
         MaskedWordsAndOrder(),
         WholeWords(),
+        Spans(),
         NextTokens(),
         LimitedAttention(),
         ReplacedTokens(),

@@ -26,6 +26,7 @@ CLASSES = {
     "mlm+nsp": "BertForPreTraining",
     "mlm": "BertForMaskedLM",
     "wwm": "BertForMaskedLM",
+    "span-sbo": "BertForMaskedLM",
     "causal": "BertLMHeadModel",
     "unilm": "BertForMaskedLM",
     "mlm+sop": "AlbertForPreTraining",
