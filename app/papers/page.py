@@ -158,7 +158,7 @@ def _show_numbers(literature: Literature) -> None:
             "our network of this shape, both heads, uncased vocabulary",
         ),
     )
-    st.markdown(_markdown_table(("", "Base", "Large", "Source"), rows))
+    st.markdown(_markdown_table(("Quantity", "Base", "Large", "Source"), rows))
 
 
 def _show_scores(literature: Literature) -> None:
@@ -190,7 +190,7 @@ def _show_contrasts(literature: Literature) -> None:
         (f"**{one.aspect}**", one.transformer, one.bert, _links(one.source))
         for one in literature.contrasts
     ]
-    st.markdown(_markdown_table(("", "Transformer (2017)", "BERT (2018)", "Source"), rows))
+    st.markdown(_markdown_table(("Aspect", "Transformer (2017)", "BERT (2018)", "Source"), rows))
 
 
 def _show_reading(literature: Literature) -> None:

@@ -16,6 +16,7 @@ from app.papers.page import (
     CLAIMS,
     NUMBERS,
     READING,
+    SCORES,
     TOPICS,
     TRANSFORMER,
 )
@@ -100,6 +101,14 @@ def test_the_transformer_and_the_reading_list() -> None:
     shown = said(opened(papers_view=READING))
     listed = re.findall(r"\]\((https://[^)]+)\)", shown)
     assert listed == [paper.url for paper in LITERATURE.papers]
+
+
+@pytest.mark.parametrize("view", [SCORES, NUMBERS, TRANSFORMER])
+def test_each_column_of_a_table_has_a_name(view: str) -> None:
+    tables = [box.value for box in opened(papers_view=view).markdown if "| --- |" in box.value]
+    assert tables
+    for table in tables:
+        assert all(name.strip() for name in table.splitlines()[0].strip("|").split("|"))
 
 
 def test_a_claim_leads_to_the_page_that_shows_it() -> None:
