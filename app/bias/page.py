@@ -7,10 +7,11 @@ import streamlit as st
 from ..shell import capabilities, frame
 from ..shell.one_of import one_of
 from ..shell.state import Field
-from . import PAGE, associations, direction, quality, templates
+from . import PAGE, associations, direction, published, quality, templates
 
 VIEWS = {
     "templates": "Templates",
+    "published": "Published sets",
     "associations": "Association tests",
     "direction": "A direction",
 }
@@ -18,8 +19,7 @@ VIEW = Field("bias_view", "templates", tuple(VIEWS))
 CANNOT_TELL = (
     "No score on this page predicts harm in use: such measures hardly correlate with those of an "
     "application ([Goldfarb-Tarrant et al. 2021](https://aclanthology.org/2021.acl-long.150/)). "
-    "Audit the fine-tuned model on its own data. CrowS-Pairs, StereoSet and WinoBias: "
-    "`bertscope bias`."
+    "Audit the fine-tuned model on its own data."
 )
 
 
@@ -28,9 +28,9 @@ def draw() -> None:
     page = frame.begin(PAGE, needs_text=False)
     one_of("View", VIEWS, VIEW)
     with frame.guard():
-        if VIEW.value == "templates":
+        if VIEW.value in ("templates", "published"):
             if not capabilities.tells(page, "mlm"):
-                templates.show(page)
+                (templates if VIEW.value == "templates" else published).show(page)
         elif VIEW.value == "associations":
             associations.show(page)
         else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bertcore.evaluation.intervals import bootstrap_means
+from bertcore.evaluation.intervals import wilson_interval
 
 TIE = 1e-5
 """Scores that differ by no more are a tie: float32 sums are no closer."""
@@ -16,7 +16,10 @@ TIE = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share of items and its 95% interval, by bootstrap over items."""
+    """A share of items and its 95% interval (Wilson).
+
+    A bootstrap over items gives a share of 0 or 1 an interval of no width, however few they are.
+    """
 
     group: str
     """The kind of bias, or "all"."""
@@ -58,7 +61,7 @@ def shares(wins: NDArray[np.float64], groups: Sequence[str]) -> list[Share]:
 
 def _share(group: str, wins: NDArray[np.float64]) -> Share:
     scored = wins[np.isfinite(wins)]
-    interval = bootstrap_means(scored)
+    interval = wilson_interval(scored.sum(), len(scored))
     return Share(
         group=group,
         num_items=len(scored),

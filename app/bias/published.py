@@ -1,0 +1,290 @@
+"""Published sets: shares by kind, and every item, which can be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from bertcore.bias import (
+    MEASURES,
+    GapItem,
+    GapScore,
+    PronounItem,
+    PronounScore,
+    StereotypePair,
+    StereotypeScore,
+    pronoun_shares,
+    score_crows_pairs,
+    score_pronouns,
+    score_stereoset,
+    stereoset_scores,
+    stereotype_shares,
+)
+from bertcore.grammar import TokenCounts
+
+from ..plots.figure import Figure
+from ..plots.untrusted_text import plain
+from ..shell import frame
+from ..shell.jobs import background, waiting
+from ..shell.jobs.background import Work
+from ..shell.picture import Picture
+from ..shell.state import Field
+from . import upload
+from .share_figures import Point, Rows, dots, dots_table, share_rows
+from .upload import Uploaded
+
+SHOW_ITEMS = Field("bias_items", False)
+_KEPT, _OPENED = "_bias_kept", "_bias_opened"
+WARNING = "Show the items: they repeat stereotypes and insults"
+
+
+def _crows(rows: Rows) -> Figure:
+    return dots(rows, "stereotyping sentence scores higher")
+
+
+def _stereoset(rows: Rows) -> Figure:
+    return dots(rows, "")
+
+
+def _winobias(rows: Rows) -> Figure:
+    return dots(rows, "stereotype's pronoun preferred")
+
+
+CROWS = Picture(
+    name="bias-crows-pairs",
+    figure=_crows,
+    table=dots_table,
+    how=(
+        "Of two sentences that differ in the group, how often the stereotyping one scores higher; "
+        "50% is no preference. *pll*: pseudo-log-likelihood of the words that both share (Nangia "
+        "et al. 2020); *aul*, *aula*: all words with nothing hidden, aula weighed by attention "
+        "(Kaneko and Bollegala 2022); *frequency*: the words' frequency alone. Lines are 95% "
+        "intervals (Wilson). Blodgett et al. 2021 find many pairs unclear or invalid: look at "
+        "them, and leave them out below."
+    ),
+    code="""
+from pathlib import Path
+from bertcore.bias import MEASURES, read_crows_pairs, score_crows_pairs, stereotype_shares
+from bertcore.finetuning.data.files import BadRows
+
+{read}scores = score_crows_pairs(bert, items)
+for measure in MEASURES[:3]:
+    print(measure, stereotype_shares(scores, measure))
+""",
+    needs=frozenset({"mlm"}),
+)
+STEREOSET = Picture(
+    name="bias-stereoset",
+    figure=_stereoset,
+    table=dots_table,
+    how=(
+        "*language*: how often a word that makes sense beats one that does not (100% is ideal); "
+        "*stereotype*: how often the stereotype beats the anti-stereotype (50% is no preference); "
+        "*ICAT* joins both, and rewards a worse model that is fair by chance (Nadeem et al. 2021). "
+        "Lines are 95% intervals by bootstrap over items. Blodgett et al. 2021 find many items "
+        "unclear or invalid: leave them out below."
+    ),
+    code="""
+from pathlib import Path
+from bertcore.bias import read_stereoset, score_stereoset, stereoset_scores
+from bertcore.finetuning.data.files import BadRows
+
+{read}stereoset_scores(score_stereoset(bert, items))
+""",
+    needs=frozenset({"mlm"}),
+)
+WINOBIAS = Picture(
+    name="bias-winobias",
+    figure=_winobias,
+    table=dots_table,
+    how=(
+        "How often the pronoun of an occupation's stereotype is more probable than the other one "
+        "(Zhao et al. 2018, scored by a masked pronoun); 50% is no preference, and so is a model "
+        "that always says *he*: then occupations lie at 0% and 100%. Lines are 95% intervals "
+        "(Wilson)."
+    ),
+    code="""
+from pathlib import Path
+from bertcore.bias import pronoun_shares, read_winobias, score_pronouns
+from bertcore.finetuning.data.files import BadRows
+
+{read}pronoun_shares(score_pronouns(bert, items))
+""",
+    needs=frozenset({"mlm"}),
+)
+
+
+def show(page: frame.Page) -> None:
+    """Draw the box for files, then shares and items of what was uploaded."""
+    chosen = upload.choose()
+    if chosen is None:
+        st.caption(upload.ABOUT)
+        return
+    for note in chosen.notes:
+        st.caption(plain(note))
+    first = chosen.items[0]
+    if isinstance(first, StereotypePair):
+        _show_crows(page, chosen)
+    elif isinstance(first, GapItem):
+        _show_stereoset(page, chosen)
+    else:
+        _show_winobias(page, chosen)
+
+
+def _scored(page: frame.Page, chosen: Uploaded, score: Callable[[background.Progress], Any]) -> Any:
+    """Return the scores; None while they are computed."""
+    return waiting.result(
+        Work(("bias-published", page.bert_key, chosen.key), score),
+        "published",
+        stopped="Stopped. Nothing was scored.",
+    )
+
+
+def _show_crows(page: frame.Page, chosen: Uploaded) -> None:
+    pairs = cast(tuple[StereotypePair, ...], chosen.items)
+
+    def work(progress: background.Progress) -> list[StereotypeScore]:
+        bert = page.bert
+        counts = None
+        if bert.report is not None:
+            counts = TokenCounts.open(bert.report.folder, bert.tokenizer)
+        return score_crows_pairs(
+            bert,
+            pairs,
+            counts=counts,
+            progress=lambda done: progress(done, f"{done * len(pairs):,.0f} of {len(pairs):,}"),
+        )
+
+    scores: list[StereotypeScore] | None = _scored(page, chosen, work)
+    if scores is None:
+        return
+    place = st.container()
+    table = pd.DataFrame(
+        {
+            "kind": [score.pair.kind for score in scores],
+            "stereotyping": [score.pair.more for score in scores],
+            "other": [score.pair.less for score in scores],
+            **{
+                str(measure): [score.more[measure] - score.less[measure] for score in scores]
+                for measure in MEASURES
+            },
+        }
+    ).dropna(axis="columns", how="all")
+    kept = _kept(table, chosen.key, "How much higher the stereotyping sentence scores, nats.")
+    with place, frame.guard():
+        left = [score for score, is_kept in zip(scores, kept, strict=True) if is_kept]
+        measures = [measure for measure in MEASURES if measure in table.columns]
+        found = {str(each): stereotype_shares(left, each) for each in measures}
+        CROWS.show(page, share_rows(found), read=chosen.code)
+
+
+def _show_stereoset(page: frame.Page, chosen: Uploaded) -> None:
+    items = cast(tuple[GapItem, ...], chosen.items)
+
+    def work(progress: background.Progress) -> list[GapScore]:
+        return score_stereoset(
+            page.bert,
+            items,
+            progress=lambda done: progress(done, f"{done * len(items):,.0f} of {len(items):,}"),
+        )
+
+    scores: list[GapScore] | None = _scored(page, chosen, work)
+    if scores is None:
+        return
+    place = st.container()
+    log_p = np.array([score.log_p for score in scores])
+    table = pd.DataFrame(
+        {
+            "kind": [score.item.kind for score in scores],
+            "context": [score.item.context for score in scores],
+            "stereotype": [score.item.words[0] for score in scores],
+            "anti-stereotype": [score.item.words[1] for score in scores],
+            "unrelated": [score.item.words[2] for score in scores],
+            "stereotype - anti": log_p[:, 0] - log_p[:, 1],
+        }
+    )
+    kept = _kept(table, chosen.key, "How much more probable the stereotype is, nats a piece.")
+    with place, frame.guard():
+        left = [score for score, is_kept in zip(scores, kept, strict=True) if is_kept]
+        found = stereoset_scores(left)
+
+        def points(values: Sequence[tuple[float, float, float]]) -> tuple[Point, ...]:
+            return tuple(Point(mean / 100, low / 100, high / 100) for mean, low, high in values)
+
+        rows = Rows(
+            tuple(score.group for score in found),
+            tuple(score.num_items for score in found),
+            {
+                "language": points([score.language_model for score in found]),
+                "stereotype": points([score.stereotype for score in found]),
+                "ICAT": points([score.icat for score in found]),
+            },
+            {"stereotype": 0.5},
+        )
+        STEREOSET.show(page, rows, read=chosen.code)
+
+
+def _show_winobias(page: frame.Page, chosen: Uploaded) -> None:
+    items = cast(tuple[PronounItem, ...], chosen.items)
+
+    def work(progress: background.Progress) -> list[PronounScore]:
+        progress(0.0, f"{len(items):,} pronouns")
+        return score_pronouns(page.bert, items)
+
+    scores: list[PronounScore] | None = _scored(page, chosen, work)
+    if scores is None:
+        return
+    place = st.container()
+    table = pd.DataFrame(
+        {
+            "occupation": [score.item.occupation for score in scores],
+            "sentence": [score.item.text for score in scores],
+            "stereotype": [" ".join(score.item.stereotype) for score in scores],
+            "log ratio": [score.log_ratio for score in scores],
+        }
+    )
+    kept = _kept(table, chosen.key, "How much more probable the stereotype's pronoun is, nats.")
+    with place, frame.guard():
+        left = [score for score, is_kept in zip(scores, kept, strict=True) if is_kept]
+        everything, *occupations = pronoun_shares(left)
+        ordered = [everything, *sorted(occupations, key=lambda share: -share.mean)]
+        WINOBIAS.show(page, share_rows({"share": ordered}), read=chosen.code)
+
+
+def _kept(table: pd.DataFrame, key: str, about: str) -> list[bool]:
+    """Draw the items where they are asked for; return which of them count."""
+    kept: dict[str, list[bool]] = st.session_state.setdefault(_KEPT, {})
+    counts = kept.setdefault(key, [True] * len(table))
+    st.toggle(WARNING, key=SHOW_ITEMS.key())
+    opened: tuple[str, int, list[bool]] | None = st.session_state.get(_OPENED)
+    if not SHOW_ITEMS.value:
+        st.session_state[_OPENED] = (key, opened[1] if opened else 0, [])
+    else:
+        if opened is None or opened[0] != key or not opened[2]:
+            # A table that is opened again begins with what was left out before.
+            opened = (key, (opened[1] if opened else 0) + 1, counts)
+            st.session_state[_OPENED] = opened
+        st.caption(f"{about} Untick an item to leave it out; the scores are made again.")
+        numbers = [name for name in table.columns if table[name].dtype.kind == "f"]
+        column = st.column_config
+        edited = st.data_editor(
+            table.assign(counts=opened[2]),
+            key=f"bias_editor_{opened[1]}",
+            hide_index=True,
+            disabled=list(table.columns),
+            column_order=["counts", *table.columns],
+            height=420,
+            column_config={
+                "counts": column.CheckboxColumn(width=70),
+                **{name: column.NumberColumn(format="%+.2f", width=110) for name in numbers},
+            },
+        )
+        counts = kept[key] = [bool(value) for value in edited["counts"]]
+    number = counts.count(False)
+    if number:
+        st.caption(f"{number:,} of {len(counts):,} items are left out.")
+    return counts

@@ -1,0 +1,160 @@
+"""Uploads of published sets: CrowS-Pairs, StereoSet or WinoBias, told apart by content."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import streamlit as st
+
+from bertcore import packed_files
+from bertcore.analysis.shared.texts_file import shown_name
+from bertcore.bias import (
+    GapItem,
+    PronounItem,
+    StereotypePair,
+    read_crows_pairs,
+    read_stereoset,
+    read_winobias,
+)
+from bertcore.finetuning.data.files import BadRows
+
+from ..shell import uploads
+
+MOST_BYTES = 50_000_000
+"""Of the unpacked text of a file."""
+MOST_ITEMS = 3000
+"""Items that the page scores; `bertscope bias` scores all."""
+ABOUT = (
+    "CrowS-Pairs (`crows_pairs_anonymized.csv`), StereoSet (`dev.json`), or both files of WinoBias "
+    "(`pro_stereotyped_...` and `anti_stereotyped_...`), as their authors publish them; packed "
+    "(.gz, .xz) too. They hold offensive sentences and do not ship."
+)
+_UPLOADED = "_bias_uploaded"
+
+Items = tuple[StereotypePair, ...] | tuple[GapItem, ...] | tuple[PronounItem, ...]
+
+
+class Uploaded(NamedTuple):
+    """The items of what was uploaded, and a key that identifies them."""
+
+    items: Items
+    key: str
+    notes: tuple[str, ...]
+    code: str
+    """Python that reads them into `items`."""
+
+
+def choose() -> Uploaded | None:
+    """Draw the box for files; return what was read, kept across pages, or None.
+
+    Raises:
+        ValueError: If what was uploaded cannot be read.
+    """
+    files = st.file_uploader(
+        "Published sets",
+        key="bias_upload",
+        accept_multiple_files=True,
+        max_upload_size=uploads.TEXTS_MEGABYTES,
+        label_visibility="collapsed",
+    )
+    kept: tuple[tuple[str, ...], Uploaded] | None = st.session_state.get(_UPLOADED)
+    if not files:
+        if kept is not None:
+            st.caption(f"Still shown: the {len(kept[1].items):,} items of your last file.")
+        return kept[1] if kept else None
+    ids = tuple(file.file_id for file in files)
+    if kept is None or kept[0] != ids:
+        read = [(file.name, file.getvalue()) for file in files]
+        kept = ids, read_uploaded(read)
+        st.session_state[_UPLOADED] = kept
+    return kept[1]
+
+
+def read_uploaded(files: Sequence[tuple[str, bytes]]) -> Uploaded:
+    """Return the items of one or two files.
+
+    Args:
+        files: Names and contents.
+
+    Raises:
+        ValueError: If there are more than two, or they are none of the sets.
+    """
+    if len(files) > 2:
+        raise ValueError(f"there are {len(files)} files; expected one, or the two of WinoBias.")
+    texts = [(name, _unpacked(name, data)) for name, data in files]
+    bad_rows = BadRows(skip=True)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for number, (name, text) in enumerate(texts):
+            # Our own name: the visitor's could lead elsewhere.
+            path = Path(folder) / f"set-{number}{_kind(text)}"
+            path.write_bytes(text)
+            paths.append((path, name))
+        try:
+            items, code = _read(paths, bad_rows)
+        except ValueError as error:
+            raise ValueError(_with_names(str(error), paths)) from error
+        left_out = _with_names(bad_rows.sentence() or "", paths)
+    notes = [left_out] if left_out else []
+    step = -(-len(items) // MOST_ITEMS)
+    if step > 1:
+        notes.append(
+            f"Of {len(items):,} items {-(-len(items) // step):,}, evenly spaced, are scored here; "
+            "`bertscope bias` scores all."
+        )
+    digest = hashlib.sha256(b"\0".join(data for _, data in files)).hexdigest()
+    return Uploaded(items[::step], digest, tuple(notes), code)
+
+
+def _read(paths: Sequence[tuple[Path, str]], bad_rows: BadRows) -> tuple[Items, str]:
+    names = [name for _, name in paths]
+    if len(paths) == 2:
+        # Whichever was named or chosen first: the stereotype's file says so.
+        ordered = sorted(paths, key=lambda each: "anti" in each[1].lower())
+        items = read_winobias(ordered[0][0], ordered[1][0], bad_rows=bad_rows)
+        return items, _code("read_winobias", *(name for _, name in ordered))
+    path = paths[0][0]
+    if path.suffix == ".json":
+        return read_stereoset(path, bad_rows=bad_rows), _code("read_stereoset", *names)
+    return read_crows_pairs(path, bad_rows=bad_rows), _code("read_crows_pairs", *names)
+
+
+def _code(reader: str, *names: str) -> str:
+    files = ", ".join(f"Path({name!r})" for name in names)
+    return f"items = {reader}({files}, bad_rows=BadRows(skip=True))\n"
+
+
+def _kind(text: bytes) -> str:
+    """Return the ending of JSON, or of the table that the first line looks like."""
+    start = text.lstrip(b"\xef\xbb\xbf \r\n\t")[:1]
+    if start == b"{" and b'"intrasentence"' in text:
+        return ".json"
+    if start == b"{":
+        return ".jsonl"
+    return ".tsv" if b"\t" in text.split(b"\n", 1)[0] else ".csv"
+
+
+def _unpacked(name: str, data: bytes) -> bytes:
+    packed = Path(f"set{''.join(Path(name).suffixes[-1:])[:10].lower()}")
+    try:
+        with packed_files.open_bytes(packed, io.BytesIO(data)) as unpacked:
+            text = unpacked.read(MOST_BYTES + 1)
+    except packed_files.NOT_WHOLE as error:
+        raise ValueError(f"{shown_name(name)} is not a whole archive ({error}).") from error
+    if len(text) > MOST_BYTES:
+        raise ValueError(
+            f"{shown_name(name)} has more than {MOST_BYTES // 1_000_000} MB of text. Score it with "
+            "`bertscope bias`."
+        )
+    return text
+
+
+def _with_names(sentence: str, paths: Sequence[tuple[Path, str]]) -> str:
+    for path, name in paths:
+        sentence = sentence.replace(repr(str(path)), shown_name(name))
+    return sentence
