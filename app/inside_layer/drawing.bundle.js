@@ -417,7 +417,7 @@ var bundle = (() => {
     const names = [
       ["norms", rows.some(({ cosine }) => typeof cosine === "number") ? "length, cosine" : "length"],
       ["text", rows.some(({ said }) => said) ? "what BERT would say" : ""],
-      ["share", hasShares && word !== null ? `share of ${shorten(legible(word), 14)}` : ""]
+      ["share", hasShares && word !== null ? `share of \u201C${shorten(legible(word), 12)}\u201D` : ""]
     ];
     return names.filter(([, text]) => text).map(([place, text]) => element("div", { className: `heading ${place}`, style: "grid-row: 1", textContent: text }));
   }

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.words.logit_attribution import LogitAttribution, PartKind
 
-from ..plots import theme
+from ..plots import theme, token_flow
 from ..plots.figure import Figure, bar, heatmap
 from ..plots.formats import shorten, signed
+from ..plots.word_boxes import coloured_boxes
 
 BIASES: tuple[PartKind, ...] = (
     "embedding_bias",
@@ -77,6 +78,7 @@ def staircase(found: LogitAttribution) -> Figure:
             marker={"color": [step.colour for step, _ in rows], "line_width": 0},
             text=[signed(step.share) for step, _ in rows],
             textposition="outside",
+            textfont={"size": 14},
             cliponaxis=False,
             customdata=[
                 [name, signed(step.share)] for name, (step, _) in zip(names, rows, strict=True)
@@ -88,11 +90,15 @@ def staircase(found: LogitAttribution) -> Figure:
     reached = np.concatenate([[0.0], ends])
     low, high = float(reached.min()), float(reached.max())
     room = 0.14 * max(high - low, 1e-6)
-    theme.plot_layout(fig, "", "logit", "", 26 * len(rows) + 60)
+    theme.plot_layout(fig, "", "logit", "", 28 * len(rows) + 60)
     fig.update_layout(bargap=0.22)
     fig.update_xaxes(range=[low - room, high + room], zeroline=True, zerolinecolor=theme.GRID)
     fig.update_yaxes(
-        tickvals=list(range(len(rows))), ticktext=names, autorange="reversed", showgrid=False
+        tickvals=list(range(len(rows))),
+        ticktext=names,
+        tickfont={"size": 14},
+        autorange="reversed",
+        showgrid=False,
     )
     return fig
 
@@ -123,8 +129,13 @@ def grid_values(found: LogitAttribution) -> tuple[list[str], list[str], NDArray[
     return columns, rows, values
 
 
-def grid(found: LogitAttribution) -> Figure:
-    """Draw the share of each head and feed-forward block, layer below layer."""
+def grid(found: LogitAttribution, *, is_dark: bool) -> Figure:
+    """Draw the share of each head and feed-forward block, layer below layer.
+
+    Args:
+        found: The shares.
+        is_dark: Whether the page is dark: shares near zero recede there too.
+    """
     columns, rows, values = grid_values(found)
     largest = float(np.abs(values).max()) or 1.0
     fig = Figure(
@@ -134,7 +145,7 @@ def grid(found: LogitAttribution) -> Figure:
             y=list(range(len(rows))),
             zmin=-largest,
             zmax=largest,
-            colorscale=theme.DIVERGING,
+            colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
             showscale=False,
             xgap=2,
             ygap=2,
@@ -153,6 +164,38 @@ def grid(found: LogitAttribution) -> Figure:
         tickvals=list(range(len(rows))), ticktext=rows, autorange="reversed", showgrid=False
     )
     return fig
+
+
+class TokenShares(NamedTuple):
+    """What the heads took from each of T tokens."""
+
+    tokens: list[str]
+    shares: NDArray[np.float64]
+    """Sum over layers and heads, [T]."""
+
+
+def token_shares(found: LogitAttribution, tokens: list[str]) -> TokenShares:
+    """Return the share that all heads together took from each token."""
+    return TokenShares(tokens, found.sources.sum((0, 1)).numpy())
+
+
+def token_boxes(result: TokenShares, *, is_dark: bool) -> Figure:
+    """Draw the tokens as a text, coloured by what was taken from them."""
+    numbers = [signed(share) for share in result.shares.tolist()]
+    boxes = token_flow.place(result.tokens, numbers)
+    title = "lowered ← share of the logit → raised"
+    traces = coloured_boxes(
+        result.tokens, result.shares, numbers, boxes, is_dark=is_dark, scale_title=title
+    )
+    return token_flow.draw(Figure(traces), boxes, legend_height=60)
+
+
+def tokens_table(result: TokenShares) -> pd.DataFrame:
+    """Return a row for each token."""
+    rows = enumerate(zip(result.tokens, result.shares.tolist(), strict=True))
+    return pd.DataFrame(
+        [{"position": place, "token": token, "share": share} for place, (token, share) in rows]
+    )
 
 
 def shares_table(found: LogitAttribution) -> pd.DataFrame:

@@ -38,7 +38,7 @@ function heading(model: SheetModel): HTMLElement[] {
   const names: [string, string][] = [
     ["norms", rows.some(({ cosine }) => typeof cosine === "number") ? "length, cosine" : "length"],
     ["text", rows.some(({ said }) => said) ? "what BERT would say" : ""],
-    ["share", hasShares && word !== null ? `share of ${shorten(legible(word), 14)}` : ""],
+    ["share", hasShares && word !== null ? `share of \u201c${shorten(legible(word), 12)}\u201d` : ""],
   ];
   return names.filter(([, text]) => text).map(([place, text]) => element("div", { className: `heading ${place}`, style: "grid-row: 1", textContent: text }));
 }

@@ -11,7 +11,14 @@ from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.picture import Picture
 from ..shell.state import Field
-from .figures import grid, shares_table, staircase
+from .figures import (
+    grid,
+    shares_table,
+    staircase,
+    token_boxes,
+    token_shares,
+    tokens_table,
+)
 from .run import Asked, Run, attribution, best_words
 
 NUM_CHOICES = 8
@@ -65,6 +72,24 @@ found.sources                                      # from which token, [L, H, T]
 """,
 )
 
+SOURCES = Picture(
+    name="who-wrote-from-tokens",
+    figure=token_boxes,
+    table=tokens_table,
+    needs=frozenset({"parts", "mlm"}),
+    how=(
+        "What the heads wrote, by the token that they took it from, over all layers: the boxes add "
+        "up to the attention of the staircase. In later layers a token's vector holds what it read "
+        "from others before."
+    ),
+    code="""{run}
+from bertcore.analysis.words.logit_attribution import logit_attribution
+
+found = logit_attribution(bert, trace, {position}, {word!r}, {against!r})
+found.sources.sum((0, 1))                          # [T]
+""",
+)
+
 
 def choose_word(page: frame.Page, run: Run, position: int, where: DeltaGenerator) -> Asked:
     """Draw the choice of a word among the most probable; return what is asked.
@@ -105,6 +130,11 @@ def show_who_wrote(page: frame.Page, run: Run, asked: Asked) -> None:
         "word": asked.word,
         "against": asked.against,
     }
-    STAIRCASE.show(page, found, logit=f"{found.logit:.2f}", **values)
+    logit = f"{found.logit:.2f}".replace("-", "−")
+    STAIRCASE.show(page, found, logit=logit, **values)
     st.subheader("Head by head", anchor=False)
-    GRID.show(page, found, **values)
+    on_ground = {"is_dark": page.is_dark}
+    GRID.show(page, found, drawn=on_ground, **values)
+    st.subheader("From which tokens", anchor=False)
+    taken = token_shares(found, run.trace.tokens)
+    SOURCES.show(page, taken, drawn=on_ground, **values)

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.inside_layer import drawing
 from app.inside_layer.all_tokens import all_tokens
+from app.inside_layer.figures import token_shares, tokens_table
 from app.inside_layer.heads import pair_sheet, word_sheet
 from app.inside_layer.one_token import token_sheet
 from app.inside_layer.run import Asked, Run
@@ -184,7 +185,7 @@ def test_all_tokens_are_the_cores(bert: Bert, checkpoint: str) -> None:
 def test_the_page_shows_shares_that_sum(page: Callable[..., AppTest], bert: Bert) -> None:
     app = page(layer="1")
     found = logit_attribution(bert, bert.trace(TEXT), MASK)
-    assert f"add up to **{found.logit:.2f}**" in said(app)
+    assert f"add up to **{found.logit:.2f}**".replace("-", "−") in said(app)
     assert f"Who wrote “{found.word}”?" in said(app)
     bars = named_charts(app, "who")["wrote"][0]
     widths, starts = numbers(bars["x"]), numbers(bars["base"])
@@ -194,6 +195,9 @@ def test_the_page_shows_shares_that_sum(page: Callable[..., AppTest], bert: Bert
     cells = numbers(named_charts(app, "who-wrote-by")["part"][0]["z"])
     assert cells[:, :4] == pytest.approx(np.array([found.heads(0), found.heads(1)]))
     assert cells[:, -1] == pytest.approx(cells[:, :-1].sum(-1))
+    tokens = token_shares(found, bert.trace(TEXT).tokens)
+    assert tokens.shares.sum() == pytest.approx(found.total("head"))
+    assert list(tokens_table(tokens)["token"]) == bert.trace(TEXT).tokens
 
 
 def test_the_shown_python_makes_the_numbers(page: Callable[..., AppTest], bert: Bert) -> None:
@@ -225,7 +229,7 @@ def test_against_another_word(page: Callable[..., AppTest], bert: Bert) -> None:
     app = page(layer_against=words[1])
     found = logit_attribution(bert, bert.trace(TEXT), MASK, *words)
     assert f"Who wrote “{words[0]}”, not “{words[1]}”?" in said(app)
-    assert f"add up to **{found.logit:.2f}**" in said(app)
+    assert f"add up to **{found.logit:.2f}**".replace("-", "−") in said(app)
 
 
 def test_all_tokens_have_no_word(page: Callable[..., AppTest]) -> None:
