@@ -215,7 +215,7 @@ def pretrain(
             out,
             corpus=texts.corpus,
             valid=texts.valid,
-            tokenizer=plan.tokenizer or _learn_tokenizer(texts, on_stage),
+            tokenizer=plan.tokenizer or _learn_tokenizer(texts, plan.data, on_stage),
             shape=plan.shape,
             train_config=plan.train,
             data_config=plan.data,
@@ -271,11 +271,17 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
     """Check the settings and open checkpoints and tokenizer, before minutes of reading."""
     from bertcore.pretraining import check_settings
     from bertcore.pretraining.loss.distillation import Teacher
+    from bertcore.pretraining.objectives import objective_named
     from bertcore.pretraining.start.starting_weights import check_start
     from bertcore.shapes import shape_of
     from bertcore.tokenizer import Tokenizer
 
+    data_values = {**recipe.data, **chosen(DataConfig, settings)}
+    # Built once before its room for masks is known: it refuses an unknown objective.
+    objective = objective_named(DataConfig(**data_values).objective)
     train_values = {**recipe.train, **chosen(TrainConfig, settings)}
+    if not objective.is_ours:
+        train_values = {"start": "noise", **train_values}
     make_optimizer: Callable[..., OptimizerConfig] = OptimizerConfig
     losses = None
     if sources.teacher is not None:
@@ -292,7 +298,9 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
         tokenizer, shape = start_from.tokenizer, start_from.config
     else:
         size = Shape(**chosen(Shape, settings))
-        tokenizer = Tokenizer.open(texts.tokenizer) if texts.tokenizer else None
+        tokenizer = None
+        if texts.tokenizer:
+            tokenizer = objective.tokenizer(Tokenizer.open(texts.tokenizer))
         shape = shape_of(
             size.family,
             vocab_size=tokenizer.vocab_size if tokenizer else texts.vocab_size,
@@ -301,11 +309,12 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
             num_attention_heads=size.heads,
             pad_token_id=tokenizer.pad_id if tokenizer else 0,
         )
-    data_values = {**recipe.data, **chosen(DataConfig, settings)}
     if "nsp" not in shape.family.heads:
         data_values.setdefault("objective", "mlm")
     data_config = DataConfig.for_length(**data_values)
     check_settings(shape, train_config, data_config)
+    if tokenizer is not None:
+        objective.check_tokenizer(tokenizer, data_config)
     if start_from is not None:
         check_start(start_from)
     return Plan(
@@ -319,16 +328,20 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
     )
 
 
-def _learn_tokenizer(texts: Texts, on_stage: OnStage) -> Tokenizer:
+def _learn_tokenizer(texts: Texts, data: DataConfig, on_stage: OnStage) -> Tokenizer:
+    """Learn the vocabulary, in which the objective's own tokens are counted."""
     from bertcore.pretraining import train_tokenizer
+    from bertcore.pretraining.objectives import objective_named
 
-    return train_tokenizer(
+    objective = objective_named(data.objective)
+    tokenizer = train_tokenizer(
         texts.corpus,
-        vocab_size=texts.vocab_size,
+        vocab_size=texts.vocab_size - objective.num_added_tokens,
         do_lower_case=texts.uncased,
         alphabet=texts.alphabet,
         on_stage=on_stage,
     )
+    return objective.tokenizer(tokenizer)
 
 
 def _open_checkpoints(sources: Sources) -> tuple[Bert | None, Bert | None]:

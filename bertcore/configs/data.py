@@ -25,11 +25,14 @@ OBJECTIVES: Mapping[str, RowKind] = MappingProxyType(
         "mlm+sop": "swapped",
         "rtd": "packed",
         "plm": "packed",
+        "denoise-t5": "packed",
+        "denoise-bart": "packed",
+        "mass": "packed",
     }
 )
 """Pretraining objectives and the rows that they are trained on."""
 
-OWN_SHARES: Mapping[str, float] = MappingProxyType({"plm": 1 / 6})
+OWN_SHARES: Mapping[str, float] = MappingProxyType({"plm": 1 / 6, "denoise-bart": 0.3, "mass": 0.5})
 """`masked_lm_prob` of objectives whose papers have another than 0.15."""
 
 
@@ -46,14 +49,15 @@ class DataConfig:
     words and sentence order, unilm: masked words under four masks of attention; on rows packed full
     of running text: mlm: masked words alone; wwm: whole words masked; span-sbo: spans of words,
     predicted from their ends too; causal: the next token from those before it; rtd: ELECTRA's
-    replaced tokens; plm: XLNet's words in a random order."""
+    replaced tokens; plm: XLNet's words in a random order; with a decoder: denoise-t5: T5's
+    spans; denoise-bart: BART's noise; mass: a fragment."""
     max_seq_length: int = 128
     """T: tokens of a row, special tokens included."""
     max_predictions_per_seq: int = 20
     """P, the most hidden tokens of a row."""
     masked_lm_prob: float = MASKED_LM_PROB
     """Fraction of tokens that are masked, or predicted, 0 < p < 1; where it is not given, plm
-    predicts a sixth."""
+    has a sixth, denoise-bart 0.3 and mass 0.5."""
     mask_shares: str = MASK_SHARES
     """Of the masked tokens: percent that become [MASK], stay, and become a random token, as
     100/0/0; held-out masks are always 80/10/10."""

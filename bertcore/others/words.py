@@ -101,7 +101,7 @@ def _span_states(network: OtherNetwork, input_ids: Tensor, attention_mask: Tenso
 
     Source: Raffel et al. 2020, section 3.1.4 (the form of inputs and targets).
     """
-    hidden = input_ids == network.sentinels[0]
+    hidden = input_ids == network.mask_id  # <extra_id_0>, or [MASK] of word pieces
     counts = hidden.sum(1)
     most = int(counts.max())
     if most > len(network.sentinels):

@@ -29,6 +29,11 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
     objective.check(shape, data_config)
     if train_config.start == "checkpoint":
         objective.check_start(shape)
+    if train_config.compile == "on" and not objective.is_ours:
+        raise ValueError(
+            f"compile is 'on', and the objective {objective.name!r} trains a network of "
+            "transformers, which is not compiled here. Leave it to auto."
+        )
     processes = Processes(train_config.device)
     for phase in (data_config, long_phase):
         if phase is not None:

@@ -84,6 +84,7 @@ class Pretraining:
         check_settings(shape, train_config, data_config)
         self.folder, self.tokenizer = folder, tokenizer
         self.objective = objective_named(data_config.objective)
+        self.objective.check_tokenizer(tokenizer, data_config)
         self.config, self.optimizer_config = train_config, optimizer_config
         self.processes = Processes(train_config.device)
         self.device = self.processes.device
@@ -94,7 +95,7 @@ class Pretraining:
             )
         self._compile, self._notice = choose_compile(
             # With a teacher compiling does not pay off, and it is untested.
-            train_config.compile if teacher is None else "off",
+            train_config.compile if teacher is None and self.objective.is_ours else "off",
             self.device,
             steps=train_config.steps,
             minutes=train_config.minutes,
@@ -187,6 +188,11 @@ class Pretraining:
             raise ValueError(
                 "the launcher asks for sharding (FSDP), which does not cover what the objective "
                 f"{self.objective.name!r} trains beside the network. Start without --use_fsdp."
+            )
+        if self.processes.are_sharding and not self.objective.is_ours:
+            raise ValueError(
+                "the launcher asks for sharding (FSDP), which is made for our encoder, and the "
+                f"objective {self.objective.name!r} trains another. Start without --use_fsdp."
             )
 
     def _restore(self, state: dict[str, Any]) -> TrainingProgress:

@@ -42,6 +42,7 @@ from bertcore.pretraining.loss.distillation import (
     keep_teacher,
     kept_teacher,
 )
+from bertcore.pretraining.objectives import objective_named
 from bertcore.pretraining.run import Pretraining
 from bertcore.pretraining.start.starting_weights import check_start, keep_start, kept_start
 from bertcore.shapes import shape_from_hf
@@ -118,6 +119,7 @@ def start_run(
         OSError: If a file cannot be opened or written.
     """
     check_settings(shape, train_config, data_config)
+    objective_named(data_config.objective).check_tokenizer(tokenizer, data_config)
     if start_from is not None:
         check_start(start_from)
     if teacher is not None:

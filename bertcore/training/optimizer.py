@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +14,9 @@ from bertcore.network import Network
 from bertcore.training.muon import StackedMuon
 from bertcore.training.sharding import whole
 
+_IN_LAYER = re.compile(r"(^|\.)(layers|block)\.\d+\.(?!.*relative_attention_bias)")
+"""Names of weights in a layer: ours and BART's, and T5's but for the table of its positions."""
+
 
 def build_optimizers(
     network: Network, config: OptimizerConfig, companion: nn.Module | None = None
@@ -20,7 +24,7 @@ def build_optimizers(
     """Return the optimisers of a network: one AdamW, and one Muon before it if asked for.
 
     Args:
-        network: Its matrices below "layers." are Muon's.
+        network: The matrices of its layers are Muon's.
         config: Kind and rates.
         companion: Trained beside the network, by the same rules; what both share counts once.
 
@@ -39,7 +43,7 @@ def build_optimizers(
         seen.add(parameter)
         if parameter.dim() < 2:
             plain.append(parameter)
-        elif config.optimizer == "muon" and name.startswith("layers."):
+        elif config.optimizer == "muon" and _IN_LAYER.search(name):
             matrices.append(parameter)
         else:
             decayed.append(parameter)

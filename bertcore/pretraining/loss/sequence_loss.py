@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from bertcore.objectives import IGNORED, Corrupted
 
@@ -67,6 +67,23 @@ def sequence_loss(model: Any, rows: SequenceTensors, total_written: Tensor) -> S
     return SequenceLoss(losses / total_written, right.float(), is_written.sum().float())
 
 
+class SequenceWithLoss(nn.Module):
+    """A network of `transformers` with an encoder and a decoder, and its loss.
+
+    Args:
+        network: An `OtherNetwork`; shared, not copied.
+    """
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, tensors: tuple[SequenceTensors, Tensor]) -> SequenceLoss:
+        """Return the loss of rows, given the number of tokens that the whole batch writes."""
+        rows, total_written = tensors
+        return sequence_loss(self.network.model, rows, total_written)
+
+
 def pad_sequences(rows: Sequence[Corrupted], pad_id: int) -> SequenceTensors:
     """Return rows padded to the longest.
 
@@ -78,30 +95,26 @@ def pad_sequences(rows: Sequence[Corrupted], pad_id: int) -> SequenceTensors:
         pad_id: The token of padding.
     """
     inputs = [row.input_ids for row in rows]
-    read, written = zip(*(_decoder_side(row, pad_id) for row in rows), strict=True)
+    read, is_read, written = zip(*(_decoder_side(row, pad_id) for row in rows), strict=True)
     input_ids, attention_mask = _pad(inputs, pad_id)
     decoder_input_ids, _ = _pad(read, pad_id)
+    decoder_mask, _ = _pad(is_read, 0)
     labels, _ = _pad(written, IGNORED)
     return SequenceTensors(
-        input_ids=input_ids,
-        attention_mask=attention_mask,
-        decoder_input_ids=decoder_input_ids,
-        # Every token that the decoder reads has a token to write after it.
-        decoder_mask=labels != IGNORED,
-        labels=labels,
+        input_ids, attention_mask, decoder_input_ids, decoder_mask.bool(), labels
     )
 
 
-def _decoder_side(row: Corrupted, pad_id: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return what the decoder of a row reads and writes, each [Td]."""
+def _decoder_side(row: Corrupted, pad_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what the decoder of a row reads, 1 where it does, and what it writes, each [Td]."""
     assert row.decoder_input_ids is not None  # denoising objectives all have a decoder
-    if row.decoder_positions is None:
-        return row.decoder_input_ids, row.labels
-    width = int(row.decoder_positions.max()) + 1
-    read, written = np.full(width, pad_id), np.full(width, IGNORED)
-    read[row.decoder_positions] = row.decoder_input_ids
-    written[row.decoder_positions] = row.labels
-    return read, written
+    places = row.decoder_positions
+    if places is None:
+        return row.decoder_input_ids, np.ones_like(row.decoder_input_ids), row.labels
+    width = int(places.max()) + 1
+    read, is_read, written = np.full(width, pad_id), np.zeros(width), np.full(width, IGNORED)
+    read[places], is_read[places], written[places] = row.decoder_input_ids, 1, row.labels
+    return read, is_read, written
 
 
 def _pad(rows: Sequence[np.ndarray], value: int) -> tuple[Tensor, Tensor]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bertcore.pretraining.objectives.causal import NextTokens
+from bertcore.pretraining.objectives.denoising import BartNoise, MassFragment, T5Spans
 from bertcore.pretraining.objectives.masked_words import (
     MaskedWords,
     MaskedWordsAndOrder,
@@ -27,6 +28,9 @@ OBJECTIVES: dict[str, Objective] = {
         LimitedAttention(),
         ReplacedTokens(),
         PermutedWords(),
+        T5Spans(),
+        BartNoise(),
+        MassFragment(),
     )
 }
 

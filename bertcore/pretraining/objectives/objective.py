@@ -72,6 +72,11 @@ class Objective(ABC):
     """Whether it is BERT's own, all of whose numbers are of masked words (and next sentences)."""
     samples: ClassVar[bool] = False
     """Whether the loss draws random numbers beside dropout."""
+    is_ours: ClassVar[bool] = True
+    """Whether the network is our encoder; else one of `transformers`, which is neither compiled nor
+    sharded."""
+    num_added_tokens: ClassVar[int] = 0
+    """Tokens that `tokenizer` adds to a new vocabulary."""
     best_by: ClassVar[str] = "loss"
     """The held-out score by which the best checkpoint is kept, without "valid_"."""
 
@@ -104,6 +109,18 @@ class Objective(ABC):
 
         Raises:
             ValueError: If it cannot be one.
+        """
+        return
+
+    def tokenizer(self, tokenizer: Tokenizer) -> Tokenizer:
+        """Return the tokenizer of a new network, with the tokens that the objective needs."""
+        return tokenizer
+
+    def check_tokenizer(self, tokenizer: Tokenizer, config: DataConfig) -> None:
+        """Refuse a vocabulary that lacks tokens.
+
+        Raises:
+            ValueError: If it does.
         """
         return
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 import transformers
 
+from bertcore.config import BertConfig
 from bertcore.configs import data
 from bertcore.objectives.masking import Masked
 from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
@@ -40,10 +41,11 @@ def build(path: Path, objective: str, *, resume: bool = False, **changes: Any) -
     of_train = {name: value for name, value in changes.items() if hasattr(TRAIN, name)}
     of_data = {name: value for name, value in changes.items() if hasattr(DATA, name)}
     assert len(of_train) + len(of_data) == len(changes)
+    tokenizer = OBJECTIVES[objective].tokenizer(tiny_tokenizer())
     return Pretraining(
         RunFolder(path),
-        shape=ALBERT if objective == "mlm+sop" else tiny_config(num_hidden_layers=1),
-        tokenizer=tiny_tokenizer(),
+        shape=ALBERT if objective == "mlm+sop" else _bert(tokenizer.vocab_size),
+        tokenizer=tokenizer,
         train=small_corpus(),
         valid=small_corpus(8, seed=5),
         train_config=replace(TRAIN, **of_train),
@@ -51,6 +53,10 @@ def build(path: Path, objective: str, *, resume: bool = False, **changes: Any) -
         optimizer_config=OptimizerConfig(),
         resume=resume,
     )
+
+
+def _bert(vocab_size: int) -> BertConfig:
+    return tiny_config(num_hidden_layers=1, vocab_size=vocab_size)
 
 
 def metrics(path: Path) -> list[dict[str, Any]]:

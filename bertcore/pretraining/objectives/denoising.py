@@ -1,0 +1,346 @@
+"""Objectives with a decoder: T5's spans, BART's noise, MASS's fragment, on networks of
+`transformers`."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from bertcore.config import BertConfig
+from bertcore.configs import DataConfig, TrainConfig
+from bertcore.loading import load
+from bertcore.network import Network
+from bertcore.objectives import IGNORED, Corrupted, Pieces, Row, bart_noise, mass, t5_spans
+from bertcore.others.config import read_config
+from bertcore.others.network import OtherNetwork
+from bertcore.pretraining.data.batches import Totals
+from bertcore.pretraining.data.corpus import PackedCorpus
+from bertcore.pretraining.data.instances import Instances
+from bertcore.pretraining.data.packed_rows import PackedRows
+from bertcore.pretraining.data.sentinels import NUM_SENTINELS, check_sentinels, with_sentinels
+from bertcore.pretraining.data.text_rows import pieces_of, row_sources, text_rows
+from bertcore.pretraining.loss.sequence_loss import (
+    SequenceTensors,
+    SequenceWithLoss,
+    pad_sequences,
+)
+from bertcore.pretraining.objectives.objective import Generators, Objective, refuse_mask_shares
+from bertcore.tokenizer import Tokenizer
+
+WORDS = frozenset({"mlm"})
+"""The head of `OtherNetwork` that writes words."""
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceBatch:
+    """Rows for an encoder and a decoder."""
+
+    rows: SequenceTensors
+    """On the CPU."""
+    totals: Totals
+    """Of the whole batch, by which losses are divided; `num_masked` are the tokens to write."""
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens that the encoder reads, padding not counted."""
+        return int(self.rows.attention_mask.sum())
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of this batch or part."""
+        return len(self.rows.input_ids)
+
+    def as_part_of(self, totals: Totals) -> Self:
+        """Return the same rows as a part of a larger batch with these counts."""
+        return replace(self, totals=totals)
+
+
+class Denoising(Objective):
+    """Repair a damaged text: an encoder reads it, a decoder writes.
+
+    The network is a class of `transformers` with its own starting weights, as deep, wide and
+    many-headed on either side as BERT was asked for.
+    """
+
+    heads = frozenset()
+    fills_masks = False
+    is_ours = False
+    uses_shares: ClassVar[bool] = False
+    """Whether hidden tokens become [MASK], stay or change by `mask_shares`."""
+
+    def check(self, shape: BertConfig, config: DataConfig) -> None:
+        """Refuse families, and settings of masks without effect.
+
+        Raises:
+            ValueError: If they do not fit.
+        """
+        if shape.model_type != "bert":
+            raise ValueError(
+                f"the objective {self.name!r} trains an encoder and a decoder of its own, and the "
+                f"family {shape.family.name} was asked for. Leave --family out."
+            )
+        if not self.uses_shares:
+            refuse_mask_shares(config, f"{self.name!r} leaves no hidden token in its place")
+
+    def check_start(self, shape: BertConfig) -> None:
+        """Refuse every checkpoint.
+
+        Raises:
+            ValueError: Always.
+        """
+        raise ValueError(
+            f"the objective {self.name!r} begins from noise. Start without --from-checkpoint."
+        )
+
+    def network(
+        self,
+        shape: BertConfig,
+        config: TrainConfig,
+        corpus: PackedCorpus | None,
+        start_from: Network | None,
+        *,
+        on_notice: Callable[[str], None],
+    ) -> Network:
+        """Return the network with the starting weights of `transformers`; the seed fixes them."""
+        if config.start == "warm" and corpus is not None:
+            on_notice("training begins from noise: the warm start is made for BERT's encoder.")
+        with torch.random.fork_rng([]):
+            torch.manual_seed(config.seed)
+            model = self.model(shape, config.dropout)
+        network = OtherNetwork(model, read_config(model.config, heads=WORDS), WORDS)
+        # Typed for our network; of this one the parameters and the token table are used.
+        return cast(Network, network)
+
+    @abstractmethod
+    def model(self, shape: BertConfig, dropout: float) -> Any:
+        """Return a new model of `transformers`.
+
+        Args:
+            shape: Of encoder and decoder.
+            dropout: Fraction of activations.
+        """
+
+    @abstractmethod
+    def corrupt(
+        self, row: Row, pieces: Pieces, source: np.random.Generator, config: DataConfig
+    ) -> Corrupted:
+        """Return what encoder and decoder make of a row of two or more words."""
+
+    def position_tables(self, network: Network, companion: nn.Module | None) -> list[Tensor]:
+        """Return none: no table begins with the vectors that are extended."""
+        return []
+
+    def with_loss(
+        self, network: Network, companion: nn.Module | None, *, dtype: str, is_compiled: bool
+    ) -> nn.Module:
+        """Return the network with its loss."""
+        return SequenceWithLoss(network)
+
+    def batch(
+        self,
+        corpus: PackedCorpus,
+        rows: Instances | PackedRows,
+        tokenizer: Tokenizer,
+        config: DataConfig,
+        *,
+        generator: Generators,
+        part: slice | None = None,
+    ) -> SequenceBatch:
+        """Damage each row, and pad to the longest."""
+        assert isinstance(rows, PackedRows)
+        pieces, sources = pieces_of(tokenizer), row_sources(generator, len(rows))
+        damaged = [
+            self.corrupt(row, pieces, source, config) if len(row.text_places) > 1 else _kept(row)
+            for row, source in zip(text_rows(corpus, rows, tokenizer), sources, strict=True)
+        ]
+        whole = pad_sequences(damaged, tokenizer.pad_id)
+        totals = Totals(
+            num_pairs=0,
+            num_masked=int((whole.labels != IGNORED).sum()),
+            num_tokens=int(whole.attention_mask.sum()),
+        )
+        own = part or slice(0, len(rows))
+        return SequenceBatch(SequenceTensors(*(tensor[own] for tensor in whole)), totals)
+
+    def tensors(
+        self, batch: SequenceBatch, device: torch.device, *, keep_mask: bool
+    ) -> tuple[SequenceTensors, Tensor]:
+        """Return the tensors of a batch on a device, and the tokens that the whole one writes."""
+        # A batch of rows of one word has nothing to write.
+        total = torch.tensor(max(1.0, float(batch.totals.num_masked)), device=device)
+        return SequenceTensors(*(tensor.to(device) for tensor in batch.rows)), total
+
+    def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
+        """Return the loss, and the fraction of tokens that would have been written rightly."""
+        return {
+            "loss": values["loss"],
+            "written_top1": values["correct"] / max(1.0, values["num_written"]),
+        }
+
+    def save(
+        self, network: Network, companion: nn.Module | None, tokenizer: Tokenizer, folder: Path
+    ) -> None:
+        """Write a checkpoint that opens as the class of `transformers`, ready to generate."""
+        model = cast(OtherNetwork, network).model
+        for config in (model.config, model.generation_config):
+            config.pad_token_id = tokenizer.pad_id
+            config.bos_token_id = tokenizer.cls_id
+            config.eos_token_id = tokenizer.sep_id
+            config.decoder_start_token_id = self.start_id(tokenizer)
+            config.forced_eos_token_id = None
+        with _without_bars():
+            model.save_pretrained(folder)
+        tokenizer.save(folder)
+
+    def start_id(self, tokenizer: Tokenizer) -> int:
+        """Return the token with which the decoder begins."""
+        return tokenizer.sep_id
+
+    def weights(self, folder: Path) -> dict[str, Tensor]:
+        """Return the weights of the network that `save` wrote, on the CPU."""
+        return cast(OtherNetwork, load(folder, device="cpu").module).state_dict()
+
+
+class T5Spans(Denoising):
+    """Write what sentinels stand for: T5's span corruption.
+
+    Source: Raffel et al. 2020, section 3.1.4. Differs: a row has `max_seq_length` tokens before
+        spans are removed, so that the encoder reads about a tenth fewer; [CLS] stays before the
+        text, where the checkpoint's tokenizer puts it.
+    """
+
+    name = "denoise-t5"
+    num_added_tokens = NUM_SENTINELS
+
+    def tokenizer(self, tokenizer: Tokenizer) -> Tokenizer:
+        """Return the tokenizer with sentinels."""
+        return with_sentinels(tokenizer)
+
+    def check_tokenizer(self, tokenizer: Tokenizer, config: DataConfig) -> None:
+        """Refuse a vocabulary with too few sentinels.
+
+        Raises:
+            ValueError: If a row may need more.
+        """
+        longest = (config.long_phase() or config).max_seq_length
+        check_sentinels(tokenizer, longest, config.masked_lm_prob)
+
+    def model(self, shape: BertConfig, dropout: float) -> Any:
+        """Return a T5 of the first version: ReLU, one table for reading and writing."""
+        import transformers
+
+        return transformers.T5ForConditionalGeneration(
+            transformers.T5Config(
+                vocab_size=shape.vocab_size,
+                d_model=shape.hidden_size,
+                d_kv=shape.head_size,
+                d_ff=shape.intermediate_size,
+                num_layers=shape.num_hidden_layers,
+                num_heads=shape.num_attention_heads,
+                dropout_rate=dropout,
+                pad_token_id=shape.pad_token_id,
+            )
+        )
+
+    def corrupt(
+        self, row: Row, pieces: Pieces, source: np.random.Generator, config: DataConfig
+    ) -> Corrupted:
+        """Replace spans of 3 pieces in the mean by sentinels."""
+        found = t5_spans(row, pieces, source, share=config.masked_lm_prob)
+        return replace(found, input_ids=np.append(pieces.cls_id, found.input_ids))
+
+    def start_id(self, tokenizer: Tokenizer) -> int:
+        """Return [CLS]."""
+        return tokenizer.cls_id
+
+
+class _OnBart(Denoising):
+    """An objective on BART's network."""
+
+    def model(self, shape: BertConfig, dropout: float) -> Any:
+        """Return a BART; it has twice the positions, for [MASK]s that nothing stands behind."""
+        import transformers
+
+        sides = {
+            "layers": shape.num_hidden_layers,
+            "attention_heads": shape.num_attention_heads,
+            "ffn_dim": shape.intermediate_size,
+        }
+        both = {f"{side}_{k}": v for side in ("encoder", "decoder") for k, v in sides.items()}
+        return transformers.BartForConditionalGeneration(
+            transformers.BartConfig(
+                vocab_size=shape.vocab_size,
+                d_model=shape.hidden_size,
+                max_position_embeddings=2 * shape.max_position_embeddings,
+                dropout=dropout,
+                attention_dropout=dropout,
+                init_std=shape.initializer_range,
+                pad_token_id=shape.pad_token_id,
+                forced_eos_token_id=None,
+                **both,
+            )
+        )
+
+
+class BartNoise(_OnBart):
+    """Write the whole text, of which sentences were shuffled and spans filled in: BART's.
+
+    Source: Lewis et al. 2020, section 2.2.
+    """
+
+    name = "denoise-bart"
+
+    def corrupt(
+        self, row: Row, pieces: Pieces, source: np.random.Generator, config: DataConfig
+    ) -> Corrupted:
+        """Shuffle sentences, then replace spans of words by one [MASK] each."""
+        return bart_noise(row, pieces, source, share=config.masked_lm_prob)
+
+
+class MassFragment(_OnBart):
+    """Write the hidden fragment of a text: MASS, on BART's network.
+
+    Source: Song et al. 2019. Differs: the decoder may attend to hidden places of the encoder, as in
+        the paper's text; the released code hides them.
+    """
+
+    name = "mass"
+    uses_shares = True
+
+    def corrupt(
+        self, row: Row, pieces: Pieces, source: np.random.Generator, config: DataConfig
+    ) -> Corrupted:
+        """Hide one fragment, which the decoder writes."""
+        return mass(row, pieces, source, share=config.masked_lm_prob, actions=config.actions)
+
+
+@contextmanager
+def _without_bars() -> Iterator[None]:
+    """Let `transformers` write no progress bar into that of the run."""
+    from transformers.utils import logging
+
+    shows_bars = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shows_bars:
+            logging.enable_progress_bar()
+
+
+def _kept(row: Row) -> Corrupted:
+    """Return a row of one word, the rest of a corpus, as it is, with nothing to write."""
+    return Corrupted(
+        input_ids=row.ids,
+        labels=np.array([IGNORED]),
+        decoder_input_ids=row.ids[-1:],
+        decoder_positions=None,
+    )

@@ -1,0 +1,199 @@
+"""Runs with a decoder: T5's, BART's and MASS's batches, checkpoints and the command line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from bertcore import load
+from bertcore.objectives import IGNORED
+from bertcore.pretraining import resume_run
+from bertcore.pretraining.data.packed_rows import PackedRows
+from bertcore.pretraining.data.sentinels import sentinel_ids, with_sentinels
+from bertcore.pretraining.loss.sequence_loss import SequenceTensors
+from bertcore.tokenizer import Tokenizer
+from tests.bertcore.pretraining.objectives.test_objectives import build
+from tests.support.command_line import make_texts, metrics, refusal, succeed, words_of
+from tests.support.tiny import tiny_tokenizer
+
+CLASSES = {
+    "denoise-t5": "T5ForConditionalGeneration",
+    "denoise-bart": "BartForConditionalGeneration",
+    "mass": "BartForConditionalGeneration",
+}
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_texts(tmp_path_factory.mktemp("texts"))
+
+
+def rows_of(batch: Any) -> SequenceTensors:
+    rows: SequenceTensors = batch.rows
+    return rows
+
+
+@pytest.mark.parametrize("objective", list(CLASSES))
+def test_the_checkpoint_opens_as_its_class_with_the_same_numbers(
+    tmp_path: Path, objective: str
+) -> None:
+    run = build(tmp_path, objective, steps=3, dtype="float32")
+    run.run()
+    folder = run.folder.checkpoints()[-1]
+    theirs = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    assert type(theirs).__name__ == CLASSES[objective]
+    rows = rows_of(run.held_out.own[0])
+    inputs = {
+        "input_ids": rows.input_ids,
+        "attention_mask": rows.attention_mask.long(),
+        "decoder_input_ids": rows.decoder_input_ids,
+    }
+    ours: Any = run.network.eval()
+    with torch.no_grad():
+        expected, found = theirs(**inputs).logits, ours.model(**inputs).logits
+    torch.testing.assert_close(found, expected, atol=1e-6, rtol=1e-5)
+    # Given the labels alone, their class reads what our decoder read, and so has our loss.
+    if objective != "mass":
+        torch.testing.assert_close(
+            theirs(**{**inputs, "decoder_input_ids": None}, labels=rows.labels).loss.detach(),
+            _loss(expected, rows.labels),
+            atol=1e-5,
+            rtol=1e-5,
+        )
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    ids = tokenizer("the dog sat", return_tensors="pt").input_ids
+    assert theirs.generate(ids, max_new_tokens=4).shape[1] > 1
+    model = load(folder, device="cpu")
+    (guesses,) = model.fill_mask("the [MASK] sat on the mat.", top_k=5)
+    assert len({probability for _, probability in guesses}) > 1
+
+
+def _loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    return torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
+
+
+def test_t5_is_asked_for_a_hidden_word_by_its_first_sentinel(tmp_path: Path) -> None:
+    run = build(tmp_path, "denoise-t5", steps=2, dtype="float32")
+    run.run()
+    model = load(run.folder.checkpoints()[-1], device="cpu")
+    tokenizer = model.tokenizer
+    ids = torch.tensor([tokenizer.encode("the [MASK] sat.").input_ids])
+    first = sentinel_ids(tokenizer)[0]
+    network: Any = model.module
+    with torch.no_grad():
+        logits = network.model(
+            input_ids=ids.masked_fill(ids == tokenizer.mask_id, first),
+            decoder_input_ids=torch.tensor([[tokenizer.cls_id, first]]),
+        ).logits[0, -1]
+    (guesses,) = model.fill_mask("the [MASK] sat.", top_k=1)
+    best = int(logits.argmax())
+    assert guesses[0][0] == tokenizer.id_to_token(best)
+    assert guesses[0][1] == pytest.approx(float(logits.softmax(-1)[best]), abs=1e-5)
+
+
+def test_batches_are_those_of_the_papers(tmp_path: Path) -> None:
+    t5 = build(tmp_path / "t5", "denoise-t5")
+    sentinels = torch.tensor(sentinel_ids(t5.tokenizer))
+    for step in range(10):
+        rows = rows_of(t5.batches.batch(step))
+        for read, written in zip(rows.input_ids, rows.labels, strict=True):
+            there, back = (ids[torch.isin(ids, sentinels)].tolist() for ids in (read, written))
+            assert there == back == sentinels[: len(there)].tolist()
+            assert written[0] == sentinels[0]
+            assert read[0] == t5.tokenizer.cls_id
+    bart = build(tmp_path / "bart", "denoise-bart")
+    for step in range(10):
+        rows = rows_of(bart.batches.batch(step))
+        texts = bart.batches.batch(step)
+        assert (rows.labels[:, 0] == bart.tokenizer.cls_id).all()
+        assert (rows.decoder_input_ids[:, 0] == bart.tokenizer.sep_id).all()
+        assert (rows.input_ids == bart.tokenizer.mask_id).any(1).all()
+        assert texts.totals.num_masked == int((rows.labels != IGNORED).sum())
+    mass = build(tmp_path / "mass", "mass", masked_lm_prob=0.5)
+    for step in range(10):
+        rows = rows_of(mass.batches.batch(step))
+        is_written = rows.labels != IGNORED
+        num_text = rows.attention_mask.sum(1) - 2
+        separators = ((rows.input_ids == mass.tokenizer.sep_id) & rows.attention_mask).sum(1) - 1
+        half = torch.tensor([round(0.5 * int(n)) for n in num_text - separators])
+        assert torch.equal(is_written.sum(1), half)
+
+
+def test_a_row_of_one_word_has_nothing_to_write(tmp_path: Path) -> None:
+    for objective in CLASSES:
+        run = build(tmp_path / objective, objective, dtype="float32")
+        corpus = run.batches.corpus
+        end = int(corpus.sentence_starts[-1])
+        last = corpus.num_documents - 1
+        rows = PackedRows(np.array([[end - 1, end, last, 0]]))
+        generator = torch.Generator().manual_seed(0)
+        batch = run.objective.batch(
+            corpus, rows, run.tokenizer, run.phases.short.config, generator=generator
+        )
+        assert batch.totals.num_masked == 0
+        values = run.train_step([batch])
+        assert values["loss"] == 0
+        assert np.isfinite(values["gradient_norm"])
+        assert run.objective.metrics(values, batch.totals)["written_top1"] == 0
+
+
+def test_matrices_of_both_sides_are_muons(tmp_path: Path) -> None:
+    for objective, num_layers in (("denoise-t5", 2), ("denoise-bart", 2)):
+        run = build(tmp_path / objective, objective)
+        muon, adamw = run.optimizers
+        by_id = {id(parameter): name for name, parameter in run.network.named_parameters()}
+        names = {by_id[id(p)] for group in muon.param_groups for p in group["params"]}
+        # Queries, keys, values and output of three attentions, and two matrices of two networks.
+        assert len(names) == 3 * 4 + num_layers * 2
+        rest = {by_id[id(p)] for group in adamw.param_groups for p in group["params"]}
+        assert not names & rest
+        assert len(names | rest) == len(by_id)
+        assert not any("embed" in name or "shared" in name or "bias" in name for name in names)
+
+
+def test_from_the_command_line(texts: Path, tmp_path: Path) -> None:
+    for objective, share in (("denoise-t5", 0.15), ("denoise-bart", 0.3), ("mass", 0.5)):
+        out = tmp_path / objective
+        succeed(*words_of(texts, out, "--objective", objective, "--steps", "2"))
+        settings = json.loads((out / "config.json").read_text())
+        assert settings["data"]["masked_lm_prob"] == share
+        assert settings["train"]["start"] == "noise"
+        assert metrics(out)[-1]["valid_loss"] > 0
+        again = resume_run(out)
+        assert again.progress.step == 2
+        assert again.run() is not None
+    tokenizer = Tokenizer.open(tmp_path / "denoise-t5" / "data" / "tokenizer")
+    assert len(sentinel_ids(tokenizer)) == 100
+    assert tokenizer.vocab_size == tiny_tokenizer().vocab_size + 100
+
+
+def test_a_vocabulary_is_learned_with_its_sentinels(texts: Path, tmp_path: Path) -> None:
+    inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt"]
+    size = ["--layers", "1", "--hidden", "32", "--heads", "2", "--vocab-size", "250"]
+    out = tmp_path / "run"
+    more = ["--objective", "denoise-t5", "--steps", "1", "--batch-size", "4", "--device", "cpu"]
+    succeed("pretrain", *inputs, *size, "--out", out, *more, "--max-seq-length", "24")
+    tokenizer = Tokenizer.open(out / "data" / "tokenizer")
+    assert (tokenizer.vocab_size, len(sentinel_ids(tokenizer))) == (250, 100)
+
+
+def test_what_does_not_fit_is_refused_in_a_sentence(texts: Path, tmp_path: Path) -> None:
+    few = tmp_path / "few"
+    with_sentinels(tiny_tokenizer(), 2).save(few)
+    for objective, wrong, words in (
+        ("denoise-t5", ["--tokenizer", few, "--max-seq-length", "60"], ("has 2 sentinels", "3")),
+        ("denoise-t5", ["--mask-shares", "100/0/0"], ("mask_shares",)),
+        ("denoise-bart", ["--mask-shares", "100/0/0"], ("mask_shares",)),
+        ("mass", ["--family", "roberta"], ("RoBERTa", "--family")),
+        ("denoise-bart", ["--compile", "on"], ("compile", "not compiled")),
+    ):
+        line = words_of(texts, tmp_path / "run", "--steps", "2", "--objective", objective, *wrong)
+        sentence = refusal(*line)
+        assert all(word in sentence for word in words), sentence
+    inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt", "--steps", "2"]
+    more = ["--out", tmp_path / "run", "--from-checkpoint", "default", "--objective", "mass"]
+    assert "begins from noise" in refusal("pretrain", *inputs, *more)
