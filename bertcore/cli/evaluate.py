@@ -224,6 +224,11 @@ def evaluate_masked_words(
     if objective == "auto":
         can_pair = "nsp" in bert.capabilities and bert.config.type_vocab_size >= 2
         objective = "mlm+nsp" if can_pair else "mlm"
+    if objective not in ("mlm+nsp", "mlm"):
+        raise ValueError(
+            f"objective is {objective!r}; expected auto, mlm+nsp or mlm: masked words are scored "
+            "on BERT's masks, whatever a checkpoint was trained on."
+        )
     config = DataConfig.for_length(length, objective=objective)
     if config.has_pairs and bert.config.type_vocab_size < 2:
         raise ValueError(

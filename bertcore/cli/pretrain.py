@@ -71,7 +71,7 @@ class Shape:
 
     family: str = "bert"
     """Architecture: bert, distilbert, roberta, xlm-roberta, electra (its generator), albert or
-    modernbert; all but bert learn masked words alone."""
+    modernbert; all but bert learn masked words alone, unless --objective says otherwise."""
     layers: int = field(default=4, metadata={"min": 1})
     """L: encoder layers."""
     hidden: int = field(default=256, metadata={"min": 1})

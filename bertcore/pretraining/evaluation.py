@@ -82,8 +82,11 @@ def evaluate_pretraining(
         autocast: Compute in bfloat16, as in training.
 
     Raises:
-        ValueError: If there is no batch, or the checkpoint lacks a head that they need.
+        ValueError: If there is no batch, or the checkpoint lacks a head that they need or has
+            causal attention.
     """
+    if network.config.is_decoder:  # its word head is of next tokens
+        raise ValueError(network.why_no_head("mlm"))
     device = network.token_table.device
     characters = torch.tensor([_num_characters(token) for token in tokenizer.vocab])
     was_training = network.training

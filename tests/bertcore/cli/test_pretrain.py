@@ -211,7 +211,14 @@ def test_evaluate_refuses_with_a_sentence(texts: Path, tmp_path: Path) -> None:
         (["--data", empty, "--checkpoint", folder], "has no text"),
         ([*data, headless, "--objective", "mlm+nsp"], "no next-sentence"),
         ([*data, one_segment, "--objective", "mlm+nsp"], "no second segment"),
-        ([*data, folder, "--objective", "clm"], "objective is 'clm'; expected one of mlm+nsp, mlm"),
+        (
+            [*data, folder, "--objective", "clm"],
+            "objective is 'clm'; expected auto, mlm+nsp or mlm",
+        ),
+        (
+            [*data, folder, "--objective", "wwm"],
+            "objective is 'wwm'; expected auto, mlm+nsp or mlm",
+        ),
         ([*data, tmp_path / "nowhere"], "nowhere"),
         ([*data, folder, "--max-seq-length", "65"], "this checkpoint has 64 positions"),
         ([*data, folder, "--max-seq-length", "3"], "expected at least 5"),

@@ -43,6 +43,26 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--steps", "3", "--mask-shares", "80/30/-10"], "that sum to 100"),
         (["--steps", "3", "--mask-shares", "50/nan/50"], "that sum to 100"),
         (["--steps", "3", "--mask-shares", "mostly"], "mask_shares is 'mostly'"),
+        (
+            ["--steps", "3", "--objective", "mlm+sop"],
+            "needs a sentence-order head, which BERT does not have",
+        ),
+        (
+            ["--steps", "3", "--objective", "mlm+nsp", "--family", "albert"],
+            "needs a next-sentence head. ALBERT has no next-sentence head",
+        ),
+        (
+            ["--steps", "3", "--objective", "causal", "--family", "roberta"],
+            "trains BERT itself, and the network is RoBERTa",
+        ),
+        (
+            ["--steps", "3", "--objective", "causal", "--masked-lm-prob", "0.2"],
+            "masked_lm_prob and mask_shares would have no effect",
+        ),
+        (
+            ["--steps", "3", "--objective", "unilm", "--masked-lm-prob", "1"],
+            "masked_lm_prob is 1.0",
+        ),
         (["--steps", "3", "--objective", "guessing"], "objective is 'guessing'; expected one of"),
         (["--steps", "3", "--masked-lm-prob", "nan"], "masked_lm_prob is nan"),
         (["--steps", "3", "--gradient-accumulation", "3"], "expected a multiple of 3"),

@@ -14,7 +14,12 @@ from bertcore.analysis.words.next_words import next_surprise, predict_next
 from bertcore.config import BertConfig
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
-from bertcore.pretraining import OptimizerConfig, Pretraining, RunFolder
+from bertcore.pretraining import (
+    OptimizerConfig,
+    Pretraining,
+    RunFolder,
+    evaluate_pretraining,
+)
 from bertcore.pretraining.objectives import objective_named
 from tests.bertcore.pretraining.objectives.test_objectives import DATA, TRAIN, build
 from tests.support.batch_checks import assert_same_gradient
@@ -137,6 +142,8 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is_decoder = True; RoBERTa"):
         BertConfig.from_hf_dict(values)
     assert "is_decoder" not in tiny_config().to_hf_dict()
+    with pytest.raises(ValueError, match="has no mask"):
+        evaluate_pretraining(causal_bert().module, [], tiny_tokenizer())
     network = initialize(Network(CAUSAL), torch.Generator())
     with pytest.raises(ValueError, match="has no mask"):
         network.mlm_logits(torch.zeros(1, 1, 32))
