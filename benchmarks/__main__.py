@@ -17,6 +17,7 @@ from benchmarks import (
     machine,
     memory,
     minimal_pairs,
+    objectives,
     page_speed,
     pretrain,
     pretrain_loss,
@@ -47,6 +48,7 @@ BENCHMARKS = {
     "pretrain_memory": pretrain_memory.run,
     "finetune": finetune.run,
     "finetune_tasks": finetune_tasks.run,
+    "objectives": objectives.run,
 }
 
 
@@ -93,7 +95,19 @@ def main() -> None:
     tasks_group.add_argument(
         "--only", nargs="+", default=[], metavar="SET", help="some of the sets"
     )
+    equal, objectives_group = objectives.OPTIONS, parser.add_argument_group("objectives")
+    objectives_group.add_argument("--objective-corpus", type=Path, nargs="+", default=[])
+    objectives_group.add_argument("--objective-valid", type=Path, metavar="FILE")
+    objectives_group.add_argument("--objective-runs", type=Path, default=equal.runs)
+    objectives_group.add_argument("--objective-only", nargs="+", default=[], metavar="NAME")
+    objectives_group.add_argument(
+        "--minutes", type=float, default=equal.minutes, help="processor time of each"
+    )
     chosen = parser.parse_args()
+    equal.corpus, equal.valid = tuple(chosen.objective_corpus), chosen.objective_valid
+    equal.runs, equal.only = chosen.objective_runs, tuple(chosen.objective_only)
+    equal.minutes, equal.blimp = chosen.minutes, chosen.blimp
+    equal.every = max(chosen.every, 1)
     exam.OPTIONS.blimp, exam.OPTIONS.every = chosen.blimp, chosen.every
     exam.OPTIONS.moments = tuple(chosen.moments)
     crowd.visitors, crowd.seconds = tuple(chosen.visitors), chosen.visit_seconds
@@ -108,7 +122,8 @@ def main() -> None:
     unknown = [name for name in chosen.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"there is no benchmark {unknown[0]!r}; expected {', '.join(BENCHMARKS)}")
-    every = [name for name in BENCHMARKS if name != "finetune_tasks" or chosen.tasks]
+    without = {"finetune_tasks": not chosen.tasks, "objectives": not chosen.objective_corpus}
+    every = [name for name in BENCHMARKS if not without.get(name)]
     for name in chosen.names or every:
         print(f"## {name}\n", flush=True)
         table = BENCHMARKS[name]()

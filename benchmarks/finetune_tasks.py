@@ -201,9 +201,15 @@ def figure(spec: Spec, metrics: Sequence[dict[str, float]]) -> str:
     return " / ".join(f"{value:.1f}" for value in medians)
 
 
-def fine_tune(spec: Spec, seed: int) -> dict[str, Any]:
-    """Return what one seed reached; continues an earlier run."""
-    folder = OPTIONS.runs / spec.name.replace(", ", "-") / f"seed-{seed}"
+def fine_tune(spec: Spec, seed: int, runs: Path | None = None) -> dict[str, Any]:
+    """Return what one seed reached; continues an earlier run.
+
+    Args:
+        spec: The labelled set; `more` may name another checkpoint.
+        seed: Of the new head and the order of examples.
+        runs: Where the run is kept; None: `OPTIONS.runs`.
+    """
+    folder = (runs or OPTIONS.runs) / spec.name.replace(", ", "-") / f"seed-{seed}"
     done = folder / RESULT
     if done.is_file():
         result: dict[str, Any] = json.loads(done.read_text(encoding="utf-8"))

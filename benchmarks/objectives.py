@@ -1,0 +1,282 @@
+"""Pretraining objectives at equal size and equal processor time, then fine-tuned alike.
+
+Each objective trains the same network on the same text for as many seconds of processor time on one
+core: the seconds a step are measured first, and fix its number of steps. Wall-clock time would
+favour whatever ran while the machine was idle. What is trained beside the network (ELECTRA's
+generator, the boundary head) takes of the same time. Runs are kept in `--objective-runs` and
+continued there, so that the table is made in pieces; what is done is only read again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks import finetune_tasks, tables
+from benchmarks.finetune_tasks import SPECS, Spec
+from bertcore import load
+from bertcore.bert import Bert
+from bertcore.config import bert_of
+from bertcore.grammar import MinimalPair, accuracies, bundled_pairs, read_pairs, score_pairs
+from bertcore.loading import load_bert
+from bertcore.pretraining import (
+    DataConfig,
+    OptimizerConfig,
+    Pretraining,
+    RunFolder,
+    TrainConfig,
+    evaluate_pretraining,
+    fixed_batches,
+    pack_corpus,
+    read_sentences,
+    resume_run,
+    start_run,
+)
+from bertcore.training.progress import Progress
+
+RESULT = "benchmark.json"
+WARM_UP_STEPS, MEASURED_STEPS = 5, 25
+HELD_OUT_ROWS = 1024
+SETS = ("SST-2", "CoLA", "RTE", "MRPC", "CoNLL-2003", "QA")
+SST2_SAMPLE = 20_000
+"""Sentences of SST-2 that are learned from: its 67,349 are mostly parts of sentences."""
+
+
+@dataclass(slots=True)
+class Options:
+    """Set by the command line."""
+
+    runs: Path = Path("runs/objectives")
+    corpus: tuple[Path, ...] = ()
+    valid: Path | None = None
+    minutes: float = 20.0
+    """Of processor time on one core, for each."""
+    blimp: Path | None = None
+    every: int = 10
+    only: tuple[str, ...] = ()
+    layers: int = 4
+    hidden: int = 256
+    seed: int = 1
+
+
+OPTIONS = Options()
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """An objective, or a contrast to one."""
+
+    name: str
+    data: dict[str, Any] = field(default_factory=dict)
+    train: dict[str, Any] = field(default_factory=dict)
+    shape: dict[str, Any] = field(default_factory=dict)
+
+
+VARIANTS = (
+    Variant("mlm+nsp (BERT)"),
+    Variant("mlm, no next sentence", {"objective": "mlm"}),
+    Variant("mlm, static masks (10)", {"objective": "mlm", "dupe_factor": 10}),
+    Variant("mlm, 100/0/0", {"objective": "mlm", "mask_shares": "100/0/0"}),
+    Variant(
+        "mlm, sinusoids, not trained",
+        {"objective": "mlm"},
+        {},
+        {"position_embedding": "sinusoidal"},
+    ),
+    Variant("wwm", {"objective": "wwm"}),
+    Variant("span-sbo", {"objective": "span-sbo"}),
+    Variant("mlm+sop", {"objective": "mlm+sop"}),
+    Variant("rtd", {"objective": "rtd"}),
+    Variant("plm", {"objective": "plm"}),
+    Variant("unilm", {"objective": "unilm"}),
+    Variant("causal", {"objective": "causal"}),
+)
+
+
+def run() -> str:
+    """Return the table of what each objective is worth at equal size and time.
+
+    Raises:
+        ValueError: If a file or folder is missing.
+    """
+    options = OPTIONS
+    if not options.corpus or options.valid is None or finetune_tasks.OPTIONS.tasks is None:
+        raise ValueError(
+            "objectives needs --objective-corpus FILE ..., --objective-valid FILE, --tasks FOLDER."
+        )
+    specs = [spec for spec in SPECS if spec.name in SETS]
+    rows = []
+    chosen = [each for each in VARIANTS if not options.only or each.name in options.only]
+    for variant in chosen:
+        trained = pretrained(variant)
+        cells = [variant.name, f"{trained['steps']:,}", f"{trained['num_tokens'] / 1e6:.1f} M"]
+        cells += scores_without_tuning(variant, Path(trained["checkpoint"]))
+        for spec in specs:
+            cells.append(tuned(variant, spec, trained["checkpoint"]))
+        rows.append(tuple(cells))
+    columns = (
+        "objective",
+        "steps",
+        "tokens",
+        "masked-word loss",
+        "our 200 pairs",
+        "BLiMP",
+        *(f"{spec.name} ({' / '.join(spec.metrics)})".replace("_", " ") for spec in specs),
+    )
+    number = finetune_tasks.OPTIONS.num_seeds
+    return "\n\n".join(
+        [
+            f"{options.layers} layers of {options.hidden}, {options.minutes:g} minutes of one core "
+            f"each, the same text, seed {options.seed}; fine-tuned with {number} seeds "
+            f"(QA one), medians; SST-2 from {SST2_SAMPLE:,} sentences; –: has no such head.",
+            tables.markdown(columns, rows),
+        ]
+    )
+
+
+def folder_of(variant: Variant) -> Path:
+    """Return where a variant's run and results are kept."""
+    return OPTIONS.runs / "".join(c if c.isalnum() or c in "+-" else "-" for c in variant.name)
+
+
+def kept(path: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return a result from its file, or compute and write it."""
+    if path.is_file():
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return found
+    result = compute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result) + "\n", encoding="utf-8")
+    return result
+
+
+def pretrained(variant: Variant) -> dict[str, Any]:
+    """Return the steps, tokens and checkpoint of a variant; trains what is left of it."""
+    folder = folder_of(variant)
+
+    def train() -> dict[str, Any]:
+        measured = kept(folder / "speed.json", lambda: speed(variant))
+        steps = max(1, round(60 * OPTIONS.minutes / measured["seconds_a_step"]))
+        place = folder / "run"
+        if (place / "config.json").is_file():
+            run = resume_run(place)
+        else:
+            run = begin(variant, place, steps)
+        run.run(on_notice=lambda notice: print(notice, flush=True))
+        checkpoint = RunFolder(place).checkpoints()[-1]
+        result = {
+            "steps": run.progress.step,
+            "num_tokens": run.progress.num_tokens,
+            "seconds_a_step": measured["seconds_a_step"],
+            "checkpoint": str(checkpoint),
+        }
+        print(f"{variant.name}: {result}", flush=True)
+        return result
+
+    return kept(folder / RESULT, train)
+
+
+def speed(variant: Variant) -> dict[str, Any]:
+    """Return the seconds of processor time that a step takes, on a run that is thrown away."""
+    place = folder_of(variant) / "speed-run"
+    shutil.rmtree(place, ignore_errors=True)
+    run = begin(variant, place, WARM_UP_STEPS + MEASURED_STEPS)
+    clock: list[float] = []
+
+    def note(progress: Progress) -> None:
+        clock.append(time.process_time())
+
+    run.run(on_progress=note, on_notice=lambda notice: None)
+    shutil.rmtree(place)
+    # The last step's time holds the evaluation at the end.
+    spans = [b - a for a, b in itertools.pairwise(clock)][WARM_UP_STEPS:-1]
+    return {"seconds_a_step": statistics.median(spans)}
+
+
+def begin(variant: Variant, folder: Path, steps: int) -> Pretraining:
+    """Start the run of a variant."""
+    tokenizer = load("default").tokenizer
+    shape = bert_of(
+        vocab_size=tokenizer.vocab_size,
+        num_hidden_layers=OPTIONS.layers,
+        hidden_size=OPTIONS.hidden,
+    )
+    assert OPTIONS.valid is not None
+    return start_run(
+        folder,
+        corpus=list(OPTIONS.corpus),
+        valid=OPTIONS.valid,
+        tokenizer=tokenizer,
+        shape=replace(shape, **variant.shape),
+        train_config=TrainConfig(
+            steps=steps,
+            seed=OPTIONS.seed,
+            # Equal for all: compiled steps of some, plain ones of others would not be.
+            compile="off",
+            evaluate_every=10**9,
+            save_every=250,
+            **variant.train,
+        ),
+        data_config=DataConfig(**variant.data),
+        optimizer_config=OptimizerConfig(),
+        command="python -m benchmarks objectives",
+    )
+
+
+def scores_without_tuning(variant: Variant, checkpoint: Path) -> list[str]:
+    """Return masked-word loss, our 200 pairs and BLiMP of a checkpoint."""
+
+    def compute() -> dict[str, Any]:
+        bert = load_bert(checkpoint, device="cpu")
+        if "mlm" in bert.absent:
+            return {"mlm_loss": None, "pairs": None, "blimp": None}
+        return {
+            "mlm_loss": masked_word_loss(bert),
+            "pairs": exam(bert, bundled_pairs().pairs),
+            "blimp": None
+            if OPTIONS.blimp is None
+            else exam(bert, read_pairs(OPTIONS.blimp).pairs[:: OPTIONS.every]),
+        }
+
+    found = kept(folder_of(variant) / "scores.json", compute)
+    loss, pairs, blimp = (found[name] for name in ("mlm_loss", "pairs", "blimp"))
+    return [
+        "–" if loss is None else f"{loss:.3f}",
+        "–" if pairs is None else f"{100 * pairs:.1f}",
+        "–" if blimp is None else f"{100 * blimp:.1f}",
+    ]
+
+
+def masked_word_loss(bert: Bert) -> float:
+    """Return the loss on packed held-out rows, 15% hidden, 80/10/10, nats."""
+    assert OPTIONS.valid is not None
+    corpus = pack_corpus(read_sentences([OPTIONS.valid]), bert.tokenizer)
+    config = DataConfig(objective="mlm")
+    batches = fixed_batches(corpus, bert.tokenizer, config, seed=0, num_rows=HELD_OUT_ROWS)
+    return evaluate_pretraining(bert.module, batches, bert.tokenizer).mlm_loss
+
+
+def exam(bert: Bert, pairs: Sequence[MinimalPair]) -> float:
+    """Return the accuracy on minimal pairs, ties wrong."""
+    scores = [score for part in score_pairs(bert, pairs) for score in part]
+    return accuracies(scores, ())[0].accuracy
+
+
+def tuned(variant: Variant, spec: Spec, checkpoint: str) -> str:
+    """Return the median over seeds of a labelled set, in percent; "–" where it has no such head."""
+    seeds = range(1, min(finetune_tasks.OPTIONS.num_seeds, spec.most_seeds) + 1)
+    more = {"sample": SST2_SAMPLE} if spec.name == "SST-2" else {}
+    changed = replace(spec, more={**spec.more, **more, "checkpoint": checkpoint})
+    try:
+        results = [finetune_tasks.fine_tune(changed, seed, folder_of(variant)) for seed in seeds]
+    except ValueError as error:
+        print(f"{variant.name}, {spec.name}: {error}", flush=True)
+        return "–"
+    return finetune_tasks.figure(spec, [one["metrics"] for one in results])
