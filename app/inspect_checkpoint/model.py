@@ -22,6 +22,7 @@ from bertcore.analysis.attribution import (
     TaskInput,
     answer,
     can_differentiate,
+    can_follow_layers,
     faithfulness,
     find_counterfactuals,
     gradient_x_input,
@@ -125,6 +126,11 @@ def can_drop(key: cache.BertKey) -> bool:
 def can_explain_by_gradients(key: cache.BertKey) -> bool:
     """Return whether gradients reach the embeddings."""
     return can_differentiate(model(key))
+
+
+def has_layers(key: cache.BertKey) -> bool:
+    """Return whether gradients can be followed through its layers."""
+    return can_follow_layers(model(key))
 
 
 def word_at(texts: Inputs, character: int) -> int:

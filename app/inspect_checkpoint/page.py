@@ -77,6 +77,8 @@ def show_text(page: frame.Page) -> None:
     whys = dict(WHYS)
     if not inspection.can_explain_by_gradients(page.bert_key):
         del whys["parts"], whys["layers"]
+    elif not inspection.has_layers(page.bert_key):
+        del whys["layers"]
     row = st.container(horizontal=True, vertical_alignment="center")
     why = one_of("Why", whys, WHY, where=row)
     with row:

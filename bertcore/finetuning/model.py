@@ -28,6 +28,7 @@ from bertcore.network import Network
 from bertcore.network.task_heads import LSTM, TaskNetwork, initialize_head
 from bertcore.network.task_module import TaskModule
 from bertcore.others.families import OTHERS, OtherFamily
+from bertcore.others.generic import family_of
 from bertcore.others.model import OtherModel
 from bertcore.others.task_network import OtherTaskNetwork, task_network
 from bertcore.tokenizer import Tokenizer
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
     from bertcore.model import Model
 
 _CLASSIFIER = HeadForm("all")
-_LAST_LAYERS = ("classifier", "classifier.out_proj", "logits_proj", "qa_outputs")
+_LAST_LAYERS = (
+    *("classifier", "classifier.out_proj", "logits_proj"),
+    *("qa_outputs", "qa_classifier.qa_outputs"),
+)
 """Of the heads of other architectures."""
 _PROBLEMS = {
     "single_label_classification": " for one label a text",
@@ -202,6 +206,7 @@ def start_task_model(
     module = _with_head(bert, chosen, num_outputs, generator)
     if keeps and stored is not None:
         _fill_head(module, stored, source)
+    _check_read(module)
     return TaskModel(chosen, module.eval(), bert.tokenizer, tuple(labels), str(source))
 
 
@@ -260,6 +265,7 @@ def open_task_model(
     labels = stored.labels if chosen.has_labels else ()
     _fill_head(module, stored, source)
     module.to(bert.device, bert.dtype)
+    _check_read(module)
     return TaskModel(
         chosen, module.eval(), bert.tokenizer, labels, str(source), stored.max_seq_length
     )
@@ -358,10 +364,12 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
             names = [f"{layer}.{part}" for layer in layers for part in ("weight", "bias")]
             names += [name for name in stored if name.startswith(LSTM)]
         else:
-            kind = _other_kind(OTHERS[model_type], architecture, source)
-            head = OTHERS[model_type].task_heads.get(kind or "")
-            stored = head_names(weights.stored, OTHERS[model_type])
-            lasts = _LAST_LAYERS if head is None else (head.last,)
+            other = family_of(model_type)
+            assert other is not None
+            kind = _other_kind(other, architecture, source)
+            head = other.task_heads.get(kind or "")
+            stored = head_names(weights.stored, other)
+            lasts = (head.last,) if head is not None and head.last else _LAST_LAYERS
             last = next((name for name in lasts if f"{name}.weight" in stored), lasts[0])
             names = list(stored) if f"{last}.weight" in stored else []
         tensors = {
@@ -378,7 +386,8 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
             return None
     number = 0 if rows is None else len(rows)
     named = config.get("id2label")
-    is_strict = model_type in OTHERS and kind in ("sequence", "token") and isinstance(named, dict)
+    is_labelling = model_type not in FAMILIES and kind in ("sequence", "token")
+    is_strict = is_labelling and isinstance(named, dict)
     return _StoredHead(
         architecture=architecture,
         kind=kind,
@@ -466,6 +475,12 @@ def _fill_head(module: TaskModule, stored: _StoredHead, source: str | Path) -> N
                 f"{list(tensor.shape)}. Copy the checkpoint again."
             )
         tensor.copy_(found)
+
+
+def _check_read(module: TaskModule) -> None:
+    """Make sure that a head of an architecture in no table is read as its class reads it."""
+    if isinstance(module, OtherTaskNetwork) and module.network.other.is_generic:
+        module.eval().check_head()
 
 
 def check_labels(task: Task, labels: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from bertcore.config import BertConfig
 from bertcore.families import FAMILIES, certain_family, likely_family
 from bertcore.others.families import OTHERS, other_family
+from bertcore.others.generic import family_of, generic_family, own_prefix, why_not
 from bertcore.shapes import shape_from_hf
 
 
@@ -26,7 +27,7 @@ def which_family(
         file: Where config.json lies, for messages.
 
     Returns:
-        A key of FAMILIES or of OTHERS.
+        A key of FAMILIES, or what `family_of` takes.
 
     Raises:
         RuntimeError: If the model is not supported.
@@ -41,6 +42,15 @@ def which_family(
         or declared == other
         or (declared in OTHERS and not OTHERS[declared].signs)
     )
+    if not is_known and isinstance(declared, str):
+        _refuse_known(declared, names, file, values)
+    if not is_known and isinstance(declared, str) and generic_family(declared) is not None:
+        # Some of them share names with other families; another family's prefix they do not have.
+        family = FAMILIES.get(proven or "")
+        foreign = own_prefix(declared) if family is None else family.prefix
+        starts = {name.split(".")[0] + "." for name in names}
+        if foreign == own_prefix(declared) or foreign not in starts:
+            return declared, None
     chosen, note = declared, None
     if declared == "xlm-roberta" and proven == "roberta":
         proven = None  # the two name their tensors alike
@@ -49,8 +59,9 @@ def which_family(
         if chosen is None and declared is None:
             chosen = "bert"  # as for files from before there was a model_type
         if chosen is None:
-            has_own = bool(values.get("auto_map"))
-            own = " Its own programs (auto_map) are never run." if has_own else ""
+            if isinstance(declared, str):
+                _refuse_known(declared, None, file, values)
+            own = _own_programs(values)
             raise RuntimeError(
                 f"{file} says model_type {declared!r}; this version reads "
                 f"{', '.join([*FAMILIES, *OTHERS])}, and the names of the tensors do not tell "
@@ -60,13 +71,40 @@ def which_family(
         came = "names no model_type" if declared is None else f"says model_type {declared!r}"
         likeness = "are those of" if proven else "look like those of"
         if declared is not None or chosen != "bert":
-            name = (FAMILIES.get(chosen) or OTHERS[chosen]).name
+            named = FAMILIES.get(chosen) or family_of(chosen)
+            assert named is not None
+            name = named.name
             note = (
                 f"config.json {came}, but the tensors' names {likeness} {name}; "
                 f"it was read as model_type {chosen!r}."
             )
     assert isinstance(chosen, str)  # what is known is a text
     return chosen, note
+
+
+def _refuse_known(
+    declared: str, names: Iterable[str] | None, file: Path, values: Mapping[str, Any]
+) -> None:
+    """Refuse an architecture that `transformers` knows and that is no encoder of text.
+
+    Args:
+        declared: The `model_type`.
+        names: Of the tensors: with its prefix they are its own, whatever they look like; None:
+            they look like nothing else.
+        file, values: config.json.
+
+    Raises:
+        RuntimeError: With the reason.
+    """
+    reason = why_not(declared)
+    if reason is None:
+        return
+    if names is None or any(name.startswith(own_prefix(declared)) for name in names):
+        raise RuntimeError(f"{file} says model_type {declared!r}: {reason}{_own_programs(values)}")
+
+
+def _own_programs(values: Mapping[str, Any]) -> str:
+    return " Its own programs (auto_map) are never run." if values.get("auto_map") else ""
 
 
 def read_shape(

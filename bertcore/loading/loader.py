@@ -25,12 +25,12 @@ from bertcore.checkpoints.task import fresh_heads, read_task
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.config import BertConfig
 from bertcore.device import choose_device, choose_dtype
+from bertcore.families import FAMILIES
 from bertcore.loading.family import read_shape, which_family
 from bertcore.loading.other import Opening, load_other
 from bertcore.memory import fit_dtype
 from bertcore.model import Model
 from bertcore.network import Network
-from bertcore.others.families import OTHERS
 from bertcore.sentences.read import read_sentence_modules
 from bertcore.tokenizer import Tokenizer
 from bertcore.tokenizer import open_tokenizer as read_tokenizer
@@ -96,7 +96,7 @@ def _load_encoder(
         merged = weights.sentence() if isinstance(weights, MergedWeights) else None
         refuse_quantised(values, weights, files.folder)
         model_type, note = which_family(values, weights.stored, files.config_file)
-        if model_type in OTHERS:
+        if model_type not in FAMILIES:
             opening = Opening(source, files, note, merged)
             model, report = load_other(
                 model_type, values, weights, opening, device=device, dtype=dtype

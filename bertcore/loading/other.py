@@ -23,14 +23,19 @@ from bertcore.checkpoints.weights import OpenWeights
 from bertcore.families import Capability
 from bertcore.memory import fit_dtype
 from bertcore.others.config import read_config, transformers_config
+from bertcore.others.converted import converted
 from bertcore.others.families import OTHERS, SPANS, Opener, OtherFamily
+from bertcore.others.generic import family_of, has_wordpiece, probed, settle
 from bertcore.others.model import OtherModel
 from bertcore.others.network import OtherNetwork
 from bertcore.tokenizer import Tokenizer, open_other_tokenizer
 
 _WRAPPERS = ("module.", "_orig_mod.", "model.module.")
 """Prefixes of data-parallel wrappers and compilers."""
-_TASK_HEADS = ("classifier", "classification_head", "qa_outputs", "score.", "logits_proj")
+_TASK_HEADS = (
+    *("classifier", "classification_head", "qa_outputs", "qa_classifier"),
+    *("score.", "logits_proj"),
+)
 _BEFORE_HEADS = ("sequence_summary.", "pooler.dense.", "dense.")
 """Layers between the encoder and the last layer of a task head; without one they are left over."""
 _REPORTED: tuple[Capability, ...] = ("parts", "segments", "positions", "nsp", "mlm")
@@ -77,7 +82,7 @@ def load_other(
     """Open a checkpoint of another architecture; return it with the report of its loading.
 
     Args:
-        model_type: A key of OTHERS.
+        model_type: Of an architecture that `family_of` knows.
         values: The content of config.json.
         weights: Opened.
         opening: For the report.
@@ -88,17 +93,24 @@ def load_other(
         ValueError: If the architecture cannot run in `dtype`.
         RuntimeError: If config.json is impossible, or tensors are missing or of another shape.
     """
-    file, family = opening.files.config_file, OTHERS[model_type]
+    file, family = opening.files.config_file, family_of(model_type)
+    assert family is not None  # `which_family` returns no other
     if family.only_float32 and dtype not in ("auto", "float32"):
         raise ValueError(
             f"{family.name} runs in float32 only, in transformers; {dtype} was asked for. "
             "Choose float32."
         )
+    if family.is_generic:
+        try:
+            weights = converted(weights, model_type)
+        except ValueError as error:
+            raise RuntimeError(f"{family.name} is not read here: {error}.") from error
+        _check_tokenizer(opening.files.tokenizer_folder, model_type, family)
     tokenizer = open_other_tokenizer(opening.files.tokenizer_folder, family.tokens)
     config = _read_config(model_type, values, weights, file)
     matches = list(_matches(family.openers, config, weights, file))
     match = _choose(matches, weights, opening.files.folder)
-    shape = read_config(config, heads=match.opener.heads)
+    shape = read_config(config, family, heads=match.opener.heads)
     try:
         fitted = tokenizer.for_table(shape.vocab_size)
     except ValueError as error:
@@ -114,6 +126,9 @@ def load_other(
         mask_id=fitted.mask_id,
         sentinels=_sentinels(fitted.vocab) if family.words == SPANS else (),
     ).eval()
+    if family.is_generic:
+        network.config = probed(network)
+        network.other = network.config.other
     report = _report(
         opening,
         values,
@@ -137,9 +152,22 @@ def _read_config(
     if model_type.startswith("deberta") and not is_legacy:
         values = {**values, "legacy": False}  # the head of DeBERTa-v3's own files
     try:
-        return transformers_config(model_type, values)
+        config = transformers_config(model_type, values)
+        if model_type not in OTHERS:
+            settle(config)
+        return config
     except ValueError as error:
         raise RuntimeError(f"{file}: {error}. Use the one that belongs to the weights.") from error
+
+
+def _check_tokenizer(folder: Path, model_type: str, family: OtherFamily) -> None:
+    """Refuse a vocabulary without its rules, where it may be cut in another way than BERT's."""
+    has_rules = (folder / "tokenizer.json").is_file()
+    if not has_rules and (folder / "vocab.txt").is_file() and not has_wordpiece(model_type):
+        raise RuntimeError(
+            f"{folder} holds vocab.txt alone, which does not say how {family.name} cuts a text. "
+            "Save its fast tokenizer there (tokenizer.json)."
+        )
 
 
 def _report(

@@ -8,7 +8,7 @@ from typing import Any
 
 from bertcore.config import BertConfig
 from bertcore.families import Family
-from bertcore.others.families import OTHERS, OtherFamily
+from bertcore.others.families import OtherFamily
 
 NO_LIMIT = 512
 """Tokens that are read where the architecture itself has no limit (T5, XLNet)."""
@@ -78,15 +78,15 @@ def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
     return config
 
 
-def read_config(config: Any, *, heads: frozenset[str]) -> OtherConfig:
+def read_config(config: Any, family: OtherFamily, *, heads: frozenset[str]) -> OtherConfig:
     """Return the shape of a configuration of `transformers`.
 
     Args:
-        config: Of one of OTHERS.
+        config: Of the family.
+        family: Of the checkpoint.
         heads: Those that the checkpoint has: "mlm", "next", "nsp".
     """
     model_type = config.model_type
-    family = OTHERS[model_type]
     absent = dict(family.absent)
     if model_type.startswith("deberta"):
         if config.position_biased_input:
@@ -103,8 +103,10 @@ def read_config(config: Any, *, heads: frozenset[str]) -> OtherConfig:
     if model_type in _RELATIVE or not isinstance(positions, int):
         positions = NO_LIMIT
     segments = {"xlnet": 3}.get(model_type, 0)
-    if model_type.startswith("deberta") or model_type == "mobilebert":
-        segments = config.type_vocab_size
+    if family.is_generic or model_type.startswith("deberta") or model_type == "mobilebert":
+        segments = getattr(config, "type_vocab_size", 0) or 0
+    if family.is_generic and getattr(config, "attention_type", "") == "original_full":
+        positions = min(positions, NO_LIMIT)  # BigBird would leave out weights of longer texts
     pad = config.pad_token_id
     return OtherConfig(
         vocab_size=config.vocab_size,

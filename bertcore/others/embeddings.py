@@ -23,6 +23,8 @@ def traced_embeddings(
         input_ids, segment_ids: int64, [T].
         first_state: hidden_states[0], [T, D].
     """
+    if network.other.is_generic:
+        return _looked_up(network, input_ids, segment_ids, first_state)
     token = _token_vectors(network, input_ids)
     table = position_table(network)
     position = None if table is None else table[network.positions(input_ids)].detach()
@@ -43,6 +45,31 @@ def traced_embeddings(
         position=None if position is None else position.cpu(),
         sum=total.cpu(),
         output=first_state.cpu(),
+    )
+
+
+def _looked_up(
+    network: OtherNetwork, input_ids: Tensor, segment_ids: Tensor, first_state: Tensor
+) -> TracedEmbeddings:
+    """Return what the tables give when the network runs, and LayerNorm of the sum.
+
+    Where a matrix follows, the first hidden state has another width.
+    """
+    parts = network.look_up(input_ids[None], segment_ids[None])
+    token, segment, position = (
+        None if part is None else part.expand(1, len(input_ids), -1)[0] for part in parts
+    )
+    assert token is not None
+    total = parts.sum.expand(1, len(input_ids), -1)[0]
+    output = first_state
+    if total.shape != first_state.shape:
+        output = network.base.get_submodule(network.other.norm)(total)
+    return TracedEmbeddings(
+        token=token.cpu(),
+        segment=None if segment is None else segment.cpu(),
+        position=None if position is None else position.cpu(),
+        sum=total.cpu(),
+        output=output.cpu(),
     )
 
 

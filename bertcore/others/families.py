@@ -30,7 +30,7 @@ class OtherHead(NamedTuple):
 
     class_name: str
     last: str = "classifier"
-    """Name of its last layer in files."""
+    """Name of its last layer in files; "": one of the usual names."""
     reads: Literal["first", "last", "all"] = "all"
     """The state of the first token; of the last that is no padding; of every token."""
 
@@ -57,9 +57,15 @@ class OtherFamily(Family):
     task_heads: Mapping[str, OtherHead] = field(default_factory=dict)
     """Kind of task head, a key of TASK_CLASSES -> the head; {}: none is read here."""
     layers: str = "encoder.layer"
-    """Where the list of layers is in the encoder."""
+    """Where the list of layers is in the encoder; "": no layer is called as one."""
     is_time_first: bool = False
     """Whether its layers have the tokens in the first dimension, [T, B, D]."""
+    reads_padding: bool = False
+    """Whether padding changes the vectors of tokens beside it, though no token attends to it."""
+    norm: str = ""
+    """Of an architecture that `is_generic`: where the LayerNorm after the embeddings is."""
+    is_generic: bool = False
+    """Whether nothing is known of it here but what its classes in `transformers` show."""
 
     def task_class(self, kind: str) -> str:
         """Return the class of `transformers` with a task head."""
@@ -88,8 +94,8 @@ def _task_heads(name: str, kinds: Iterable[str], **of_text: Any) -> dict[str, Ot
     return heads
 
 
-def _family(name: str, *, absent: Mapping[Capability, str], **values: Any) -> OtherFamily:
-    """Return a family with the properties common to all of them."""
+def family(name: str, *, absent: Mapping[Capability, str], **values: Any) -> OtherFamily:
+    """Return a family with the properties that all of them share."""
     through = f"{name} is read through transformers, which gives its attention and hidden states"
     usual: dict[Capability, str] = {
         "parts": f"{through} but not its parts: nothing inside it can be switched off, edited or "
@@ -145,7 +151,7 @@ _NO_PIECES = "words of one piece only: this architecture does not fill one mask 
 
 
 def _deberta(name: str, class_name: str, sign: str) -> OtherFamily:
-    return _family(
+    return family(
         name,
         openers=(
             Opener(f"{class_name}ForMaskedLM", _WORDS),
@@ -164,7 +170,7 @@ def _deberta(name: str, class_name: str, sign: str) -> OtherFamily:
 
 DEBERTA = _deberta("DeBERTa", "Deberta", "attention.self.in_proj.")
 DEBERTA_V2 = _deberta("DeBERTa-v2", "DebertaV2", "attention.self.query_proj.")
-MOBILEBERT = _family(
+MOBILEBERT = family(
     "MobileBERT",
     openers=(
         Opener("MobileBertForPreTraining", _WORDS | {"nsp"}),
@@ -182,7 +188,7 @@ MOBILEBERT = _family(
 )
 _XLNET_HEADS = _task_heads("XLNet", TASK_CLASSES, last="logits_proj", reads="last")
 _XLNET_HEADS["span"] = OtherHead("XLNetForQuestionAnsweringSimple", "qa_outputs")
-XLNET = _family(
+XLNET = family(
     "XLNet",
     openers=(Opener("XLNetLMHeadModel", _WORDS), Opener("XLNetModel")),
     task_heads=_XLNET_HEADS,
@@ -221,7 +227,7 @@ XLNET = _family(
 )
 _MPNET_HEADS = _task_heads("MPNet", TASK_CLASSES)
 _MPNET_HEADS["sequence"] = _MPNET_HEADS["sequence"]._replace(last="classifier.out_proj")
-MPNET = _family(
+MPNET = family(
     "MPNet",
     openers=(
         Opener("MPNetForMaskedLM", _WORDS),
@@ -245,7 +251,7 @@ MPNET = _family(
         "order.",
     },
 )
-EUROBERT = _family(
+EUROBERT = family(
     "EuroBERT",
     openers=(Opener("EuroBertForMaskedLM", _WORDS), Opener("EuroBertModel")),
     words=MASKED,
@@ -261,7 +267,7 @@ EUROBERT = _family(
         "nsp": f"EuroBERT has no next-sentence head. {_MASKED_ALONE}",
     },
 )
-T5 = _family(
+T5 = family(
     "T5",
     openers=(
         Opener("T5ForConditionalGeneration", _WORDS),
@@ -292,7 +298,7 @@ T5 = _family(
         "pieces": f"T5 is asked for {_NO_PIECES}",
     },
 )
-BART = _family(
+BART = family(
     "BART",
     openers=(Opener("BartForConditionalGeneration", _WORDS), Opener("BartModel")),
     words=DENOISING,
@@ -315,7 +321,7 @@ BART = _family(
         "of each mask, after the tokens before it.",
     },
 )
-GPT2 = _family(
+GPT2 = family(
     "GPT-2",
     openers=(Opener("GPT2LMHeadModel", frozenset({"next"})), Opener("GPT2Model")),
     words=CAUSAL,

@@ -35,7 +35,7 @@ class OtherModel(Model):
             raise ValueError(
                 "the text has no token: this tokenizer adds none before or after it. Type a word."
             )
-        if self.config.type_vocab_size == 0:
+        if self.config.type_vocab_size < 2:
             return replace(encoding, segment_ids=[0] * len(encoding))
         return encoding
 

@@ -136,6 +136,15 @@ class OtherNetwork(nn.Module):
             ValueError: If the input is longer than what is read.
         """
         self._check_length(input_ids)
+        if self._is_padded(attention_mask):
+            rows = [self.states(*row) for row in _rows(input_ids, segment_ids, attention_mask)]
+            length = input_ids.shape[1]
+            return States(
+                torch.cat([_padded(row.hidden_states, -2, length) for row in rows], 1),
+                torch.cat(
+                    [_padded(_padded(r.attentions, -1, length), -2, length) for r in rows], 1
+                ),
+            )
         inputs = self.inputs(input_ids, segment_ids, attention_mask)
         out = self.run(self.encoder(), **inputs, output_hidden_states=True, output_attentions=True)
         return States(torch.stack(tuple(out.hidden_states)), torch.stack(tuple(out.attentions)))
@@ -161,6 +170,9 @@ class OtherNetwork(nn.Module):
         if num_layers is not None:
             return self.states(input_ids, segment_ids, attention_mask).hidden_states[num_layers]
         self._check_length(input_ids)
+        if self._is_padded(attention_mask):
+            states = [self(*row) for row in _rows(input_ids, segment_ids, attention_mask)]
+            return torch.cat([_padded(state, -2, input_ids.shape[1]) for state in states])
         inputs = self.inputs(input_ids, segment_ids, attention_mask)
         last: Tensor = self.run(self.encoder(), **inputs).last_hidden_state
         return last
@@ -176,7 +188,9 @@ class OtherNetwork(nn.Module):
         return {name: module for name, module in modules.items() if module is not None}
 
     def layer_modules(self) -> list[nn.Module]:
-        """Return what ends each layer."""
+        """Return what ends each layer; [] where no layer is called as one."""
+        if not self.other.layers:
+            return []
         layers = list(self.base.get_submodule(self.other.layers))
         convolution = getattr(getattr(self.base, "encoder", None), "conv", None)
         if convolution is not None:  # of the larger DeBERTa-v2: it follows the first layer
@@ -212,7 +226,15 @@ class OtherNetwork(nn.Module):
             input_ids, segment_ids: Of the input, int64, [B, T] or [1, T].
             attention_mask: True at tokens, [B, T]; None: no token is padding.
             after: Gets the number and the output of each layer; returns what the next one reads.
+
+        Raises:
+            ValueError: If there is padding, and the architecture reads it.
         """
+        if self._is_padded(attention_mask):
+            raise ValueError(
+                f"{self.other.name} reads padding, so inputs of several lengths are not followed "
+                "together by gradients. Explain choices of one length, or by occlusion."
+            )
         num_rows, parts = len(embedded.token), embedded._asdict()
 
         def vectors_of(name: str) -> Hook:
@@ -341,10 +363,32 @@ class OtherNetwork(nn.Module):
         if reason is not None:
             raise ValueError(reason)
 
+    def _is_padded(self, attention_mask: Tensor | None) -> bool:
+        """Return whether there is padding that the architecture reads."""
+        if not self.other.reads_padding or attention_mask is None:
+            return False
+        return not bool(attention_mask.all())
+
     def _check_length(self, input_ids: Tensor) -> None:
         num_tokens, limit = input_ids.shape[-1], self.config.max_length
         if num_tokens > limit:
             raise ValueError(too_long(num_tokens, limit))
+
+
+def _rows(
+    input_ids: Tensor, segment_ids: Tensor | None, attention_mask: Tensor | None
+) -> Iterator[tuple[Tensor, Tensor | None]]:
+    """Yield the ids and segments of each row without its padding, each [1, T]."""
+    assert attention_mask is not None
+    for row, kept in enumerate(attention_mask.bool()):
+        segments = None if segment_ids is None else segment_ids[row, kept][None]
+        yield input_ids[row, kept][None], segments
+
+
+def _padded(tensor: Tensor, dim: int, length: int) -> Tensor:
+    """Return a tensor with zeros behind, up to a length, in one of the last two dimensions."""
+    missing = length - tensor.shape[dim]
+    return nn.functional.pad(tensor, (0, missing) if dim == -1 else (0, 0, 0, missing))
 
 
 def position_table(network: OtherNetwork) -> Tensor | None:

@@ -15,6 +15,7 @@ from bertcore.network.embeddings import EmbeddingParts
 from bertcore.network.task_module import AfterLayer, TaskModule
 from bertcore.others.config import transformers_config
 from bertcore.others.families import OtherHead
+from bertcore.others.given import run_head
 from bertcore.others.network import OtherNetwork
 
 
@@ -109,6 +110,31 @@ class OtherTaskNetwork(TaskModule):
         )
         return self.logits_of(hidden, attention_mask)
 
+    def check_head(self) -> None:
+        """Make sure that the head reads the last hidden states, and what its encoder pools of them.
+
+        Of an architecture that is opened by what `transformers` says of it (`bertcore.others.
+        generic`) nobody has looked.
+
+        Raises:
+            ValueError: If the class answers otherwise to a text than from these states.
+        """
+        ids = torch.full((1, 2, 6) if self.kind == "choice" else (1, 6), 1, device=self.device)
+        ids[..., 2:4] = 0
+        kept = torch.ones_like(ids)
+        model = self.network.model
+        reason = f"a {type(model).__name__} answers from more than the last hidden states"
+        with torch.no_grad():
+            out = self.network.run(model, input_ids=ids, attention_mask=kept)
+            own = (out.start_logits, out.end_logits) if self.kind == "span" else (out.logits,)
+            theirs = torch.stack(own, -1) if self.kind == "span" else own[0]
+            try:
+                ours = self(ids, None, kept.bool())
+            except Exception as error:  # its code may raise anything
+                raise ValueError(f"{reason}, which is not read here ({error}).") from error
+        if theirs.shape != ours.shape or not torch.allclose(ours, theirs, atol=1e-3, rtol=1e-3):
+            raise ValueError(f"{reason}, which is not read here.")
+
     def head_tensors(self) -> dict[str, Tensor]:
         """Return the tensors of the head under their names in files."""
         parameters = dict(self.network.model.named_parameters())
@@ -149,43 +175,13 @@ class OtherTaskNetwork(TaskModule):
 
     def _head(self, hidden: Tensor, kept: Tensor | None) -> Tensor:
         """Return the logits of the head's class on given states in place of its encoder's."""
-        model = self.network.model
-        pooler = getattr(self.network.base, "pooler", None)
-        pooled = None if pooler is None else pooler(hidden)
-        given = _Given(hidden, pooled)
-        twin = copy.copy(model)
-        twin._modules = {**model._modules, model.base_model_prefix: given}
         ids = torch.zeros(hidden.shape[:2], dtype=torch.long, device=hidden.device)
         # Of choices each is asked alone: a row of one choice.
         ids = ids[:, None] if self.kind == "choice" else ids
-        out = twin(input_ids=ids, attention_mask=None if kept is None else kept.long())
+        out = run_head(self.network.model, ids, hidden, kept)
         if self.kind == "span":
             return torch.stack([out.start_logits, out.end_logits], -1)
         return cast(Tensor, out.logits)
-
-
-class _Given(nn.Module):
-    """Stands in for an encoder: its results are known."""
-
-    def __init__(self, hidden: Tensor, pooled: Tensor | None) -> None:
-        super().__init__()
-        self._out = _Out(hidden, pooled)
-
-    def forward(self, *arguments: Any, **options: Any) -> _Out:
-        """Return the results, whatever is asked."""
-        return self._out
-
-
-class _Out:
-    """What heads read of an encoder's output."""
-
-    mems = hidden_states = attentions = None
-
-    def __init__(self, hidden: Tensor, pooled: Tensor | None) -> None:
-        self.last_hidden_state, self.pooler_output = hidden, pooled
-
-    def __getitem__(self, place: int) -> Tensor | None:
-        return (self.last_hidden_state, self.pooler_output)[place]
 
 
 def task_network(
@@ -235,9 +231,16 @@ def _allocate(model: Any, like: Tensor, generator: Generator | None, std: float)
         for name, parameter in list(part.named_parameters(recurse=False)):
             if not parameter.is_meta:
                 continue
-            assert isinstance(part, nn.Linear)  # no head has other layers with weights
+            is_norm = type(part).__name__.endswith("LayerNorm")
+            if not isinstance(part, nn.Linear) and not is_norm and generator is not None:
+                raise ValueError(
+                    f"the head has a {type(part).__name__}, which is not started here. Open a "
+                    "checkpoint that has such a head."
+                )
             tensor = torch.zeros(parameter.shape)
-            if generator is not None and name == "weight":
+            if is_norm and name == "weight":
+                tensor.fill_(1.0)
+            elif generator is not None and name == "weight":
                 nn.init.trunc_normal_(tensor, 0.0, std, -2 * std, 2 * std, generator=generator)
             setattr(part, name, nn.Parameter(tensor.to(like)))
 

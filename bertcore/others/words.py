@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from bertcore.others.families import DENOISING, PERMUTED, SPANS
+from bertcore.others.given import word_logits_of
 
 if TYPE_CHECKING:
     from bertcore.others.network import OtherNetwork
@@ -23,7 +24,9 @@ def word_logits(network: OtherNetwork, hidden: Tensor) -> Tensor:
     """
     model, model_type = network.model, network.config.model_type
     logits: Tensor
-    if model_type.startswith("deberta"):
+    if network.other.is_generic:
+        logits = word_logits_of(model, hidden)
+    elif model_type.startswith("deberta"):
         if model.legacy:
             logits = model.cls(hidden)
         else:

@@ -20,6 +20,7 @@ from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.tasks import TaskInput
 from bertcore.finetuning.tasks.targets import Target
 from bertcore.network.embeddings import EmbeddingParts
+from bertcore.others.network import OtherNetwork
 
 PARTS = ("token", "segment", "position")
 BASELINES = ("mask", "pad", "zero")
@@ -70,6 +71,12 @@ class Conductance:
 def can_differentiate(model: TaskModel) -> bool:
     """Return whether gradients reach the embeddings: not in a feature-based tagger."""
     return model.module.lstm is None
+
+
+def can_follow_layers(model: TaskModel) -> bool:
+    """Return whether what each layer puts out can be followed."""
+    network = model.module.network
+    return not isinstance(network, OtherNetwork) or bool(network.other.layers)
 
 
 def integrated_gradients(
@@ -149,13 +156,18 @@ def layer_conductance(
         on_fraction: Called with the fraction done.
 
     Raises:
-        ValueError: As `integrated_gradients`.
+        ValueError: As `integrated_gradients`; or if layers cannot be followed.
 
     Source: Dhamdhere, Sundararajan and Yan 2019; Shrikumar, Su and Kundaje 2018;
         `captum.attr.LayerConductance`.
     """
     from captum.attr import LayerConductance
 
+    if not can_follow_layers(model):
+        raise ValueError(
+            f"{model.module.network.config.family.name} does not call its layers one by one in "
+            "transformers, so no gradient is followed through them. Explain the embeddings."
+        )
     embedded, start = _ends(model, source, PARTS[:1], baseline, steps)
     run = _Run(model, source, target, embedded, PARTS[:1])
     layers, deltas = [], []

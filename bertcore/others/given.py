@@ -1,0 +1,59 @@
+"""Run a head of a class of `transformers` on states in place of those of its encoder."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+def run_head(model: Any, ids: Tensor, hidden: Tensor, kept: Tensor | None = None) -> Any:
+    """Return the output of a model whose encoder's result is given.
+
+    Args:
+        model: With a head; it stays as it is.
+        ids: Of the form that the class takes, [B, T]; of choices [B, 1, T]. Their values are not
+            read.
+        hidden: Last hidden states, [B, T, D].
+        kept: True at tokens, [B, T]; None: there is no padding.
+    """
+    base = getattr(model, model.base_model_prefix)
+    pooler = getattr(base, "pooler", None)
+    given = _Given(hidden, None if pooler is None else pooler(hidden))
+    twin = copy.copy(model)
+    twin._modules = {**model._modules, model.base_model_prefix: given}
+    return twin(input_ids=ids, attention_mask=None if kept is None else kept.long())
+
+
+class _Given(nn.Module):
+    """Stands in for an encoder: its results are known."""
+
+    def __init__(self, hidden: Tensor, pooled: Tensor | None) -> None:
+        super().__init__()
+        self._out = _Out(hidden, pooled)
+
+    def forward(self, *arguments: Any, **options: Any) -> _Out:
+        """Return the results, whatever is asked."""
+        return self._out
+
+
+class _Out:
+    """What heads read of an encoder's output."""
+
+    mems = hidden_states = attentions = None
+
+    def __init__(self, hidden: Tensor, pooled: Tensor | None) -> None:
+        self.last_hidden_state, self.pooler_output = hidden, pooled
+
+    def __getitem__(self, place: int) -> Tensor | None:
+        return (self.last_hidden_state, self.pooler_output)[place]
+
+
+def word_logits_of(model: Any, hidden: Tensor) -> Tensor:
+    """Return the logits of a masked-word head, [..., V], of states [..., D]."""
+    rows = hidden.reshape(1, -1, hidden.shape[-1])
+    ids = torch.zeros(rows.shape[:2], dtype=torch.long, device=hidden.device)
+    logits: Tensor = run_head(model, ids, rows).logits
+    return logits.reshape(*hidden.shape[:-1], -1)
