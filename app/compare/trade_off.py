@@ -34,9 +34,10 @@ SIZE = Picture(
     figure=size_bars,
     table=size_table,
     how=(
-        "Each row is in parts of its longer bar; × is {second} over {first}. Speed is that of the "
-        "encoder alone on this machine at the text above ({tokens} tokens), the median of five "
-        "passes of each in turns. Other work on the machine slows both."
+        "Each row is in parts of its longest; × is {second} over {first}. Speed is that of the "
+        "encoder alone on this machine at the text above ({tokens} tokens): the bar is the median "
+        "of five passes of each in turns, the thin line goes from the slowest to the fastest. "
+        "Other work on the machine slows both: two speeds whose lines overlap are not told apart."
     ),
     code="""
 from bertcore.analysis.compare.speed import size_of, text_speeds

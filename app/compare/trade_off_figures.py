@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from bertcore.analysis.compare.speed import MANY, Size, TextSpeed
+from bertcore.analysis.compare.speed import MANY, Size, TextSpeed, are_told_apart
 from bertcore.analysis.compare.trade_off import TradeOff
 
 from ..plots import theme
@@ -15,6 +15,8 @@ from ..plots.before_after import AFTER, BEFORE
 from ..plots.figure import Figure
 from ..plots.metric_names import METRIC_NAMES
 
+Range = tuple[float, float]
+"""From low to high."""
 _ROW = 46
 _GAP = 0.16
 """Of a row: how far the two marks of a metric stand from its middle."""
@@ -29,7 +31,9 @@ class Measured:
 
 
 def size_bars(measured: Measured, names: tuple[str, str]) -> Figure:
-    """Draw size and speed as pairs of bars, each row in parts of its longer bar.
+    """Draw size and speed as pairs of bars, each row in parts of the longest in it.
+
+    Thin lines go from the slowest to the fastest pass.
 
     Args:
         measured: Both.
@@ -41,13 +45,22 @@ def size_bars(measured: Measured, names: tuple[str, str]) -> Figure:
     for number, (name, colour) in enumerate(zip(names, (BEFORE, AFTER), strict=True)):
         fig.add(
             "bar",
-            x=[row.values[number] / max(row.values) for row in rows],
+            x=[row.values[number] / row.longest for row in rows],
             y=places,
             orientation="h",
             name=theme.escape(name),
             offsetgroup=str(number),
             marker={"color": colour, "line_width": 0},
-            customdata=[row.texts[number] for row in rows],
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [row.reach(number)[1] / row.longest for row in rows],
+                "arrayminus": [row.reach(number)[0] / row.longest for row in rows],
+                "color": theme.SPECIAL,
+                "thickness": 2,
+                "width": 5,
+            },
+            customdata=[row.hovers[number] for row in rows],
             hovertemplate=f"{theme.escape(name)}: %{{customdata}}<extra></extra>",
         )
     fig.add(
@@ -55,7 +68,7 @@ def size_bars(measured: Measured, names: tuple[str, str]) -> Figure:
         x=[1.0] * len(rows),
         y=places,
         mode="text",
-        text=[f"  {row.texts[0]} → <b>{row.texts[1]}</b>  ×{row.ratio:.2f}" for row in rows],
+        text=[f"  {row.texts[0]} → <b>{row.texts[1]}</b>  {row.verdict}" for row in rows],
         textposition="middle right",
         cliponaxis=False,
         hoverinfo="skip",
@@ -68,7 +81,7 @@ def size_bars(measured: Measured, names: tuple[str, str]) -> Figure:
         margin={"l": 0, "r": 0, "t": 32, "b": 4},
         legend={"y": 1, "yanchor": "top", "yref": "container", "x": 0},
     )
-    fig.update_xaxes(visible=False, range=[0, 1.75])
+    fig.update_xaxes(visible=False, range=[0, 1.95])
     fig.update_yaxes(
         tickvals=places,
         ticktext=[row.title for row in rows],
@@ -87,6 +100,10 @@ def size_table(measured: Measured) -> pd.DataFrame:
         ("tokens of the text", [speed.num_tokens for speed in measured.speeds]),
     ]
     rows = [(row.title, *row.values) for row in _rows(measured)]
+    for row in _rows(measured):
+        if row.ranges is not None:
+            for name, end in (("slowest pass", 0), ("fastest pass", 1)):
+                rows.append((f"{row.title}, {name}", row.ranges[0][end], row.ranges[1][end]))
     return pd.DataFrame(
         [*rows, *((title, *values) for title, values in shapes)],
         columns=["quantity", "first", "second"],
@@ -163,21 +180,49 @@ class _Row:
     title: str
     values: tuple[float, float]
     texts: tuple[str, str]
+    ranges: tuple[Range, Range] | None = None
+    """Of a speed: from the slowest to the fastest pass."""
 
     @property
-    def ratio(self) -> float:
-        return self.values[1] / self.values[0]
+    def longest(self) -> float:
+        """The largest number of the row."""
+        return max([*self.values, *(end for ends in self.ranges or () for end in ends)])
+
+    @property
+    def verdict(self) -> str:
+        """The second over the first, or that they are not told apart."""
+        ratio = f"×{self.values[1] / self.values[0]:.2f}"
+        if self.ranges is None or are_told_apart(*self.ranges):
+            return ratio
+        return f"{ratio}, not told apart"
+
+    @property
+    def hovers(self) -> list[str]:
+        """What each bar says."""
+        if self.ranges is None:
+            return list(self.texts)
+        pairs = zip(self.texts, self.ranges, strict=True)
+        return [f"{text} ({low:,.0f} to {high:,.0f})" for text, (low, high) in pairs]
+
+    def reach(self, number: int) -> Range:
+        """Return how far the slowest and the fastest pass are from the median."""
+        if self.ranges is None:
+            return 0.0, 0.0
+        value, (low, high) = self.values[number], self.ranges[number]
+        return value - low, high - value
 
 
 def _rows(measured: Measured) -> list[_Row]:
     sizes, speeds = measured.sizes, measured.speeds
-    quantities: Sequence[tuple[str, list[float], str]] = [
-        ("Parameters, millions", [s.num_parameters / 1e6 for s in sizes], "{:,.1f}"),
-        ("Memory of the weights, MB", [s.num_bytes / 1e6 for s in sizes], "{:,.1f}"),
-        ("Texts a second, one at a time", [s.alone for s in speeds], "{:,.0f}"),
-        (f"Texts a second, {MANY} at a time", [s.together for s in speeds], "{:,.0f}"),
+    one, two = speeds
+    alone, together = (one.alone_range, two.alone_range), (one.together_range, two.together_range)
+    quantities: Sequence[tuple[str, list[float], str, tuple[Range, Range] | None]] = [
+        ("Parameters, millions", [s.num_parameters / 1e6 for s in sizes], "{:,.1f}", None),
+        ("Memory of the weights, MB", [s.num_bytes / 1e6 for s in sizes], "{:,.1f}", None),
+        ("Texts a second, one at a time", [s.alone for s in speeds], "{:,.0f}", alone),
+        (f"Texts a second, {MANY} at a time", [s.together for s in speeds], "{:,.0f}", together),
     ]
     return [
-        _Row(title, (values[0], values[1]), (form.format(values[0]), form.format(values[1])))
-        for title, values, form in quantities
+        _Row(title, (values[0], values[1]), (form.format(values[0]), form.format(values[1])), ends)
+        for title, values, form, ends in quantities
     ]

@@ -95,8 +95,14 @@ def _print_speeds(sizes: list[Size], speeds: list[TextSpeed]) -> None:
     rows = [
         *_size_rows(sizes[0], sizes[1]),
         ("tokens of the text", *(f"{speed.num_tokens:,}" for speed in speeds)),
-        ("texts a second, one at a time", *(f"{speed.alone:,.1f}" for speed in speeds)),
-        (f"texts a second, {MANY} at a time", *(f"{speed.together:,.1f}" for speed in speeds)),
+        (
+            "texts a second, one at a time",
+            *(_with_range(speed.alone, speed.alone_range) for speed in speeds),
+        ),
+        (
+            f"texts a second, {MANY} at a time",
+            *(_with_range(speed.together, speed.together_range) for speed in speeds),
+        ),
         (
             f"tokens a second, {MANY} at a time",
             *(f"{speed.together * speed.num_tokens:,.0f}" for speed in speeds),
@@ -105,6 +111,10 @@ def _print_speeds(sizes: list[Size], speeds: list[TextSpeed]) -> None:
     for row in rows:
         table.add_row(*map(plain, row))
     print_table(table)
+
+
+def _with_range(median: float, ends: tuple[float, float]) -> str:
+    return f"{median:,.1f} ({ends[0]:,.1f} to {ends[1]:,.1f})"
 
 
 def _print(found: TradeOff) -> None:

@@ -50,9 +50,13 @@ class TextSpeed:
     num_tokens: int
     """Of the text or pair, special ones included: tokenizers differ."""
     alone: float
-    """Texts a second, one at a time."""
+    """Texts a second, one at a time: the median of the passes."""
     together: float
     """Texts a second, MANY at a time."""
+    alone_range: tuple[float, float]
+    """Of the slowest and of the fastest pass, one text at a time."""
+    together_range: tuple[float, float]
+    """The same, MANY at a time."""
 
 
 def size_of(name: str, config: BertConfig, weighted: _Weighted) -> Size:
@@ -85,6 +89,8 @@ def text_speeds(
     """Measure how many times a second each encoder reads a text, alone and MANY at once.
 
     Passes of all alternate, and the median counts, so that other work on the machine meets all.
+    The slowest and the fastest pass show how much it did: two whose ranges overlap are not told
+    apart (`are_told_apart`).
 
     Args:
         models: On one device.
@@ -93,26 +99,48 @@ def text_speeds(
         on_stage: Called with what is being done and its fraction.
     """
     encodings = [model.tokenize(*text) for model, text in zip(models, texts, strict=True)]
-    speeds = []
+    rates: list[list[list[float]]] = []
     for number, rows in enumerate((1, MANY)):
         on_stage("one text at a time" if rows == 1 else f"{rows} texts at a time", number / 2)
         passes = [
             _reader(model, encoding.input_ids, encoding.segment_ids, rows)
             for model, encoding in zip(models, encodings, strict=True)
         ]
-        seconds = median_seconds(passes, models[0].device, rounds=rounds)
-        speeds.append([rows / each for each in seconds])
+        seconds = timed_seconds(passes, models[0].device, rounds=rounds)
+        rates.append([[rows / one for one in each] for each in seconds])
     return [
-        TextSpeed(num_tokens=len(encoding.input_ids), alone=alone, together=together)
-        for encoding, alone, together in zip(encodings, *speeds, strict=True)
+        TextSpeed(
+            num_tokens=len(encoding.input_ids),
+            alone=statistics.median(alone),
+            together=statistics.median(together),
+            alone_range=(min(alone), max(alone)),
+            together_range=(min(together), max(together)),
+        )
+        for encoding, alone, together in zip(encodings, *rates, strict=True)
     ]
 
 
-@torch.inference_mode()
+def are_told_apart(first: tuple[float, float], second: tuple[float, float]) -> bool:
+    """Return whether two ranges, each from low to high, have nothing in common.
+
+    >>> are_told_apart((9.0, 12.0), (11.5, 13.0)), are_told_apart((9.0, 12.0), (13.0, 14.0))
+    (False, True)
+    """
+    return first[1] < second[0] or second[1] < first[0]
+
+
 def median_seconds(
     passes: Sequence[Callable[[], object]], device: torch.device, *, rounds: int = ROUNDS
 ) -> list[float]:
-    """Return the median seconds of each pass; a short one is repeated until 0.05 s are over.
+    """Return the median of `timed_seconds` of each pass."""
+    return [statistics.median(each) for each in timed_seconds(passes, device, rounds=rounds)]
+
+
+@torch.inference_mode()
+def timed_seconds(
+    passes: Sequence[Callable[[], object]], device: torch.device, *, rounds: int = ROUNDS
+) -> list[list[float]]:
+    """Return the seconds of each pass in each round; a short one is repeated until 0.05 s are over.
 
     Args:
         passes: Called in turns; one round before the timed ones warms up.
@@ -133,7 +161,7 @@ def median_seconds(
                 times[place] = max(1, round(_LEAST_SECONDS / max(taken, 1e-6)))
             elif number > 1:
                 seconds[place].append(taken)
-    return [statistics.median(each) for each in seconds]
+    return seconds
 
 
 def _reader(

@@ -11,8 +11,8 @@ import streamlit as st
 from bertcore import load
 from bertcore.analysis.compare.trade_off import trade_off
 from bertcore.finetuning import open_task_model
-from tests.app.inspect_checkpoint.test_page import Upload
 from tests.support.finetuning_files import write_reviews
+from tests.support.labelled_upload import Upload
 from tests.support.opened import named_charts, numbers, ok, page_of, said
 from tests.support.task_checkpoints import save_task_checkpoint
 from tests.support.tiny import tiny_bert
@@ -52,6 +52,18 @@ def test_size_and_speed_of_two_families(
     assert max(drawn[0][0], drawn[1][0]) == 1
     assert drawn[1][0] / drawn[0][0] == pytest.approx(counted[1] / counted[0])
     assert np.all((drawn[0] > 0) & (drawn[1] > 0))
+    spread = [[numbers(bar["error_x"][end]) for end in ("arrayminus", "array")] for bar in bars]
+    for values, (below, above) in zip(drawn, spread, strict=True):
+        assert np.all(values + above <= 1 + 1e-9)
+        assert np.all(below[:2] + above[:2] == 0)  # parameters and memory are counted
+        assert np.all(below[2:] + above[2:] > 0)
+    for row in (2, 3):
+        ends = [
+            (v[row] - low[row], v[row] + high[row])
+            for v, (low, high) in zip(drawn, spread, strict=True)
+        ]
+        overlap = ends[0][0] <= ends[1][1] and ends[1][0] <= ends[0][1]
+        assert ("not told apart" in charts["size"][2]["text"][row]) == overlap
     lengths = [
         len(load(folders[n], device="cpu").tokenize(A).input_ids) for n in ("start", "distilbert")
     ]

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 import torch
 
-from bertcore.analysis.compare.speed import MANY, median_seconds, size_of, text_speeds
+from bertcore.analysis.compare.speed import (
+    MANY,
+    are_told_apart,
+    median_seconds,
+    size_of,
+    text_speeds,
+    timed_seconds,
+)
 from tests.support.tiny import tiny_bert
 
 TEXT = ("the film was very good", "she sat on the mat")
@@ -48,7 +55,9 @@ def test_both_read_the_same_rows_in_turns() -> None:
     assert {shape for _, shape in read} == {(1, length), (MANY, length)}
     turns = [number for number, _ in read]
     assert turns[:2] == [0, 1]
-    assert all(speed.alone > 0 and speed.together > 0 for speed in speeds)
+    for speed in speeds:
+        assert 0 < speed.alone_range[0] <= speed.alone <= speed.alone_range[1]
+        assert 0 < speed.together_range[0] <= speed.together <= speed.together_range[1]
 
 
 def test_the_median_of_passes_is_per_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +74,25 @@ def test_the_median_of_passes_is_per_pass(monkeypatch: pytest.MonkeyPatch) -> No
         calls[1] += 1
         now[0] += 9.0 if calls[1] == 4 else 0.2
 
-    found = median_seconds([short, long], torch.device("cpu"), rounds=5)
-    assert found == pytest.approx([0.002, 0.2])
+    found = timed_seconds([short, long], torch.device("cpu"), rounds=5)
+    assert found[0] == pytest.approx([0.002] * 5)
+    assert found[1] == pytest.approx([0.2, 9.0, 0.2, 0.2, 0.2])
     # A short pass is repeated until 0.05 s are over, in each timed round.
     assert calls == [2 + 5 * 25, 2 + 5]
+    calls[:] = [0, 0]
+    assert median_seconds([short, long], torch.device("cpu")) == pytest.approx([0.002, 0.2])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "apart"),
+    [
+        ((1, 2), (3, 4), True),
+        ((3, 4), (1, 2), True),
+        ((1, 3), (2, 4), False),
+        ((1, 4), (2, 3), False),
+    ],
+)
+def test_ranges_that_overlap_are_not_told_apart(
+    first: tuple[float, float], second: tuple[float, float], apart: bool
+) -> None:
+    assert are_told_apart(first, second) == apart
