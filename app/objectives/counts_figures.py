@@ -8,6 +8,7 @@ from bertcore.objectives.counting import Counted, Counts
 
 from ..plots import theme
 from ..plots.figure import Figure, scatter
+from ..plots.special_tokens import BERT, Marks, own_text
 
 
 def shares(counts: Counts) -> list[Counted]:
@@ -15,11 +16,16 @@ def shares(counts: Counts) -> list[Counted]:
     return [one for one in counts.rates if not one.unit]
 
 
-def counts_figure(counts: Counts) -> Figure:
-    """Draw each share as a point with its interval, and the paper's as a line."""
+def counts_figure(counts: Counts, marks: Marks = BERT) -> Figure:
+    """Draw each share as a point with its interval, and the paper's as a line.
+
+    Args:
+        counts: The numbers.
+        marks: The checkpoint's special tokens.
+    """
     rates = shares(counts)
     places = list(range(len(rates)))
-    names = [theme.escape(one.name) for one in rates]
+    names = [theme.escape(own_text(one.name, marks)) for one in rates]
     labels = [
         f"{name}<br><b>{one.mean:.1%}</b>  paper {one.paper:.1%}"
         for name, one in zip(names, rates, strict=True)

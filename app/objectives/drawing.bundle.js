@@ -121,7 +121,7 @@ var bundle = (() => {
           if (event.target instanceof Element && !event.target.closest("button")) pick(one.name);
         }
       }, title, one.error ? element("p", { className: "error", textContent: one.error }) : flow(one));
-      return group ? [element("h4", { textContent: group }), row] : [row];
+      return group ? [element("h2", { textContent: group }), row] : [row];
     });
   }
   function flow(one) {

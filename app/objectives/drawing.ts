@@ -40,7 +40,7 @@ function rows(data: Drawing, pick: (name: string) => void): HTMLElement[] {
         if (event.target instanceof Element && !event.target.closest("button")) pick(one.name);
       },
     }, title, one.error ? element("p", { className: "error", textContent: one.error }) : flow(one));
-    return group ? [element("h4", { textContent: group }), row] : [row];
+    return group ? [element("h2", { textContent: group }), row] : [row];
   });
 }
 

@@ -221,13 +221,19 @@ def _show_one(page: frame.Page, entry: Objective, seed: int) -> None:
     }
     arguments = tuple(values.values())
     with frame.guard():
-        _show_example(page, entry, arguments, values)
-        _show_counts(page, entry, arguments, values)
-    if entry.name == "masked-words" and "mlm" in page.bert.capabilities:
-        st.subheader("Static and dynamic masks", anchor=False)
-        with frame.guard():
-            text = f"{page.text_a} {page.text_b or ''}"
-            show_epochs(page, text, seed=seed, share=share or MASKED_LM_PROB)
+        try:
+            example: ObjectiveExample = cache.call(
+                _example, page.bert_key, page.text_a, page.text_b, *arguments
+            )
+        except ValueError as reason:  # the text does not do for this objective
+            st.info(plain(frame.sentence_of(reason)))
+        else:
+            _show_example(page, entry, example, arguments, values)
+            _show_counts(page, entry, arguments, values)
+            if entry.name == "masked-words" and "mlm" in page.bert.capabilities:
+                st.subheader("Static and dynamic masks", anchor=False)
+                text = f"{page.text_a} {page.text_b or ''}"
+                show_epochs(page, text, seed=seed, share=share or MASKED_LM_PROB)
     _show_loss(entry)
     _show_claims(page, entry)
 
@@ -248,11 +254,13 @@ def _choose(entry: Objective) -> tuple[float | None, Direction | None]:
 
 
 def _show_example(
-    page: frame.Page, entry: Objective, arguments: tuple[Any, ...], values: dict[str, Any]
+    page: frame.Page,
+    entry: Objective,
+    example: ObjectiveExample,
+    arguments: tuple[Any, ...],
+    values: dict[str, Any],
 ) -> None:
-    example: ObjectiveExample = cache.call(
-        _example, page.bert_key, page.text_a, page.text_b, *arguments
-    )
+    """Draw what goes in and comes out, with the checkpoint's answer, and who looks at whom."""
     reason = why_no_answer(page.bert, entry.name)
     answer: ObjectiveAnswer | None = None
     if reason is None:
@@ -311,6 +319,7 @@ def _show_counts(
         COUNTS.show(
             page,
             counts,
+            drawn={"marks": page.marks},
             num_draws=f"{counts.num_draws:,}",
             num_tokens=counts.num_tokens,
             **values,

@@ -18,7 +18,7 @@ EPOCHS = Picture(
         "A line is an epoch, a column a token; coloured places are to be predicted. Static masks "
         "come again below the line, after {copies} epochs: {static_never} of {num_text} tokens are "
         "never predicted; with dynamic ones {dynamic_never}. BERT used static masks, "
-        "RoBERTa with dynamic ones; alone this changes little (SQuAD 2.0: 78.3 to 78.7 F1, MNLI: "
+        "RoBERTa dynamic ones; alone this changes little (SQuAD 2.0: 78.3 to 78.7 F1, MNLI: "
         "84.3 to 84.0; Liu et al. 2019, table 1). Drawn by the code that trains (--dupe-factor)."
     ),
     code="""

@@ -100,6 +100,10 @@ def use(visit: Visit, name: str) -> None:
         expect(visit.page.get_by_text("has no decision to inspect")).to_be_visible()
     elif name == "layer-map":
         visit.picture("figure_layer-map").hover()
+    elif name == "objectives":
+        visit.page.locator(".st-key-objectives button", has_text="Replaced tokens").click()
+        visit.wait_for_query("objective", "replaced-tokens")
+        visit.picture("figure_objective-looks").hover()
     else:  # a new page: the first of its pictures
         visit.page.locator(".js-plotly-plot").first.hover()
 

@@ -14,7 +14,7 @@ from bertcore import load
 from bertcore.analysis.objectives.answers import objective_answer
 from bertcore.analysis.objectives.demo import count_objective, objective_example
 from bertcore.objectives.table import OBJECTIVES
-from tests.support.opened import PAIR, complaints, named_charts, numbers, ok, page_of, said
+from tests.support.opened import PAIR, named_charts, numbers, ok, page_of, said
 from tests.support.tiny import tiny_bert
 
 HOSTILE = "</script><img src=x> \u202eabc. $x$ `a` {b} [MASK] [SEP] | <b>no</b>. Two sentences."
@@ -116,8 +116,8 @@ def test_another_objective_has_its_own_share(page: AppTest) -> None:
 @pytest.mark.parametrize("share", [0, 100])
 def test_a_share_of_nothing_or_all_is_a_sentence(page: AppTest, share: int) -> None:
     page.query_params |= {"objective": "whole-words", "objective_share": str(share)}
-    app = page.run()
-    assert "share of hidden tokens" in complaints(app)
+    app = ok(page.run())
+    assert any("share of hidden tokens" in one.value for one in app.info)
     assert app.latex  # the rest of the page is there
 
 
@@ -127,11 +127,10 @@ def test_a_share_of_nothing_or_all_is_a_sentence(page: AppTest, share: int) -> N
 )
 def test_odd_texts(page: AppTest, name: str, text: str) -> None:
     page.query_params |= {"objective": name, "text_a": text, "text_b": ""}
-    app = page.run()
-    assert not app.exception
+    app = ok(page.run())
     if name == "all":
         rows = {row["name"]: row["error"] for row in drawn(app)["objectives"]}
         assert not rows["masked-words"]
         assert ("pair" in rows["sentence-order"]) == (text in ("man", "word " * 900))
     elif text == "man":
-        assert complaints(app)
+        assert app.info
