@@ -42,6 +42,9 @@ _COLUMNS = (
 _SHOWN = {
     "valid_mlm_top1": "Words right",
     "valid_next_top1": "Next tokens right",
+    "valid_replaced_recall": "Replaced found",
+    "valid_plm_top1": "Words right",
+    "valid_written_top1": "Tokens right",
     "valid_nsp_accuracy": "Next sentence",
     "valid_sop_accuracy": "Sentence order",
     "valid_minimal_pairs": "Minimal pairs",

@@ -23,6 +23,10 @@ _SCORES = {
     "mlm_loss": "masked-word loss {:.3f}",
     "mlm_top1": "top-1 {:.1%}",
     "next_top1": "next token {:.1%}",
+    "generator_top1": "generator top-1 {:.1%}",
+    "replaced_recall": "replaced tokens found {:.1%}",
+    "plm_top1": "top-1 {:.1%}",
+    "written_top1": "top-1 {:.1%}",
     "nsp_accuracy": "next sentence {:.1%}",
     "sop_accuracy": "sentence order {:.1%}",
     "minimal_pairs": "minimal pairs {:.1%}",
@@ -112,7 +116,7 @@ def _short_name(metric: str) -> str:
     ('words', 'pairs', 'next')
     """
     name = metric.rsplit("_", 1)[0]
-    return {"mlm": "words", "nsp": "pairs", "sop": "pairs"}.get(name, name)
+    return {"mlm": "words", "plm": "words", "nsp": "pairs", "sop": "pairs"}.get(name, name)
 
 
 def _describe_scores(metrics: dict[str, float]) -> str:

@@ -127,6 +127,42 @@ def test_a_run_without_next_sentences_says_nothing_of_them(page, runs, words_alo
     assert not [code.value for code in at.code if "nsp" in code.value]
 
 
+@pytest.mark.parametrize(
+    ("objective", "label", "score"),
+    [
+        ("rtd", "Replaced found", "replaced_recall"),
+        ("plm", "Words right", "plm_top1"),
+        ("mass", "Tokens right", "written_top1"),
+    ],
+)
+@pytest.mark.parametrize("view", ["Watch", "Replay"])
+def test_a_run_of_another_objective_shows_its_own_score(page, runs, objective, label, score, view):
+    text = write_documents(runs / "text.txt", small_documents(60))
+    start_run(
+        runs / "other",
+        corpus=[text],
+        valid=text,
+        tokenizer=tiny_tokenizer(),
+        shape=tiny_config(),
+        train_config=TrainConfig(
+            steps=4, device="cpu", log_every=2, evaluate_every=2, save_every=4, evaluate_rows=8
+        ),
+        data_config=DataConfig.for_length(24, objective=objective, batch_size=4),
+        optimizer_config=OptimizerConfig(),
+    ).run()
+    page.query_params.update({"training_view": view, "run": "other"})
+    at = page.run()
+    assert not at.exception
+    assert [e.value for e in at.error] == []
+    last = training_runs.metrics(runs / "other")[-1]
+    if view == "Watch":
+        shown = {metric.label: metric.value for metric in at.metric}
+        assert shown[label] == f"{last[f'valid_{score}']:.1%}"
+        drawn = " ".join(chart.proto.spec for chart in at.get("plotly_chart"))
+        assert "Loss of the objective" in drawn
+        assert "Masked words" not in drawn
+
+
 def test_the_caption_names_the_dashed_line_only_where_it_is_drawn(page, runs):
     def captions():
         return " ".join(caption.value for caption in page.run().caption)

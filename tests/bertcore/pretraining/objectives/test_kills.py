@@ -1,0 +1,64 @@
+"""Runs of other objectives that were killed: they resume to the last bit."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from bertcore.pretraining import Pretraining
+from tests.support.command_line import invoke, make_texts, metrics, succeed, words_of
+
+OPTIONS = {
+    "rtd": ["--embedding-sharing", "gdes", "--dropout", "0.1"],
+    "plm": ["--dropout", "0.1"],
+    "denoise-t5": ["--dropout", "0.1"],
+    "denoise-bart": [],
+    "mass": [],
+}
+
+
+class Kill(BaseException):
+    """What ends a run at once."""
+
+
+def weights(run: Path) -> dict[str, torch.Tensor]:
+    """All tensors of the last checkpoint, of each of its networks."""
+    folder = run / "checkpoints" / "step-8"
+    return {
+        f"{file.relative_to(folder)}: {name}": tensor
+        for file in sorted(folder.rglob("*.safetensors"))
+        for name, tensor in load_file(file).items()
+    }
+
+
+@pytest.mark.parametrize("objective", list(OPTIONS))
+def test_a_killed_run_repeats_what_came_after_its_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, objective: str
+) -> None:
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    make_texts(texts)
+    more = ["--objective", objective, "--steps", "8", "--evaluate-every", "2", *OPTIONS[objective]]
+    succeed(*words_of(texts, tmp_path / "whole", *more))
+    take_step = Pretraining.take_step
+
+    def killed(self: Pretraining) -> dict[str, Any]:
+        if self.progress.step == 5:  # two steps after the checkpoint of step 3
+            raise Kill
+        return take_step(self)
+
+    run = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr(Pretraining, "take_step", killed)
+        with pytest.raises(Kill):
+            invoke(*words_of(texts, run, *more))
+    assert metrics(run)[-1]["step"] == 4
+    assert [folder.name for folder in (run / "checkpoints").iterdir()] == ["step-3"]
+    succeed("pretrain", "--out", run, "--resume")
+    assert metrics(run) == metrics(tmp_path / "whole")
+    ours, theirs = weights(run), weights(tmp_path / "whole")
+    assert ours.keys() == theirs.keys()
+    assert any(name.startswith("generator") for name in ours) == (objective == "rtd")
+    assert all(torch.equal(tensor, theirs[name]) for name, tensor in ours.items())
