@@ -31,6 +31,7 @@ from tests.support.opened import (
     PAIR,
     button,
     charts,
+    complaints,
     named_charts,
     numbers,
     ok,
@@ -307,3 +308,13 @@ def test_a_network_of_one_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 )
 def test_odd_texts_and_links(page: Callable[..., AppTest], query: dict[str, str]) -> None:
     page(**query)
+
+
+def test_damaged_weights_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tiny_bert()
+    with torch.no_grad():
+        broken.module.layers[1].feed_forward.output.weight[0, 0] = torch.nan
+    broken.save(tmp_path)
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(tmp_path))
+    app = page_of("inside_layer", text_a=TEXT).run()
+    assert "NaN" in complaints(app)
