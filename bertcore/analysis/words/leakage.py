@@ -1,0 +1,124 @@
+"""Leakage: how a network that attends to both sides sees the word that it is to guess."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.analysis.mixing.maps import normalize_rows
+from bertcore.analysis.mixing.value_zeroing import value_zeroing
+from bertcore.analysis.shared.inputs import text_positions, word_log_probabilities
+from bertcore.bert import with_parts
+from bertcore.model import Model
+from bertcore.network import Network
+from bertcore.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leakage:
+    """What a hidden token's place guesses when the other tokens have read the word."""
+
+    position: int
+    token: str
+    """The piece that is hidden from its own place."""
+    probabilities: NDArray[np.float64]
+    """Of that piece, [L+1]. At k the other tokens are those of the text with the word in it in the
+    first k layers; at 0 and 1 nobody has read the word, which is BERT's own guess."""
+    best: tuple[str, ...]
+    """The most probable piece at each, [L+1]."""
+
+
+@torch.inference_mode()
+def leakage(bert: Model, text: str, text_pair: str | None, position: int) -> Leakage:
+    """Return how much of a word comes back to its place through the other tokens.
+
+    The place itself begins as [MASK] in every run. In the first k layers the other tokens hold the
+    states that they have in the text with the word in it. In layer 1 these are embeddings, which
+    know nothing of it; from layer 2 on they have read it and hand it on. A network that is trained
+    to guess every word of its input would learn to use that, and copy; one trained on masked words,
+    as BERT, never could, and so makes little of it.
+
+    Args:
+        bert: Of the BERT family, with a masked-word head.
+        text, text_pair: One text or pair.
+        position: Of a token of it.
+
+    Raises:
+        ValueError: If the position is no token of a text, it is a [MASK] already, the layers cannot
+            be run one by one, or there is no masked-word head.
+
+    Source: the argument of Devlin et al. 2019, section 3.1; measured here.
+    """
+    bert.require("mlm")
+    network = with_parts(bert).module
+    encoding = bert.tokenize(text, text_pair)
+    if position not in text_positions(encoding):
+        raise ValueError(
+            f"token {position} is not a token of the text; it has {len(encoding)}, of which "
+            "[CLS] and [SEP] are never guessed. Choose a word."
+        )
+    if encoding.input_ids[position] == bert.tokenizer.mask_id:
+        raise ValueError(f"token {position} is hidden already. Choose a word of the text.")
+    segments = torch.tensor([encoding.segment_ids], device=bert.device)
+    hidden_ids = list(encoding.input_ids)
+    hidden_ids[position] = bert.tokenizer.mask_id
+    kept = torch.ones_like(segments, dtype=torch.bool)
+    read, hidden = (
+        network.every_state(torch.tensor([ids], device=bert.device), segments, kept)
+        for ids in (encoding.input_ids, hidden_ids)
+    )  # [L+1, 1, T, D] each
+    num_layers = len(network.layers)
+    others = torch.arange(len(encoding), device=bert.device) != position
+    states = [
+        _run(network, hidden[0], read, others, num_read) for num_read in range(num_layers + 1)
+    ]
+    vectors = torch.stack([state[0, position] for state in states])
+    log_p = torch.cat([*word_log_probabilities(bert, vectors)])[:, : bert.tokenizer.vocab_size]
+    token_id = encoding.input_ids[position]
+    return Leakage(
+        position=position,
+        token=encoding.tokens[position],
+        probabilities=log_p[:, token_id].double().exp().cpu().numpy(),
+        best=tuple(bert.tokenizer.id_to_token(i) for i in log_p.argmax(-1).tolist()),
+    )
+
+
+def returned_shares(bert: Model, trace: Trace) -> Tensor:
+    """Return how much of what a place reads comes back from itself through others, [L-1, T].
+
+    Of each two layers that follow each other: the sum over other tokens j of j's share in what i
+    reads in the second, times i's share in what j reads in the first. Shares are the rows of value
+    zeroing, normalised: the path by which a word would reach the place that is to guess it, even
+    if no token could attend to itself.
+
+    Args:
+        bert: The checkpoint that made the trace, of at least two layers.
+        trace: Of any text or pair.
+
+    Raises:
+        ValueError: If there is one layer only, or weights are NaN or infinite.
+
+    Source: value zeroing of Mohebbi et al. 2023, over two layers.
+    """
+    shares = normalize_rows(value_zeroing(bert, trace))  # [L, T, T]
+    if len(shares) < 2:
+        raise ValueError("the checkpoint has one layer; a word comes back over two. Open another.")
+    there = shares * (1 - torch.eye(shares.shape[-1]))
+    return torch.einsum("lij,lji->li", there[1:], there[:-1])
+
+
+def _run(network: Network, start: Tensor, read: Tensor, others: Tensor, num_read: int) -> Tensor:
+    """Return the last state where the others come from `read` in the first layers."""
+
+    def put(layer: int, state: Tensor) -> Tensor:
+        """Give the next layer the others as they are in the text with the word."""
+        if layer + 1 >= num_read:
+            return state
+        return torch.where(others[None, :, None], read[layer + 1], state)
+
+    first = torch.where(others[None, :, None], read[0], start) if num_read else start
+    return network.run_layers(first, after=put)
