@@ -246,7 +246,7 @@ def _predictions(bert: Model, trace: Trace, masks: tuple[int, ...]) -> list[Word
         places, kind = best.positions, "masked"
     elif "next" in bert.capabilities:
         best = predict_next(bert, text_a, text_b, top_k=NUM_WORDS)
-        places, kind = (trace.num_tokens - 1,), "next"
+        places, kind = tuple(place - 1 for place in best.positions), "next"
     elif "replaced" in bert.capabilities:
         return [_replaced(bert, trace)]
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bertcore.analysis.words.next_words import next_surprise, predict_next
+from bertcore.analysis.words.next_words import end_of_text, next_surprise, predict_next
 
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame
@@ -63,8 +63,8 @@ def show_next(page: frame.Page) -> None:
     if "next" not in page.bert.capabilities:
         st.warning(NO_HEAD)
         return
-    num_tokens = page.trace.num_tokens
-    PLACE.key(default=num_tokens, low=1, high=num_tokens)
+    num_tokens, end = page.trace.num_tokens, end_of_text(page.trace)
+    PLACE.key(default=end, low=1, high=num_tokens)
     place = PLACE.value
 
     def pick(token: int) -> None:
@@ -77,9 +77,9 @@ def show_next(page: frame.Page) -> None:
         row = st.container(horizontal=True, vertical_alignment="center")
         row.button(
             "What comes after the end?",
-            disabled=place == num_tokens,
+            disabled=place == end,
             on_click=PLACE.put,
-            args=(num_tokens,),
+            args=(end,),
         )
         row.caption("Click a token to see what was expected there, given the tokens before it.")
         TOP_K.key(low=3, high=15)

@@ -296,6 +296,9 @@ def _show_curves(run: Run) -> None:
     random = (run.scores or {}).get("valid_share_random")
     chance = None if random is None else max(random, 1 - random)
     columns = [name for name in _COLUMNS if name in table]
+    has_line = run.unigram_entropy is not None and not {"mlm_loss", "valid_mlm_loss"}.isdisjoint(
+        table
+    )
     CURVES.show(
         None,
         table,
@@ -303,7 +306,7 @@ def _show_curves(run: Run) -> None:
         setup="",
         path=places.hide(str(run.path / "metrics.jsonl")),
         columns=columns,
-        unigrams="" if run.unigram_entropy is None else UNIGRAMS,
+        unigrams=UNIGRAMS if has_line else "",
     )
 
 

@@ -15,6 +15,7 @@ from bertcore.analysis.words.surprise import Surprise
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.others.network import OtherNetwork
+from bertcore.trace import Trace
 
 
 @torch.no_grad()
@@ -28,7 +29,7 @@ def predict_next(
     """Return the most probable tokens at each position, given those before it.
 
     Args:
-        positions: 1 to T; T is the place after the last token. None given: that place.
+        positions: 1 to T; T is the place after the last token. None given: `end_of_text`.
         top_k: Tokens for each position, at least 1.
 
     Returns:
@@ -42,7 +43,7 @@ def predict_next(
         raise ValueError(f"top_k is {top_k}; expected at least 1.")
     next_logits = _next_logits(bert)
     trace = bert.trace(text, text_pair)
-    places = list(positions) or [trace.num_tokens]
+    places = list(positions) or [end_of_text(trace)]
     wrong = [place for place in places if not 1 <= place <= trace.num_tokens]
     if wrong:
         raise ValueError(
@@ -71,6 +72,11 @@ def predict_next(
         ),
         mask="next token",
     )
+
+
+def end_of_text(trace: Trace) -> int:
+    """Return the place after the text: that of the [SEP] that BERT adds, T where none is added."""
+    return trace.num_tokens - (trace.num_tokens > 1 and trace.text_ids[-1] < 0)
 
 
 @torch.no_grad()

@@ -94,6 +94,8 @@ def test_the_checkpoint_predicts_next_tokens_and_fills_no_masks(tmp_path: Path) 
     best = logits[1].softmax(-1).topk(3)
     assert found.words[0].tolist() == [bert.tokenizer.id_to_token(i) for i in best.indices.tolist()]
     assert found.probabilities[0].tolist() == pytest.approx(best.values.tolist(), abs=1e-5)
+    # Of itself it says what comes after the text, where [SEP] stands.
+    assert predict_next(bert, "the dog runs").positions == (trace.num_tokens - 1,)
     bits = next_surprise(bert, "the dog runs").bits
     actual = torch.tensor(trace.input_ids[1:])[:, None]
     expected = -logits[:-1].log_softmax(-1).gather(1, actual)[:, 0] / torch.tensor(2.0).log()
