@@ -157,9 +157,9 @@ def grid(found: LogitAttribution, *, is_dark: bool) -> Figure:
         )
     )
     theme.plot_layout(fig, "", "", "", 34 * len(rows) + 70)
-    fig.update_xaxes(
-        tickvals=list(range(len(columns))), ticktext=columns, side="top", showgrid=False
-    )
+    # In two lines: beside the others there is no room for it on a narrow page.
+    names = [column.replace("feed-", "feed-<br>") for column in columns]
+    fig.update_xaxes(tickvals=list(range(len(columns))), ticktext=names, side="top", showgrid=False)
     fig.update_yaxes(
         tickvals=list(range(len(rows))), ticktext=rows, autorange="reversed", showgrid=False
     )
@@ -183,7 +183,7 @@ def token_boxes(result: TokenShares, *, is_dark: bool) -> Figure:
     """Draw the tokens as a text, coloured by what was taken from them."""
     numbers = [signed(share) for share in result.shares.tolist()]
     boxes = token_flow.place(result.tokens, numbers)
-    title = "lowered ← share of the logit → raised"
+    title = "lowers ← share → raises"
     traces = coloured_boxes(
         result.tokens, result.shares, numbers, boxes, is_dark=is_dark, scale_title=title
     )
