@@ -37,7 +37,8 @@ SIZE = Picture(
         "Each row is in parts of its longest; × is {second} over {first}. Speed is that of the "
         "encoder alone on this machine at the text above ({tokens} tokens): the bar is the median "
         "of five passes of each in turns, the thin line goes from the slowest to the fastest. "
-        "Other work on the machine slows both: two speeds whose lines overlap are not told apart."
+        "Other work on the machine slows both: two speeds whose lines overlap are not told apart "
+        "(≈)."
     ),
     code="""
 from bertcore.analysis.compare.speed import size_of, text_speeds

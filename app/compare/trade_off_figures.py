@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -56,7 +57,7 @@ def size_bars(measured: Measured, names: tuple[str, str]) -> Figure:
                 "symmetric": False,
                 "array": [row.reach(number)[1] / row.longest for row in rows],
                 "arrayminus": [row.reach(number)[0] / row.longest for row in rows],
-                "color": theme.SPECIAL,
+                "color": theme.ACCENT,
                 "thickness": 2,
                 "width": 5,
             },
@@ -81,7 +82,7 @@ def size_bars(measured: Measured, names: tuple[str, str]) -> Figure:
         margin={"l": 0, "r": 0, "t": 32, "b": 4},
         legend={"y": 1, "yanchor": "top", "yref": "container", "x": 0},
     )
-    fig.update_xaxes(visible=False, range=[0, 1.95])
+    fig.update_xaxes(visible=False, range=[0, 1.75])
     fig.update_yaxes(
         tickvals=places,
         ticktext=[row.title for row in rows],
@@ -190,11 +191,10 @@ class _Row:
 
     @property
     def verdict(self) -> str:
-        """The second over the first, or that they are not told apart."""
-        ratio = f"×{self.values[1] / self.values[0]:.2f}"
+        """The second over the first; ≈ where they are not told apart."""
         if self.ranges is None or are_told_apart(*self.ranges):
-            return ratio
-        return f"{ratio}, not told apart"
+            return f"×{self.values[1] / self.values[0]:.2f}"
+        return "≈"
 
     @property
     def hovers(self) -> list[str]:
@@ -205,9 +205,9 @@ class _Row:
         return [f"{text} ({low:,.0f} to {high:,.0f})" for text, (low, high) in pairs]
 
     def reach(self, number: int) -> Range:
-        """Return how far the slowest and the fastest pass are from the median."""
+        """Return how far the slowest and the fastest pass are from the median; NaN of a count."""
         if self.ranges is None:
-            return 0.0, 0.0
+            return math.nan, math.nan
         value, (low, high) = self.values[number], self.ranges[number]
         return value - low, high - value
 

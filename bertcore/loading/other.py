@@ -110,7 +110,7 @@ def load_other(
     config = _read_config(model_type, values, weights, file)
     matches = list(_matches(family.openers, config, weights, file))
     match = _choose(matches, weights, opening.files.folder)
-    shape = read_config(config, family, heads=match.opener.heads)
+    shape = read_config(config, heads=match.opener.heads, family=family)
     try:
         fitted = tokenizer.for_table(shape.vocab_size)
     except ValueError as error:

@@ -8,7 +8,7 @@ from typing import Any
 
 from bertcore.config import BertConfig
 from bertcore.families import Family
-from bertcore.others.families import OtherFamily
+from bertcore.others.families import OTHERS, OtherFamily
 
 NO_LIMIT = 512
 """Tokens that are read where the architecture itself has no limit (T5, XLNet)."""
@@ -78,15 +78,18 @@ def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
     return config
 
 
-def read_config(config: Any, family: OtherFamily, *, heads: frozenset[str]) -> OtherConfig:
+def read_config(
+    config: Any, *, heads: frozenset[str], family: OtherFamily | None = None
+) -> OtherConfig:
     """Return the shape of a configuration of `transformers`.
 
     Args:
         config: Of the family.
-        family: Of the checkpoint.
         heads: Those that the checkpoint has: "mlm", "next", "nsp".
+        family: Of the checkpoint; None: the one of OTHERS.
     """
     model_type = config.model_type
+    family = family or OTHERS[model_type]
     absent = dict(family.absent)
     if model_type.startswith("deberta"):
         if config.position_biased_input:

@@ -54,8 +54,8 @@ def test_size_and_speed_of_two_families(
     assert np.all((drawn[0] > 0) & (drawn[1] > 0))
     spread = [[numbers(bar["error_x"][end]) for end in ("arrayminus", "array")] for bar in bars]
     for values, (below, above) in zip(drawn, spread, strict=True):
-        assert np.all(values + above <= 1 + 1e-9)
-        assert np.all(below[:2] + above[:2] == 0)  # parameters and memory are counted
+        assert np.all(values[2:] + above[2:] <= 1 + 1e-9)
+        assert np.all(np.isnan(below[:2] + above[:2]))  # parameters and memory are counted
         assert np.all(below[2:] + above[2:] > 0)
     for row in (2, 3):
         ends = [
@@ -63,7 +63,7 @@ def test_size_and_speed_of_two_families(
             for v, (low, high) in zip(drawn, spread, strict=True)
         ]
         overlap = ends[0][0] <= ends[1][1] and ends[1][0] <= ends[0][1]
-        assert ("not told apart" in charts["size"][2]["text"][row]) == overlap
+        assert charts["size"][2]["text"][row].endswith("≈") == overlap
     lengths = [
         len(load(folders[n], device="cpu").tokenize(A).input_ids) for n in ("start", "distilbert")
     ]
