@@ -11,6 +11,7 @@ from benchmarks import (
     attention_views,
     edit_time,
     exam,
+    families,
     finetune,
     finetune_tasks,
     head_ranking,
@@ -49,6 +50,7 @@ BENCHMARKS = {
     "finetune": finetune.run,
     "finetune_tasks": finetune_tasks.run,
     "objectives": objectives.run,
+    "families": families.run,
 }
 
 
@@ -122,7 +124,11 @@ def main() -> None:
     unknown = [name for name in chosen.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"there is no benchmark {unknown[0]!r}; expected {', '.join(BENCHMARKS)}")
-    without = {"finetune_tasks": not chosen.tasks, "objectives": not chosen.objective_corpus}
+    without = {
+        "finetune_tasks": not chosen.tasks,
+        "objectives": not chosen.objective_corpus,
+        "families": not chosen.objective_corpus,
+    }
     every = [name for name in BENCHMARKS if not without.get(name)]
     for name in chosen.names or every:
         print(f"## {name}\n", flush=True)

@@ -23,7 +23,6 @@ from benchmarks import finetune_tasks, tables
 from benchmarks.finetune_tasks import SPECS, Spec
 from bertcore import load
 from bertcore.bert import Bert
-from bertcore.config import bert_of
 from bertcore.grammar import MinimalPair, accuracies, bundled_pairs, read_pairs, score_pairs
 from bertcore.loading import load_bert
 from bertcore.pretraining import (
@@ -39,6 +38,7 @@ from bertcore.pretraining import (
     resume_run,
     start_run,
 )
+from bertcore.shapes import shape_of
 from bertcore.training.progress import Progress
 
 RESULT = "benchmark.json"
@@ -77,6 +77,7 @@ class Variant:
     data: dict[str, Any] = field(default_factory=dict)
     train: dict[str, Any] = field(default_factory=dict)
     shape: dict[str, Any] = field(default_factory=dict)
+    family: str = "bert"
 
 
 VARIANTS = (
@@ -203,10 +204,12 @@ def speed(variant: Variant) -> dict[str, Any]:
 def begin(variant: Variant, folder: Path, steps: int) -> Pretraining:
     """Start the run of a variant."""
     tokenizer = load("default").tokenizer
-    shape = bert_of(
+    shape = shape_of(
+        variant.family,
         vocab_size=tokenizer.vocab_size,
         num_hidden_layers=OPTIONS.layers,
         hidden_size=OPTIONS.hidden,
+        pad_token_id=tokenizer.pad_id,
     )
     assert OPTIONS.valid is not None
     return start_run(
