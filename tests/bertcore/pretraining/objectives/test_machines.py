@@ -37,24 +37,45 @@ def test_a_compiled_run_has_the_losses_of_a_plain_one(tmp_path: Path, objective:
     assert compiled[0] == pytest.approx(plain[0], abs=1e-5)
 
 
+def train(folder: Path, objective: str, number: int, **environ: str) -> list[dict[str, Any]]:
+    """Train in so many processes; return the lines of metrics."""
+    write_documents(folder / "train.txt", small_documents(60))
+    write_documents(folder / "valid.txt", small_documents(8, seed=5))
+    tiny_tokenizer().save(folder / "tokenizer")
+    text = ["--corpus", folder / "train.txt", "--valid", folder / "valid.txt"]
+    family = ["--family", "albert"] if objective == "mlm+sop" else []
+    out = folder / f"run-{number}"
+    words = ["pretrain", *text, "--tokenizer", folder / "tokenizer", "--out", out, *SIZE]
+    run_together(number, [*words, "--objective", objective, *family, *LENGTH.split()], **environ)
+    return [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+
+
+def assert_same_course(one: list[dict[str, Any]], two: list[dict[str, Any]]) -> None:
+    assert len(one) == len(two) > 1
+    for mine, other in zip(one, two, strict=True):
+        assert mine.keys() == other.keys()
+        for name in mine.keys() - {"seconds", "valid_minimal_pairs"}:
+            assert mine[name] == pytest.approx(other[name], abs=1e-4), (mine["step"], name)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("objective", OURS)
 def test_two_processes_train_as_one(tmp_path: Path, objective: str) -> None:
-    write_documents(tmp_path / "train.txt", small_documents(60))
-    write_documents(tmp_path / "valid.txt", small_documents(8, seed=5))
-    tiny_tokenizer().save(tmp_path / "tokenizer")
-    text = ["--corpus", tmp_path / "train.txt", "--valid", tmp_path / "valid.txt"]
-    family = ["--family", "albert"] if objective == "mlm+sop" else []
-    lines: list[list[dict[str, Any]]] = []
-    for number in (1, 2):
-        out = tmp_path / f"run-{number}"
-        words = ["pretrain", *text, "--tokenizer", tmp_path / "tokenizer", "--out", out, *SIZE]
-        run_together(number, [*words, "--objective", objective, *family, *LENGTH.split()])
-        lines.append(
-            [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
-        )
-    assert len(lines[0]) == len(lines[1]) > 1
-    for one, two in zip(*lines, strict=True):
-        assert one.keys() == two.keys()
-        for name in one.keys() - {"seconds", "valid_minimal_pairs"}:
-            assert one[name] == pytest.approx(two[name], abs=1e-4), (one["step"], name)
+    assert_same_course(train(tmp_path, objective, 1), train(tmp_path, objective, 2))
+
+
+SHARDING = {"ACCELERATE_USE_FSDP": "true", "FSDP_VERSION": "2"}
+"""What `accelerate launch --use_fsdp --fsdp_version 2` sets."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("objective", ["wwm", "causal", "unilm", "mlm+sop"])
+def test_two_processes_that_share_the_weights_train_as_one(tmp_path: Path, objective: str) -> None:
+    whole, sharded = train(tmp_path, objective, 1), train(tmp_path, objective, 2, **SHARDING)
+    assert_same_course(whole, sharded)
+
+
+@pytest.mark.slow
+def test_what_is_trained_beside_the_network_is_not_sharded(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="does not cover what the objective 'span-sbo' trains"):
+        train(tmp_path, "span-sbo", 2, **SHARDING)
