@@ -86,7 +86,7 @@ var bundle = (() => {
   }
 
   // app/objectives/drawing.ts
-  var MOST = 60;
+  var MOST = 48;
   var ANSWER = "its answer";
   function component({ parentElement, data, setTriggerValue }) {
     let root = parentElement.querySelector(".objectives");

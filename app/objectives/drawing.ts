@@ -7,7 +7,7 @@ import { element } from "../browser/elements";
 import { percent } from "../browser/text";
 import { below, carriesLoss, fateName, fatesOf, groupAt, writesAll, type Answer, type Drawing, type Shown } from "./model";
 
-const MOST = 60; // tokens of a row in the overview
+const MOST = 48; // tokens of a row in the overview
 const ANSWER = "its answer";
 
 export default function component({ parentElement, data, setTriggerValue }: Mounted<Drawing>): void {

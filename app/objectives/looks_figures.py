@@ -7,7 +7,7 @@ import pandas as pd
 from bertcore.analysis.objectives.demo import Looks
 
 from ..plots import theme
-from ..plots.figure import Figure, heatmap
+from ..plots.figure import Figure, Properties, heatmap
 from ..plots.formats import ON_AXIS, shorten
 
 MOST_NAMED = 72
@@ -18,29 +18,33 @@ SEEN, UNSEEN = theme.SEGMENT_A, "rgba(127, 134, 152, 0.12)"
 def looks_map(looks: Looks) -> Figure:
     """Draw a field for each pair of tokens: blue where the row may look at the column."""
     num_rows, num_columns = looks.allowed.shape
-    states = [
-        ["may look at" if one else "must not look at" for one in row] for row in looks.allowed
-    ]
+    is_large = num_columns > MOST_NAMED
+    hover: Properties = {"hoverinfo": "skip"}
+    if not is_large:  # a text for each of very many cells would be megabytes
+        verbs = ("must not look at", "may look at")
+        hover = {
+            "customdata": [[verbs[int(one)] for one in row] for row in looks.allowed],
+            "text": [[theme.escape(shorten(one)) for one in looks.columns]] * num_rows,
+            "hovertemplate": "%{y} %{customdata} %{text}<extra></extra>",
+        }
     fig = Figure(
         heatmap(
             z=looks.allowed.astype("int8"),
             x=list(range(num_columns)),
             y=list(range(num_rows)),
-            customdata=states,
-            text=[[theme.escape(shorten(one)) for one in looks.columns]] * num_rows,
-            hovertemplate="row %{y} %{customdata} %{text}<extra></extra>",
+            **hover,
             zmin=0,
             zmax=1,
             colorscale=[[0, UNSEEN], [1, SEEN]],
             showscale=False,
-            xgap=1,
-            ygap=1,
+            xgap=0 if is_large else 1,
+            ygap=0 if is_large else 1,
         )
     )
-    cell = 22 if num_rows <= 30 else 16 if num_rows <= MOST_NAMED else 6
+    cell = 22 if num_rows <= 30 else 16 if num_rows <= MOST_NAMED else 700 / num_rows
     if looks.allowed.all():  # nothing to make out in it
         cell = min(cell, 13)
-    theme.plot_layout(fig, "", "is looked at", "looks", 150 + cell * num_rows)
+    theme.plot_layout(fig, "", "is looked at", "looks", 150 + round(cell * num_rows))
     for axis, names in (("xaxis", looks.columns), ("yaxis", looks.rows)):
         if len(names) > MOST_NAMED:
             continue

@@ -273,6 +273,11 @@ def _show_example(
         ),
         key="objective_detail",
     )
+    for ends in example.ends:
+        span = " ".join(ends.span)
+        st.markdown(
+            f"From both ends: **{plain(ends.left)}** … **{plain(ends.right)}** → {plain(span)}"
+        )
     for note in example.notes:
         st.caption(plain(note))
     if answer is None:

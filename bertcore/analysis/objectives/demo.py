@@ -49,6 +49,16 @@ class Looks:
     """[R, C]"""
 
 
+@dataclass(frozen=True, slots=True)
+class SpanEnds:
+    """What SpanBERT predicts from the two tokens beside a span."""
+
+    left: str
+    right: str
+    span: tuple[str, ...]
+    """Its pieces, in order."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ObjectiveExample:
     """One text under one objective."""
@@ -68,6 +78,8 @@ class ObjectiveExample:
     """Of XLNet, when each token is predicted, from 1; 0 for the others, [T]. () for others."""
     direction: str
     """UniLM's mask; "" of others."""
+    ends: tuple[SpanEnds, ...]
+    """Of SpanBERT, the spans with a token on both sides; () of others."""
     looks: tuple[Looks, ...]
     notes: tuple[str, ...]
     """What is odd about this text or this vocabulary, a sentence each."""
@@ -144,6 +156,7 @@ def objective_example(
         verdict="" if judged is None else PAIR_LABELS[objective][judged.label],
         order=() if rank is None else tuple((rank + 1).tolist()),
         direction=found.direction or "",
+        ends=_ends(named, prepared, found),
         looks=_looks(named, prepared, found),
         notes=_notes(objective, prepared, found),
     )
@@ -214,6 +227,17 @@ def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             joined.append((start, end))
     return joined
+
+
+def _ends(named: _Names, prepared: Prepared, found: Draw) -> tuple[SpanEnds, ...]:
+    """Return the spans that are predicted from their ends, which the network reads."""
+    read, text = named(found.corrupted.input_ids), named(prepared.given.row.ids)
+    spans: dict[tuple[int, int], list[str]] = {}
+    for one in found.boundaries:
+        spans.setdefault((one.left, one.right), []).append(text[one.place])
+    return tuple(
+        SpanEnds(read[left], read[right], tuple(span)) for (left, right), span in spans.items()
+    )
 
 
 def _looks(named: _Names, prepared: Prepared, found: Draw) -> tuple[Looks, ...]:

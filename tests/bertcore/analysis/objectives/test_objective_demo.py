@@ -145,6 +145,21 @@ def test_spans_longer_than_the_text_are_noted(bert: Bert) -> None:
     assert not example(bert, "spans").notes
 
 
+def test_spans_are_told_from_both_their_ends(bert: Bert) -> None:
+    found = example(bert, "spans", seed=5, share=0.4)
+    reads, text = [token.text for token in found.reads], found.original
+    hidden = [place for place, token in enumerate(found.reads) if token.target]
+    assert [piece for ends in found.ends for piece in ends.span] == [text[i] for i in hidden]
+    for ends in found.ends:
+        size = len(ends.span)
+        assert any(
+            (reads[i], reads[i + size + 1], text[i + 1 : i + 1 + size])
+            == (ends.left, ends.right, ends.span)
+            for i in range(len(reads) - size - 1)
+        )
+    assert example(bert, "masked-words").ends == ()
+
+
 def test_counts_are_of_this_text(bert: Bert) -> None:
     counts = count_objective(bert, "masked-words", A, B, num_draws=50)
     assert counts.num_tokens == len(bert.tokenize(A, B))
