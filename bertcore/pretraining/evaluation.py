@@ -63,9 +63,9 @@ class ObjectiveScores:
     """On BERT's masks (15%, 80/10/10), where the network fills in masked words."""
 
     def to_dict(self) -> dict[str, int | float]:
-        """Return all scores by name."""
+        """Return all scores by name; those on BERT's masks have its names."""
         masked = {} if self.masked is None else self.masked.to_dict()
-        return {**masked, **self.values, "num_rows": self.num_rows}
+        return {"num_rows": self.num_rows, **self.values, **masked}
 
 
 @torch.no_grad()

@@ -10,6 +10,7 @@ from transformers import AlbertForPreTraining
 
 from bertcore import Bert, load
 from bertcore.pretraining import check_inputs
+from bertcore.pretraining.evaluation import ObjectiveScores
 from bertcore.pretraining.objectives import objective_named
 from tests.bertcore.pretraining.objectives.test_objectives import ALBERT, DATA, build
 from tests.support.small_corpus import small_corpus, write_documents
@@ -60,6 +61,10 @@ def test_the_checkpoint_tells_the_order_and_shares_its_layers(tmp_path: Path) ->
     run = build(tmp_path, "mlm+sop", steps=2)
     scores = run.run()
     assert scores is not None
+    assert isinstance(scores, ObjectiveScores)
+    assert scores.masked is not None
+    # Its own pairs give another masked-word loss than the rows by which objectives are compared.
+    assert scores.to_dict()["mlm_loss"] == scores.masked.mlm_loss != scores.values["mlm_loss"]
     assert {"sop_loss", "sop_accuracy", "mlm_loss", "mlm_top1"} <= scores.to_dict().keys()
     folder = run.folder.checkpoints()[-1]
     theirs = AlbertForPreTraining.from_pretrained(folder)
