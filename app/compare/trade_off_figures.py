@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,15 +51,6 @@ def size_bars(measured: Measured, names: tuple[str, str]) -> Figure:
             name=theme.escape(name),
             offsetgroup=str(number),
             marker={"color": colour, "line_width": 0},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [row.reach(number)[1] / row.longest for row in rows],
-                "arrayminus": [row.reach(number)[0] / row.longest for row in rows],
-                "color": theme.ACCENT,
-                "thickness": 2,
-                "width": 5,
-            },
             customdata=[row.hovers[number] for row in rows],
             hovertemplate=f"{theme.escape(name)}: %{{customdata}}<extra></extra>",
         )
@@ -75,6 +65,8 @@ def size_bars(measured: Measured, names: tuple[str, str]) -> Figure:
         hoverinfo="skip",
         showlegend=False,
     )
+    for number in range(2):
+        _add_ranges(fig, rows, number)
     theme.plot_layout(fig, "", "", "", _ROW * len(rows) + 40)
     fig.update_layout(
         barmode="group",
@@ -90,6 +82,30 @@ def size_bars(measured: Measured, names: tuple[str, str]) -> Figure:
         showgrid=False,
     )
     return fig
+
+
+def _add_ranges(fig: Figure, rows: Sequence[_Row], number: int) -> None:
+    """Draw thin lines from the slowest to the fastest pass, on the bars of one checkpoint."""
+    timed = [(place, row) for place, row in enumerate(rows) if row.ranges is not None]
+    fig.add(
+        "bar",
+        x=[row.values[number] / row.longest for _, row in timed],
+        y=[place for place, _ in timed],
+        orientation="h",
+        offsetgroup=str(number),
+        marker={"color": "rgba(0, 0, 0, 0)", "line_width": 0},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [row.reach(number)[1] / row.longest for _, row in timed],
+            "arrayminus": [row.reach(number)[0] / row.longest for _, row in timed],
+            "color": theme.ACCENT,
+            "thickness": 2,
+            "width": 5,
+        },
+        hoverinfo="skip",
+        showlegend=False,
+    )
 
 
 def size_table(measured: Measured) -> pd.DataFrame:
@@ -205,9 +221,8 @@ class _Row:
         return [f"{text} ({low:,.0f} to {high:,.0f})" for text, (low, high) in pairs]
 
     def reach(self, number: int) -> Range:
-        """Return how far the slowest and the fastest pass are from the median; NaN of a count."""
-        if self.ranges is None:
-            return math.nan, math.nan
+        """Return how far the slowest and the fastest pass of a speed are from the median."""
+        assert self.ranges is not None
         value, (low, high) = self.values[number], self.ranges[number]
         return value - low, high - value
 

@@ -147,8 +147,8 @@ def _show_totals(names: Sequence[str], taken: Sequence[Exam]) -> None:
         st.caption(plain(note))
 
 
-def _choose_second(page: frame.Page) -> list[Side]:
-    """Draw the choice of another checkpoint; return the page's, and the other if there is one."""
+def _choose_second() -> None:
+    """Draw the choice of another checkpoint."""
     options = list(dict.fromkeys([NOBODY, *choices(), SECOND.value]))
     names = shown_names([source for source in options if source != NOBODY])
     st.selectbox(
@@ -165,6 +165,10 @@ def _choose_second(page: frame.Page) -> list[Side]:
         ),
         width=210,
     )
+
+
+def _open_both(page: frame.Page) -> list[Side]:
+    """Return the page's checkpoint, and the other if there is one, whose fetching may be drawn."""
     chosen = SECOND.value.strip()
     if chosen in (NOBODY, page.bert_key.source):
         own, _ = sides(page, page.bert_key.source)
@@ -192,7 +196,8 @@ def draw() -> None:
     with row:
         one_of("Hidden with a piece", SCORING_NAMES, SCORING, with_label=True)
         column = "" if chosen is None else sources.choose_column(chosen.file)
-        takers = _choose_second(page)
+        _choose_second()
+    takers = _open_both(page)
     if chosen is None:
         st.caption(sources.ABOUT_FILES)
         frame.end_page()

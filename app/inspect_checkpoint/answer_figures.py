@@ -67,9 +67,15 @@ def labels_bars(answer: LabelsAnswer, chosen: int) -> Figure:
     return _bars(names, [float(answer.probabilities[i]) for i in order], colours)
 
 
-def span_bars(answer: SpanAnswers, chosen: int) -> Figure:
-    """Draw the best answers, and that there is none, as bars."""
-    names = [span.text for span in answer.spans] + ["no answer ([CLS])"]
+def span_bars(answer: SpanAnswers, chosen: int, cls_token: str) -> Figure:
+    """Draw the best answers, and that there is none, as bars.
+
+    Args:
+        answer: To a question.
+        chosen: The answer that is explained.
+        cls_token: The one that stands for no answer: "[CLS]", of RoBERTa "<s>".
+    """
+    names = [span.text for span in answer.spans] + [f"no answer ({cls_token})"]
     values = [span.probability for span in answer.spans] + [answer.no_answer]
     colours = [theme.SEGMENT_A] * len(answer.spans) + [theme.SPECIAL]
     colours[chosen] = theme.ACCENT

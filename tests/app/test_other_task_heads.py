@@ -12,7 +12,7 @@ from tests.support.finetuning_files import (
     write_tags,
 )
 from tests.support.labelled_upload import ran, with_file
-from tests.support.opened import ok, opener, page_of, said, with_results
+from tests.support.opened import named_charts, ok, opener, page_of, said, with_results
 from tests.support.tiny_others import make_other_task
 
 HEADS = {
@@ -54,6 +54,8 @@ def test_inspect(folders, monkeypatch, name, why):
     expected = {"words": 3, "parts": 1, "layers": 2, "swaps": 0}[why]
     assert len(at.get("plotly_chart")) == 1 + expected
     assert "Example" not in said(at)
+    if name == "xlnet answers":
+        assert "no answer (&lt;cls&gt;)" in named_charts(at, "inspect")["spans"][0]["customdata"][-1]
     if why == "parts":
         lacks_positions = name.startswith(("deberta", "xlnet"))
         assert ("adds no position vectors" in said(at)) == lacks_positions

@@ -57,7 +57,9 @@ class SpanView(TaskView):
         st.header(f"The model answers **{text}**, with {percent(best.probability)}", anchor=False)
         numbers = list(range(len(answer.spans)))
         key = SPAN.key(options=numbers)
-        SPANS.show(page, answer, drawn={"chosen": SPAN.value}, setup=setup, with_caption=False)
+        encoding = source.encoding
+        drawn = {"chosen": SPAN.value, "cls_token": encoding.tokens[encoding.cls_place]}
+        SPANS.show(page, answer, drawn=drawn, setup=setup, with_caption=False)
         st.selectbox(
             "Explain the answer",
             numbers,
