@@ -13,6 +13,7 @@ from bertcore.bias.crows_pairs import (
     score_crows_pairs,
     stereotype_shares,
 )
+from bertcore.bias.debiased import Debiased, debias_table
 from bertcore.bias.direction import Direction, Probe, find_direction, probe, project
 from bertcore.bias.erasure import Eraser, equalise, inlp, leace, neutralise
 from bertcore.bias.own_sets import (
@@ -55,6 +56,7 @@ __all__ = [
     "MEASURES",
     "Association",
     "AssociationTest",
+    "Debiased",
     "Direction",
     "DirectionWords",
     "Eraser",
@@ -76,6 +78,7 @@ __all__ = [
     "association",
     "association_tests",
     "chance_effects",
+    "debias_table",
     "direction_words",
     "equalise",
     "find_direction",

@@ -51,6 +51,7 @@ class Options:
     layer: int | None
     pooling: str
     skip_bad_rows: bool
+    save: Path | None
 
 
 def register(app: typer.Typer) -> None:
@@ -95,6 +96,14 @@ def bias(
         ),
     ] = None,
     pooling: Annotated[str, typer.Option("--pooling", help="With --layer: mean or cls.")] = "mean",
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            "--save",
+            help="direction: write a checkpoint here whose token table is neutralised and "
+            "equalised along it (hard debiasing).",
+        ),
+    ] = None,
     skip_bad_rows: Annotated[
         bool, typer.Option("--skip-bad-rows", help="Leave out items that cannot be scored.")
     ] = False,
@@ -125,6 +134,10 @@ def bias(
         raise ValueError(f"the measure is {measure!r}; expected one of {', '.join(measures)}.")
     from bertcore import load
 
+    if save is not None and measure != "direction":
+        raise ValueError(f"--save is for the measure direction, not {measure}.")
+    if save is not None and save.exists() and any(save.iterdir() if save.is_dir() else [save]):
+        raise ValueError(f"--save is {str(save)!r}, which is not empty. Name a new folder.")
     options = Options(
         template=template or [],
         group=group or [],
@@ -132,6 +145,7 @@ def bias(
         layer=layer,
         pooling=pooling,
         skip_bad_rows=skip_bad_rows,
+        save=save,
     )
     with stages() as on_stage:
         on_stage("opening the checkpoint", None)
@@ -506,6 +520,7 @@ def _direction(bert: Model, file: Path | None, options: Options, on_stage: OnSta
     import numpy as np
 
     from bertcore.bias import (
+        debias_table,
         direction_words,
         find_direction,
         inlp,
@@ -572,4 +587,14 @@ def _direction(bert: Model, file: Path | None, options: Options, on_stage: OnSta
         "cosines": leaning,
         "probes": {name: asdict(found) for name, found in probes.items()},
     }
+    if options.save is not None:
+        on_stage("debiasing the token table", None)
+        changed = debias_table(bert, words)
+        changed.bert.save(options.save)
+        data["saved"] = str(options.save)
+        notes.append(
+            f"{options.save} holds the checkpoint with {changed.num_neutralised:,} rows of its "
+            f"token table neutralised and {len(changed.equalised)} pairs equalised. Measure it "
+            "again, and its quality: bertscope bias and bertscope evaluate with --checkpoint."
+        )
     return Audit([parts, table, probing], data, notes)

@@ -117,6 +117,18 @@ def test_direction() -> None:
     assert "nurse" in found["cosines"]
 
 
+def test_a_debiased_checkpoint_is_saved(tmp_path: Path) -> None:
+    folder = tmp_path / "debiased"
+    found = json.loads(run("direction", "--save", folder, "--json"))
+    assert found["saved"] == str(folder)
+    assert "neutralised" in " ".join(found["notes"])
+    after = json.loads(run("direction", "--checkpoint", folder, "--json"))
+    # The direction is found anew from the equalised pairs, so what is left is not quite zero.
+    reach = [max(map(abs, each["cosines"].values())) for each in (found, after)]
+    assert reach[1] < reach[0] / 3
+    assert "not empty" in refusal("direction", "--save", folder)
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -127,6 +139,7 @@ def test_direction() -> None:
         (("templates", "--template", "x", "--group", "a", "--filler", "y"), "a name and words"),
         ((*TYPED, "--filler", "\u4e00"), "cannot be written"),
         (("templates", "a.csv"), "takes no file"),
+        (("templates", "--save", "x"), "--save is for"),
         (("weat", "--layer", "99"), "layer is 99"),
         (("weat", "--layer", "1", "--pooling", "sum"), "pooling is 'sum'"),
     ],

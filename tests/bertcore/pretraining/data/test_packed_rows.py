@@ -338,8 +338,8 @@ def test_an_empty_text_is_still_refused(texts: Path, tmp_path: Path) -> None:
     words = words_of(texts, tmp_path / "run", "--steps", "4", "--objective", "mlm")
     words[words.index(str(texts / "train.txt"))] = str(empty)
     assert "has no text" in refusal(*words)
-    assert "objective is 'rtd'" in refusal(
-        *words_of(texts, tmp_path / "run", "--steps", "4", "--objective", "rtd")
+    assert "objective is 'cbow'" in refusal(
+        *words_of(texts, tmp_path / "run", "--steps", "4", "--objective", "cbow")
     )
 
 
