@@ -50,6 +50,10 @@ PERCENTAGE = Field("objective_share", 15)
 DIRECTION = Field("objective_mask", DRAWN, (DRAWN, *DIRECTIONS))
 LOOKER = Field("objective_looks", 0)
 
+FIRST_TERM = (
+    " It is the loss of the masked words; the other term needs SpanBERT's own head, which is not "
+    "read here."
+)
 DRAW = """
 from bertcore.analysis.objectives.demo import objective_example
 
@@ -283,9 +287,10 @@ def _show_example(
     if answer is None:
         st.caption(f"**No answer.** {plain(frame.sentence_of(ValueError(reason)))}")
     elif answer.places:
+        term = FIRST_TERM if example.ends else ""
         st.markdown(
             f"This checkpoint's mean loss here is **{answer.loss:.2f}** nats, over "
-            f"{len(answer.places)} place{'s' if len(answer.places) > 1 else ''}."
+            f"{len(answer.places)} place{'s' if len(answer.places) > 1 else ''}.{term}"
         )
     EXAMPLE.offer(page, example, record=example, loss_at=entry.loss_at, **values)
     _show_looks(page, example, values)

@@ -78,6 +78,8 @@ def test_the_answer_is_the_cores(page: AppTest, folder: Path) -> None:
     bert = load(folder, device="cpu")
     answer = objective_answer(bert, "spans", *PAIR.values(), seed=4, share=0.4)
     assert f"**{answer.loss:.2f}** nats" in said(app)
+    assert "SpanBERT's own head" in said(app)
+    assert "From both ends" in said(app)
     losses = [one["loss"] for one in drawn(app)["objectives"][0]["answers"]]
     assert losses == pytest.approx([one.loss for one in answer.places], abs=1e-5)
     names: dict[str, Any] = {}
