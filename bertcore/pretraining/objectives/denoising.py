@@ -20,7 +20,6 @@ from bertcore.loading import load
 from bertcore.network import Network
 from bertcore.objectives import IGNORED, Corrupted, Pieces, Row, bart_noise, mass, t5_spans
 from bertcore.others.config import read_config
-from bertcore.others.families import OTHERS
 from bertcore.others.network import OtherNetwork
 from bertcore.pretraining.data.batches import Totals
 from bertcore.pretraining.data.corpus import PackedCorpus
@@ -116,8 +115,7 @@ class Denoising(Objective):
         with torch.random.fork_rng([]):
             torch.manual_seed(config.seed)
             model = self.model(shape, config.dropout)
-        family = OTHERS[model.config.model_type]
-        network = OtherNetwork(model, read_config(model.config, family, heads=WORDS), WORDS)
+        network = OtherNetwork(model, read_config(model.config, heads=WORDS), WORDS)
         # Typed for our network; of this one the parameters and the token table are used.
         return cast(Network, network)
 
