@@ -76,7 +76,7 @@ CURVES = Picture(
     table=_same,
     how=(
         "Blue: the training text, one batch a point, so it is noisy. Orange: held-out text, which "
-        "it never learns from; judge by this one. A loss of ln V means pure guessing{unigrams}. "
+        "it never learns from; judge by this one. {guessing}. "
         "If orange rises while blue falls, the model overfits."
     ),
     code="""
@@ -86,6 +86,12 @@ table = pd.read_json({path!r}, lines=True)
 table[{columns!r}]
 """,
 )
+GUESSING = "A loss of ln V means pure guessing"
+OF_PAIR = (
+    "The loss is the generator's plus 50 times the discriminator's; of these ln V and ln 2 mean "
+    "pure guessing"
+)
+"""In a run of replaced tokens."""
 UNIGRAMS = "; at the dashed line the model knows how frequent words are and nothing else"
 
 
@@ -296,6 +302,7 @@ def _show_curves(run: Run) -> None:
     random = (run.scores or {}).get("valid_share_random")
     chance = None if random is None else max(random, 1 - random)
     columns = [name for name in _COLUMNS if name in table]
+    is_pair = "replaced_loss" in table
     has_line = run.unigram_entropy is not None and not {"mlm_loss", "valid_mlm_loss"}.isdisjoint(
         table
     )
@@ -306,7 +313,7 @@ def _show_curves(run: Run) -> None:
         setup="",
         path=places.hide(str(run.path / "metrics.jsonl")),
         columns=columns,
-        unigrams=UNIGRAMS if has_line else "",
+        guessing=OF_PAIR if is_pair else GUESSING + (UNIGRAMS if has_line else ""),
     )
 
 

@@ -161,6 +161,9 @@ def test_a_run_of_another_objective_shows_its_own_score(page, runs, objective, l
         drawn = " ".join(chart.proto.spec for chart in at.get("plotly_chart"))
         assert "Loss of the objective" in drawn
         assert "Masked words" not in drawn
+        captions = " ".join(caption.value for caption in at.caption)
+        assert "dashed" not in captions  # it is drawn in the loss of masked words
+        assert ("50 times" in captions) == (objective == "rtd")
 
 
 def test_the_caption_names_the_dashed_line_only_where_it_is_drawn(page, runs):
