@@ -71,7 +71,8 @@ from pathlib import Path
 from bertcore.bias import MEASURES, read_crows_pairs, score_crows_pairs, stereotype_shares
 from bertcore.finetuning.data.files import BadRows
 
-{read}scores = score_crows_pairs(bert, items)
+{read}
+scores = score_crows_pairs(bert, items)
 for measure in MEASURES[:3]:
     print(measure, stereotype_shares(scores, measure))
 """,
@@ -93,7 +94,8 @@ from pathlib import Path
 from bertcore.bias import read_stereoset, score_stereoset, stereoset_scores
 from bertcore.finetuning.data.files import BadRows
 
-{read}stereoset_scores(score_stereoset(bert, items))
+{read}
+stereoset_scores(score_stereoset(bert, items))
 """,
     needs=frozenset({"mlm"}),
 )
@@ -112,7 +114,8 @@ from pathlib import Path
 from bertcore.bias import pronoun_shares, read_winobias, score_pronouns
 from bertcore.finetuning.data.files import BadRows
 
-{read}pronoun_shares(score_pronouns(bert, items))
+{read}
+pronoun_shares(score_pronouns(bert, items))
 """,
     needs=frozenset({"mlm"}),
 )
