@@ -71,7 +71,7 @@ from pathlib import Path
 from bertcore.bias import MEASURES, read_crows_pairs, score_crows_pairs, stereotype_shares
 from bertcore.finetuning.data.files import BadRows
 
-{read}
+items = read_crows_pairs({files}, bad_rows=BadRows(skip=True))
 scores = score_crows_pairs(bert, items)
 for measure in MEASURES[:3]:
     print(measure, stereotype_shares(scores, measure))
@@ -94,7 +94,7 @@ from pathlib import Path
 from bertcore.bias import read_stereoset, score_stereoset, stereoset_scores
 from bertcore.finetuning.data.files import BadRows
 
-{read}
+items = read_stereoset({files}, bad_rows=BadRows(skip=True))
 stereoset_scores(score_stereoset(bert, items))
 """,
     needs=frozenset({"mlm"}),
@@ -114,7 +114,7 @@ from pathlib import Path
 from bertcore.bias import pronoun_shares, read_winobias, score_pronouns
 from bertcore.finetuning.data.files import BadRows
 
-{read}
+items = read_winobias({files}, bad_rows=BadRows(skip=True))
 pronoun_shares(score_pronouns(bert, items))
 """,
     needs=frozenset({"mlm"}),
@@ -182,7 +182,7 @@ def _show_crows(page: frame.Page, chosen: Uploaded) -> None:
         left = [score for score, is_kept in zip(scores, kept, strict=True) if is_kept]
         measures = [measure for measure in MEASURES if measure in table.columns]
         found = {str(each): stereotype_shares(left, each) for each in measures}
-        CROWS.show(page, share_rows(found), read=chosen.code)
+        CROWS.show(page, share_rows(found), files=chosen.files)
 
 
 def _show_stereoset(page: frame.Page, chosen: Uploaded) -> None:
@@ -228,7 +228,7 @@ def _show_stereoset(page: frame.Page, chosen: Uploaded) -> None:
             },
             {"stereotype": 0.5},
         )
-        STEREOSET.show(page, rows, read=chosen.code)
+        STEREOSET.show(page, rows, files=chosen.files)
 
 
 def _show_winobias(page: frame.Page, chosen: Uploaded) -> None:
@@ -255,7 +255,7 @@ def _show_winobias(page: frame.Page, chosen: Uploaded) -> None:
         left = [score for score, is_kept in zip(scores, kept, strict=True) if is_kept]
         everything, *occupations = pronoun_shares(left)
         ordered = [everything, *sorted(occupations, key=lambda share: -share.mean)]
-        WINOBIAS.show(page, share_rows({"share": ordered}), read=chosen.code)
+        WINOBIAS.show(page, share_rows({"share": ordered}), files=chosen.files)
 
 
 def _kept(table: pd.DataFrame, key: str, about: str) -> list[bool]:

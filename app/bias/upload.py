@@ -45,8 +45,8 @@ class Uploaded(NamedTuple):
     items: Items
     key: str
     notes: tuple[str, ...]
-    code: str
-    """Python that reads them into `items`."""
+    files: str
+    """The files in Python, as the arguments of the reader."""
 
 
 def choose() -> Uploaded | None:
@@ -96,7 +96,7 @@ def read_uploaded(files: Sequence[tuple[str, bytes]]) -> Uploaded:
             path.write_bytes(text)
             paths.append((path, name))
         try:
-            items, code = _read(paths, bad_rows)
+            items, given = _read(paths, bad_rows)
         except ValueError as error:
             raise ValueError(_with_names(str(error), paths)) from error
         left_out = _with_names(bad_rows.sentence() or "", paths)
@@ -108,7 +108,7 @@ def read_uploaded(files: Sequence[tuple[str, bytes]]) -> Uploaded:
             "`bertscope bias` scores all."
         )
     digest = hashlib.sha256(b"\0".join(data for _, data in files)).hexdigest()
-    return Uploaded(items[::step], digest, tuple(notes), code)
+    return Uploaded(items[::step], digest, tuple(notes), given)
 
 
 def _read(paths: Sequence[tuple[Path, str]], bad_rows: BadRows) -> tuple[Items, str]:
@@ -117,16 +117,14 @@ def _read(paths: Sequence[tuple[Path, str]], bad_rows: BadRows) -> tuple[Items, 
         # Whichever was named or chosen first: the stereotype's file says so.
         ordered = sorted(paths, key=lambda each: "anti" in each[1].lower())
         items = read_winobias(ordered[0][0], ordered[1][0], bad_rows=bad_rows)
-        return items, _code("read_winobias", *(name for _, name in ordered))
+        return items, _paths(*(name for _, name in ordered))
     path = paths[0][0]
-    if path.suffix == ".json":
-        return read_stereoset(path, bad_rows=bad_rows), _code("read_stereoset", *names)
-    return read_crows_pairs(path, bad_rows=bad_rows), _code("read_crows_pairs", *names)
+    read = read_stereoset if path.suffix == ".json" else read_crows_pairs
+    return read(path, bad_rows=bad_rows), _paths(*names)
 
 
-def _code(reader: str, *names: str) -> str:
-    files = ", ".join(f"Path({name!r})" for name in names)
-    return f"items = {reader}({files}, bad_rows=BadRows(skip=True))\n"
+def _paths(*names: str) -> str:
+    return ", ".join(f"Path({name!r})" for name in names)
 
 
 def _kind(text: bytes) -> str:
