@@ -51,7 +51,8 @@ if os.environ.get("BERTSCOPE_EVERY_HEAD") != "1":
     CASES = list(WALKED.items())
 
 SHOWN = (
-    "canvas, iframe, table, .js-plotly-plot, .words button, [data-testid=stDataFrame], "
+    "canvas, iframe, table, .js-plotly-plot, .words button, .row .token, "
+    "[data-testid=stDataFrame], "
     "[data-testid=stAlertContainer], [data-testid=stMetric]"
 )
 """What a page that is not empty has at least one of, in sight."""
