@@ -11,7 +11,10 @@ from tests.support.browser.visit import Visit
 pytestmark = pytest.mark.browser
 
 ORDER = [page.name for page in PAGES.values()]
-PICTURES = "canvas, svg.main-svg, table, [data-testid='stDataFrame'], [data-testid='stMetric']"
+PICTURES = (
+    "canvas, svg.main-svg, table, [data-testid='stDataFrame'], [data-testid='stMetric'], "
+    ".row .token"
+)
 """What is drawn from numbers; boxes with words are none."""
 
 
