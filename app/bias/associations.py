@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ from bertcore.bias import (
     association,
     association_tests,
     chance_effects,
+    known_part,
+    left_out_note,
     table_vectors,
     text_vectors,
 )
@@ -23,6 +26,7 @@ from bertcore.grammar import TokenCounts
 from ..plots import theme
 from ..plots.figure import Figure, scatter, subplots
 from ..plots.formats import shorten
+from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.jobs import background, waiting
 from ..shell.jobs.background import Work
@@ -35,6 +39,8 @@ LAYER = Field("bias_layer", TABLE)
 TESTS = {each.name: each for each in association_tests()}
 TEST = Field("bias_test", list(TESTS)[1], tuple(TESTS))
 ROW_PIXELS = 44
+LEAST_WORDS = 2
+"""Known words of a set without which a test is left out."""
 
 
 class Found(NamedTuple):
@@ -230,16 +236,26 @@ def show(page: frame.Page) -> None:
         counts = None
         if layer == TABLE and bert.report is not None:
             counts = TokenCounts.open(bert.report.folder, bert.tokenizer)
+        used: list[NamedAssociation] = []
         for number, each in enumerate(tests):
             progress(number / len(tests), "Association tests")
-            sets = (*each.test.targets, *each.test.attributes)
+            test = known_part(bert, each.test)
+            sets = (*test.targets, *test.attributes)
+            if min(map(len, sets)) < LEAST_WORDS:
+                continue
+            used.append(NamedAssociation(each.name, test))
             if layer == TABLE:
                 vectors = [table_vectors(bert, words) for words in sets]
             else:
                 vectors = [text_vectors(bert, words, layer=layer, pooling="mean") for words in sets]
             outcomes.append(association(*vectors))
-            chance.append(None if counts is None else chance_effects(bert, each.test, counts))
-        return Found(tests, tuple(outcomes), tuple(chance))
+            chance.append(None if counts is None else chance_effects(bert, test, counts))
+        if not used:
+            raise ValueError(
+                "this checkpoint's vocabulary cannot write the English words of any test. Choose "
+                "another checkpoint, or a test of your own with `bertscope bias weat FILE`."
+            )
+        return Found(tuple(used), tuple(outcomes), tuple(chance))
 
     key = ("bias-associations", page.bert_key, layer)
     result: Found | None = waiting.result(Work(key, work), "associations")
@@ -250,6 +266,9 @@ def show(page: frame.Page) -> None:
         if layer == TABLE
         else f"text_vectors(bert, words, layer={layer}, pooling='mean')"
     )
+    note = left_out_note(_words(tests), _words(result.tests))
+    if note is not None:
+        st.caption(plain(note))
     ASSOCIATIONS.show(
         page,
         result,
@@ -257,10 +276,21 @@ def show(page: frame.Page) -> None:
         where="the token table" if layer == TABLE else f"hidden state {layer}, a word by itself",
         vectors=vectors,
     )
-    st.selectbox("Words of", list(TESTS), key=TEST.key(), width=460)
-    number = list(TESTS).index(TEST.value)
-    one = One(tests[number], result.outcomes[number])
+    names = [each.name for each in result.tests]
+    widget = TEST.key(default=names[min(1, len(names) - 1)], options=names)
+    st.selectbox("Words of", names, key=widget, width=460)
+    number = names.index(TEST.value)
+    one = One(result.tests[number], result.outcomes[number])
     WORDS.show(page, one, name=TEST.value, vectors=vectors)
+
+
+def _words(tests: Sequence[NamedAssociation]) -> list[str]:
+    return [
+        word
+        for each in tests
+        for set_ in (*each.test.targets, *each.test.attributes)
+        for word in set_
+    ]
 
 
 def _layer_name(layer: int) -> str:

@@ -14,6 +14,8 @@ from bertcore.bias import (
     direction_words,
     find_direction,
     inlp,
+    known_pairs,
+    known_words,
     leace,
     neutralise,
     probe,
@@ -30,6 +32,9 @@ from ..shell.jobs import background, waiting
 from ..shell.jobs.background import Work
 from ..shell.picture import Picture
 
+LEAST_PAIRS = 5
+"""Of words that the vocabulary can write: each fold of a probe needs one."""
+_PROBE = direction_words().probe
 WAYS = ("as it is", "neutralised", "LEACE", "INLP")
 
 
@@ -47,9 +52,15 @@ class ByLayer(NamedTuple):
 
 def by_layer(bert: Model, progress: background.Progress) -> ByLayer:
     """Find the direction at each hidden state, project occupations on it, and probe."""
-    words, occupations = direction_words(), template_audits()[0].fillers
-    labels = np.repeat([0, 1], len(words.probe)).tolist()
-    defining = np.repeat([0, 1], len(words.pairs))
+    pairs, probed = (known_pairs(bert, each) for each in (direction_words().pairs, _PROBE))
+    occupations = known_words(bert, template_audits()[0].fillers)
+    if min(len(pairs), len(probed), len(occupations)) < LEAST_PAIRS:
+        raise ValueError(
+            "this checkpoint's vocabulary cannot write enough of the English words that define the "
+            "direction. Choose another checkpoint."
+        )
+    labels = np.repeat([0, 1], len(probed)).tolist()
+    defining = np.repeat([0, 1], len(pairs))
     cosines, explained, probes = [], [], []
     num_states = bert.config.num_hidden_layers + 1
     for state in range(num_states):
@@ -58,9 +69,9 @@ def by_layer(bert: Model, progress: background.Progress) -> ByLayer:
         def vectors(texts: list[str], state: int = state) -> NDArray[np.float64]:
             return text_vectors(bert, texts, layer=state, pooling="mean")
 
-        first, second = (vectors([pair[side] for pair in words.pairs]) for side in (0, 1))
+        first, second = (vectors([pair[side] for pair in pairs]) for side in (0, 1))
         direction = find_direction(first, second)
-        held_out = vectors([pair[side] for side in (0, 1) for pair in words.probe])
+        held_out = vectors([pair[side] for side in (0, 1) for pair in probed])
         both = np.concatenate([first, second])
         cosines.append(project(vectors(list(occupations)), direction))
         explained.append(direction.explained[0])

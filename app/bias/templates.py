@@ -14,10 +14,13 @@ from bertcore.bias import (
     Lean,
     TemplateAudit,
     TemplateScores,
+    known_words,
     lean,
+    left_out_note,
     score_templates,
     template_audits,
 )
+from bertcore.model import Model
 
 from ..plots import theme
 from ..plots.figure import Figure, scatter, subplots
@@ -57,6 +60,8 @@ class Leaning(NamedTuple):
 
     scores: TemplateScores
     lean: Lean
+    note: str | None
+    """Which words were left out, or None."""
 
     @property
     def order(self) -> list[int]:
@@ -165,15 +170,21 @@ def show(page: frame.Page) -> None:
 
     def work(progress: background.Progress) -> Leaning:
         progress(0.0, "Scoring templates")
-        found = score_templates(page.bert, asked.templates, asked.groups, asked.fillers)
-        return Leaning(found, lean(found))
+        bert = page.bert
+        groups = [Group(each.name, _known(bert, each.words, each.name)) for each in asked.groups]
+        fillers = _known(bert, asked.fillers, "fillers")
+        found = score_templates(bert, asked.templates, groups, fillers)
+        before = (*asked.fillers, *(word for each in asked.groups for word in each.words))
+        after = (*fillers, *(word for each in groups for word in each.words))
+        return Leaning(found, lean(found), left_out_note(before, after))
 
     result: Leaning | None = waiting.result(Work(key, work), "templates")
     if result is None:
         return
     _show_lean(result)
-    for note in result.scores.notes:
-        st.caption(plain(note))
+    for note in (result.note, *result.scores.notes):
+        if note is not None:
+            st.caption(plain(note))
     LEANING.show(
         page,
         result,
@@ -220,6 +231,21 @@ def _choose(page: frame.Page) -> Asked:
         for number, (name, words) in enumerate(zip(NAMES, WORDS, strict=True), start=1)
     )
     return Asked(templates, (first, second), fillers)
+
+
+def _known(bert: Model, words: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """Return the words that the vocabulary can write.
+
+    Raises:
+        ValueError: If there are words and it can write none.
+    """
+    known = known_words(bert, words)
+    if words and not known:
+        raise ValueError(
+            f"no word of {name!r} can be written with this checkpoint's vocabulary: "
+            f"{', '.join(words[:5])}. Take words of its language."
+        )
+    return known
 
 
 def _take() -> None:

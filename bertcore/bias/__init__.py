@@ -23,6 +23,8 @@ from bertcore.bias.own_sets import (
     association_tests,
     direction_words,
     group_sets,
+    known_pairs,
+    known_part,
     read_association,
     template_audits,
 )
@@ -34,6 +36,7 @@ from bertcore.bias.pronouns import (
     score_pronouns,
 )
 from bertcore.bias.shares import Share, preferred, shares
+from bertcore.bias.slots import known_words, left_out_note
 from bertcore.bias.stereoset import (
     GapItem,
     GapScore,
@@ -84,8 +87,12 @@ __all__ = [
     "find_direction",
     "group_sets",
     "inlp",
+    "known_pairs",
+    "known_part",
+    "known_words",
     "leace",
     "lean",
+    "left_out_note",
     "neutralise",
     "preferred",
     "probe",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from bertcore.bias.slots import known_words
 from bertcore.bias.templates import Group
 from bertcore.bias.word_association import AssociationTest
+from bertcore.model import Model
 
 SETS = Path(__file__).parent / "data" / "sets.json"
 _PARTS = ("targ1", "targ2", "attr1", "attr2")
@@ -92,6 +95,23 @@ def direction_words(name: str = "gender") -> DirectionWords:
         tuple((first, second) for first, second in data["pairs"]),
         tuple((first, second) for first, second in data["probe"]),
     )
+
+
+def known_part(bert: Model, test: AssociationTest) -> AssociationTest:
+    """Return a test with the words alone that the vocabulary can write; sentences stay."""
+
+    def known(texts: tuple[str, ...]) -> tuple[str, ...]:
+        if any(" " in text.strip() for text in texts):
+            return texts
+        return known_words(bert, texts)
+
+    (x, y), (a, b) = test.targets, test.attributes
+    return AssociationTest((known(x), known(y)), (known(a), known(b)), test.names)
+
+
+def known_pairs(bert: Model, pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of which the vocabulary can write both words."""
+    return tuple(pair for pair in pairs if len(known_words(bert, pair)) == 2)
 
 
 def read_association(path: Path) -> NamedAssociation:

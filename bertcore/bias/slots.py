@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -87,6 +87,28 @@ def word_pieces(bert: Model, word: str) -> list[int]:
     if special:
         raise ValueError(f"{tokenizer.id_to_token(special[0])!r} is a special token, not a word.")
     return ids
+
+
+def known_words(bert: Model, words: Iterable[str]) -> tuple[str, ...]:
+    """Return the words that the vocabulary can write, in order."""
+    known = []
+    for word in words:
+        try:
+            word_pieces(bert, word)
+        except ValueError:
+            continue
+        known.append(word)
+    return tuple(known)
+
+
+def left_out_note(before: Iterable[str], after: Iterable[str]) -> str | None:
+    """Return a sentence about the words that were left out; None if none was."""
+    kept = set(after)
+    gone = [word for word in dict.fromkeys(before) if word not in kept]
+    if not gone:
+        return None
+    listed = ", ".join(gone[:8]) + (" ..." if len(gone) > 8 else "")
+    return f"Left out, because this vocabulary cannot write them ({len(gone)}): {listed}."
 
 
 def fill_masks(

@@ -212,7 +212,7 @@ def _templates(bert: Model, file: Path | None, options: Options, on_stage: OnSta
     if file is not None:
         raise ValueError("templates takes no file; type them with --template, --group, --filler.")
     tables, data, notes = [], [], []
-    audits = _audits(options)
+    audits = _audits(bert, options)
     summary = make_table(
         "audit",
         "leans to",
@@ -264,31 +264,41 @@ def _templates(bert: Model, file: Path | None, options: Options, on_stage: OnSta
     return Audit([summary, *tables], {"audits": data}, notes)
 
 
-def _audits(
-    options: Options,
-) -> list[tuple[str, tuple[str, ...], tuple[Any, ...], tuple[str, ...]]]:
-    """Return (name, templates, groups, fillers) of what was typed, or of our own sets."""
+def _audits(bert: Model, options: Options) -> list[TypedAudit]:
+    """Return what was typed, or of our own sets what the vocabulary can write.
+
+    Raises:
+        ValueError: If it can write none of them, or what was typed is not whole.
+    """
     from bertcore.analysis.words.candidates import parse_candidates
-    from bertcore.bias import Group, template_audits
+    from bertcore.bias import Group, known_words, template_audits
 
     typed = bool(options.template), bool(options.group), options.filler is not None
     if not any(typed):
-        return [
-            (audit.name, audit.templates, audit.groups, audit.fillers)
-            for audit in template_audits()
-        ]
+        own: list[TypedAudit] = []
+        for audit in template_audits():
+            groups = [Group(each.name, known_words(bert, each.words)) for each in audit.groups]
+            fillers = known_words(bert, audit.fillers)
+            if fillers and all(each.words for each in groups):
+                own.append((audit.name, audit.templates, tuple(groups), fillers))
+        if not own:
+            raise ValueError(
+                "this checkpoint's vocabulary cannot write the English words of any audit. Type "
+                "your own with --template, --group and --filler."
+            )
+        return own
     if not all(typed):
         raise ValueError(
             "one's own templates need --template, --group (twice) and --filler together."
         )
-    groups = []
+    asked = []
     for given in options.group:
         name, equals, words = given.partition("=")
         if not equals or not name.strip():
             raise ValueError(f"--group is {given!r}; expected a name and words: women=she,mary.")
-        groups.append(Group(name.strip(), parse_candidates(words)))
-    fillers = parse_candidates(options.filler or "")
-    return [("typed", tuple(options.template), tuple(groups), fillers)]
+        asked.append(Group(name.strip(), parse_candidates(words)))
+    filler = parse_candidates(options.filler or "")
+    return [("typed", tuple(options.template), tuple(asked), filler)]
 
 
 def _share_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
@@ -445,15 +455,26 @@ def _winobias(bert: Model, file: Path | None, options: Options, on_stage: OnStag
 
 def _weat(bert: Model, file: Path | None, options: Options, on_stage: OnStage) -> Audit:
     from bertcore.bias import (
+        NamedAssociation,
         association,
         association_tests,
         chance_effects,
+        known_part,
         read_association,
         table_vectors,
         text_vectors,
     )
 
     tests = association_tests() if file is None else (read_association(file),)
+    if file is None:
+        known = [NamedAssociation(each.name, known_part(bert, each.test)) for each in tests]
+        sizes = [min(map(len, (*each.test.targets, *each.test.attributes))) for each in known]
+        tests = tuple(each for each, size in zip(known, sizes, strict=True) if size > 1)
+        if not tests:
+            raise ValueError(
+                "this checkpoint's vocabulary cannot write the English words of any test. Give a "
+                "file with your own."
+            )
     counts = _counts(bert)
     rows, data, notes = [], [], []
     for number, each in enumerate(tests):
@@ -520,10 +541,13 @@ def _direction(bert: Model, file: Path | None, options: Options, on_stage: OnSta
     import numpy as np
 
     from bertcore.bias import (
+        DirectionWords,
         debias_table,
         direction_words,
         find_direction,
         inlp,
+        known_pairs,
+        known_words,
         leace,
         neutralise,
         probe,
@@ -535,7 +559,8 @@ def _direction(bert: Model, file: Path | None, options: Options, on_stage: OnSta
 
     if file is not None:
         raise ValueError("direction takes no file; it has pairs of words of our own.")
-    words = direction_words()
+    own = direction_words()
+    words = DirectionWords(known_pairs(bert, own.pairs), known_pairs(bert, own.probe))
 
     def vectors(texts: Sequence[str]) -> Any:
         if options.layer is None:
@@ -547,7 +572,7 @@ def _direction(bert: Model, file: Path | None, options: Options, on_stage: OnSta
     direction = find_direction(first, second)
     held_out = vectors([pair[side] for side in (0, 1) for pair in words.probe])
     labels = np.repeat([0, 1], len(words.probe))
-    fillers = template_audits()[0].fillers
+    fillers = known_words(bert, template_audits()[0].fillers)
     leaning = dict(zip(fillers, project(vectors(fillers), direction).tolist(), strict=True))
     on_stage("probing", None)
     after = {

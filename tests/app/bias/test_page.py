@@ -55,8 +55,8 @@ def test_another_audit_fills_the_boxes(page: AppTest) -> None:
         ("bias_words_1", "he", "in the groups"),
         ("bias_words_1", "", "has no word"),
         ("bias_fillers", "", "no filler"),
-        ("bias_fillers", "\u4e00", "cannot be written"),
-        ("bias_fillers", "<img src=x onerror=alert(1)>", "cannot be written"),
+        ("bias_fillers", "\u4e00", "can be written"),
+        ("bias_fillers", "<img src=x onerror=alert(1)>", "can be written"),
         ("bias_fillers", ", ".join(f"w{i}" for i in range(61)), "at most 60"),
     ],
 )
@@ -91,6 +91,14 @@ def test_a_direction_by_layer(page: AppTest) -> None:
     assert shown.shape[1] == 3  # embeddings and two layers
     assert (np.abs(shown) <= 1).all()
     assert len(charts["probes"]) == 4
+
+
+def test_words_that_the_vocabulary_lacks_are_left_out_and_named(page: AppTest) -> None:
+    app = ok(page.run())
+    app.text_area(key="bias_fillers").set_value("good, \u4e00, new").run()
+    assert not app.error
+    assert "Left out" in said(app)
+    assert len(numbers(named_charts(app, "bias")["templates"][-1]["x"])) == 2
 
 
 def test_without_the_head_the_templates_say_why(

@@ -135,7 +135,8 @@ class Visit:
         self.settle()
         assert self.page.get_by_test_id("stException").count() == 0
         assert self.page.get_by_role("dialog").count() == 0  # "Page not found" would be one
-        assert self.errors() == []
+        errors = self.errors()
+        assert errors == [], (self.page.url, errors)
 
     def errors(self) -> list[str]:
         """Return the sentences of the error boxes."""
