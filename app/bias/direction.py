@@ -9,20 +9,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from bertcore.bias import (
-    Probe,
-    direction_words,
-    find_direction,
-    inlp,
-    known_pairs,
-    known_words,
-    leace,
-    neutralise,
-    probe,
-    project,
-    template_audits,
-    text_vectors,
-)
+from bertcore.bias import Probe, along_direction
 from bertcore.model import Model
 
 from ..plots import theme
@@ -32,10 +19,8 @@ from ..shell.jobs import background, waiting
 from ..shell.jobs.background import Work
 from ..shell.picture import Picture
 
-LEAST_PAIRS = 5
-"""Of words that the vocabulary can write: each fold of a probe needs one."""
-_PROBE = direction_words().probe
 WAYS = ("as it is", "neutralised", "LEACE", "INLP")
+"""Short names of `AlongDirection.probes`, in their order."""
 
 
 class ByLayer(NamedTuple):
@@ -51,38 +36,18 @@ class ByLayer(NamedTuple):
 
 
 def by_layer(bert: Model, progress: background.Progress) -> ByLayer:
-    """Find the direction at each hidden state, project occupations on it, and probe."""
-    pairs, probed = (known_pairs(bert, each) for each in (direction_words().pairs, _PROBE))
-    occupations = known_words(bert, template_audits()[0].fillers)
-    if min(len(pairs), len(probed), len(occupations)) < LEAST_PAIRS:
-        raise ValueError(
-            "this checkpoint's vocabulary cannot write enough of the English words that define the "
-            "direction. Choose another checkpoint."
-        )
-    labels = np.repeat([0, 1], len(probed)).tolist()
-    defining = np.repeat([0, 1], len(pairs))
-    cosines, explained, probes = [], [], []
+    """Return what lies along the direction at each hidden state."""
     num_states = bert.config.num_hidden_layers + 1
+    found = []
     for state in range(num_states):
         progress(state / num_states, f"Hidden state {state}")
-
-        def vectors(texts: list[str], state: int = state) -> NDArray[np.float64]:
-            return text_vectors(bert, texts, layer=state, pooling="mean")
-
-        first, second = (vectors([pair[side] for pair in pairs]) for side in (0, 1))
-        direction = find_direction(first, second)
-        held_out = vectors([pair[side] for side in (0, 1) for pair in probed])
-        both = np.concatenate([first, second])
-        cosines.append(project(vectors(list(occupations)), direction))
-        explained.append(direction.explained[0])
-        after = (
-            held_out,
-            neutralise(held_out, direction),
-            leace(both, defining)(held_out),
-            inlp(both, defining)(held_out),
-        )
-        probes.append(tuple(probe(each, labels) for each in after))
-    return ByLayer(occupations, np.array(cosines).T, np.array(explained), tuple(probes))
+        found.append(along_direction(bert, layer=state))
+    return ByLayer(
+        found[0].words,
+        np.array([each.cosines for each in found]).T,
+        np.array([each.explained[0] for each in found]),
+        tuple(tuple(each.probes.values()) for each in found),
+    )
 
 
 def _states(result: ByLayer) -> list[str]:

@@ -4,6 +4,7 @@ None of them predicts harm in use: intrinsic measures hardly correlate with that
 (Goldfarb-Tarrant et al. 2021), and a model near chance looks fair.
 """
 
+from bertcore.bias.along_direction import AlongDirection, along_direction
 from bertcore.bias.crows_pairs import (
     MEASURES,
     Measure,
@@ -57,6 +58,7 @@ from bertcore.bias.word_association import (
 
 __all__ = [
     "MEASURES",
+    "AlongDirection",
     "Association",
     "AssociationTest",
     "Debiased",
@@ -78,6 +80,7 @@ __all__ = [
     "StereotypeScore",
     "TemplateAudit",
     "TemplateScores",
+    "along_direction",
     "association",
     "association_tests",
     "chance_effects",

@@ -538,57 +538,22 @@ def _weat(bert: Model, file: Path | None, options: Options, on_stage: OnStage) -
 
 
 def _direction(bert: Model, file: Path | None, options: Options, on_stage: OnStage) -> Audit:
-    import numpy as np
-
     from bertcore.bias import (
         DirectionWords,
+        along_direction,
         debias_table,
         direction_words,
-        find_direction,
-        inlp,
         known_pairs,
-        known_words,
-        leace,
-        neutralise,
-        probe,
-        project,
-        table_vectors,
-        template_audits,
-        text_vectors,
     )
 
     if file is not None:
         raise ValueError("direction takes no file; it has pairs of words of our own.")
-    own = direction_words()
-    words = DirectionWords(known_pairs(bert, own.pairs), known_pairs(bert, own.probe))
-
-    def vectors(texts: Sequence[str]) -> Any:
-        if options.layer is None:
-            return table_vectors(bert, texts)
-        return text_vectors(bert, texts, layer=options.layer, pooling=options.pooling)
-
     on_stage("finding the direction", None)
-    first, second = (vectors([pair[side] for pair in words.pairs]) for side in (0, 1))
-    direction = find_direction(first, second)
-    held_out = vectors([pair[side] for side in (0, 1) for pair in words.probe])
-    labels = np.repeat([0, 1], len(words.probe))
-    fillers = known_words(bert, template_audits()[0].fillers)
-    leaning = dict(zip(fillers, project(vectors(fillers), direction).tolist(), strict=True))
-    on_stage("probing", None)
-    after = {
-        "as it is": held_out,
-        "neutralised along the direction": neutralise(held_out, direction),
-        "LEACE on the defining pairs": leace(
-            np.concatenate([first, second]), np.repeat([0, 1], len(first))
-        )(held_out),
-        "INLP on the defining pairs": inlp(
-            np.concatenate([first, second]), np.repeat([0, 1], len(first))
-        )(held_out),
-    }
-    probes = {name: probe(each, labels.tolist()) for name, each in after.items()}
+    along = along_direction(bert, layer=options.layer, pooling=options.pooling)
+    leaning = dict(zip(along.words, along.cosines.tolist(), strict=True))
     parts = make_table("component", "variance explained", right=("variance explained",))
     parts.title, parts.title_justify = "Differences within the pairs (she - he ...)", "left"
-    for number, share in enumerate(direction.explained[:5], start=1):
+    for number, share in enumerate(along.explained[:5], start=1):
         parts.add_row(str(number), f"{share:.1%}")
     table = make_table("word", "cosine", right=("cosine",))
     table.title = "Occupations along the direction (above 0: to the side of she)"
@@ -602,18 +567,20 @@ def _direction(bert: Model, file: Path | None, options: Options, on_stage: OnSta
         right=("a probe's accuracy", "chance"),
     )
     probing.title, probing.title_justify = "What a linear probe still tells", "left"
-    for name, found in probes.items():
+    for name, found in along.probes.items():
         probing.add_row(
             plain(name), f"{found.accuracy:.1%} ± {found.spread:.1%}", f"{found.chance:.0%}"
         )
     notes = ["What a probe recovers was hidden, not removed (Gonen and Goldberg 2019)."]
     data = {
-        "explained": direction.explained.tolist(),
+        "explained": along.explained.tolist(),
         "cosines": leaning,
-        "probes": {name: asdict(found) for name, found in probes.items()},
+        "probes": {name: asdict(found) for name, found in along.probes.items()},
     }
     if options.save is not None:
         on_stage("debiasing the token table", None)
+        own = direction_words()
+        words = DirectionWords(known_pairs(bert, own.pairs), known_pairs(bert, own.probe))
         changed = debias_table(bert, words)
         changed.bert.save(options.save)
         data["saved"] = str(options.save)
