@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from bertcore import packed_files
 from bertcore.analysis.shared.texts_file import shown_name
 from bertcore.bias import (
     GapItem,
@@ -86,7 +84,11 @@ def read_uploaded(files: Sequence[tuple[str, bytes]]) -> Uploaded:
     """
     if len(files) > 2:
         raise ValueError(f"there are {len(files)} files; expected one, or the two of WinoBias.")
-    texts = [(name, _unpacked(name, data)) for name, data in files]
+    instead = "Score it with `bertscope bias`."
+    texts = [
+        (name, uploads.unpacked_text(name, data, most=MOST_BYTES, instead=instead))
+        for name, data in files
+    ]
     bad_rows = BadRows(skip=True)
     with tempfile.TemporaryDirectory() as folder:
         paths = []
@@ -135,21 +137,6 @@ def _kind(text: bytes) -> str:
     if start == b"{":
         return ".jsonl"
     return ".tsv" if b"\t" in text.split(b"\n", 1)[0] else ".csv"
-
-
-def _unpacked(name: str, data: bytes) -> bytes:
-    packed = Path(f"set{''.join(Path(name).suffixes[-1:])[:10].lower()}")
-    try:
-        with packed_files.open_bytes(packed, io.BytesIO(data)) as unpacked:
-            text = unpacked.read(MOST_BYTES + 1)
-    except packed_files.NOT_WHOLE as error:
-        raise ValueError(f"{shown_name(name)} is not a whole archive ({error}).") from error
-    if len(text) > MOST_BYTES:
-        raise ValueError(
-            f"{shown_name(name)} has more than {MOST_BYTES // 1_000_000} MB of text. Score it with "
-            "`bertscope bias`."
-        )
-    return text
 
 
 def _with_names(sentence: str, paths: Sequence[tuple[Path, str]]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from bertcore import packed_files
 from bertcore.analysis.shared.texts_file import shown_name
 from bertcore.finetuning.data.files import BadRows, kind_of
 from bertcore.grammar import PairFile, bundled_pairs, read_pairs
@@ -117,16 +115,12 @@ def _read(name: str, data: bytes) -> PairFile:
     """
     # Our own name: the visitor's could lead elsewhere.
     packed = Path(f"pairs{''.join(Path(name).suffixes[-2:])[:20].lower()}")
-    try:
-        with packed_files.open_bytes(packed, io.BytesIO(data)) as unpacked:
-            text = unpacked.read(MOST_BYTES + 1)
-    except packed_files.NOT_WHOLE as error:
-        raise ValueError(f"{shown_name(name)} is not a whole archive ({error}).") from error
-    if len(text) > MOST_BYTES:
-        raise ValueError(
-            f"{shown_name(name)} has more than {MOST_BYTES // 1_000_000} MB of text. Score it with "
-            "`bertscope evaluate --task minimal-pairs`."
-        )
+    text = uploads.unpacked_text(
+        name,
+        data,
+        most=MOST_BYTES,
+        instead="Score it with `bertscope evaluate --task minimal-pairs`.",
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"pairs{kind_of(packed)}"
         path.write_bytes(text)

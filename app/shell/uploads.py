@@ -1,13 +1,16 @@
-"""Uploaded checkpoints: unpacked once on this server, the oldest deleted."""
+"""Uploads: checkpoints, unpacked once on this server, the oldest deleted; and packed texts."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import shutil
 import tempfile
 from pathlib import Path
 from typing import IO
 
+from bertcore import packed_files
+from bertcore.analysis.shared.texts_file import shown_name
 from bertcore.checkpoints.archive import unpack_checkpoint
 from bertcore.checkpoints.folder import find_checkpoint
 
@@ -63,6 +66,31 @@ def receive(upload: IO[bytes]) -> Path:
     target.touch()
     _let_go(target)
     return find_checkpoint(target)
+
+
+def unpacked_text(name: str, data: bytes, *, most: int, instead: str) -> bytes:
+    """Return the bytes of an uploaded text, unpacked where its name ends in .gz or .xz.
+
+    Args:
+        name: Of the visitor's file; no path is made of it.
+        data: Its bytes.
+        most: Bytes that it may have when unpacked.
+        instead: What to do with a larger one, as a sentence.
+
+    Raises:
+        ValueError: If it is not a whole archive, or larger.
+    """
+    try:
+        packed = Path(f"upload{Path(name).suffix[:20]}")
+        with packed_files.open_bytes(packed, io.BytesIO(data)) as unpacked:
+            text = unpacked.read(most + 1)
+    except packed_files.NOT_WHOLE as error:
+        raise ValueError(f"{shown_name(name)} is not a whole archive ({error}).") from error
+    if len(text) > most:
+        raise ValueError(
+            f"{shown_name(name)} has more than {most // 1_000_000} MB of text. {instead}"
+        )
+    return text
 
 
 def _let_go(newest: Path) -> None:
