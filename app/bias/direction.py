@@ -13,6 +13,7 @@ from bertcore.bias import Probe, along_direction
 from bertcore.model import Model
 
 from ..plots import theme
+from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, heatmap, scatter, subplots
 from ..shell import frame
 from ..shell.jobs import background, waiting
@@ -129,13 +130,13 @@ def _probes(result: ByLayer) -> Figure:
                 mode="lines+markers",
                 name=way,
                 line={"color": colour},
-                error_y={
-                    "type": "data",
-                    "array": [each.spread for each in found],
-                    "thickness": 1,
-                    "width": 0,
-                    "color": colour,
-                },
+                error_y=error_bars(
+                    [each.accuracy for each in found],
+                    [each.accuracy - each.spread for each in found],
+                    [each.accuracy + each.spread for each in found],
+                    colour,
+                    thickness=1,
+                ),
                 hovertemplate=way + ", hidden state %{customdata}: %{y:.0%}<extra></extra>",
             )
         )

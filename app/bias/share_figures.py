@@ -10,6 +10,7 @@ import pandas as pd
 from bertcore.bias import Share
 
 from ..plots import theme
+from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, scatter, subplots
 from ..plots.formats import shorten
 
@@ -67,15 +68,12 @@ def dots(rows: Rows, axis: str) -> Figure:
                 mode="markers",
                 name=theme.escape(name),
                 marker={"color": colour, "size": 9},
-                error_x={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [point.high - point.mean for point in known],
-                    "arrayminus": [point.mean - point.low for point in known],
-                    "color": colour,
-                    "thickness": 1.2,
-                    "width": 0,
-                },
+                error_x=error_bars(
+                    [point.mean for point in known],
+                    [point.low for point in known],
+                    [point.high for point in known],
+                    colour,
+                ),
                 customdata=[
                     [theme.escape(rows.groups[i]), f"{p.mean:.1%} ({p.low:.1%} to {p.high:.1%})"]
                     for i, p in zip(there, known, strict=True)

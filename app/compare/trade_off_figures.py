@@ -12,6 +12,7 @@ from bertcore.analysis.compare.trade_off import TradeOff
 
 from ..plots import theme
 from ..plots.before_after import AFTER, BEFORE
+from ..plots.error_bars import error_bars
 from ..plots.figure import Figure
 from ..plots.metric_names import METRIC_NAMES
 
@@ -94,15 +95,14 @@ def _add_ranges(fig: Figure, rows: Sequence[_Row], number: int) -> None:
         orientation="h",
         offsetgroup=str(number),
         marker={"color": "rgba(0, 0, 0, 0)", "line_width": 0},
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [row.reach(number)[1] / row.longest for _, row in timed],
-            "arrayminus": [row.reach(number)[0] / row.longest for _, row in timed],
-            "color": theme.ACCENT,
-            "thickness": 2,
-            "width": 5,
-        },
+        error_x=error_bars(
+            [row.values[number] / row.longest for _, row in timed],
+            [row.span(number)[0] / row.longest for _, row in timed],
+            [row.span(number)[1] / row.longest for _, row in timed],
+            theme.ACCENT,
+            thickness=2,
+            width=5,
+        ),
         hoverinfo="skip",
         showlegend=False,
     )
@@ -151,15 +151,14 @@ def score_dots(found: TradeOff, names: tuple[str, str]) -> Figure:
             mode="markers",
             name=theme.escape(name),
             marker={"color": colour, "size": 11},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [high - value for value, (_, high) in zip(values, spans, strict=True)],
-                "arrayminus": [value - low for value, (low, _) in zip(values, spans, strict=True)],
-                "color": colour,
-                "thickness": 2,
-                "width": 5,
-            },
+            error_x=error_bars(
+                values,
+                [low for low, _ in spans],
+                [high for _, high in spans],
+                colour,
+                thickness=2,
+                width=5,
+            ),
             customdata=[f"{low:.3f} to {high:.3f}" for low, high in spans],
             hovertemplate=(
                 f"{theme.escape(name)}: <b>%{{x:.3f}}</b><br>95%: %{{customdata}}<extra></extra>"
@@ -220,11 +219,10 @@ class _Row:
         pairs = zip(self.texts, self.ranges, strict=True)
         return [f"{text} ({low:,.0f} to {high:,.0f})" for text, (low, high) in pairs]
 
-    def reach(self, number: int) -> Range:
-        """Return how far the slowest and the fastest pass of a speed are from the median."""
+    def span(self, number: int) -> Range:
+        """Return the slowest and the fastest pass of a speed."""
         assert self.ranges is not None
-        value, (low, high) = self.values[number], self.ranges[number]
-        return value - low, high - value
+        return self.ranges[number]
 
 
 def _rows(measured: Measured) -> list[_Row]:

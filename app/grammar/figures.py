@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bertcore.grammar import GroupAccuracy
 
 from ..plots import theme
+from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, heatmap, scatter, subplots
 from ..plots.formats import shorten
 
@@ -118,15 +119,12 @@ def _add_dots(fig: Figure, result: Graded) -> None:
                 mode="markers",
                 name=theme.escape(name),
                 marker={"color": colour, "size": 9},
-                error_x={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [group.high - group.accuracy for group in groups],
-                    "arrayminus": [group.accuracy - group.low for group in groups],
-                    "color": colour,
-                    "thickness": 1.2,
-                    "width": 0,
-                },
+                error_x=error_bars(
+                    [group.accuracy for group in groups],
+                    [group.low for group in groups],
+                    [group.high for group in groups],
+                    colour,
+                ),
                 customdata=[[group.group, _describe(group)] for group in groups],
                 hovertemplate="%{customdata[1]}<extra>" + theme.escape(name) + "</extra>",
                 showlegend=len(result.names) > 1 or has_baseline,

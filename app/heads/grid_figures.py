@@ -14,6 +14,7 @@ from bertcore.analysis.heads.statistics import measure_index
 from bertcore.analysis.heads.syntax import DIRECTIONS
 
 from ..plots import theme
+from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, bar, heatmap
 from ..plots.head_cells import add_cells
 from ..plots.special_tokens import BERT, Marks, relabelled
@@ -111,8 +112,8 @@ def head_bars(one: OneHead, *, marks: Marks = BERT) -> Figure:
             continue
         names.append(theme.escape(measured.title))
         means.append(mean)
-        lows.append(0.0 if math.isnan(low) else mean - low)
-        highs.append(0.0 if math.isnan(high) else high - mean)
+        lows.append(mean if math.isnan(low) else low)
+        highs.append(mean if math.isnan(high) else high)
         uniform.append(measured.baseline(report))
         words.append(interval_text(measured, report, layer, head))
     fig = Figure(
@@ -122,14 +123,7 @@ def head_bars(one: OneHead, *, marks: Marks = BERT) -> Figure:
             orientation="h",
             name="this head",
             marker_color=theme.SEGMENT_A,
-            error_x={
-                "type": "data",
-                "array": highs,
-                "arrayminus": lows,
-                "color": theme.SPECIAL,
-                "thickness": 1.5,
-                "width": 4,
-            },
+            error_x=error_bars(means, lows, highs, theme.SPECIAL, thickness=1.5, width=4),
             text=words,
             textposition="none",
             hovertemplate="<b>%{y}</b><br>%{text}<extra></extra>",

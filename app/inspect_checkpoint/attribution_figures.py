@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bertcore.analysis.attribution import Faithfulness, Word
 
 from ..plots import theme, token_flow
+from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, heatmap, scatter, subplots
 from ..plots.formats import display_width, exactly, shorten, signed
 from ..plots.word_boxes import coloured_boxes
@@ -155,13 +156,9 @@ def faithfulness_dots(result: Compared, *, unit: str) -> Figure:
                     "symbol": ["circle"] * len(values) + ["diamond"],
                 },
                 cliponaxis=False,
-                error_x={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [0.0] * len(values) + [most - mean],
-                    "arrayminus": [0.0] * len(values) + [mean - least],
-                    "color": theme.SPECIAL,
-                },
+                error_x=error_bars(
+                    [*values, mean], [*values, least], [*values, most], theme.SPECIAL
+                ),
                 customdata=names,
                 hovertemplate="%{customdata}: %{x:+.4f}<extra></extra>",
                 showlegend=False,

@@ -14,6 +14,7 @@ from bertcore.evaluation.calibration import Calibration
 from bertcore.evaluation.slices import Slice
 
 from ..plots import theme
+from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, bar, heatmap, scatter, subplots, trace
 from ..plots.formats import display_width, shorten
 
@@ -135,13 +136,9 @@ def reliability(calibration: Calibration) -> Figure:
             y=calibration.accuracy,
             width=width * 0.92,
             marker={"color": theme.SEGMENT_A, "opacity": 0.5, "line_width": 0},
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": calibration.high - calibration.accuracy,
-                "arrayminus": calibration.accuracy - calibration.low,
-                "color": theme.SPECIAL,
-            },
+            error_y=error_bars(
+                calibration.accuracy, calibration.low, calibration.high, theme.SPECIAL
+            ),
             customdata=np.column_stack([calibration.confidence, calibration.counts]),
             hovertemplate="confidence %{customdata[0]:.3f}: right %{y:.1%} of "
             "%{customdata[1]:,}<extra></extra>",

@@ -7,6 +7,7 @@ import pandas as pd
 from bertcore.objectives.counting import Counted, Counts
 
 from ..plots import theme
+from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, scatter
 from ..plots.special_tokens import BERT, Marks, own_text
 
@@ -50,12 +51,13 @@ def counts_figure(counts: Counts, marks: Marks = BERT) -> Figure:
             mode="markers",
             name=f"{counts.num_draws:,} draws on this text",
             marker={"size": 11, "color": theme.SEGMENT_A},
-            error_x={
-                "type": "data",
-                "array": [one.high - one.mean for one in rates],
-                "color": theme.SEGMENT_A,
-                "thickness": 3,
-            },
+            error_x=error_bars(
+                [one.mean for one in rates],
+                [one.low for one in rates],
+                [one.high for one in rates],
+                theme.SEGMENT_A,
+                thickness=3,
+            ),
             hovertemplate="%{customdata}: %{x:.1%}<extra></extra>",
         )
     )

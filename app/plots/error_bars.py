@@ -1,0 +1,37 @@
+"""Error bars: the ends of an interval as Plotly wants them, as distances from the value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+
+def error_bars(
+    values: Iterable[float],
+    lows: Iterable[float],
+    highs: Iterable[float],
+    color: str,
+    *,
+    thickness: float = 1.2,
+    width: float = 0,
+) -> dict[str, Any]:
+    """Return `error_x` or `error_y` of a trace.
+
+    Args:
+        values: What the trace draws.
+        lows: The lower end of each interval, in the same unit.
+        highs: The upper end.
+        color: Of the bars.
+        thickness: Of the bars, in pixels.
+        width: Of the strokes across their ends, in pixels.
+    """
+    values = [*values]
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [float(high - value) for value, high in zip(values, highs, strict=True)],
+        "arrayminus": [float(value - low) for value, low in zip(values, lows, strict=True)],
+        "color": color,
+        "thickness": thickness,
+        "width": width,
+    }
