@@ -12,6 +12,7 @@ from typing import Any
 from bertcore.bias.slots import known_words
 from bertcore.bias.templates import Group
 from bertcore.bias.word_association import AssociationTest
+from bertcore.debiasing import direction_pairs, probe_pairs
 from bertcore.model import Model
 
 SETS = Path(__file__).parent / "data" / "sets.json"
@@ -87,14 +88,7 @@ def direction_words(name: str = "gender") -> DirectionWords:
     Raises:
         ValueError: If there is none of that name.
     """
-    directions = _sets()["directions"]
-    if name not in directions:
-        raise ValueError(f"there is no direction {name!r}; expected {', '.join(directions)}.")
-    data = directions[name]
-    return DirectionWords(
-        tuple((first, second) for first, second in data["pairs"]),
-        tuple((first, second) for first, second in data["probe"]),
-    )
+    return DirectionWords(direction_pairs(name), probe_pairs(name))
 
 
 def known_part(bert: Model, test: AssociationTest) -> AssociationTest:

@@ -1,0 +1,29 @@
+"""What training does against a bias: words swapped, weights by a column, a penalty on a direction.
+
+The measures of what it helps are in `bertcore.bias`, which stands above the training.
+"""
+
+from bertcore.debiasing.augment import Augmenter, Swapping, swap_document
+from bertcore.debiasing.swap_words import Change, Swapped, WordSwap, swap_words
+from bertcore.debiasing.word_sets import (
+    direction_pairs,
+    probe_pairs,
+    read_pairs,
+    swap_pairs,
+    swap_sets,
+)
+
+__all__ = [
+    "Augmenter",
+    "Change",
+    "Swapped",
+    "Swapping",
+    "WordSwap",
+    "direction_pairs",
+    "probe_pairs",
+    "read_pairs",
+    "swap_document",
+    "swap_pairs",
+    "swap_sets",
+    "swap_words",
+]

@@ -1,0 +1,101 @@
+"""Counterfactual data augmentation: texts with words swapped, beside or in place of the texts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from bertcore.debiasing.swap_words import Pair, WordSwap
+from bertcore.debiasing.word_sets import swap_pairs
+
+MODES = ("augment", "substitute")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Swapping:
+    """Which words are swapped in training texts, and how; kept with the run.
+
+    Raises:
+        ValueError: If there is no such mode, or the pairs cannot be swapped (`WordSwap`).
+    """
+
+    name: str
+    """Of a set that ships, or the file that was read."""
+    mode: str
+    """augment: each text with a word of the pairs is there twice, as it is and swapped (Lu et al.
+    2018). substitute: it is swapped with chance 1/2 (Hall Maudslay et al. 2019), so that the data
+    keeps its size and no text is there twice."""
+    pairs: tuple[Pair, ...]
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise ValueError(f"swap_mode is {self.mode!r}; expected {' or '.join(MODES)}.")
+        WordSwap(self.pairs)  # checks them
+
+    @classmethod
+    def of(cls, name_or_file: str, mode: str = "augment") -> Swapping:
+        """Return it for a set that ships or a file; arguments and errors as `swap_pairs`."""
+        return cls(name_or_file, mode, swap_pairs(name_or_file))
+
+
+class Augmenter(Generic[T]):
+    """Passes texts on, with those that were swapped; counts them.
+
+    Args:
+        swap: Returns a text with its words swapped; None if it has none of them.
+        mode: Of `MODES`; "augment" gives the swapped text right after the text itself.
+        seed: Of the draws of "substitute".
+    """
+
+    def __init__(self, swap: Callable[[T], T | None], *, mode: str, seed: int) -> None:
+        self._swap, self._mode, self._seed = swap, mode, seed
+        self.num_texts = self.num_with_words = self.num_swapped = 0
+        """Texts that came, those with a word of the pairs, and those that went out swapped."""
+
+    def __call__(self, texts: Iterable[T]) -> Iterator[T]:
+        """Yield the texts."""
+        rng = random.Random(self._seed)
+        for text in texts:
+            self.num_texts += 1
+            other = self._swap(text)
+            if other is None:
+                yield text
+                continue
+            self.num_with_words += 1
+            if self._mode == "augment":
+                yield text
+            elif rng.random() < 0.5:
+                yield text
+                continue
+            self.num_swapped += 1
+            yield other
+
+    def note(self, what: str, name: str) -> str:
+        """Return a sentence on what was done.
+
+        Args:
+            what: The texts, in the plural: "training texts".
+            name: Of the pairs.
+
+        Raises:
+            ValueError: If no text has a word of the pairs.
+        """
+        if not self.num_with_words:
+            raise ValueError(
+                f"none of the {self.num_texts:,} {what} has a word of the pairs {name!r}, so there "
+                "is nothing to swap. Give other pairs, or leave --swap-words out."
+            )
+        done = "were added" if self._mode == "augment" else "were taken in their place"
+        return (
+            f"{self.num_with_words:,} of {self.num_texts:,} {what} have a word of the pairs "
+            f"{name!r}; {self.num_swapped:,} {done} with these words swapped."
+        )
+
+
+def swap_document(swap: WordSwap, sentences: list[str]) -> list[str] | None:
+    """Return a document with its words swapped, sentence by sentence; None if it has none."""
+    swapped = [swap(sentence) for sentence in sentences]
+    return None if swapped == sentences else swapped

@@ -1,0 +1,131 @@
+"""Sets of word pairs: those that ship, written for this project, and pairs from a file."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from bertcore.debiasing.swap_words import Pair, WordSwap
+
+WORD_PAIRS = Path(__file__).parent / "data" / "word_pairs.json"
+MAX_PAIRS = 100_000
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> dict[str, dict[str, tuple[Pair, ...]]]:
+    data: dict[str, Any] = json.loads(WORD_PAIRS.read_text(encoding="utf-8"))
+    return {
+        name: {part: tuple((a, b) for a, b in pairs) for part, pairs in parts.items()}
+        for name, parts in data.items()
+    }
+
+
+def _part(name: str, part: str) -> tuple[Pair, ...]:
+    sets = _shipped()
+    if name not in sets:
+        raise ValueError(f"there is no direction {name!r}; expected {', '.join(sets)}.")
+    return sets[name][part]
+
+
+def direction_pairs(name: str = "gender") -> tuple[Pair, ...]:
+    """Return the pairs of words that define a direction.
+
+    Raises:
+        ValueError: If there is none of that name.
+    """
+    return _part(name, "direction")
+
+
+def probe_pairs(name: str = "gender") -> tuple[Pair, ...]:
+    """Return pairs that a probe of a direction is tried on; none of them defines it.
+
+    Raises:
+        ValueError: As `direction_pairs`.
+    """
+    return _part(name, "probe")
+
+
+def swap_sets() -> tuple[str, ...]:
+    """Return the names of the sets that ship, for `swap_pairs`."""
+    return tuple(_shipped())
+
+
+def swap_pairs(name_or_file: str) -> tuple[Pair, ...]:
+    """Return the pairs of words of a set that ships, or those of a file.
+
+    Args:
+        name_or_file: "gender", or a path as for `read_pairs`.
+
+    Raises:
+        ValueError: If there is neither, or the pairs cannot be swapped (`WordSwap`).
+    """
+    if name_or_file in _shipped():
+        return _part(name_or_file, "swap")
+    path = Path(name_or_file).expanduser()
+    if not path.is_file():
+        raise ValueError(
+            f"there is no set of words {name_or_file!r} and no such file. Give a set "
+            f"({', '.join(_shipped())}), or a file with a pair of words on each line."
+        )
+    return read_pairs(path)
+
+
+def read_pairs(path: Path) -> tuple[Pair, ...]:
+    """Read pairs of words that can be swapped.
+
+    A JSON list of lists of two words, or text with a pair on each line and a tab or comma between
+    its words; empty lines and those that begin with # are passed over.
+
+    Raises:
+        ValueError: If the file cannot be read, holds no pair or something else, or the pairs
+            contradict each other (`WordSwap`).
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{str(path)!r} cannot be read as UTF-8 text ({error}).") from error
+    pairs = _json_pairs(path, text) if path.suffix.lower() == ".json" else _line_pairs(path, text)
+    if not pairs or len(pairs) > MAX_PAIRS:
+        raise ValueError(
+            f"{str(path)!r} has {len(pairs):,} pairs of words; expected 1 to {MAX_PAIRS:,}."
+        )
+    try:
+        return WordSwap(pairs).pairs
+    except ValueError as error:
+        raise ValueError(f"{str(path)!r}: {error}") from error
+
+
+def _json_pairs(path: Path, text: str) -> list[Pair]:
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{str(path)!r} is no JSON ({type(error).__name__}: {error}).") from error
+    if not isinstance(data, list):
+        raise ValueError(f'{str(path)!r} is no list; expected [["she", "he"], ...].')
+    for number, pair in enumerate(data, start=1):
+        if not (
+            isinstance(pair, list)
+            and len(pair) == 2
+            and all(isinstance(word, str) for word in pair)
+        ):
+            raise ValueError(
+                f"pair {number} of {str(path)!r} is {str(pair)[:80]!r}; expected two words."
+            )
+    return [(first, second) for first, second in data]
+
+
+def _line_pairs(path: Path, text: str) -> list[Pair]:
+    pairs = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        words = [word.strip() for word in line.split("\t" if "\t" in line else ",")]
+        if len(words) != 2:
+            raise ValueError(
+                f"line {number} of {str(path)!r} is {line.strip()[:80]!r}; expected two words with "
+                "a tab or comma between them."
+            )
+        pairs.append((words[0], words[1]))
+    return pairs
