@@ -10,17 +10,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.analysis.shared.inputs import (
-    LOGITS_PER_CHUNK,
-    text_positions,
-    word_log_probabilities,
-)
+from bertcore.analysis.shared.inputs import text_positions
+from bertcore.hidden_tokens import token_log_probabilities
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
 _TOKENS_PER_BATCH = 8192
 _WEIGHTS_PER_BATCH = 2**26
-"""Attention weights of all layers and heads that exist at the same time: 256 MB."""
+"""Attention weights of all layers and heads of a batch: 256 MB, where an architecture hands out all
+at once."""
 
 Progress = Callable[[float], None]
 
@@ -90,20 +88,9 @@ def _batches(bert: Model, encodings: Sequence[Encoding]) -> Iterator[list[int]]:
 def _unmasked(bert: Model, encodings: Sequence[Encoding]) -> NDArray[np.float64]:
     """Return AUL and AULA of some texts, [2, B]."""
     ids, segments, kept, scored = _padded(bert, encodings)
-    hidden = bert.module.word_states(ids, segments, kept)
+    hidden, attention = bert.module.word_states_and_attention(ids, segments, kept)
     rows, places = scored.nonzero(as_tuple=True)
-    targets = ids[rows, places]
-    log_p = torch.cat(
-        [
-            chunk.gather(1, wanted[:, None])[:, 0].double()
-            for chunk, wanted in zip(
-                word_log_probabilities(bert, hidden[rows, places]),
-                torch.split(targets, LOGITS_PER_CHUNK),
-                strict=True,
-            )
-        ]
-    )
-    attention = bert.module.every_attention(ids, segments, kept).mean((0, 2))  # [B, T, T]
+    log_p = token_log_probabilities(bert, hidden[rows, places], ids[rows, places])
     lengths = kept.sum(1, keepdim=True)
     received = (attention * kept[..., None]).sum(1) / lengths  # mean over query tokens, [B, T]
     table = torch.zeros(2, *ids.shape, dtype=torch.float64, device=ids.device)

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from bertcore.analysis.shared.inputs import Row, run_rows, word_log_probabilities
+from bertcore.hidden_tokens import HiddenToken, Row, hidden_log_probabilities
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
@@ -42,29 +41,20 @@ def slot_log_probabilities(bert: Model, slots: Sequence[Slot]) -> NDArray[np.flo
         ValueError: If there is no masked-word head.
     """
     bert.require("mlm")
-    rows: list[Row] = []
-    owners: list[tuple[int, int]] = []  # (slot, piece) of each row
+    asked: list[HiddenToken] = []
+    owners: list[int] = []
     for number, slot in enumerate(slots):
-        for step in range(len(slot.positions)):
+        for step, place in enumerate(slot.positions):
             ids = list(slot.input_ids)
-            for place, piece in zip(slot.positions[:step], slot.piece_ids[:step], strict=True):
-                ids[place] = piece
-            for place in slot.positions[step:]:
-                ids[place] = bert.tokenizer.mask_id
-            rows.append(Row(ids, slot.segment_ids))
-            owners.append((number, step))
+            for before, piece in zip(slot.positions[:step], slot.piece_ids[:step], strict=True):
+                ids[before] = piece
+            for later in slot.positions[step:]:
+                ids[later] = bert.tokenizer.mask_id
+            asked.append(HiddenToken(Row(ids, slot.segment_ids), place, slot.piece_ids[step]))
+            owners.append(number)
     scores = np.zeros(len(slots))
-    for chosen, hidden in run_rows(bert, rows):
-        own = [owners[i] for i in chosen]
-        at = torch.tensor([slots[n].positions[step] for n, step in own], device=hidden.device)
-        wanted = torch.tensor([slots[n].piece_ids[step] for n, step in own], device=hidden.device)
-        read = hidden[torch.arange(len(chosen), device=hidden.device), at]
-        done = 0
-        for log_p in word_log_probabilities(bert, read):
-            ids_of_chunk = wanted[done : done + len(log_p)]
-            values = log_p.gather(1, ids_of_chunk[:, None])[:, 0].double().cpu().numpy()
-            np.add.at(scores, [n for n, _ in own[done : done + len(log_p)]], values)
-            done += len(log_p)
+    for chosen, log_p in hidden_log_probabilities(bert, asked):
+        np.add.at(scores, [owners[i] for i in chosen], log_p[0])
     return scores
 
 

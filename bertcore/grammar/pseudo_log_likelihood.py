@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from bertcore.hidden_tokens import HiddenToken, Row, hidden_log_probabilities
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
@@ -18,10 +17,6 @@ SCORINGS: tuple[Scoring, ...] = ("within-word", "single")
 """`within-word` hides the later pieces of the same word too; `single` hides one piece at a time."""
 _ENCODINGS_AT_ONCE = 1024
 """Sentences whose hidden copies are laid out together, those of like length side by side."""
-_TOKENS_PER_BATCH = 8192
-"""Padded tokens that run together: bounds memory; more is no faster on two cores."""
-_LOGITS_PER_CHUNK = 512
-"""Places whose vocabulary logits exist at the same time: 62 MB with 30,522 pieces."""
 
 
 def pseudo_log_likelihoods(
@@ -69,51 +64,29 @@ def pseudo_log_likelihoods(
     total = sum(map(len, hidden))
     done = 0
     for start in range(0, len(encodings), _ENCODINGS_AT_ONCE):
-        part = slice(start, start + _ENCODINGS_AT_ONCE)
-        for batch in _batches(encodings[part], hidden[part], bert, scoring):
-            log_p = _log_probabilities(bert, batch, by_layer=by_layer)
+        copies, owners = [], []
+        for number in range(start, min(start + _ENCODINGS_AT_ONCE, len(encodings))):
+            for position in hidden[number]:
+                copies.append(_copy(encodings[number], position, bert.tokenizer.mask_id, scoring))
+                owners.append(number)
+        for chosen, log_p in hidden_log_probabilities(bert, copies, by_layer=by_layer):
             for layer, values in zip(scores, log_p, strict=True):
-                np.add.at(layer, batch.texts + start, values)
-            done += len(batch.texts)
+                np.add.at(layer, [owners[i] for i in chosen], values)
+            done += len(chosen)
             if progress is not None:
                 progress(done / total)
     return scores if by_layer else scores[0]
 
 
-class _Batch:
-    """Copies of texts, each with a token hidden, and which one.
-
-    Args:
-        copies: (number of the text, its encoding, position hidden) of each of B copies.
-        pad_id, mask_id: Of the vocabulary.
-        scoring: As for `pseudo_log_likelihoods`.
-    """
-
-    def __init__(
-        self,
-        copies: Sequence[tuple[int, Encoding, int]],
-        pad_id: int,
-        mask_id: int,
-        scoring: Scoring,
-    ) -> None:
-        longest = max(len(encoding) for _, encoding, _ in copies)
-        self.texts = np.array([number for number, _, _ in copies])
-        self.positions = np.array([position for _, _, position in copies])
-        self.input_ids = np.full((len(copies), longest), pad_id)
-        self.segment_ids = np.zeros_like(self.input_ids)
-        self.targets = np.empty(len(copies), dtype=np.int64)
-        for row, (_, encoding, position) in enumerate(copies):
-            length = len(encoding)
-            self.input_ids[row, :length] = encoding.input_ids
-            self.segment_ids[row, :length] = encoding.segment_ids
-            self.targets[row] = encoding.input_ids[position]
-            end = position + 1
-            if scoring == "within-word":
-                while end < length and encoding.word_ids[end] == encoding.word_ids[position]:
-                    end += 1
-            self.input_ids[row, position:end] = mask_id
-        lengths = np.array([len(encoding) for _, encoding, _ in copies])
-        self.kept = np.arange(longest) < lengths[:, None]
+def _copy(encoding: Encoding, position: int, mask_id: int, scoring: Scoring) -> HiddenToken:
+    """Return a text with one token hidden, "within-word" the later pieces of its word too."""
+    end = position + 1
+    if scoring == "within-word":
+        while end < len(encoding) and encoding.word_ids[end] == encoding.word_ids[position]:
+            end += 1
+    ids = list(encoding.input_ids)
+    ids[position:end] = [mask_id] * (end - position)
+    return HiddenToken(Row(ids, encoding.segment_ids), position, encoding.input_ids[position])
 
 
 def _hidden_positions(encoding: Encoding, mask_id: int) -> list[int]:
@@ -124,52 +97,3 @@ def _hidden_positions(encoding: Encoding, mask_id: int) -> list[int]:
         )
         if not added and token_id != mask_id
     ]
-
-
-def _batches(
-    encodings: Sequence[Encoding], hidden: Sequence[Sequence[int]], bert: Model, scoring: Scoring
-) -> Iterator[_Batch]:
-    """Yield all copies of some texts in batches of like length, the longest first."""
-    mask_id, pad_id = bert.tokenizer.mask_id, bert.tokenizer.pad_id
-    order = sorted(range(len(encodings)), key=lambda i: -len(encodings[i]))
-    copies: list[tuple[int, Encoding, int]] = []
-    for i in order:
-        encoding = encodings[i]
-        for position in hidden[i]:
-            copies.append((i, encoding, position))
-            if (len(copies) + 1) * len(copies[0][1]) > _TOKENS_PER_BATCH:
-                yield _Batch(copies, pad_id, mask_id, scoring)
-                copies = []
-    if copies:
-        yield _Batch(copies, pad_id, mask_id, scoring)
-
-
-@torch.inference_mode()
-def _log_probabilities(bert: Model, batch: _Batch, *, by_layer: bool) -> NDArray[np.float64]:
-    """Return the log-probability of each hidden token, nats: [1, B], or [L+1, B] by layer."""
-    device = bert.device
-    ids, segments, kept = (
-        torch.from_numpy(array).to(device)
-        for array in (batch.input_ids, batch.segment_ids, batch.kept)
-    )
-    if by_layer:
-        states = bert.module.read_early(bert.module.every_state(ids, segments, kept))
-    else:
-        # Without padding there is nothing to hide, and attention is faster without a mask.
-        mask = None if bool(batch.kept.all()) else kept
-        states = bert.module.word_states(ids, segments, mask)[None]
-    rows = torch.arange(len(ids), device=device)
-    hidden = states[:, rows, torch.from_numpy(batch.positions).to(device)]  # [L+1 or 1, B, D]
-    targets = torch.from_numpy(batch.targets).to(device).repeat(len(hidden))
-    return _of_targets(bert, hidden.flatten(0, 1), targets).view(len(hidden), -1).cpu().numpy()
-
-
-def _of_targets(bert: Model, hidden: Tensor, targets: Tensor) -> Tensor:
-    """Return log p of `targets` [N] by hidden states [N, D], float64 [N]."""
-    parts = []
-    chunks = (torch.split(tensor, _LOGITS_PER_CHUNK) for tensor in (hidden, targets))
-    for states, ids in zip(*chunks, strict=True):
-        logits = bert.module.mlm_logits(states).float()
-        chosen = logits.gather(1, ids[:, None])[:, 0]
-        parts.append(chosen.double() - logits.logsumexp(-1).double())
-    return torch.cat(parts)

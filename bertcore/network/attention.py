@@ -34,6 +34,17 @@ def additive_mask(attention_mask: Tensor, dtype: torch.dtype) -> Tensor:
     return zeros.masked_fill(~allowed, torch.finfo(dtype).min)
 
 
+def tokens_at(states: Tensor, places: Tensor) -> Tensor:
+    """Return one token's row of each text, [B, ..., 1, K], of states [B, ..., T, K].
+
+    Args:
+        states: Of all tokens.
+        places: Of the chosen ones, int64, [B].
+    """
+    index = places.view(-1, *[1] * (states.dim() - 1))
+    return states.gather(-2, index.expand(*states.shape[:-2], 1, states.shape[-1]))
+
+
 class AttentionBuffers(NamedTuple):
     """Memory for attention_explicit to write to, so that a trace is filled without copies."""
 
@@ -93,6 +104,22 @@ def attention_fused(
     return F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask, dropout_p=dropout)
 
 
+def attention_summed(total: Tensor) -> AttentionFunction:
+    """Return an attention function that adds each layer's mean over heads to `total` [B, T, T].
+
+    For networks in evaluation mode: the weights have no dropout.
+    """
+
+    def attend(
+        queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float = 0.0
+    ) -> Tensor:
+        context, weights = attention_explicit(queries, keys, values, mask)
+        total.add_(weights.float().mean(1))
+        return context
+
+    return attend
+
+
 def attention_kept(kept: list[Tensor]) -> AttentionFunction:
     """Return an attention function that appends each layer's weights [B, H, T, T] to a list.
 
@@ -143,8 +170,13 @@ class AttentionBlock(nn.Module, ABC):
         """Return queries, keys and values as they are compared, each [B, H, T, K], of hidden."""
 
     @abstractmethod
-    def project_first(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the query of the first token alone, [B, H, 1, K], and all keys and values."""
+    def project_at(self, hidden: Tensor, places: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the query of one token of each text, [B, H, 1, K], and all keys and values.
+
+        Args:
+            hidden: [B, T, D].
+            places: Of that token, int64, [B].
+        """
 
     @abstractmethod
     def project_into(self, hidden: Tensor, queries: Tensor, keys: Tensor, values: Tensor) -> None:
@@ -221,10 +253,10 @@ class SelfAttention(AttentionBlock):
             self.heads(self.value(hidden)),
         )
 
-    def project_first(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the query of the first token alone, [B, H, 1, K], and all keys and values."""
+    def project_at(self, hidden: Tensor, places: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the query of one token of each text, [B, H, 1, K], and all keys and values."""
         keys, values = self.heads(self.key(hidden)), self.heads(self.value(hidden))
-        return self.heads(self.query(hidden[:, :1])), keys, values
+        return self.heads(self.query(tokens_at(hidden, places))), keys, values
 
     def project_into(self, hidden: Tensor, queries: Tensor, keys: Tensor, values: Tensor) -> None:
         """Write the queries, keys and values of hidden [T, D] to three tensors [T, D].

@@ -17,6 +17,8 @@ from bertcore.network.attention import (
     additive_mask,
     attention_fused,
     attention_kept,
+    attention_summed,
+    tokens_at,
 )
 from bertcore.network.embeddings import Embeddings
 from bertcore.network.empty import layer_norm
@@ -233,6 +235,71 @@ class Network(nn.Module):
         weights: list[Tensor] = []
         self.run_layers(hidden, mask, attention_kept(weights))
         return torch.stack([each.float() for each in weights])
+
+    def run_last_layer_at(
+        self,
+        hidden: Tensor,
+        mask: Tensor | None,
+        places: Tensor,
+        attention: AttentionFunction = attention_fused,
+    ) -> Tensor:
+        """Return the last hidden state of one token of each text, [B, 1, D].
+
+        Only that token has a query, and only its state goes through the feed-forward block: the
+        same numbers as with `run_layers`, with a quarter less work in four layers.
+
+        Args:
+            hidden: The state before the last layer, [B, T, D].
+            mask: Additive mask of all layers, or None.
+            places: Of the token in each text, int64, [B].
+            attention: How to attend.
+        """
+        block, num_rows = self.layers[-1].attention, len(hidden)
+        mask = block.masked(mask, hidden.shape[-2])
+        if mask is not None and mask.shape[-2] > 1:  # a row for each query, not one for all
+            mask = tokens_at(mask.expand(num_rows, 1, -1, -1), places)
+        queries, keys, values = block.project_at(hidden, places)  # queries: [B, H, 1, K]
+        dropout = block.attention_dropout if block.training else 0.0
+        context = attention(queries, keys, values, mask, dropout)
+        out: Tensor = self.layers[-1].feed_forward(
+            block.combine(context, tokens_at(hidden, places))
+        )
+        return out
+
+    def word_states_at(
+        self,
+        input_ids: Tensor,
+        segment_ids: Tensor,
+        attention_mask: Tensor | None,
+        places: Tensor,
+    ) -> Tensor:
+        """Return what the masked-word head reads at one place of each text, [B, D].
+
+        Args:
+            input_ids, segment_ids, attention_mask: As for `forward`.
+            places: int64, [B].
+        """
+        hidden, mask = self.embed(input_ids, segment_ids, attention_mask)
+        hidden = self.run_layers(hidden, mask, layers=range(len(self.layers) - 1))
+        return self.run_last_layer_at(hidden, mask, places)[:, 0]
+
+    def word_states_and_attention(
+        self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return what the masked-word head reads, and where tokens attend, of one run.
+
+        Args:
+            input_ids, segment_ids, kept: As for `every_state`.
+
+        Returns:
+            [B, T, D], and the mean of the attention weights over layers and heads, float32
+            [B, T, T].
+        """
+        hidden, mask = self.embed(input_ids, segment_ids, kept)
+        shape = *input_ids.shape, input_ids.shape[-1]
+        total = torch.zeros(shape, device=hidden.device)
+        states = self.run_layers(hidden, mask, attention_summed(total))
+        return states, total / len(self.layers)
 
     def word_states(
         self,

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bertcore.modern_config import ModernBertConfig
-from bertcore.network.attention import AttentionBlock
+from bertcore.network.attention import AttentionBlock, tokens_at
 from bertcore.network.empty import empty_linear, layer_norm
 from bertcore.network.feed_forward import activate
 
@@ -90,10 +90,10 @@ class ModernAttention(AttentionBlock):
         queries, keys, values = heads
         return self.turned(queries), self.turned(keys), values
 
-    def project_first(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the query of the first token alone, [B, H, 1, K], and all keys and values."""
+    def project_at(self, hidden: Tensor, places: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the query of one token of each text, [B, H, 1, K], and all keys and values."""
         queries, keys, values = self.project(hidden)
-        return queries[..., :1, :], keys, values
+        return tokens_at(queries, places), keys, values
 
     def project_into(self, hidden: Tensor, queries: Tensor, keys: Tensor, values: Tensor) -> None:
         """Write the turned queries and keys, and the values, of hidden [T, D] to tensors [T, D]."""

@@ -56,6 +56,23 @@ class Encoder(Protocol):
     ) -> Tensor:
         """Return what the masked-word head reads at each token, [B, T, D]."""
 
+    def word_states_at(
+        self,
+        input_ids: Tensor,
+        segment_ids: Tensor,
+        attention_mask: Tensor | None,
+        places: Tensor,
+    ) -> Tensor:
+        """Return what the masked-word head reads at one place of each text, [B, D]."""
+
+    def word_states_and_attention(
+        self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return what the masked-word head reads, and the mean attention over layers and heads.
+
+        [B, T, D] and float32 [B, T, T].
+        """
+
     def read_early(self, states: Tensor) -> Tensor:
         """Return hidden states [L+1, ...] as heads read them that were trained on the last."""
 

@@ -275,16 +275,9 @@ def encode_first_token(
         attention=attention,
         num_layers=network.config.num_hidden_layers - 1,
     )
-    block = network.layers[-1].attention
     mask = None if attention_mask is None else additive_mask(attention_mask, hidden.dtype)
-    mask = block.masked(mask, hidden.shape[-2])
-    if mask is not None:
-        mask = mask[..., :1, :]  # a row for each query, or one for all
-    queries, keys, values = block.project_first(hidden)  # queries: [B, H, 1, K]
-    dropout = block.attention_dropout if block.training else 0.0
-    context = attention(queries, keys, values, mask, dropout)
-    out: Tensor = network.layers[-1].feed_forward(block.combine(context, hidden[:, :1]))
-    return out
+    first = torch.zeros(len(hidden), dtype=torch.long, device=hidden.device)
+    return network.run_last_layer_at(hidden, mask, first, attention)
 
 
 @torch.no_grad()

@@ -301,6 +301,27 @@ class OtherNetwork(nn.Module):
         self._check_length(input_ids)
         return words.word_states(self, input_ids, segment_ids, attention_mask)
 
+    def word_states_at(
+        self,
+        input_ids: Tensor,
+        segment_ids: Tensor,
+        attention_mask: Tensor | None,
+        places: Tensor,
+    ) -> Tensor:
+        """Return what the word head reads at one place of each text, [B, D]."""
+        states = self.word_states(input_ids, segment_ids, attention_mask)
+        return states[torch.arange(len(states), device=states.device), places]
+
+    def word_states_and_attention(
+        self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return what the word head reads, and the mean attention over layers and heads.
+
+        [B, T, D] and float32 [B, T, T]; two runs, since what the head reads may be of the decoder.
+        """
+        attention = self.every_attention(input_ids, segment_ids, kept).mean((0, 2))
+        return self.word_states(input_ids, segment_ids, kept), attention
+
     def read_early(self, states: Tensor) -> Tensor:
         """Return hidden states [L+1, ...] as they are."""
         return states

@@ -33,3 +33,13 @@ class MiniconsPeer:
             PLL_metric=METRICS[scoring],
         )
         return sums
+
+    def token_scores(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return the log-probability of each token of each text, hidden alone, nats.
+
+        [CLS] and [SEP] are not among them.
+        """
+        scores: list[list[float]] = self._scorer.sequence_score(
+            list(texts), reduction=lambda log_p: log_p.tolist(), PLL_metric=METRICS["single"]
+        )
+        return scores

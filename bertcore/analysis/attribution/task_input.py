@@ -8,10 +8,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from bertcore.analysis.shared.inputs import TOKENS_PER_BATCH, Row
 from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.tasks import TaskInput
 from bertcore.finetuning.tasks.inputs import choice_input
+from bertcore.hidden_tokens import TOKENS_PER_BATCH, Row
 from bertcore.tokenizer import Encoding
 from bertcore.tokenizer.words import words_of
 

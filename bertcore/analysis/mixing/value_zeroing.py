@@ -9,8 +9,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from bertcore.analysis.mixing.maps import require_finite
-from bertcore.analysis.shared.inputs import TOKENS_PER_BATCH
 from bertcore.bert import with_parts
+from bertcore.hidden_tokens import TOKENS_PER_BATCH
 from bertcore.model import Model
 from bertcore.network.encoder import Layer
 from bertcore.trace import Trace

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from bertcore.hidden_tokens import LOGITS_PER_CHUNK, Row, padded_batches
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
-
-TOKENS_PER_BATCH = 8192
-"""Padded tokens that run together: bounds memory; more is no faster on two cores."""
-LOGITS_PER_CHUNK = 512
-"""Positions whose vocabulary logits exist at the same time: 62 MB with 30,522 pieces."""
-
-
-class Row(NamedTuple):
-    """One input of a batch: ids and segment ids, both of length T."""
-
-    input_ids: list[int]
-    segment_ids: list[int]
 
 
 def sentence_numbers(segment_ids: Sequence[int], text_ids: Sequence[int]) -> list[int]:
@@ -85,33 +73,8 @@ def run_rows(bert: Model, rows: Sequence[Row]) -> Iterator[tuple[list[int], Tens
     Raises:
         ValueError: If a segment id is not in the checkpoint's table.
     """
-    limit = bert.config.type_vocab_size
-    if any(segment >= max(limit, 1) for row in rows for segment in row.segment_ids):
-        raise ValueError(
-            f"a pair needs segment ids 0 and 1, but this checkpoint has {limit} segment "
-            f"embedding{'' if limit == 1 else 's'}. Use a single text, or a checkpoint with two."
-        )
-    order = sorted(range(len(rows)), key=lambda i: len(rows[i].input_ids))
-    while order:
-        # The longest rows first: the largest batch comes at once, so memory cannot run out late.
-        longest = len(rows[order[-1]].input_ids)
-        count = max(1, TOKENS_PER_BATCH // longest)
-        chosen, order = order[-count:], order[:-count]
-        yield chosen, _run(bert, [rows[i] for i in chosen], longest)
-
-
-def _run(bert: Model, rows: Sequence[Row], longest: int) -> Tensor:
-    ids = torch.full((len(rows), longest), bert.tokenizer.pad_id)
-    segments = torch.zeros(len(rows), longest, dtype=torch.long)
-    kept = torch.zeros(len(rows), longest, dtype=torch.bool)
-    for i, row in enumerate(rows):
-        length = len(row.input_ids)
-        ids[i, :length] = torch.tensor(row.input_ids)
-        segments[i, :length] = torch.tensor(row.segment_ids)
-        kept[i, :length] = True
-    # Without padding there is nothing to hide, and attention is faster without a mask.
-    mask = None if bool(kept.all()) else kept.to(bert.device)
-    return bert.module.word_states(ids.to(bert.device), segments.to(bert.device), mask)
+    for chosen, ids, segments, mask in padded_batches(bert, rows):
+        yield chosen, bert.module.word_states(ids, segments, mask)
 
 
 @torch.inference_mode()

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 import torch
 
 from bertcore.analysis.shared.inputs import (
-    Row,
     mask_positions,
     masked_encoding,
     run_rows,
     word_log_probabilities,
 )
 from bertcore.analysis.words.lens import ranks_of
+from bertcore.hidden_tokens import Row
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bertcore.analysis.shared.inputs import Row, run_rows
+from bertcore.analysis.shared.inputs import run_rows
+from bertcore.hidden_tokens import Row
 from bertcore.model import Model, NextSentence
 from bertcore.tokenizer import Encoding
 from bertcore.trace import Trace

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertcore.analysis.shared.inputs import LOGITS_PER_CHUNK
 from bertcore.analysis.words.lens import ranks_of
 from bertcore.analysis.words.predictions import MaskPredictions
 from bertcore.analysis.words.surprise import Surprise
+from bertcore.hidden_tokens import LOGITS_PER_CHUNK
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.others.network import OtherNetwork

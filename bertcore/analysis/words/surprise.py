@@ -10,13 +10,13 @@ import torch
 from numpy.typing import NDArray
 
 from bertcore.analysis.shared.inputs import (
-    Row,
     mask_positions,
     masked_encoding,
     run_rows,
     text_positions,
     word_log_probabilities,
 )
+from bertcore.hidden_tokens import Row
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 

@@ -18,6 +18,7 @@ from bertcore.bias.shares import preferred, shares
 from bertcore.finetuning.data.files import BadRows
 from bertcore.grammar import TokenCounts
 from bertcore.network import ALL_HEADS
+from tests.support.minicons_peer import MiniconsPeer
 from tests.support.tiny import tiny_bert
 
 HEADER = ",sent_more,sent_less,stereo_antistereo,bias_type\n"
@@ -60,6 +61,26 @@ def test_bad_rows_are_left_out_and_counted(tmp_path: Path) -> None:
     )
     assert len(pairs) == 3
     assert "1 bad row" in str(bad.sentence())
+
+
+@pytest.mark.parity
+def test_sums_of_shared_tokens_equal_minicons(bert: Bert, tmp_path: Path) -> None:
+    """Which tokens are shared is written out here, by their places after [CLS]."""
+    shared = {
+        ("the old man sat on it", "the woman sat on it"): ([0, 3, 4, 5], [0, 2, 3, 4]),
+        ("she bought new fish", "he bought new fish"): ([1, 2, 3], [1, 2, 3]),
+        ("a bad river was good", "a good river was bad"): ([0, 2, 3], [0, 2, 3]),
+    }
+    pairs = [StereotypePair(more, less, "x", row) for row, (more, less) in enumerate(shared)]
+    scores = score_crows_pairs(bert, pairs)
+    peer = MiniconsPeer(bert.save(tmp_path / "t"))
+    for score, (texts, places) in zip(scores, shared.items(), strict=True):
+        expected = [
+            sum(tokens[i] for i in chosen)
+            for tokens, chosen in zip(peer.token_scores(texts), places, strict=True)
+        ]
+        found = [score.more["pll"], score.less["pll"]]
+        np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
 def test_scores_of_a_swapped_pair_are_swapped(bert: Bert) -> None:

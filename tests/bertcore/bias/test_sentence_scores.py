@@ -9,6 +9,7 @@ import torch
 from bertcore import Bert
 from bertcore.bias.sentence_scores import shared_positions, unmasked_likelihoods
 from bertcore.grammar import pseudo_log_likelihoods
+from bertcore.network import Network
 from tests.support.tiny import tiny_bert
 
 TEXTS = ("She sat on the mat.", "The old man bought new fish, and nobody saw it.", "It rained")
@@ -44,6 +45,19 @@ def test_company_does_not_matter(bert: Bert, monkeypatch: pytest.MonkeyPatch) ->
     alone = unmasked_likelihoods(bert, encodings, progress=fractions.append)
     np.testing.assert_allclose(alone, together, atol=1e-5)
     assert fractions == pytest.approx([1 / 3, 2 / 3, 1.0])
+
+
+def test_a_sentence_runs_once(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: list[int] = []
+    embed = type(bert.module).embed
+
+    def counted(network: Network, ids: torch.Tensor, *others: torch.Tensor) -> object:
+        rows.append(len(ids))
+        return embed(network, ids, *others)
+
+    monkeypatch.setattr(Network, "embed", counted)
+    unmasked_likelihoods(bert, [*map(bert.tokenize, TEXTS)])
+    assert sum(rows) == len(TEXTS)
 
 
 def test_a_text_without_tokens_has_no_score(bert: Bert) -> None:

@@ -1,0 +1,171 @@
+"""Log-probabilities of tokens at places that are hidden: the engine of every masked-word score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.model import Model
+
+TOKENS_PER_BATCH = 8192
+"""Padded tokens that run together: bounds memory; more is no faster on two cores."""
+LOGITS_PER_CHUNK = 512
+"""Positions whose vocabulary logits exist at the same time: 62 MB with 30,522 pieces."""
+
+
+class Row(NamedTuple):
+    """One input of a batch: ids and segment ids, both of length T."""
+
+    input_ids: list[int]
+    segment_ids: list[int]
+
+
+class HiddenToken(NamedTuple):
+    """An input, and the token whose probability at a place of it is asked for."""
+
+    row: Row
+    """What the model reads, with [MASK] at the place."""
+    position: int
+    """0 to T - 1."""
+    token_id: int
+
+
+@torch.inference_mode()
+def hidden_log_probabilities(
+    bert: Model, asked: Sequence[HiddenToken], *, by_layer: bool = False
+) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
+    """Yield the log-probabilities of tokens at hidden places, in batches of like length.
+
+    What is asked of one place of one input runs once. The last layer and the masked-word head run
+    at that place alone.
+
+    Args:
+        bert: With a masked-word head.
+        asked: [N].
+        by_layer: Read every layer's states through the masked-word head.
+
+    Yields:
+        The numbers of those of a batch, [n], and their log-probabilities, nats: [1, n], or by layer
+        [L+1, n], of which index 0 is the embeddings' output.
+
+    Raises:
+        ValueError: If there is no masked-word head, no reading by layer, or a segment id is not in
+            the checkpoint's table.
+    """
+    bert.require("lens" if by_layer else "mlm")
+    numbers: dict[tuple[object, ...], list[int]] = {}
+    for number, each in enumerate(asked):
+        key = tuple(each.row.input_ids), tuple(each.row.segment_ids), each.position
+        numbers.setdefault(key, []).append(number)
+    groups = list(numbers.values())
+    rows = [asked[group[0]].row for group in groups]
+    for chosen, ids, segments, mask in padded_batches(bert, rows):
+        places = torch.tensor([asked[groups[i][0]].position for i in chosen], device=ids.device)
+        if by_layer:
+            kept = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
+            every = bert.module.read_early(bert.module.every_state(ids, segments, kept))
+            states = every[:, torch.arange(len(ids), device=ids.device), places]
+        else:
+            states = bert.module.word_states_at(ids, segments, mask, places)[None]
+        found = [number for i in chosen for number in groups[i]]
+        owners = torch.tensor([row for row, i in enumerate(chosen) for _ in groups[i]])
+        wanted = torch.tensor([asked[number].token_id for number in found])
+        log_p = [token_log_probabilities(bert, each, wanted, owners) for each in states]
+        yield found, torch.stack(log_p).cpu().numpy()
+
+
+@torch.inference_mode()
+def hits_at_masks(bert: Model, asked: Sequence[HiddenToken]) -> NDArray[np.bool_]:
+    """Return whether the most probable token at each hidden place is the one asked for, [N].
+
+    Args:
+        bert: With a masked-word head.
+        asked: [N].
+
+    Raises:
+        ValueError: If there is no masked-word head, or a segment id is not in the checkpoint's
+            table.
+    """
+    bert.require("mlm")
+    hits = np.zeros(len(asked), dtype=np.bool_)
+    for chosen, ids, segments, mask in padded_batches(bert, [each.row for each in asked]):
+        places = torch.tensor([asked[i].position for i in chosen], device=ids.device)
+        states = bert.module.word_states_at(ids, segments, mask, places)
+        chunks = torch.split(states, LOGITS_PER_CHUNK)
+        best = torch.cat([bert.module.mlm_logits(chunk).argmax(-1) for chunk in chunks])
+        hits[chosen] = best.cpu().numpy() == [asked[i].token_id for i in chosen]
+    return hits
+
+
+@torch.inference_mode()
+def token_log_probabilities(
+    bert: Model, hidden: Tensor, token_ids: Tensor, owners: Tensor | None = None
+) -> Tensor:
+    """Return log p of tokens by hidden states, nats, float64 [N].
+
+    Args:
+        hidden: What the masked-word head reads, [R, D], on the device.
+        token_ids: int64, [N].
+        owners: The row of `hidden` that each token belongs to, rising, int64 [N]; None: row by row.
+
+    Raises:
+        ValueError: If the checkpoint has no masked-word head.
+    """
+    device, size = hidden.device, LOGITS_PER_CHUNK
+    token_ids = token_ids.to(device)
+    owners = torch.arange(len(hidden)) if owners is None else owners
+    starts = torch.searchsorted(owners, torch.arange(0, len(hidden) + size, size)).tolist()
+    parts = []
+    for number, (start, end) in enumerate(pairwise(starts)):
+        logits = bert.module.mlm_logits(hidden[number * size : (number + 1) * size]).float()
+        own = owners[start:end].to(device) - number * size
+        chosen = logits[own, token_ids[start:end]].double()
+        parts.append(chosen - logits.logsumexp(-1).double()[own])
+    return torch.cat(parts)
+
+
+def padded_batches(
+    bert: Model, rows: Sequence[Row]
+) -> Iterator[tuple[list[int], Tensor, Tensor, Tensor | None]]:
+    """Pad many inputs, those of like length together, the longest first.
+
+    Yields:
+        The numbers of the rows of a batch, [B]; on the device their ids and segment ids, int64
+        [B, T], and True at tokens [B, T], or None where nothing is padded.
+
+    Raises:
+        ValueError: If a segment id is not in the checkpoint's table.
+    """
+    limit = bert.config.type_vocab_size
+    if any(segment >= max(limit, 1) for row in rows for segment in row.segment_ids):
+        raise ValueError(
+            f"a pair needs segment ids 0 and 1, but this checkpoint has {limit} segment "
+            f"embedding{'' if limit == 1 else 's'}. Use a single text, or a checkpoint with two."
+        )
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i].input_ids))
+    while order:
+        # The longest rows first: the largest batch comes at once, so memory cannot run out late.
+        longest = len(rows[order[-1]].input_ids)
+        count = max(1, TOKENS_PER_BATCH // longest)
+        chosen, order = order[-count:], order[:-count]
+        yield chosen, *_padded(bert, [rows[i] for i in chosen], longest)
+
+
+def _padded(bert: Model, rows: Sequence[Row], longest: int) -> tuple[Tensor, Tensor, Tensor | None]:
+    ids = torch.full((len(rows), longest), bert.tokenizer.pad_id)
+    segments = torch.zeros(len(rows), longest, dtype=torch.long)
+    kept = torch.zeros(len(rows), longest, dtype=torch.bool)
+    for i, row in enumerate(rows):
+        length = len(row.input_ids)
+        ids[i, :length] = torch.tensor(row.input_ids)
+        segments[i, :length] = torch.tensor(row.segment_ids)
+        kept[i, :length] = True
+    # Without padding there is nothing to hide, and attention is faster without a mask.
+    mask = None if bool(kept.all()) else kept.to(bert.device)
+    return ids.to(bert.device), segments.to(bert.device), mask
