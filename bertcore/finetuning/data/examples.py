@@ -19,6 +19,10 @@ class Example(Protocol):
     def where(self) -> str:
         """Where it is in its file, for messages: "row 3"."""
 
+    @property
+    def row(self) -> int:
+        """Its number in its file: row, first line, or place among the questions; from 1."""
+
 
 @dataclass(frozen=True, slots=True)
 class TextExample:
@@ -90,6 +94,8 @@ class QuestionExample:
     context: str
     answers: list[tuple[str, int]]
     """Text and first character of each; [] if there is none in the text."""
+    row: int
+    """Place among all questions of its file, from 1."""
 
     @property
     def labels(self) -> Sequence[str]:

@@ -19,7 +19,7 @@ from bertcore.finetuning.data.read_texts import (
     find_column,
     usual_column,
 )
-from bertcore.finetuning.data.tables import Table, open_table
+from bertcore.finetuning.data.tables import HasHeader, Table, open_table
 
 SEPARATOR = "|"
 """Between the labels of a cell."""
@@ -61,15 +61,8 @@ def read_labels(
             has a label, or the column holds nothing but 0 and 1.
     """
     label = columns.label
-    named = [name for name in (columns.text, columns.text_pair) if name]
-    named += [] if label is None else _parts(label)
-    by_number = bool(named) and all(name.isdigit() for name in named)
-
-    def has_header(cells: Sequence[str]) -> bool:
-        return not by_number or all(name in [cell.strip() for cell in cells] for name in named)
-
     num, has_labels, is_yes_or_no = 0, False, True
-    with open_table(path, bad_rows, has_header=has_header) as table:
+    with open_table(path, bad_rows, has_header=label_header(columns)) as table:
         text, pair = choose_texts(table.columns, path, FORM, columns)
         places = _label_places(table, label, path)
         names = [table.columns[place] for place in places]
@@ -102,6 +95,18 @@ def read_labels(
             f"the column {listed} of {str(path)!r} holds nothing but 0 and 1, which is one label, "
             "yes or no. Use --task classify, or name the columns of all labels with commas between."
         )
+
+
+def label_header(columns: Columns) -> HasHeader:
+    """Return what decides whether the first line of a table of labels holds names."""
+    named = [name for name in (columns.text, columns.text_pair) if name]
+    named += [] if columns.label is None else _parts(columns.label)
+    by_number = bool(named) and all(name.isdigit() for name in named)
+
+    def has_header(cells: Sequence[str]) -> bool:
+        return not by_number or all(name in [cell.strip() for cell in cells] for name in named)
+
+    return has_header
 
 
 def _parts(label: str) -> list[str]:

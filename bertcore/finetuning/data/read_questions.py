@@ -9,6 +9,10 @@ from typing import Any
 
 from bertcore.finetuning.data.examples import QuestionExample
 from bertcore.finetuning.data.files import BadRows, open_text
+from bertcore.finetuning.data.tables import Row, Table
+
+_OF_THE_EXAMPLE = ("id", "question", "context", "answers", "is_impossible")
+"""Fields of SQuAD's form that are the example itself."""
 
 
 def read_questions(path: Path, *, bad_rows: BadRows) -> Iterator[QuestionExample]:
@@ -21,7 +25,9 @@ def read_questions(path: Path, *, bad_rows: BadRows) -> Iterator[QuestionExample
     Raises:
         ValueError: If the file is not in this form.
     """
-    for context, qa in _questions(_content(path), path):
+    questions = _questions(_content(path), path)
+    for row, (_, paragraph, qa) in enumerate(questions, start=1):
+        context = paragraph["context"]
         where = f"question {str(qa.get('id', '?'))[:60]!r} of {str(path)!r}"
         question = qa.get("question")
         if not isinstance(question, str) or not question.strip():
@@ -46,7 +52,7 @@ def read_questions(path: Path, *, bad_rows: BadRows) -> Iterator[QuestionExample
         if wrong:
             bad_rows.add(wrong)
         else:
-            yield QuestionExample(str(qa.get("id", "")), question, context, answers)
+            yield QuestionExample(str(qa.get("id", "")), question, context, answers, row)
 
 
 def _content(path: Path) -> Any:
@@ -62,14 +68,43 @@ def _content(path: Path) -> Any:
     return content
 
 
-def _questions(content: Any, path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def question_columns(path: Path) -> Table:
+    """Return the fields of a SQuAD file beside the questions, such as title, as a table.
+
+    A row is a question, in the order of `QuestionExample.row`. A field is the question's own, or
+    its paragraph's, or its article's; None where it has none.
+
+    Raises:
+        ValueError: As `read_questions`.
+    """
+    found = [
+        {
+            name: value
+            for part in parts
+            for name, value in part.items()
+            if name not in _OF_THE_EXAMPLE and not isinstance(value, dict | list)
+        }
+        for parts in _questions(_content(path), path)
+    ]
+    names = tuple(dict.fromkeys(name for fields in found for name in fields))
+    rows = (
+        Row(number, [fields.get(name) for name in names])
+        for number, fields in enumerate(found, start=1)
+    )
+    return Table(names, rows, has_header=True)
+
+
+def _questions(
+    content: Any, path: Path
+) -> Iterator[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
+    """Yield each question with its article and paragraph: article, paragraph, question."""
     try:
         for article in content["data"]:
             for paragraph in article["paragraphs"]:
                 for qa in paragraph["qas"]:
                     if not isinstance(qa, dict) or not isinstance(paragraph["context"], str):
                         raise TypeError("no object")
-                    yield paragraph["context"], qa
+                    yield article, paragraph, qa
     except (KeyError, TypeError) as error:
         raise ValueError(
             f"{str(path)!r} is not in the form of SQuAD: expected data, paragraphs, qas and "

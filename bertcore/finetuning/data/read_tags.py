@@ -9,7 +9,7 @@ from pathlib import Path
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.finetuning.data.examples import TaggedExample
 from bertcore.finetuning.data.files import BadRows, kind_of, lines_of, open_text
-from bertcore.finetuning.data.tables import column_place, open_table
+from bertcore.finetuning.data.tables import JSON_LINES, column_place, open_table
 
 _ENTITY = re.compile(r"O|[BIES]-.+")
 _UD_WORD, _UD_TAG = 2, 4
@@ -35,7 +35,7 @@ def read_tags(
     """
     if columns.text_pair is not None:
         raise ValueError("--text-pair has no use in the task 'tag'. Leave it out.")
-    if kind_of(path) in (".jsonl", ".json", ".ndjson"):
+    if kind_of(path) in JSON_LINES:
         examples = _json(path, columns, bad_rows)
     else:
         examples = _columns(path, columns, bad_rows)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.finetuning.data.examples import TextExample
 from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.data.tables import Table, column_place, open_table
+from bertcore.finetuning.data.tables import HasHeader, Table, column_place, open_table
 
 SINGLES = ("sentence", "text", "content", "review")
 PAIRS = (
@@ -62,16 +62,7 @@ def read_texts(
     Raises:
         ValueError: If a column is not there (names those that are), or the file cannot be read.
     """
-    named = [name for name in (columns.text, columns.text_pair, columns.label) if name]
-    by_number = bool(named) and all(name.isdigit() for name in named)
-
-    def has_header(cells: Sequence[str]) -> bool:
-        stripped = [cell.strip() for cell in cells]
-        if by_number:
-            return all(name in stripped for name in named)
-        return bool(named) or not (_is_cola(stripped) or is_stsb(stripped))
-
-    with open_table(path, bad_rows, has_header=has_header) as table:
+    with open_table(path, bad_rows, has_header=text_header(columns)) as table:
         text, pair, label = _choose(table, path, form, columns)
         for row in table.rows:
             cells = row.cells
@@ -95,6 +86,20 @@ def read_texts(
             else:
                 second = None if pair < 0 else as_text(cells[pair])
                 yield TextExample(as_text(cells[text]), second, answer, row.number)
+
+
+def text_header(columns: Columns) -> HasHeader:
+    """Return what decides whether the first line of a table of texts holds names."""
+    named = [name for name in (columns.text, columns.text_pair, columns.label) if name]
+    by_number = bool(named) and all(name.isdigit() for name in named)
+
+    def has_header(cells: Sequence[str]) -> bool:
+        stripped = [cell.strip() for cell in cells]
+        if by_number:
+            return all(name in stripped for name in named)
+        return bool(named) or not (_is_cola(stripped) or is_stsb(stripped))
+
+    return has_header
 
 
 def _choose(table: Table, path: Path, form: TextForm, wanted: Columns) -> tuple[int, int, int]:

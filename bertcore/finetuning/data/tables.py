@@ -51,6 +51,8 @@ def column_place(columns: Sequence[str], name: str, path: Path) -> int:
     return places[0]
 
 
+JSON_LINES = (".jsonl", ".json", ".ndjson")
+"""Endings of files with an object a line."""
 HasHeader = Callable[[Sequence[str]], bool]
 """Called with the cells of the first line; returns whether they are names."""
 
@@ -74,7 +76,7 @@ def open_table(
         ValueError: If the file cannot be read, has no row, or its quotes have no end.
     """
     kind = kind_of(path)
-    if kind in (".jsonl", ".json", ".ndjson"):
+    if kind in JSON_LINES:
         with open_text(path) as file:
             yield _json_table(file, path, bad_rows)
         return

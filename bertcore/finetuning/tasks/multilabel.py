@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,8 +21,9 @@ from bertcore.evaluation.slices import Slice, by_member
 from bertcore.finetuning.data.examples import LabelsExample
 from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.labels import order_labels
-from bertcore.finetuning.data.read_labels import FORM, SEPARATOR, read_labels
+from bertcore.finetuning.data.read_labels import FORM, SEPARATOR, label_header, read_labels
 from bertcore.finetuning.data.rows import Batch
+from bertcore.finetuning.data.tables import Table, open_table
 from bertcore.finetuning.tasks.answers import Goal, TaskAnswer
 from bertcore.finetuning.tasks.inputs import TaskInput
 from bertcore.finetuning.tasks.judged import (
@@ -126,6 +128,10 @@ class Multilabel(SequenceTask):
     ) -> Iterator[LabelsExample]:
         """Yield the rows of a table; see `read_labels`."""
         return read_labels(path, columns=columns, bad_rows=bad_rows)
+
+    def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
+        """Open the table; columns without names are called by their numbers."""
+        return open_table(path, BadRows(skip=True), has_header=label_header(columns))
 
     def rows(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,8 +28,9 @@ from bertcore.finetuning.data.questions import (
     find_answers,
     question_rows,
 )
-from bertcore.finetuning.data.read_questions import read_questions
+from bertcore.finetuning.data.read_questions import question_columns, read_questions
 from bertcore.finetuning.data.rows import Batch
+from bertcore.finetuning.data.tables import Table
 from bertcore.finetuning.tasks.answers import Goal, TaskAnswer
 from bertcore.finetuning.tasks.inputs import TaskInput
 from bertcore.finetuning.tasks.judged import (
@@ -128,6 +130,10 @@ class Extract(Task):
     ) -> Iterator[QuestionExample]:
         """Yield the questions of a SQuAD file; it has no columns to choose."""
         return read_questions(path, bad_rows=bad_rows)
+
+    def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
+        """Return the fields beside the questions; those of a question win over its article's."""
+        return nullcontext(question_columns(path))
 
     def rows(
         self,

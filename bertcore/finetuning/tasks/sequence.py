@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,8 +14,9 @@ import numpy as np
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.finetuning.data.examples import Example, LabelsExample, TextExample
 from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.data.read_texts import TextForm, read_texts
+from bertcore.finetuning.data.read_texts import TextForm, read_texts, text_header
 from bertcore.finetuning.data.rows import RowBuilder
+from bertcore.finetuning.data.tables import Table, open_table
 from bertcore.finetuning.tasks.judged import Part, WrongAnswer
 from bertcore.finetuning.tasks.task import Task
 from bertcore.finetuning.tasks.task_data import LabelNumbers, TaskData
@@ -33,6 +35,10 @@ class SequenceTask(Task):
     def read(self, path: Path, *, columns: Columns = USUAL, bad_rows: BadRows) -> Iterator[Example]:
         """Yield the rows of a table; see `read_texts`."""
         return read_texts(path, form=self.form, columns=columns, bad_rows=bad_rows)
+
+    def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
+        """Open the table; columns without names are called by their numbers."""
+        return open_table(path, BadRows(skip=True), has_header=text_header(columns))
 
     def rows(
         self,

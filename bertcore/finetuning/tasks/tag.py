@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,9 +20,10 @@ from bertcore.configs.columns import USUAL, Columns
 from bertcore.distillation import soft_target_loss
 from bertcore.evaluation.metrics import Metrics, Scores, class_metrics, entity_metrics
 from bertcore.finetuning.data.examples import TaggedExample
-from bertcore.finetuning.data.files import BadRows
+from bertcore.finetuning.data.files import BadRows, kind_of
 from bertcore.finetuning.data.read_tags import are_entities, read_tags
 from bertcore.finetuning.data.rows import IGNORED, Batch, RowBuilder
+from bertcore.finetuning.data.tables import JSON_LINES, Table
 from bertcore.finetuning.tasks.answers import Goal, TaskAnswer
 from bertcore.finetuning.tasks.inputs import TaskInput
 from bertcore.finetuning.tasks.judged import (
@@ -117,6 +119,15 @@ class Tag(Task):
     ) -> Iterator[TaggedExample]:
         """Yield tagged sentences; see `read_tags`."""
         return read_tags(path, columns=columns, bad_rows=bad_rows)
+
+    def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
+        """Open JSON lines; a file with a word a line has no column of a whole sentence."""
+        if kind_of(path) not in JSON_LINES:
+            raise ValueError(
+                f"{str(path)!r} has a word a line, so none of its columns is of a whole sentence. "
+                "Write JSON lines with tokens, tags and a field for each column."
+            )
+        return super().open_columns(path, columns)
 
     def rows(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from bertcore.evaluation.slices import Slice, by_label
 from bertcore.finetuning.data.examples import Example
 from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.rows import IGNORED, Batch
+from bertcore.finetuning.data.tables import Table, open_table
 from bertcore.finetuning.tasks.answers import TaskAnswer
 from bertcore.finetuning.tasks.inputs import TaskInput
 from bertcore.finetuning.tasks.judged import (
@@ -114,6 +116,18 @@ class Task(ABC):
         Raises:
             ValueError: If the file cannot be read or a column is not there.
         """
+
+    def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
+        """Open a file as the table of all of its columns, its rows numbered as those of `read`.
+
+        Args:
+            path: The file.
+            columns: Those that `read` reads.
+
+        Raises:
+            ValueError: If the file cannot be read, or has no column that is of a whole example.
+        """
+        return open_table(path, BadRows(skip=True))
 
     @abstractmethod
     def rows(

@@ -139,7 +139,7 @@ def test_choices_are_rows_of_one_example() -> None:
 
 
 def one_question(context: str, answer: str) -> QuestionExample:
-    return QuestionExample("q", "where is he", context, [(answer, context.index(answer))])
+    return QuestionExample("q", "where is he", context, [(answer, context.index(answer))], 1)
 
 
 def test_windows_cover_the_text_and_hold_the_answer() -> None:
@@ -169,7 +169,7 @@ def test_a_right_pair_of_logits_is_the_text_of_the_answer() -> None:
     examples = [
         one_question("He sat.  In PARIS-Berlin, he ran " + "on the mat " * 12, "PARIS-Berlin"),
         one_question("the mat " * 14 + "is in the Bank's river", "Bank's"),
-        QuestionExample("q", "who", "the cat sat", []),
+        QuestionExample("q", "who", "the cat sat", [], 1),
     ]
     rows, questions = question_rows(
         examples, TOKENIZER, max_length=24, doc_stride=6, is_train=False
@@ -203,7 +203,7 @@ def test_an_answer_is_never_backwards_or_too_long() -> None:
 
 
 def test_a_question_leaves_room_for_the_text() -> None:
-    asked = QuestionExample("q", "where " * 40, "in paris", [("paris", 3)])
+    asked = QuestionExample("q", "where " * 40, "in paris", [("paris", 3)], 1)
     with pytest.raises(ValueError, match="leaves no room for text behind a question of 40 tokens"):
         question_rows([asked], TOKENIZER, max_length=32, is_train=True)
 
