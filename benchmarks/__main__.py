@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks import (
     attention_clicks,
     attention_views,
+    bias,
     edit_time,
     exam,
     families,
@@ -51,6 +52,7 @@ BENCHMARKS = {
     "finetune_tasks": finetune_tasks.run,
     "objectives": objectives.run,
     "families": families.run,
+    "bias": bias.run,
 }
 
 
@@ -105,7 +107,20 @@ def main() -> None:
     objectives_group.add_argument(
         "--minutes", type=float, default=equal.minutes, help="processor time of each"
     )
+    before, bias_group = bias.OPTIONS, parser.add_argument_group("bias", "with --tasks FOLDER")
+    bias_group.add_argument("--bias-corpus", type=Path, nargs="+", default=[], metavar="FILE")
+    bias_group.add_argument("--bias-valid", type=Path, metavar="FILE", help="held-out text")
+    bias_group.add_argument("--bias-runs", type=Path, default=before.runs)
+    bias_group.add_argument("--bias-minutes", type=float, default=before.minutes)
+    bias_group.add_argument("--bias-penalty", type=float, default=before.penalty)
+    bias_group.add_argument("--bias-items", type=int, help="the first of each set; default: all")
+    bias_group.add_argument("--bias-loop", type=int, default=before.loop_items, help="items")
+    bias_group.add_argument("--bias-tuned", action="store_true", help="fine-tune them too")
     chosen = parser.parse_args()
+    before.corpus, before.valid = tuple(chosen.bias_corpus), chosen.bias_valid
+    before.runs, before.minutes = chosen.bias_runs, chosen.bias_minutes
+    before.penalty, before.items = chosen.bias_penalty, chosen.bias_items
+    before.loop_items, before.tuned = chosen.bias_loop, chosen.bias_tuned
     equal.corpus, equal.valid = tuple(chosen.objective_corpus), chosen.objective_valid
     equal.runs, equal.only = chosen.objective_runs, tuple(chosen.objective_only)
     equal.minutes, equal.blimp = chosen.minutes, chosen.blimp
@@ -128,6 +143,7 @@ def main() -> None:
         "finetune_tasks": not chosen.tasks,
         "objectives": not chosen.objective_corpus,
         "families": not chosen.objective_corpus,
+        "bias": not chosen.tasks or not chosen.bias_valid,
     }
     every = [name for name in BENCHMARKS if not without.get(name)]
     for name in chosen.names or every:

@@ -237,11 +237,12 @@ def scores_without_tuning(variant: Variant, checkpoint: Path) -> list[str]:
     """Return masked-word loss, our 200 pairs and BLiMP of a checkpoint."""
 
     def compute() -> dict[str, Any]:
+        assert OPTIONS.valid is not None
         bert = load_bert(checkpoint, device="cpu")
         if "mlm" in bert.absent:
             return {"mlm_loss": None, "pairs": None, "blimp": None}
         return {
-            "mlm_loss": masked_word_loss(bert),
+            "mlm_loss": masked_word_loss(bert, OPTIONS.valid),
             "pairs": exam(bert, bundled_pairs().pairs),
             "blimp": None
             if OPTIONS.blimp is None
@@ -257,10 +258,9 @@ def scores_without_tuning(variant: Variant, checkpoint: Path) -> list[str]:
     ]
 
 
-def masked_word_loss(bert: Bert) -> float:
-    """Return the loss on packed held-out rows, 15% hidden, 80/10/10, nats."""
-    assert OPTIONS.valid is not None
-    corpus = pack_corpus(read_sentences([OPTIONS.valid]), bert.tokenizer)
+def masked_word_loss(bert: Bert, valid: Path) -> float:
+    """Return the loss on packed rows of a held-out text, 15% hidden, 80/10/10, nats."""
+    corpus = pack_corpus(read_sentences([valid]), bert.tokenizer)
     config = DataConfig(objective="mlm")
     batches = fixed_batches(corpus, bert.tokenizer, config, seed=0, num_rows=HELD_OUT_ROWS)
     return evaluate_pretraining(bert.module, batches, bert.tokenizer).mlm_loss

@@ -25,6 +25,7 @@ from bertcore.cli.options import (
 from bertcore.cli.output import make_table, plain, print_json, print_table
 from bertcore.cli.progress import duration, progress_bar, stages
 from bertcore.configs import Columns, DistillConfig, FinetuneConfig
+from bertcore.configs.debias import DebiasConfig
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from bertcore.finetuning import Experiment, Progress
 
 TRAINING, MODEL, TEACHER = "Training", "Model", "Teacher"
+BIAS = "Against a bias"
 RECORDS, MACHINE = "Scores and checkpoints", "Machine"
 _FOR_TEACHER = {"student_layers", "temperature", "soft_weight", "hard_weight", "layer_weight"}
 _RESUME_TAKES = {"out", "resume", "as_json"}
@@ -114,6 +116,7 @@ class Trials:
     (MODEL, Start, "checkpoint new_head max_seq_length"),
     (MODEL, FinetuneConfig, "frozen feature_based doc_stride"),
     (RECORDS, FinetuneConfig, "metric evaluate_every patience save_every keep_epochs"),
+    (BIAS, DebiasConfig, "swap_words swap_mode balance direction_penalty direction_words"),
     (TEACHER, Start, "teacher student_layers"),
     (TEACHER, DistillConfig.for_task(), "temperature soft_weight hard_weight layer_weight"),
     (MACHINE, FinetuneConfig, "dtype device"),
@@ -165,6 +168,7 @@ def finetune(
         --seeds 5 --lr 5e-5 1e-4 3e-4
       bertscope finetune --teacher sst2 --student-layers 2 --train train.tsv --dev dev.tsv
         --out sst2-small
+      bertscope finetune --train train.tsv --dev dev.tsv --swap-words gender --out fair
       bertscope finetune --out mrpc --resume
     """
     if resume:
@@ -186,6 +190,10 @@ def finetune(
         refuse_options(context, _FOR_TEACHER, "it is for a fine-tuning with --teacher")
     elif "student_layers" in settings:
         refuse_options(context, {"checkpoint"}, "the student begins with --student-layers")
+    if "swap_words" not in settings:
+        refuse_options(context, {"swap_mode"}, "it is for a fine-tuning with --swap-words")
+    if "direction_penalty" not in settings:
+        refuse_options(context, {"direction_words"}, "it is for --direction-penalty")
     if more_rates and "lr" not in settings:
         raise ValueError(f"{more_rates[0]} belongs to no option. Write rates behind --lr.")
     rates = [*settings.pop("lr", []), *(more_rates or [])]
@@ -204,6 +212,7 @@ def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_js
     Raises:
         ValueError: If the folder is in use, or a setting, the data or a checkpoint cannot be used.
     """
+    from bertcore.debiasing import PenalisedDirection, Swapping
     from bertcore.distillation.student import named_layers
     from bertcore.finetuning import make_settings, start_experiment
     from bertcore.finetuning.experiment import SETTINGS_FILE, check_new_folder
@@ -217,6 +226,7 @@ def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_js
     check_new_folder(out)
     files, start = Files(**chosen(Files, settings)), Start(**chosen(Start, settings))
     trials = Trials(**chosen(Trials, settings))
+    debias = DebiasConfig(**chosen(DebiasConfig, settings))
     config = chosen(FinetuneConfig, settings)
     seed = config.pop("seed", 1)
     assert files.train is not None  # the caller has made sure
@@ -244,6 +254,9 @@ def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_js
             layers=layers,
             teacher=start.teacher,
             distill=distill,
+            swap=Swapping.chosen(debias),
+            balance=debias.balance,
+            direction=PenalisedDirection.chosen(debias),
             **{
                 **config,
                 "max_seq_length": start.max_seq_length,

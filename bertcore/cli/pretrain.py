@@ -25,10 +25,12 @@ from bertcore.cli.options import (
 from bertcore.cli.progress import stages
 from bertcore.cli.show_training import train
 from bertcore.configs import DataConfig, DistillConfig, OptimizerConfig, TrainConfig
+from bertcore.configs.debias import DebiasConfig
 from bertcore.configs.recipe import Recipe, recipe_named
 
 if TYPE_CHECKING:
     from bertcore import Bert, BertConfig
+    from bertcore.debiasing import PenalisedDirection, Swapping
     from bertcore.pretraining.data.read_corpus import OnStage
     from bertcore.pretraining.loss.distillation import Teacher
     from bertcore.tokenizer import Tokenizer
@@ -37,6 +39,7 @@ TEXT, NETWORK, RECORDS = "Text and run", "Network", "Scores and checkpoints"
 TEACHER, LENGTH, BATCHES = "Teacher", "Length", "Batches"
 GENERATOR = "Generator (objective rtd)"
 OPTIMIZER, MACHINE = "Optimiser", "Machine"
+BIAS = "Against a bias"
 _VOCABULARY = {"tokenizer", "vocab_size", "uncased", "alphabet"}
 _LOSSES = {"temperature", "soft_weight", "hard_weight", "cosine_weight", "layer_weight"}
 
@@ -106,6 +109,8 @@ class Plan(NamedTuple):
     optimizer: OptimizerConfig
     start_from: Bert | None
     teacher: Teacher | None
+    swap: Swapping | None
+    direction: PenalisedDirection | None
 
 
 @config_options(
@@ -126,6 +131,7 @@ class Plan(NamedTuple):
         OptimizerConfig,
         "optimizer learning_rate muon_learning_rate adam_beta2 warmup_ratio flat_ratio",
     ),
+    (BIAS, DebiasConfig, "swap_words swap_mode direction_penalty direction_words"),
     (TEACHER, Sources, "teacher student_layers"),
     (TEACHER, DistillConfig, "temperature soft_weight hard_weight cosine_weight layer_weight"),
     (MACHINE, TrainConfig, "device dtype compile gradient_accumulation"),
@@ -222,6 +228,8 @@ def pretrain(
             optimizer_config=plan.optimizer,
             start_from=plan.start_from,
             teacher=plan.teacher,
+            swap=plan.swap,
+            direction=plan.direction,
             command=shlex.join(["bertscope", *sys.argv[1:]]),
             on_stage=on_stage,
         )
@@ -238,6 +246,17 @@ def _refuse_without_effect(
     """Refuse options that contradict each other, or that another one makes ineffective."""
     if texts.tokenizer:
         refuse_options(context, _VOCABULARY - {"tokenizer"}, "--tokenizer brings its own")
+    if "swap_words" not in settings:
+        refuse_options(context, {"swap_mode"}, "it is for a run with --swap-words")
+    if "direction_penalty" not in settings:
+        refuse_options(context, {"direction_words"}, "it is for --direction-penalty")
+    elif sources.from_checkpoint is None or sources.teacher is not None:
+        raise ValueError(
+            "--direction-penalty keeps a checkpoint's states from its own direction. Give the "
+            "checkpoint with --from-checkpoint, and no --teacher."
+        )
+    else:
+        refuse_options(context, {"compile"}, "a run with --direction-penalty is not compiled")
     if settings.get("objective") != "rtd":
         of_generator = {"generator_size", "embedding_sharing"}
         refuse_options(context, of_generator, "it is for a run with --objective rtd")
@@ -269,6 +288,7 @@ def _refuse_without_effect(
 
 def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Recipe) -> Plan:
     """Check the settings and open checkpoints and tokenizer, before minutes of reading."""
+    from bertcore.debiasing import PenalisedDirection, Swapping
     from bertcore.pretraining import check_settings
     from bertcore.pretraining.loss.distillation import Teacher
     from bertcore.pretraining.objectives import objective_named
@@ -276,6 +296,7 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
     from bertcore.shapes import shape_of
     from bertcore.tokenizer import Tokenizer
 
+    debias = DebiasConfig(**chosen(DebiasConfig, settings))
     data_values = {**recipe.data, **chosen(DataConfig, settings)}
     # Built once before its room for masks is known: it refuses an unknown objective.
     objective = objective_named(DataConfig(**data_values).objective)
@@ -325,6 +346,8 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
         optimizer=optimizer_config,
         start_from=start_from,
         teacher=None if teacher is None or losses is None else Teacher(teacher, losses),
+        swap=Swapping.chosen(debias),
+        direction=PenalisedDirection.chosen(debias),
     )
 
 

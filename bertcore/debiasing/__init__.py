@@ -4,6 +4,7 @@ The measures of what it helps are in `bertcore.bias`, which stands above the tra
 """
 
 from bertcore.debiasing.augment import Augmenter, Swapping, swap_document
+from bertcore.debiasing.penalised_direction import PenalisedDirection
 from bertcore.debiasing.swap_words import Change, Swapped, WordSwap, swap_words
 from bertcore.debiasing.word_sets import (
     direction_pairs,
@@ -16,6 +17,7 @@ from bertcore.debiasing.word_sets import (
 __all__ = [
     "Augmenter",
     "Change",
+    "PenalisedDirection",
     "Swapped",
     "Swapping",
     "WordSwap",

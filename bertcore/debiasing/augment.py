@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from bertcore.configs.debias import DebiasConfig
 from bertcore.debiasing.swap_words import Pair, WordSwap
 from bertcore.debiasing.word_sets import swap_pairs
 
@@ -39,6 +40,11 @@ class Swapping:
     def of(cls, name_or_file: str, mode: str = "augment") -> Swapping:
         """Return it for a set that ships or a file; arguments and errors as `swap_pairs`."""
         return cls(name_or_file, mode, swap_pairs(name_or_file))
+
+    @classmethod
+    def chosen(cls, config: DebiasConfig) -> Swapping | None:
+        """Return what was chosen; None if no words are swapped; errors as `of`."""
+        return None if config.swap_words is None else cls.of(config.swap_words, config.swap_mode)
 
 
 class Augmenter(Generic[T]):

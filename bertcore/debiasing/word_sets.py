@@ -61,8 +61,17 @@ def swap_pairs(name_or_file: str) -> tuple[Pair, ...]:
     Raises:
         ValueError: If there is neither, or the pairs cannot be swapped (`WordSwap`).
     """
+    return _named_or_read(name_or_file, "swap")
+
+
+def pairs_of_direction(name_or_file: str) -> tuple[Pair, ...]:
+    """Return the pairs of a direction that ships, or those of a file; as `swap_pairs`."""
+    return _named_or_read(name_or_file, "direction")
+
+
+def _named_or_read(name_or_file: str, part: str) -> tuple[Pair, ...]:
     if name_or_file in _shipped():
-        return _part(name_or_file, "swap")
+        return _part(name_or_file, part)
     path = Path(name_or_file).expanduser()
     if not path.is_file():
         raise ValueError(

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,10 @@ import torch
 
 from bertcore.checkpoints.folder import read_json
 from bertcore.configs import Columns, FinetuneConfig
+from bertcore.debiasing import Augmenter, WordSwap
 from bertcore.distillation.student import keep_layers
-from bertcore.finetuning.data.division import columns_of_division, divide
+from bertcore.finetuning.balance import Balance
+from bertcore.finetuning.data.division import GROUP, columns_of_division, divide
 from bertcore.finetuning.data.examples import Example
 from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.forms import FOLDER, kept_file
@@ -29,6 +31,7 @@ from bertcore.finetuning.data.labels import (
     describe_unseen,
     match_labels,
 )
+from bertcore.finetuning.data.swapped import swap_example
 from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.epoch_checkpoints import epoch_of, kept_epochs
 from bertcore.finetuning.model import (
@@ -39,11 +42,12 @@ from bertcore.finetuning.model import (
 )
 from bertcore.finetuning.report import medians, write_report
 from bertcore.finetuning.run import Finetuning
-from bertcore.finetuning.run_checks import check_for_labels, check_launcher
+from bertcore.finetuning.run_checks import check_for_labels, check_launcher, penalty_of
 from bertcore.finetuning.run_result import RunResult
 from bertcore.finetuning.settings import Settings, settings_of
 from bertcore.finetuning.state import move_checkpoint
 from bertcore.finetuning.tasks import TaskData, find_task
+from bertcore.finetuning.tasks.column import column_values
 from bertcore.finetuning.tasks.read import read_examples, read_task_data
 from bertcore.finetuning.tasks.task_data import with_labels
 from bertcore.loading import load
@@ -133,6 +137,7 @@ class Experiment:
             self.processes,
             teacher=teacher,
             distill=self.settings.distill,
+            direction=self.settings.direction,
             read_dev=partial(self._read_dev, model.labels),
         )
 
@@ -252,6 +257,11 @@ def _divide(settings: Settings, folder: Path) -> str | None:
     if settings.division is None:
         return None
     path = data_file(settings.train, folder, task=settings.task, is_train=True)
+    groups = None
+    if settings.balance is not None:
+        task = find_task(settings.task)
+        columns, column = settings.columns, settings.balance
+        groups = column_values(path, task, column, columns=columns, option="--balance")
     try:
         return divide(
             path,
@@ -260,6 +270,7 @@ def _divide(settings: Settings, folder: Path) -> str | None:
             task=settings.task,
             columns=settings.columns,
             skip_bad_rows=settings.skip_bad_rows,
+            groups=groups,
         )
     except OSError as error:
         if error.errno not in FULL:
@@ -279,6 +290,8 @@ def _start(folder: Path, settings: Settings, fetched: Path, notes: list[str]) ->
         with_labels(data, model.labels)  # refuses data that do not say all of a label
     matched = describe_match(match_labels(train.labels, model.labels))
     notes = [*notes, *([matched] if matched else [])]
+    if settings.direction is not None:
+        penalty_of(model, settings.direction)
     if teacher is not None and settings.distill is not None:
         check_teacher(model, teacher, settings.distill)
     folder.mkdir(parents=True, exist_ok=True)
@@ -411,6 +424,8 @@ def _read(settings: Settings, fetched: Path) -> tuple[TaskData, TaskData]:
     tokenizer = load(settings.checkpoint, device="cpu").tokenizer
     train_columns, dev_columns = _columns(settings)
 
+    augmenter, balance = _augmenter(settings), _balance(settings, train_file, train_columns)
+
     def read(path: Path, labels: Sequence[str] | None, *, is_train: bool) -> TaskData:
         return read_task_data(
             path,
@@ -422,13 +437,37 @@ def _read(settings: Settings, fetched: Path) -> tuple[TaskData, TaskData]:
             skip_bad_rows=settings.skip_bad_rows,
             doc_stride=settings.config.doc_stride,
             is_train=is_train,
+            change=(augmenter or balance) if is_train else None,
         )
 
     train = read(train_file, None, is_train=True)
+    if augmenter is not None and settings.swap is not None:
+        note = augmenter.note("training examples", settings.swap.name)
+        train = replace(train, notes=(*train.notes, note))
+    if balance is not None:
+        train = balance.weigh(train)
     check_labels(task, train.labels)
     dev = read(dev_file, train.labels if task.has_labels else None, is_train=False)
     task.check_splits(train, dev)
     return train, dev
+
+
+def _augmenter(settings: Settings) -> Augmenter[Example] | None:
+    """Return what swaps words in the training examples; None where none are swapped."""
+    if settings.swap is None:
+        return None
+    swap = WordSwap(settings.swap.pairs)
+    return Augmenter(partial(swap_example, swap), mode=settings.swap.mode, seed=settings.seeds[0])
+
+
+def _balance(settings: Settings, path: Path, columns: Columns) -> Balance | None:
+    """Return what weighs the training examples; None where all count alike."""
+    if settings.balance is None:
+        return None
+    column = settings.balance if settings.division is None else GROUP
+    task = find_task(settings.task)
+    groups = column_values(path, task, column, columns=columns, option="--balance")
+    return Balance(settings.balance, groups, skip_bad_rows=settings.skip_bad_rows)
 
 
 def _name(config: FinetuneConfig) -> str:

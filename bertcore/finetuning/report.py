@@ -84,6 +84,7 @@ def _summary(report: dict[str, Any]) -> str:
         ("Dev data", f"{report['dev']} ({report['num_dev']:,} examples)"),
         ("Learning rate, seed", f"{best['learning_rate']:g}, {best['seed']}"),
         ("Epochs, batch size", f"{best['epochs']}, {best['batch_size']}"),
+        *_against_bias(report.get("settings", {})),
         ("Steps", f"{best['num_steps']:,}; the best on the dev data was {best['best_step']:,}"),
         (
             "Speed",
@@ -93,6 +94,20 @@ def _summary(report: dict[str, Any]) -> str:
         *report["versions"].items(),
     ]
     return _table(("", ""), rows)
+
+
+def _against_bias(settings: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what was done against a bias; nothing for runs of old."""
+    rows = []
+    if swap := settings.get("swap"):
+        how = f"{swap['name']}: {len(swap['pairs'])} pairs, mode {swap['mode']}"
+        rows.append(("Words swapped in training", how))
+    if settings.get("balance"):
+        rows.append(("Balanced by", str(settings["balance"])))
+    if direction := settings.get("direction"):
+        how = f"{direction['weight']:g}, {direction['name']}: {len(direction['pairs'])} pairs"
+        rows.append(("Direction penalty", how))
+    return rows
 
 
 def _dev_scores(scores: dict[str, Any]) -> list[str]:

@@ -18,6 +18,8 @@ from torch import Tensor, nn
 
 from bertcore.checkpoints.keys import current_names
 from bertcore.configs import DistillConfig, FinetuneConfig
+from bertcore.debiasing import PenalisedDirection
+from bertcore.debiasing.direction_penalty import DirectionPenalty
 from bertcore.finetuning.data.examples import Example
 from bertcore.finetuning.data.rows import Rows, share_padding, shuffled_batches
 from bertcore.finetuning.dev_errors import (
@@ -34,6 +36,7 @@ from bertcore.finetuning.run_checks import (
     check_for_task,
     check_launcher,
     class_weights,
+    penalty_of,
     training_dtype,
 )
 from bertcore.finetuning.run_result import RunResult
@@ -72,6 +75,7 @@ class Finetuning:
         processes: That train together; None takes what the launcher says.
         teacher: That the model learns from, beside the labels; None: there is none.
         distill: The weights of the losses with a teacher.
+        direction: That the encoder's states are kept from; None: none.
         read_dev: Reads the dev examples anew, to keep those that are wrong at an evaluation with
             their texts; None keeps none.
 
@@ -92,6 +96,7 @@ class Finetuning:
         *,
         teacher: TaskModel | None = None,
         distill: DistillConfig | None = None,
+        direction: PenalisedDirection | None = None,
         read_dev: Callable[[], Iterable[Example]] | None = None,
     ) -> None:
         check_for_task(config, model.task)
@@ -103,11 +108,13 @@ class Finetuning:
         self.device = self.processes.device
         self.metric = config.metric or model.task.metrics[0]
         check_for_labels(config, model)
+        # Before a saved state is read: the direction is that of the start.
+        penalty = None if direction is None else penalty_of(model, direction)
         self.module = model.module.to(self.device)
         if config.keeps_encoder:
             for name, parameter in self.module.named_parameters():
                 parameter.requires_grad = self.module.is_of_head(name)
-        self.with_loss = self._with_loss(teacher, distill)
+        self.with_loss = self._with_loss(teacher, distill, penalty)
         self._optimizer_config = config.optimizer_config()
         # The function is typed for a whole pretraining network.
         self.optimizers = build_optimizers(cast(Network, self.with_loss), self._optimizer_config)
@@ -125,12 +132,21 @@ class Finetuning:
         self.total_steps = config.epochs * self._batches_an_epoch
         self._start()
 
-    def _with_loss(self, teacher: TaskModel | None, distill: DistillConfig | None) -> TaskWithLoss:
+    def _with_loss(
+        self,
+        teacher: TaskModel | None,
+        distill: DistillConfig | None,
+        penalty: DirectionPenalty | None,
+    ) -> TaskWithLoss:
         attention = training_attention(self.device, self.config.dtype)
         weights = class_weights(self.config, self.train, self.model.labels, self.device)
         if teacher is None or distill is None:
             return TaskWithLoss(
-                self.module, self.model.task, attention=attention, class_weights=weights
+                self.module,
+                self.model.task,
+                attention=attention,
+                class_weights=weights,
+                penalty=None if penalty is None else penalty.to(self.device),
             )
         check_teacher(self.model, teacher, distill)
         return DistilledTask(

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 
 from bertcore.configs.finetune import BALANCED, FinetuneConfig
+from bertcore.debiasing import PenalisedDirection
+from bertcore.debiasing.direction_penalty import DirectionPenalty, start_penalty
 from bertcore.finetuning.data.labels import balanced_weights
 from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.tasks import Task, TaskData
@@ -96,3 +98,79 @@ def class_weights(
     else:
         weights = [float(weight) for weight in config.class_weights]
     return torch.tensor(weights, device=device)
+
+
+def penalty_of(model: TaskModel, direction: PenalisedDirection) -> DirectionPenalty:
+    """Find the direction that is penalised in the states that the model's head reads.
+
+    Args:
+        model: Before training.
+        direction: Words and weight.
+
+    Raises:
+        ValueError: If the vocabulary can write fewer than two of the pairs.
+    """
+    module = model.module
+    was_training, device = module.training, module.device
+
+    def encode(ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
+        return module.encode(ids.to(device), segments.to(device), mask.to(device)).cpu()
+
+    module.eval()
+    try:
+        return start_penalty(
+            direction,
+            encode,
+            model.tokenizer,
+            vocab_size=max(module.network.config.vocab_size, model.tokenizer.vocab_size),
+        )
+    finally:
+        module.train(was_training)
+
+
+def check_direction(
+    direction: PenalisedDirection | None, config: FinetuneConfig, *, has_teacher: bool
+) -> None:
+    """Refuse a penalty on states that are not trained, or that a teacher shows.
+
+    Raises:
+        ValueError: If there is one.
+    """
+    if direction is None:
+        return
+    if config.keeps_encoder:
+        raise ValueError(
+            "a direction penalty changes the encoder, which stays as it is with frozen and "
+            "feature_based. Leave one of the two out."
+        )
+    if has_teacher:
+        raise ValueError(
+            "a direction penalty and a teacher pull the student two ways. Leave one of them out."
+        )
+
+
+def check_balance(config: FinetuneConfig, task: Task, *, swaps: bool, has_teacher: bool) -> None:
+    """Refuse weights of examples where others weigh them too, or where none apply.
+
+    Raises:
+        ValueError: If there is one such setting.
+    """
+    if task.name not in ("classify", "pair"):
+        raise ValueError(
+            f"balance weighs examples by their one label, and the task {task.name!r} has none. "
+            "It is for classify and pair."
+        )
+    if config.class_weights is not None:
+        raise ValueError(
+            "balance and class weights both weigh the examples. Leave one of the two out."
+        )
+    if swaps:
+        raise ValueError(
+            "a text with its words swapped is of another group than its row says, so balance would "
+            "weigh it wrongly. Leave --balance or --swap-words out."
+        )
+    if has_teacher:
+        raise ValueError(
+            "balance weighs labels, and a teacher's answers are not weighed. Leave one of the two "
+            "out."
+        )

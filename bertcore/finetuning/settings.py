@@ -11,9 +11,11 @@ from bertcore.checkpoints.source import DEFAULT
 from bertcore.configs import DistillConfig
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.configs.finetune import FinetuneConfig, default_rate
+from bertcore.debiasing import PenalisedDirection, Swapping, WordSwap
 from bertcore.finetuning.data.division import Division
 from bertcore.finetuning.data.hub_data import is_hub_name, parse_hub_name
-from bertcore.finetuning.run_checks import check_for_task
+from bertcore.finetuning.data.swapped import check_tagged
+from bertcore.finetuning.run_checks import check_balance, check_direction, check_for_task
 from bertcore.finetuning.tasks import find_task
 from bertcore.loading import load
 
@@ -45,6 +47,12 @@ class Settings:
     """Fraction of `train` to score on; `dev` is "" then."""
     sample: int | None = None
     """Examples of `train` to use, drawn at random; None takes all."""
+    swap: Swapping | None = None
+    """Words that are swapped in the training texts."""
+    direction: PenalisedDirection | None = None
+    """A direction that the encoder's states are kept from by a loss."""
+    balance: str | None = None
+    """Column of the training data; its groups and the labels are made independent by weights."""
 
     @property
     def division(self) -> Division | None:
@@ -81,6 +89,9 @@ def make_settings(
     distill: DistillConfig | None = None,
     held_out: float | None = None,
     sample: int | None = None,
+    swap: Swapping | None = None,
+    direction: PenalisedDirection | None = None,
+    balance: str | None = None,
     **config: Any,
 ) -> Settings:
     """Return settings, with defaults for the task and the checkpoint filled in.
@@ -101,6 +112,9 @@ def make_settings(
         distill: The weights of the losses with it; None takes `DistillConfig.for_task`.
         held_out: Fraction of the training examples to score on, in place of `dev`.
         sample: Examples to use of the training data, drawn at random; None takes all.
+        swap: Words to swap in the training texts; None swaps none.
+        direction: That the encoder's states are kept from by a loss; None: none.
+        balance: Column of the training data by which examples are weighed; None weighs all alike.
         config: Further fields of FinetuneConfig.
 
     Raises:
@@ -137,7 +151,15 @@ def make_settings(
         distill=(distill or DistillConfig.for_task()) if teacher else None,
         held_out=held_out,
         sample=sample,
+        swap=swap,
+        direction=direction,
+        balance=balance,
     )
+    check_direction(direction, settings.config, has_teacher=teacher is not None)
+    if balance is not None:
+        check_balance(settings.config, chosen, swaps=swap is not None, has_teacher=bool(teacher))
+    if swap is not None and task == "tag":
+        check_tagged(WordSwap(swap.pairs))
     for run in settings.runs:
         check_for_task(run, chosen)
     return settings
@@ -173,7 +195,15 @@ def settings_of(values: dict[str, Any]) -> Settings:
         values["layers"] = tuple(values["layers"])
     if values.get("distill") is not None:
         values["distill"] = DistillConfig(**values["distill"])
+    if values.get("swap") is not None:
+        values["swap"] = Swapping(**_with_pairs(values["swap"]))
+    if values.get("direction") is not None:
+        values["direction"] = PenalisedDirection(**_with_pairs(values["direction"]))
     return Settings(**values, config=FinetuneConfig(**config))
+
+
+def _with_pairs(values: dict[str, Any]) -> dict[str, Any]:
+    return {**values, "pairs": tuple((first, second) for first, second in values["pairs"])}
 
 
 def _lasting_data(path: Path) -> str:

@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from bertcore.debiasing.direction_penalty import DirectionPenalty
 from bertcore.finetuning.data.rows import Batch, Rows
 from bertcore.finetuning.features import Features
 from bertcore.finetuning.tasks import Task
@@ -30,6 +32,8 @@ class Totals(NamedTuple):
     """Examples, or of "tag" tokens with a tag."""
     tokens: float
     """Padding not counted."""
+    rows: float
+    """Of the network: examples, or of "choice" all of their choices."""
 
 
 class TaskWithLoss(nn.Module):
@@ -40,6 +44,7 @@ class TaskWithLoss(nn.Module):
         task: Gives the loss.
         attention: How to attend.
         class_weights: As for `Task.loss`.
+        penalty: On a direction, beside the task's loss.
     """
 
     def __init__(
@@ -49,10 +54,12 @@ class TaskWithLoss(nn.Module):
         *,
         attention: AttentionFunction,
         class_weights: Tensor | None = None,
+        penalty: DirectionPenalty | None = None,
     ) -> None:
         super().__init__()
         self.module, self.task = module, task
         self.attention, self.class_weights = attention, class_weights
+        self.penalty = penalty
 
     def forward(self, batch: Batch, hidden: Tensor | None, totals: Totals | None) -> Tensor:
         """Return the loss of a batch or of a part of it.
@@ -63,8 +70,34 @@ class TaskWithLoss(nn.Module):
             totals: Of the batch that this is a part of; None: it is all of it.
         """
         total = None if totals is None else totals.weight
+        if self.penalty is not None and hidden is None:
+            hidden = self.module.encode(
+                batch.input_ids, batch.segment_ids, batch.attention_mask, attention=self.attention
+            )
         logits = self.logits(batch, hidden)
-        return self.task.loss(logits, batch.targets, self.class_weights, total=total)
+        if batch.weights is None:
+            loss = self.task.loss(logits, batch.targets, self.class_weights, total=total)
+        else:
+            num = float(len(batch.targets)) if totals is None else totals.num
+            losses = F.cross_entropy(logits.float(), batch.targets, reduction="none")
+            # By examples, not by weights: a batch of rare groups counts for as much as they do.
+            loss = (losses * batch.weights).sum() / num
+        if self.penalty is None or hidden is None:
+            return loss
+        return loss + self.penalty.weight * self._penalty(self.penalty, hidden, batch, totals)
+
+    def _penalty(
+        self, penalty: DirectionPenalty, hidden: Tensor, batch: Batch, totals: Totals | None
+    ) -> Tensor:
+        """Return the mean squared cosine over rows, where the head reads [CLS], or over tokens."""
+        ids = batch.input_ids.flatten(0, -2)
+        mask = None if batch.attention_mask is None else batch.attention_mask.flatten(0, -2)
+        if self.module.reads_one_state:
+            num = float(len(ids)) if totals is None else totals.rows
+        else:
+            tokens = ids.numel() if mask is None else int(mask.sum())
+            num = float(tokens) if totals is None else totals.tokens
+        return penalty.total(hidden, ids, mask) / num
 
     def logits(self, batch: Batch, hidden: Tensor | None) -> Tensor:
         """Return the network's logits."""
@@ -160,4 +193,5 @@ class TaskStep:
             weight=task.loss_weight(targets, self.with_loss.class_weights),
             num=task.loss_weight(targets),
             tokens=float((rows.starts[chosen + 1] - rows.starts[chosen]).sum()),
+            rows=float(len(chosen)),
         )

@@ -12,12 +12,15 @@ from torch import nn
 
 from bertcore.config import BertConfig
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
+from bertcore.debiasing import PenalisedDirection
+from bertcore.debiasing.direction_penalty import DirectionPenalty
 from bertcore.grammar import PretrainingExam
 from bertcore.network import Network
 from bertcore.pretraining.check_settings import check_settings
 from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.sequence_length_schedule import Phases
 from bertcore.pretraining.evaluation import HeldOut, ObjectiveScores, PretrainingScores
+from bertcore.pretraining.loss.direction_penalty import NetworkWithPenalty, penalty_of_start
 from bertcore.pretraining.loss.distillation import DistillationWithLoss, Teacher, add_projection
 from bertcore.pretraining.objectives import objective_named
 from bertcore.pretraining.run_probes import ProbeWriter
@@ -55,6 +58,7 @@ class Pretraining:
         start_from: The network to begin with, of that shape, where `train_config.start` is
             "checkpoint".
         teacher: What the network learns from beside the text, with the same vocabulary.
+        direction: Of the start checkpoint, that hidden states are kept from; None: none.
         resume: Continue from the newest checkpoint, or from the start where there is none yet. The
             run then goes on as if it had not been interrupted; on a CPU to the last bit, if its
             length is given in steps.
@@ -78,6 +82,7 @@ class Pretraining:
         optimizer_config: OptimizerConfig,
         start_from: Network | None = None,
         teacher: Teacher | None = None,
+        direction: PenalisedDirection | None = None,
         resume: bool = False,
     ) -> None:
         _check_start(shape, tokenizer, train_config, has_start=start_from is not None)
@@ -88,14 +93,16 @@ class Pretraining:
         self.config, self.optimizer_config = train_config, optimizer_config
         self.processes = Processes(train_config.device)
         self.device = self.processes.device
+        penalty = self._penalty(direction, start_from, has_teacher=teacher is not None)
         if teacher is not None and self.processes.are_sharding:
             raise ValueError(
                 "the launcher asks for sharding (FSDP), which is not there with a teacher. Start "
                 "without --use_fsdp."
             )
+        may_compile = teacher is None and penalty is None and self.objective.is_ours
         self._compile, self._notice = choose_compile(
-            # With a teacher compiling does not pay off, and it is untested.
-            train_config.compile if teacher is None and self.objective.is_ours else "off",
+            # With a teacher compiling does not pay off, and it is untested, as with a penalty.
+            train_config.compile if may_compile else "off",
             self.device,
             steps=train_config.steps,
             minutes=train_config.minutes,
@@ -150,7 +157,7 @@ class Pretraining:
             companion=self.companion,
             dtype=train_config.dtype,
             max_grad_norm=optimizer_config.max_grad_norm,
-            with_loss=self.distillation,
+            with_loss=self.distillation or self._with_penalty(penalty),
         )
         seed_process(train_config.seed, self.processes)
         self.progress = TrainingProgress() if state is None else self._restore(state)
@@ -182,6 +189,25 @@ class Pretraining:
         )
         add_projection(self.optimizers[-1], distillation)
         return distillation
+
+    def _penalty(
+        self, direction: PenalisedDirection | None, start: Network | None, *, has_teacher: bool
+    ) -> DirectionPenalty | None:
+        """Find the direction in the checkpoint as it was, before it is trained or resumed."""
+        if direction is None:
+            return None
+        if has_teacher or not self.objective.can_have_teacher or self.processes.are_sharding:
+            raise ValueError(
+                "a direction penalty is for BERT's own objectives, mlm+nsp and mlm, without a "
+                "teacher and without sharding. Leave it out, or the other."
+            )
+        return penalty_of_start(direction, start, self.tokenizer)
+
+    def _with_penalty(self, penalty: DirectionPenalty | None) -> NetworkWithPenalty | None:
+        if penalty is None:
+            return None
+        on_device = penalty.to(self.device)
+        return NetworkWithPenalty(self.network, on_device, dtype=self.config.dtype)
 
     def _check_sharding(self) -> None:
         if self.companion is not None and self.processes.are_sharding:

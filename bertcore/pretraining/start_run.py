@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from bertcore.bert import Bert
 from bertcore.config import BertConfig
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
 from bertcore.configs.data import RowKind
+from bertcore.debiasing import Augmenter, PenalisedDirection, Swapping, WordSwap, swap_document
 from bertcore.distillation import DistillConfig
 from bertcore.grammar import TokenCounts
 from bertcore.pretraining.check_settings import check_settings
@@ -36,6 +38,7 @@ from bertcore.pretraining.data.read_corpus import (
     check_text,
     silent,
 )
+from bertcore.pretraining.loss.direction_penalty import penalty_of_start
 from bertcore.pretraining.loss.distillation import (
     Teacher,
     check_teacher,
@@ -96,6 +99,8 @@ def start_run(
     optimizer_config: OptimizerConfig,
     start_from: Bert | None = None,
     teacher: Teacher | None = None,
+    swap: Swapping | None = None,
+    direction: PenalisedDirection | None = None,
     command: str = "",
     on_stage: OnStage = silent,
 ) -> Pretraining:
@@ -111,6 +116,9 @@ def start_run(
         start_from: The checkpoint to begin with where `train_config.start` is "checkpoint"; copied
             into the run.
         teacher: What the network learns from beside the text; copied into the run.
+        swap: Words to swap in the training text, document by document; None swaps none. The packed
+            corpus holds the result.
+        direction: Of `start_from`, that hidden states are kept from by a loss; None: none.
         command: What was typed, for the run's config.json.
         on_stage: Called with the stage of the preparation and its fraction.
 
@@ -122,6 +130,8 @@ def start_run(
     objective_named(data_config.objective).check_tokenizer(tokenizer, data_config)
     if start_from is not None:
         check_start(start_from)
+    if direction is not None:  # now, and not after minutes of reading
+        penalty_of_start(direction, None if start_from is None else start_from.module, tokenizer)
     if teacher is not None:
         check_teacher(teacher, tokenizer, shape, data_config)
     check_inputs(folder, corpus, valid, rows=data_config.rows)
@@ -134,7 +144,13 @@ def start_run(
             keep_teacher(teacher.bert, partial.data)
         texts = {"train": list(corpus), "valid": [valid]}
         packed, record = _pack_texts(
-            partial.data, texts, tokenizer, rows=data_config.rows, on_stage=on_stage
+            partial.data,
+            texts,
+            tokenizer,
+            rows=data_config.rows,
+            swap=swap,
+            seed=train_config.seed,
+            on_stage=on_stage,
         )
         on_stage("cutting rows and counting words", None)
         pretraining = Pretraining(
@@ -148,6 +164,7 @@ def start_run(
             optimizer_config=optimizer_config,
             start_from=None if start_from is None else start_from.module,
             teacher=teacher,
+            direction=direction,
         )
         counts = TokenCounts.of_ids(pretraining.batches.corpus.ids, tokenizer.vocab_size)
         counts.save(partial.data)
@@ -159,6 +176,7 @@ def start_run(
                 "start_from": _record_start(start_from),
                 "teacher": None if teacher is None else _record_start(teacher.bert),
                 "distill": None if teacher is None else asdict(teacher.losses),
+                "direction": None if direction is None else asdict(direction),
                 "model": shape.to_hf_dict(),
                 "train": asdict(train_config),
                 "data": asdict(data_config),
@@ -175,6 +193,8 @@ def _pack_texts(
     tokenizer: Tokenizer,
     *,
     rows: RowKind,
+    swap: Swapping | None,
+    seed: int,
     on_stage: OnStage,
 ) -> tuple[dict[str, PackedCorpus], dict[str, Any]]:
     """Pack the texts "train" and "valid" into a run's data folder.
@@ -188,16 +208,26 @@ def _pack_texts(
     """
     packed: dict[str, PackedCorpus] = {}
     sources = {}
+    augmenter = None
+    if swap is not None:
+        change = functools.partial(swap_document, WordSwap(swap.pairs))
+        augmenter = Augmenter(change, mode=swap.mode, seed=seed)
     for name, paths in texts.items():
         times = record_times(paths)
         on_read = ByteCount(paths, f"reading the {TEXTS[name]}", on_stage)
-        sentences = read_sentences(paths, on_read=on_read)
+        sentences: Iterable[list[str]] = read_sentences(paths, on_read=on_read)
+        if augmenter is not None and name == "train":  # what is held out stays as it is
+            sentences = augmenter(sentences)
         packed[name] = pack_corpus_to(data / name, sentences, tokenizer)
         longest = int(np.diff(packed[name].document_starts).max())
         check_counts(name, packed[name].num_documents, longest, rows=rows)
         sources[name] = record_files(paths)
         check_unchanged(times)
+    swapped = None
+    if augmenter is not None and swap is not None:
+        swapped = {**asdict(swap), "note": augmenter.note("training documents", swap.name)}
     return packed, {
+        "swap": swapped,
         "corpus": [path.name for path in texts["train"]],
         "valid": texts["valid"][0].name,
         "sources": sources,
@@ -246,6 +276,7 @@ def resume_run(folder: Path) -> Pretraining:
         optimizer_config = OptimizerConfig(**settings["optimizer"])
         weights = settings.get("distill")
         losses = None if weights is None else DistillConfig(**weights)
+        direction = _recorded_direction(settings.get("direction"))
     except (KeyError, TypeError) as error:
         raise ValueError(
             f"{str(run.config_file)!r} has settings that this version does not know ({error}). "
@@ -273,12 +304,20 @@ def resume_run(folder: Path) -> Pretraining:
             optimizer_config=optimizer_config,
             start_from=kept_start(run.data),
             teacher=None if teacher is None or losses is None else Teacher(teacher, losses),
+            direction=direction,
             resume=True,
         )
     difference = describe_differences(settings.get("versions", {}), versions())
     if difference is not None:
         pretraining.notices.append(difference)
     return pretraining
+
+
+def _recorded_direction(values: dict[str, Any] | None) -> PenalisedDirection | None:
+    if values is None:
+        return None
+    pairs = tuple((first, second) for first, second in values["pairs"])
+    return PenalisedDirection(**{**values, "pairs": pairs})
 
 
 def _check_record(run: RunFolder, settings: dict[str, Any], tokenizer: Tokenizer) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from bertcore.training.progress import TrainingProgress
 
-OF_TEACHER = ("soft_loss", "cosine_loss", "layer_loss")
-"""Metrics of runs with a teacher only."""
+OF_SOME_RUNS = ("soft_loss", "cosine_loss", "layer_loss", "direction_penalty")
+"""Metrics of runs with a teacher, or with a penalty on a direction, only."""
 
 
 def step_metrics(
@@ -26,7 +26,7 @@ def step_metrics(
     return {
         "step": step,
         **own,
-        **{name: values[name] for name in OF_TEACHER if name in values},
+        **{name: values[name] for name in OF_SOME_RUNS if name in values},
         "learning_rate_share": rate,
         "gradient_norm": values["gradient_norm"],
     }

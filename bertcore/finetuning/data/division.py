@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,8 @@ from bertcore.finetuning.data.forms import kept_file, write_rows
 from bertcore.finetuning.tasks import Task, find_task
 
 MOST_HELD_OUT = 0.5
+GROUP = "group"
+"""Column of what balances the examples, in files that `divide` writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,7 @@ def divide(
     task: str,
     columns: Columns = USUAL,
     skip_bad_rows: bool = False,
+    groups: Mapping[int, str] | None = None,
 ) -> str | None:
     """Write the examples of a file to `kept_file`s; return a sentence on those left out, if any.
 
@@ -64,6 +67,7 @@ def divide(
         folder: That gets the files; the one of the dev data only with `held_out`.
         division: What is taken.
         task, columns, skip_bad_rows: As for `read_task_data`.
+        groups: Of each row, written to the column `GROUP`; None writes no such column.
 
     Raises:
         ValueError: As `read_task_data`; or if nothing is left to score on.
@@ -87,7 +91,10 @@ def divide(
     def part(bad_rows: BadRows, *, is_train: bool) -> Iterator[dict[str, Any]]:
         kept = (e for i, e in enumerate(read(bad_rows)) if chosen is None or i in chosen)
         draw = _Draw(chosen_task, division)
-        return (_row(example) for example in kept if draw(example) != is_train)
+        chosen_ones = (example for example in kept if draw(example) != is_train)
+        if groups is None:
+            return (_row(example) for example in chosen_ones)
+        return ({**_row(each), GROUP: groups.get(each.row, "")} for each in chosen_ones)
 
     write = partial(write_rows, task=task, source=str(path))
     unfinished = folder / ".train.partial"  # the data of the hub lie where the result goes

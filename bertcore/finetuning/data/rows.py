@@ -32,6 +32,8 @@ class Batch(NamedTuple):
     targets: Tensor
     """[B] (class, score or choice), [B, C] (1 for each label of the text, else 0), [B, 2] (first
     and last token), [B, T] (class of each token)."""
+    weights: Tensor | None = None
+    """Of the examples in the loss, float32, [B]; None: all count alike."""
 
     def to(self, device: torch.device) -> Batch:
         """Return the batch on a device."""
@@ -55,6 +57,8 @@ class Rows:
     pad_id: int
     group: int = 1
     """Rows of an example: the number of its choices."""
+    weights: NDArray[np.float32] | None = None
+    """Of the examples in the loss; None: all count alike."""
 
     def __len__(self) -> int:
         """Return the number of examples: rows, or groups of them."""
@@ -104,6 +108,7 @@ class Rows:
             targets=torch.from_numpy(
                 targets.astype(np.float32 if targets.dtype.kind in "fb" else np.int64)
             ),
+            weights=None if self.weights is None else torch.from_numpy(self.weights[chosen]),
         )
 
 

@@ -30,6 +30,7 @@ def read_task_data(
     skip_bad_rows: bool = False,
     doc_stride: int = 128,
     is_train: bool = True,
+    change: Callable[[Iterable[Example]], Iterable[Example]] | None = None,
 ) -> TaskData:
     """Read a file and tokenize it; only the texts of questions are kept.
 
@@ -45,6 +46,7 @@ def read_task_data(
         skip_bad_rows: Leave out rows that cannot be used instead of refusing the file.
         doc_stride: Of "qa": tokens from one window's start to the next's.
         is_train: Of "qa": rows for training; they need no texts afterwards.
+        change: Gets the examples and returns those to use.
 
     Raises:
         ValueError: If the file cannot be read, has no example, or holds a label not in `labels`.
@@ -53,7 +55,7 @@ def read_task_data(
     known = KnownLabels(labels) if labels is not None and task.has_labels else None
     examples = read_examples(path, task, known=known, columns=columns, bad_rows=bad)
     data = task.rows(
-        examples,
+        examples if change is None else change(examples),
         tokenizer,
         max_length=max_length,
         labels=labels,

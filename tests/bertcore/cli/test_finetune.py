@@ -93,6 +93,34 @@ def test_as_json(files: Path, tmp_path: Path) -> None:
     assert report["settings"]["config"]["class_weights"] == [1.0, 2.0]
 
 
+def test_what_is_done_against_a_bias_is_recorded(files: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("she\the\nwoman\tman\n")
+    more = ["--swap-words", pairs, "--direction-penalty", "2", "--direction-words", pairs]
+    result = invoke(*words(files, out, *more))
+    assert result.exit_code == 0, (result.stderr, result.exception)
+    assert "of 40 training examples have a word of the pairs" in " ".join(result.stderr.split())
+    settings = json.loads((out / "finetune.json").read_text())
+    for name in ("swap", "direction"):
+        assert settings[name]["pairs"] == [["she", "he"], ["woman", "man"]]
+    report = (out / "report.md").read_text()
+    assert f"| Words swapped in training | {pairs}: 2 pairs, mode augment |" in report
+    assert f"| Direction penalty | 2, {pairs}: 2 pairs |" in report
+
+
+def test_mistakes_against_a_bias_get_one_sentence(files: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for option, value in (("--swap-mode", "augment"), ("--direction-words", "gender")):
+        assert f"{option} would have no effect" in refusal(*words(files, out, option, value))
+    assert "no set of words 'none'" in refusal(*words(files, out, "--swap-words", "none"))
+    assert "no column 'gender' for --balance; it has 'sentence', 'label'" in refusal(
+        *words(files, out, "--balance", "gender")
+    )
+    assert "direction_penalty is -1.0" in refusal(*words(files, out, "--direction-penalty", "-1"))
+    assert not out.exists()
+
+
 def test_mistakes_get_one_sentence(files: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert "Give --train FILE and --dev FILE" in refusal("finetune", "--out", out)

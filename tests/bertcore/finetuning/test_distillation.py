@@ -119,7 +119,7 @@ def test_gradients_go_to_the_student_alone_and_parts_sum(kind: str) -> None:
     assert not any("teacher" in name for name, _ in module.named_parameters())
     assert batch.attention_mask is not None
     num = float((batch.targets != IGNORED).sum()) if kind == "token" else 4.0
-    totals = Totals(num, num, float(batch.attention_mask.sum()))
+    totals = Totals(num, num, float(batch.attention_mask.sum()), num)
     parts = [
         module(Batch(*(x[rows] for x in batch if x is not None)), None, totals)
         for rows in (slice(0, 1), slice(1, 4))

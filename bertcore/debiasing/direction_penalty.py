@@ -1,0 +1,138 @@
+"""A loss on how far hidden states lie along a direction of the start checkpoint.
+
+The direction is found once, before the first step, in the states that are penalised: each word of
+the pairs is read as a text of its own ("[CLS] she [SEP]"), and `find_direction` takes the first
+principal component of the differences. It stays as it is while the network learns.
+
+The loss is the squared cosine of a state with it, for every token but special ones and the words
+of the pairs, which may keep their gender; summed and divided by all tokens. A head that reads
+[CLS] alone has the squared cosine of that state, found from the words' [CLS].
+
+Source: Kaneko and Bollegala 2021, "Debiasing Pre-trained Contextualised Embeddings", equation 1.
+Differs: the last layer alone; the first principal component in place of one vector for each
+attribute word, and a cosine in place of an inner product, so that shrinking the states is no way
+out; all other words in place of a list of stereotypes; and the task's own loss in place of a
+second one that keeps the words of the pairs where they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import chain
+
+import torch
+from torch import Tensor
+
+from bertcore.debiasing.direction import Vectors, find_direction
+from bertcore.debiasing.penalised_direction import PenalisedDirection
+from bertcore.debiasing.swap_words import Pair
+from bertcore.tokenizer import Tokenizer
+
+Encode = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""Gets ids, segments and mask, [R, T]; returns the states, [R, T, D], or of [CLS], [R, 1, D]."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DirectionPenalty:
+    """The direction as tensors on a device."""
+
+    weight: float
+    vector: Tensor
+    """Of length 1, float32, [D]."""
+    is_free: Tensor
+    """True for ids that are not penalised, [V]: special tokens, and the words of the pairs."""
+
+    def to(self, device: torch.device) -> DirectionPenalty:
+        """Return it on a device."""
+        return DirectionPenalty(self.weight, self.vector.to(device), self.is_free.to(device))
+
+    def total(self, hidden: Tensor, ids: Tensor, mask: Tensor | None) -> Tensor:
+        """Return the sum of the squared cosines of the states that count, a float32 scalar.
+
+        Args:
+            hidden: [R, T, D]; or [R, 1, D], the states of [CLS], which all count.
+            ids: Of the tokens, [R, T].
+            mask: True at tokens, [R, T]; None: no token is padding.
+        """
+        values = squared_cosines(hidden, self.vector)  # [R, T] or [R, 1]
+        if values.shape != ids.shape:
+            return values.sum()
+        counts = ~self.is_free[ids]
+        if mask is not None:
+            counts = counts & mask
+        return (values * counts).sum()
+
+
+def squared_cosines(hidden: Tensor, vector: Tensor) -> Tensor:
+    """Return the squared cosine of states [..., D] with a vector of length 1, float32, [...]."""
+    states = hidden.float()
+    squares = (states * states).sum(-1).clamp_min(1e-12)
+    return (states * vector).sum(-1).square() / squares
+
+
+def start_penalty(
+    settings: PenalisedDirection, encode: Encode, tokenizer: Tokenizer, *, vocab_size: int
+) -> DirectionPenalty:
+    """Find the direction in a network's states.
+
+    Args:
+        settings: Words and weight.
+        encode: Runs the network as it is before training, without dropout; tensors of the CPU.
+        tokenizer: Of the checkpoint.
+        vocab_size: V, rows of the token table.
+
+    Raises:
+        ValueError: If the vocabulary can write fewer than two of the pairs, or their words have the
+            same states.
+    """
+    known = [pair for pair in settings.pairs if all(_pieces(tokenizer, word) for word in pair)]
+    if len(known) < 2:
+        raise ValueError(
+            f"this vocabulary can write {len(known)} of the {len(settings.pairs)} pairs of "
+            f"{settings.name!r}; a direction needs two. Give other --direction-words."
+        )
+    first, second = (_states(encode, tokenizer, [pair[side] for pair in known]) for side in (0, 1))
+    direction = find_direction(first, second)
+    is_free = torch.zeros(vocab_size, dtype=torch.bool)
+    is_free[list(_free_ids(tokenizer, settings.pairs))] = True
+    vector = torch.from_numpy(direction.vector).float()
+    return DirectionPenalty(settings.weight, vector, is_free)
+
+
+def _pieces(tokenizer: Tokenizer, word: str) -> list[int]:
+    """Return the pieces of a word; [] if the vocabulary cannot write it."""
+    ids = tokenizer.encode_word(word)
+    return [] if tokenizer.unk_id in ids else ids
+
+
+def _free_ids(tokenizer: Tokenizer, pairs: Iterable[Pair]) -> set[int]:
+    """Return the special tokens, and words of the pairs that are one piece.
+
+    Pieces of longer words belong to other words too, which are penalised.
+    """
+    whole = [ids for word in chain(*pairs) if len(ids := _pieces(tokenizer, word)) == 1]
+    return {*tokenizer.special_ids, *chain(*whole)}
+
+
+def _states(encode: Encode, tokenizer: Tokenizer, words: list[str]) -> Vectors:
+    """Return the mean state of each word's pieces, or that of its [CLS], float64, [N, D]."""
+    rows = [tokenizer.template(is_pair=False).fill(_pieces(tokenizer, word)) for word in words]
+    longest = max(len(ids) for ids, _ in rows)
+    ids = torch.full((len(rows), longest), tokenizer.pad_id)
+    segments, mask = torch.zeros_like(ids), torch.zeros_like(ids, dtype=torch.bool)
+    for number, (row, kinds) in enumerate(rows):
+        ids[number, : len(row)], segments[number, : len(row)] = (
+            torch.tensor(row),
+            torch.tensor(kinds),
+        )
+        mask[number, : len(row)] = True
+    with torch.no_grad():
+        hidden = encode(ids, segments, mask).double()
+    if hidden.shape[1] != longest:
+        states: Vectors = hidden[:, 0].numpy()
+        return states
+    special = torch.tensor(sorted(tokenizer.special_ids))
+    counts = (mask & ~torch.isin(ids, special)).double()[..., None]
+    means: Vectors = ((hidden * counts).sum(1) / counts.sum(1)).numpy()
+    return means

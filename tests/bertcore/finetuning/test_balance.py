@@ -1,0 +1,157 @@
+"""Balanced fine-tuning: weights of rows, the weighted loss, its parts, resuming, refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file
+
+from bertcore.debiasing import Swapping
+from bertcore.finetuning import Experiment, make_settings, resume_experiment, start_experiment
+from bertcore.finetuning.data.rows import Batch
+from bertcore.finetuning.experiment import open_models
+from bertcore.finetuning.task_step import TaskWithLoss, Totals
+from bertcore.network.attention import attention_fused
+from tests.support.tiny import tiny_bert
+
+LINES = [("good film", "yes", "f")] * 2 + [("bad film", "no", "f")] * 6
+LINES += [("the man ran", "yes", "m")] * 7 + [("the man sat", "no", "m")] * 1
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
+
+
+def write(path: Path, lines: list[tuple[str, str, str]] = LINES) -> Path:
+    rows = ["sentence\tlabel\tgender", *("\t".join(line) for line in lines)]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def experiment_in(folder: Path, tiny: Path, train: Path, **more: Any) -> Experiment:
+    settings = make_settings(
+        train=train,
+        checkpoint=str(tiny),
+        **{
+            "task": "classify",
+            "dev": None if "held_out" in more else train,
+            "balance": "gender",
+            "epochs": 2,
+            "batch_size": 4,
+            "max_seq_length": 16,
+            "device": "cpu",
+            "dtype": "float32",
+            **more,
+        },
+    )
+    return start_experiment(folder / "out", settings)
+
+
+def test_rows_have_the_weights_of_their_groups(tiny: Path, tmp_path: Path) -> None:
+    experiment = experiment_in(tmp_path, tiny, write(tmp_path / "train.tsv"))
+    assert experiment.labels == ("no", "yes")
+    # N(group) N(label) / (N N(group, label)): 8 9 / 16 2, 8 7 / 16 6, 8 9 / 16 7, 8 7 / 16 1
+    expected = [2.25] * 2 + [56 / 96] * 6 + [72 / 112] * 7 + [3.5]
+    assert experiment.train.rows.weights == pytest.approx(expected)
+    assert experiment.dev.rows.weights is None
+    assert "m / no: 3.50 (1)" in experiment.notes[-1]
+
+
+def test_the_loss_is_weighted_and_parts_sum(tiny: Path, tmp_path: Path) -> None:
+    experiment = experiment_in(tmp_path, tiny, write(tmp_path / "train.tsv"))
+    model, _ = open_models(experiment.settings, experiment.labels, seed=0)
+    model.module.eval()
+    with_loss = TaskWithLoss(model.module, model.task, attention=attention_fused)
+    batch = experiment.train.rows.batch([0, 3, 9, 15])
+    assert batch.weights is not None
+    logits = with_loss.logits(batch, None)
+    losses = F.cross_entropy(logits, batch.targets, reduction="none")
+    whole = with_loss(batch, None, None)
+    torch.testing.assert_close(whole, (losses * batch.weights).mean())
+    alike = with_loss(batch._replace(weights=torch.ones(4)), None, None)
+    torch.testing.assert_close(alike, with_loss(batch._replace(weights=None), None, None))
+    totals = Totals(4.0, 4.0, 0.0, 4.0)
+    parts = [
+        with_loss(Batch(*(None if x is None else x[part] for x in batch)), None, totals)  # type: ignore[arg-type]
+        for part in (slice(0, 1), slice(1, 4))
+    ]
+    torch.testing.assert_close(parts[0] + parts[1], whole)
+
+
+def test_a_stop_changes_no_bit(tiny: Path, tmp_path: Path) -> None:
+    train = write(tmp_path / "train.tsv")
+    assert experiment_in(tmp_path / "whole", tiny, train).run() is not None
+    parts = experiment_in(tmp_path / "parts", tiny, train)
+    assert parts.run(should_stop=lambda: True) is None
+    resumed = resume_experiment(tmp_path / "parts" / "out")
+    assert resumed.settings == parts.settings
+    report = resumed.run()
+    assert report is not None
+    assert any("m / no: 3.50" in note for note in report["notes"])
+    recorded = json.loads((tmp_path / "parts" / "out" / "finetune.json").read_text())
+    assert recorded["balance"] == "gender"
+    a, b = (load_file(tmp_path / name / "out" / "model.safetensors") for name in ("whole", "parts"))
+    assert all(torch.equal(a[key], b[key]) for key in a)
+
+
+def test_the_column_goes_with_the_examples_that_are_kept(tiny: Path, tmp_path: Path) -> None:
+    train = write(tmp_path / "train.tsv", LINES * 5)
+    experiment = experiment_in(tmp_path, tiny, train, held_out=0.2, sample=60)
+    rows = experiment.train.rows
+    assert rows.weights is not None
+    assert len(rows.weights) == len(rows) == experiment.train.num_examples < 60
+    kept = [json.loads(line) for line in (tmp_path / "out/data/train.jsonl").open()]
+    counts: dict[tuple[str, str], int] = {}
+    for line in kept:
+        cell = line["group"], line["label"]
+        counts[cell] = counts.get(cell, 0) + 1
+    of_group = {g: sum(n for (h, _), n in counts.items() if h == g) for g in "fm"}
+    of_label = {y: sum(n for (_, z), n in counts.items() if z == y) for y in ("yes", "no")}
+    expected = [
+        of_group[line["group"]]
+        * of_label[line["label"]]
+        / (len(kept) * counts[line["group"], line["label"]])
+        for line in kept
+    ]
+    np.testing.assert_allclose(rows.weights, expected, rtol=1e-6)
+    resumed = resume_experiment(tmp_path / "out")
+    np.testing.assert_array_equal(resumed.train.rows.weights, rows.weights)
+
+
+def test_rows_without_a_group(tiny: Path, tmp_path: Path) -> None:
+    train = write(tmp_path / "train.tsv", [*LINES, ("the cat", "yes", "")])
+    with pytest.raises(ValueError, match="row 17 of the training data has nothing"):
+        experiment_in(tmp_path, tiny, train)
+    assert not (tmp_path / "out").exists()
+    experiment = experiment_in(tmp_path, tiny, train, skip_bad_rows=True)
+    assert experiment.train.num_examples == 16
+    assert "1 rows with nothing" in experiment.notes[-1]
+
+
+def test_refusals(tiny: Path, tmp_path: Path) -> None:
+    train = write(tmp_path / "train.tsv")
+    for more, message in (
+        ({"balance": "size"}, "no column 'size' for --balance"),
+        ({"balance": "label"}, "one label only"),
+        ({"balance": "sentence"}, "one label only"),
+        ({"class_weights": "balanced"}, "class weights"),
+        ({"swap": Swapping.of("gender")}, "another group"),
+        ({"teacher": str(tiny)}, "teacher"),
+        ({"task": "multilabel"}, "classify and pair"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            experiment_in(tmp_path, tiny, train, **more)
+    one = write(tmp_path / "one.tsv", [(text, label, "f") for text, label, _ in LINES])
+    with pytest.raises(ValueError, match="one value, 'f'"):
+        experiment_in(tmp_path, tiny, one)
+    many = [(text, label, str(i)) for i, (text, label, _) in enumerate(LINES * 80)]
+    with pytest.raises(ValueError, match="1,280 values"):
+        experiment_in(tmp_path, tiny, write(tmp_path / "many.tsv", many))
+    assert not (tmp_path / "out").exists()
