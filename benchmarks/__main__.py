@@ -11,6 +11,7 @@ from benchmarks import (
     attention_views,
     bias,
     edit_time,
+    encode,
     exam,
     families,
     finetune,
@@ -43,6 +44,7 @@ BENCHMARKS = {
     "head_ranking": head_ranking.run,
     "minimal_pairs": minimal_pairs.run,
     "exam": exam.run,
+    "encode": encode.run,
     "splitter": splitter.run,
     "task_heads": task_heads.run,
     "pretrain": pretrain.run,
@@ -116,11 +118,17 @@ def main() -> None:
     bias_group.add_argument("--bias-items", type=int, help="the first of each set; default: all")
     bias_group.add_argument("--bias-loop", type=int, default=before.loop_items, help="items")
     bias_group.add_argument("--bias-tuned", action="store_true", help="fine-tune them too")
+    corpus_group, encoded = parser.add_argument_group("encode"), encode.OPTIONS
+    corpus_group.add_argument(
+        "--encode-sentences", type=int, default=encoded.sentences, help="of a round"
+    )
+    corpus_group.add_argument("--encode-rounds", type=int, default=encoded.rounds)
     chosen = parser.parse_args()
     before.corpus, before.valid = tuple(chosen.bias_corpus), chosen.bias_valid
     before.runs, before.minutes = chosen.bias_runs, chosen.bias_minutes
     before.penalty, before.items = chosen.bias_penalty, chosen.bias_items
     before.loop_items, before.tuned = chosen.bias_loop, chosen.bias_tuned
+    encoded.sentences, encoded.rounds = chosen.encode_sentences, chosen.encode_rounds
     equal.corpus, equal.valid = tuple(chosen.objective_corpus), chosen.objective_valid
     equal.runs, equal.only = chosen.objective_runs, tuple(chosen.objective_only)
     equal.minutes, equal.blimp = chosen.minutes, chosen.blimp

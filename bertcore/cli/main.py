@@ -11,6 +11,7 @@ import bertcore
 from bertcore.cli import (
     bias,
     compare,
+    encode,
     evaluate,
     finetune,
     heads,
@@ -39,6 +40,7 @@ def build_app() -> typer.Typer:
     for group in (
         open_app,
         text,
+        encode,
         heads,
         what_if,
         compare,

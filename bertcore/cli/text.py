@@ -1,4 +1,4 @@
-"""Commands on a text: tokenize, fill-mask, loss, nsp, trace, encode.
+"""Commands on a text: tokenize, fill-mask, loss, nsp, trace.
 
 Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
 """
@@ -40,7 +40,6 @@ def register(app: typer.Typer) -> None:
     app.command("loss")(loss)
     app.command("nsp")(nsp)
     app.command("trace")(trace)
-    app.command("encode")(encode)
 
 
 def tokenize(
@@ -258,61 +257,6 @@ def trace(
         table.add_row(name, " x ".join(map(str, shape)))
     print_table(table)
     typer.echo(f"written to {out}")
-
-
-def encode(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Text file, one text a line; .gz, .xz too.")
-    ],
-    out: Annotated[Path, typer.Option("--out", help="NPY file to write, float32 [N, D].")],
-    layer: Annotated[
-        int, typer.Option("--layer", help="0: the embeddings' output, -1: the last layer.")
-    ] = -1,
-    pooling: Annotated[
-        str | None,
-        typer.Option(
-            "--pooling",
-            help="mean (of all tokens), cls (the first), max, ...; without it the checkpoint's "
-            "own modules (modules.json), or mean.",
-        ),
-    ] = None,
-    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Texts at a time.")] = 32,
-    checkpoint: Checkpoint = "default",
-    device: Device = "auto",
-    dtype: Dtype = "auto",
-    as_json: AsJson = False,
-) -> None:
-    """Turn each line of a file into a vector; blank lines are left out.
-
-    \b
-    Examples:
-      bertscope encode sentences.txt --out vectors.npy
-      bertscope encode sentences.txt --out vectors.npy --layer 2 --pooling cls
-    """
-    import numpy as np
-    import torch
-
-    from bertcore import load
-    from bertcore.cli.files import check_target, read_lines, write_whole
-    from bertcore.cli.progress import progress_bar
-
-    check_target(out, ".npy")
-    lines, num_blank = read_lines(file)
-    bert = load(checkpoint, device=device, dtype=dtype)
-    # Sorting by length happens inside a call of `encode`: give it enough texts to sort.
-    size = 16 * batch_size
-    with progress_bar(transient=True) as bar:
-        parts = [
-            bert.encode(lines[i : i + size], layer=layer, pooling=pooling, batch_size=batch_size)
-            for i in bar.track(range(0, len(lines), size), description="encoding")
-        ]
-    vectors = torch.cat(parts).numpy()
-    write_whole(out, lambda target: np.save(target, vectors))
-    if as_json:
-        print_json({"out": str(out), "shape": list(vectors.shape), "num_blank_lines": num_blank})
-        return
-    blank = f", {num_blank} blank lines left out" if num_blank else ""
-    typer.echo(f"{len(lines)} vectors of width {vectors.shape[1]} written to {out}{blank}")
 
 
 def open_with_text(

@@ -1,7 +1,7 @@
 """Text to WordPieces: the fast tokenizer, the same explained, and training a vocabulary; and the
 tokenizers of BERT's relatives."""
 
-from bertcore.tokenizer.encoding import AddedToken, Encoding, Template
+from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
 from bertcore.tokenizer.library import (
     WORD_MARKS,
     LibraryTokenizer,
@@ -22,6 +22,7 @@ __all__ = [
     "Encoding",
     "LibraryTokenizer",
     "Piece",
+    "Pieces",
     "Template",
     "Tokenizer",
     "Truncation",

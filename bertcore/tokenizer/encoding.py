@@ -55,6 +55,16 @@ class Template(NamedTuple):
         return ids, segments
 
 
+class Pieces(NamedTuple):
+    """The pieces of one text, without special tokens and without a limit; lists of length T."""
+
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+    """Character span (start, end) in the text."""
+    word_ids: list[int]
+    """Number of the word or punctuation mark, from 0."""
+
+
 @dataclass(frozen=True, slots=True)
 class Encoding:
     """One encoded text or pair: `[CLS] A [SEP]` or `[CLS] A [SEP] B [SEP]`.

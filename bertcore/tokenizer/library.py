@@ -19,7 +19,7 @@ from tokenizers import Encoding as FastEncoding
 from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import decoders, models, pre_tokenizers, processors
 
-from bertcore.tokenizer.encoding import AddedToken, Encoding, Template
+from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
 from bertcore.tokenizer.files import (
     CONFIG_FILE,
     MERGES_FILE,
@@ -288,6 +288,13 @@ class LibraryTokenizer(Tokenizer):
         """A short hash of the vocabulary and every option; equal means same ids for any text."""
         content = json.dumps([self._fast.to_str(), self._special_tokens, self.model_max_length])
         return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+    def encode_pieces(self, texts: list[str]) -> list[Pieces]:
+        """Cut many texts into pieces with their places, as `encode` does; see `Tokenizer`."""
+        return [
+            pieces._replace(offsets=[trim_span(text, span) for span in pieces.offsets])
+            for text, pieces in zip(texts, super().encode_pieces(texts), strict=True)
+        ]
 
     def encode_words(self, words: list[str]) -> list[list[int]]:
         """Return the ids of each word within a text: in byte-level BPE behind a space."""

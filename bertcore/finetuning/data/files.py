@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from bertcore import packed_files
 
@@ -30,11 +30,15 @@ class NotUTF8Error(ValueError):
 
 
 @contextmanager
-def open_text(path: Path) -> Iterator[TextIO]:
+def open_text(path: Path, file: BinaryIO | None = None) -> Iterator[TextIO]:
     """Open text, plain or packed as .xz or .gz, with unchanged line ends.
 
     It is UTF-8, or UTF-16 or UTF-32 where a byte order mark says so, as spreadsheets write it.
     Errors while reading are raised as sentences too.
+
+    Args:
+        path: Its ending says how it is packed.
+        file: The same file, already open; its place says how far it is read.
 
     Raises:
         NotUTF8Error: If it is in another encoding.
@@ -45,8 +49,9 @@ def open_text(path: Path) -> Iterator[TextIO]:
         what = "is a folder, not a file" if path.is_dir() else "does not exist"
         raise ValueError(f"data file {str(path)!r} {what}. Check the path.")
     try:
-        with packed_files.open_text(path, newline="", encoding=_encoding(path)) as file:
-            yield file
+        encoding = _encoding(path)
+        with packed_files.open_text(path, file, newline="", encoding=encoding) as text:
+            yield text
     except UnicodeDecodeError as error:
         raise NotUTF8Error(_why_not_decoded(path, error)) from error
     except packed_files.NOT_WHOLE as error:

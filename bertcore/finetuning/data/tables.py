@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from bertcore.finetuning.data.files import LONGEST_LINE, BadRows, kind_of, lines_of, open_text
 
@@ -59,7 +59,11 @@ HasHeader = Callable[[Sequence[str]], bool]
 
 @contextmanager
 def open_table(
-    path: Path, bad_rows: BadRows, *, has_header: HasHeader = lambda cells: True
+    path: Path,
+    bad_rows: BadRows,
+    *,
+    has_header: HasHeader = lambda cells: True,
+    file: BinaryIO | None = None,
 ) -> Iterator[Table]:
     """Open a table by its ending: .csv, .jsonl (or .json, an object a line), else cells by tabs.
 
@@ -71,28 +75,29 @@ def open_table(
         path: The file.
         bad_rows: Collects rows with another number of cells, and lines that are no objects.
         has_header: Decides by the first line whether it holds names; in JSON lines they do.
+        file: The same file, already open; its place says how far it is read.
 
     Raises:
         ValueError: If the file cannot be read, has no row, or its quotes have no end.
     """
     kind = kind_of(path)
     if kind in JSON_LINES:
-        with open_text(path) as file:
-            yield _json_table(file, path, bad_rows)
+        with open_text(path, file) as text:
+            yield _json_table(text, path, bad_rows)
         return
     if kind in (".parquet", ".xlsx", ".xls", ".zip", ".arrow"):
         raise ValueError(f"{str(path)!r} is no text. Save the table as CSV, TSV or JSON lines.")
     is_tsv = kind != ".csv"
     if is_tsv:
-        with open_text(path) as file:
-            quoted = _is_quoted(islice(lines_of(file, path), _LOOK_AT_LINES))
-    with open_text(path) as file:
+        with open_text(path) as text:
+            quoted = _is_quoted(islice(lines_of(text, path), _LOOK_AT_LINES))
+    with open_text(path, file) as text:
         if is_tsv and not quoted:
-            cells = (line.split("\t") for line in lines_of(file, path) if line.strip())
+            cells = (line.split("\t") for line in lines_of(text, path) if line.strip())
             yield _table(cells, path, bad_rows, has_header)
         else:
             delimiter = "\t" if is_tsv else _delimiter(path)
-            yield _table(_parsed(file, path, delimiter), path, bad_rows, has_header)
+            yield _table(_parsed(text, path, delimiter), path, bad_rows, has_header)
 
 
 def _is_quoted(lines: Iterator[str]) -> bool:

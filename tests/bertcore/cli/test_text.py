@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from bertcore import Bert, load
 from bertcore.analysis.words.candidates import score_candidates
+from bertcore.cli import encode as encode_command
 from bertcore.cli import text as commands
 from bertcore.cli.errors import SentenceGroup
 from bertcore.network import ALL_HEADS
@@ -24,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[3]
 A, B = "The river banks was steep.", "It had rained."
 app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
 commands.register(app)
+encode_command.register(app)
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 
 

@@ -1,0 +1,407 @@
+"""`bertscope encode`: a file of vectors of its lines, or a folder of vectors of a whole corpus.
+
+Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bertcore.cli.options import GroupedCommand, is_typed, refuse_options
+from bertcore.cli.output import print_json
+from bertcore.cli.progress import duration, progress_bar
+from bertcore.cli.text import AsJson, Checkpoint, Device
+
+if TYPE_CHECKING:
+    from bertcore.corpus import EncodeProgress, EncodeSettings, Manifest
+
+FOLDER, LINES = "A corpus, into a folder", "A vector for each line, into a file .npy"
+_CHOICES = "layers unit special_tokens split text_column sample seed skip_bad_rows".split()
+_ONLY_FOLDER = (*_CHOICES, "tokens_per_batch", "resume")
+_ONLY_LINES = ("layer", "batch_size")
+_RECORDED = (*_CHOICES, "pooling", "dtype")
+"""Options that a folder remembers."""
+_NUMBER = re.compile(r"-?\d+")
+
+
+class EncodeCommand(GroupedCommand):
+    """A command whose --layers takes several numbers: `--layers 0 2 4` is `--layers 0,2,4`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Join the numbers behind --layers, then parse."""
+        return super().parse_args(ctx, join_numbers(args, "--layers"))
+
+
+def join_numbers(words: Sequence[str], option: str) -> list[str]:
+    """Return the words of a command line with the numbers behind an option joined by commas.
+
+    >>> join_numbers(["a.txt", "--layers", "0", "2", "-1", "--unit", "word"], "--layers")
+    ['a.txt', '--layers', '0,2,-1', '--unit', 'word']
+    """
+    joined: list[str] = []
+    numbers: list[str] | None = None
+    for word in words:
+        if numbers is not None and _NUMBER.fullmatch(word):
+            numbers.append(word)
+            continue
+        if numbers:
+            joined.append(",".join(numbers))
+        numbers = [] if word == option else None
+        joined.append(word)
+    return [*joined, ",".join(numbers)] if numbers else joined
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this file to the command line."""
+    app.command("encode", cls=EncodeCommand)(encode)
+
+
+def encode(
+    context: typer.Context,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            help="New folder of Parquet files; or a file .npy, float32 [N, D].",
+        ),
+    ],
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="CORPUS...",
+            help="Text (a paragraph or sentence a line, a blank line between documents; .gz and "
+            ".xz too), or tables: .csv, .tsv, .jsonl, .parquet.",
+        ),
+    ] = None,
+    checkpoint: Checkpoint = "default",
+    device: Device = "auto",
+    dtype: Annotated[
+        str,
+        typer.Option(
+            "--dtype",
+            help="bfloat16, float32, or auto: for a folder bfloat16 where the processor computes "
+            "in it, compared with float32 on a sample; for a file float32.",
+        ),
+    ] = "auto",
+    pooling: Annotated[
+        str | None,
+        typer.Option(
+            "--pooling",
+            help="mean, first, last or max of a word's pieces; mean (of all tokens), cls, max, ... "
+            "of a sentence. A file .npy has the checkpoint's own modules (modules.json), or mean.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    layers: Annotated[
+        str | None,
+        typer.Option(
+            "--layers",
+            metavar="N [N ...]",
+            help="0: the embeddings' output, -1: the last layer, the default.",
+            rich_help_panel=FOLDER,
+        ),
+    ] = None,
+    unit: Annotated[
+        str, typer.Option("--unit", help="token, word or sentence.", rich_help_panel=FOLDER)
+    ] = "token",
+    special_tokens: Annotated[
+        bool,
+        typer.Option(
+            "--special-tokens", help="Rows for [CLS] and [SEP] too.", rich_help_panel=FOLDER
+        ),
+    ] = False,
+    split: Annotated[
+        bool | None,
+        typer.Option(
+            "--split/--no-split",
+            help="Cut texts into sentences. Default: lines of text yes, cells of tables no.",
+            show_default=False,
+            rich_help_panel=FOLDER,
+        ),
+    ] = None,
+    text_column: Annotated[
+        str | None,
+        typer.Option(
+            "--text-column",
+            help="Of a table. Default: the first with a usual name; the others are kept.",
+            show_default=False,
+            rich_help_panel=FOLDER,
+        ),
+    ] = None,
+    sample: Annotated[
+        float,
+        typer.Option("--sample", help="Share of the sentences.", rich_help_panel=FOLDER),
+    ] = 1.0,
+    seed: Annotated[int, typer.Option("--seed", help="Of the sample.", rich_help_panel=FOLDER)] = 0,
+    skip_bad_rows: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad-rows", help="Leave out rows that cannot be read.", rich_help_panel=FOLDER
+        ),
+    ] = False,
+    tokens_per_batch: Annotated[
+        int,
+        typer.Option(
+            "--tokens-per-batch",
+            min=1,
+            help="Padded tokens that run together: memory, not results.",
+            rich_help_panel=FOLDER,
+        ),
+    ] = 4096,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with what was stopped or killed; CORPUS and options are remembered.",
+            rich_help_panel=FOLDER,
+        ),
+    ] = False,
+    layer: Annotated[
+        int,
+        typer.Option(
+            "--layer",
+            help="0: the embeddings' output, -1: the last layer.",
+            rich_help_panel=LINES,
+        ),
+    ] = -1,
+    batch_size: Annotated[
+        int,
+        typer.Option("--batch-size", min=1, help="Texts at a time.", rich_help_panel=LINES),
+    ] = 32,
+) -> None:
+    """Turn a corpus into the vectors of its tokens, words or sentences, at chosen layers.
+
+    Memory does not grow with the corpus, the bytes are said before it starts, and Ctrl+C stops
+    behind a whole part. A name for --out that ends in .npy gets one vector for each line.
+
+    \b
+    Examples:
+      bertscope encode books.txt --layers 0 2 4 --out vectors
+      bertscope encode reviews.csv --unit sentence --sample 0.1 --out reviews
+      bertscope encode --out vectors --resume
+      bertscope encode sentences.txt --out vectors.npy
+    """
+    if out.suffix.lower() == ".npy":
+        reason = "--out is a file .npy; name a folder for a corpus"
+        refuse_options(context, _ONLY_FOLDER, reason)
+        if not corpus or len(corpus) > 1:
+            raise ValueError(
+                f"--out is {str(out)!r}, which takes the lines of one text file, and "
+                f"{len(corpus or ())} were given."
+            )
+        encode_lines(
+            corpus[0], out, checkpoint, device, dtype, layer, pooling, batch_size, as_json=as_json
+        )
+        return
+    refuse_options(context, _ONLY_LINES, "--out is a folder; it takes --layers, --tokens-per-batch")
+    from bertcore.corpus.settings import EncodeSettings
+
+    if resume:
+        _resume(context, out, corpus, checkpoint, device, tokens_per_batch, as_json=as_json)
+        return
+    if not corpus:
+        raise ValueError("no corpus was given. Name at least one file.")
+    settings = EncodeSettings(
+        layers=layer_numbers(layers),
+        unit=unit,  # type: ignore[arg-type]  # checked by EncodeSettings
+        pooling=pooling or "mean",
+        special_tokens=special_tokens,
+        split=split,
+        text_column=text_column,
+        sample=sample,
+        seed=seed,
+        dtype=dtype,
+        skip_bad_rows=skip_bad_rows,
+        tokens_per_batch=tokens_per_batch,
+    )
+    encode_folder(out, corpus, checkpoint, device, settings, resume=False, as_json=as_json)
+
+
+def layer_numbers(layers: str | None) -> tuple[int, ...]:
+    """Return the numbers of --layers, -1 without it.
+
+    Raises:
+        ValueError: If one is no number.
+    """
+    if layers is None:
+        return (-1,)
+    words = [word for word in re.split(r"[,\s]+", layers) if word]
+    wrong = [word for word in words if not _NUMBER.fullmatch(word)]
+    if wrong or not words:
+        raise ValueError(f"--layers is {layers!r}; expected numbers, such as --layers 0 2 4.")
+    return tuple(map(int, words))
+
+
+def _resume(
+    context: typer.Context,
+    out: Path,
+    corpus: list[Path] | None,
+    checkpoint: str,
+    device: str,
+    tokens_per_batch: int,
+    *,
+    as_json: bool,
+) -> None:
+    """Go on with a folder, with what it remembers."""
+    from dataclasses import replace
+
+    from bertcore.corpus.parts import read_manifest
+
+    refuse_options(
+        context, _RECORDED, "--resume goes on with the options that the folder remembers"
+    )
+    found = read_manifest(out)
+    settings = found.settings
+    if is_typed(context, "tokens_per_batch"):
+        settings = replace(settings, tokens_per_batch=tokens_per_batch)
+    paths = corpus or [Path(source["path"]) for source in found.sources]
+    if not is_typed(context, "checkpoint"):
+        checkpoint = found.checkpoint
+    encode_folder(out, paths, checkpoint, device, settings, resume=True, as_json=as_json)
+
+
+def encode_folder(
+    out: Path,
+    corpus: Sequence[Path],
+    checkpoint: str,
+    device: str,
+    settings: EncodeSettings,
+    *,
+    resume: bool,
+    as_json: bool,
+) -> None:
+    """Encode a corpus with a progress bar; Ctrl+C ends it behind a part, a second one at once."""
+    from bertcore import load
+    from bertcore.corpus import encode_corpus
+
+    bert = load(checkpoint, device=device)
+    with _stopping() as should_stop, progress_bar() as bar:
+        task = bar.add_task("reading the corpus", total=1.0)
+
+        def show(progress: EncodeProgress) -> None:
+            bar.update(task, completed=progress.fraction, description=describe(progress))
+
+        def note(sentence: str) -> None:
+            bar.console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+
+        manifest = encode_corpus(
+            bert,
+            corpus,
+            out,
+            settings,
+            resume=resume,
+            on_note=note,
+            on_progress=show,
+            should_stop=should_stop,
+        )
+        if manifest.complete:
+            bar.update(task, completed=1.0, description="done")
+    if as_json:
+        print_json(_summary(out, manifest))
+    else:
+        _print_end(out, manifest)
+    if not manifest.complete:
+        raise typer.Exit(130)
+
+
+def describe(progress: EncodeProgress) -> str:
+    """Return speed and time left."""
+    speed, left = progress.tokens_per_second, progress.seconds_left
+    parts = [
+        "" if speed is None else f"{speed:,.0f} tokens/s",
+        f"{progress.num_rows:,} rows written",
+        "" if left is None else f"{duration(left)} left",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+@contextmanager
+def _stopping() -> Iterator[Callable[[], bool]]:
+    """Yield whether Ctrl+C or SIGTERM came; a second Ctrl+C ends at once."""
+    stop = False
+
+    def ask_to_stop(*_: object) -> None:
+        nonlocal stop
+        stop = True
+        signal.signal(signal.SIGINT, before[signal.SIGINT])
+
+    # SIGTERM: what a machine sends before it is switched off.
+    before = {s: signal.signal(s, ask_to_stop) for s in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _summary(out: Path, manifest: Manifest) -> dict[str, Any]:
+    return {
+        "out": str(out),
+        "complete": manifest.complete,
+        "layers": manifest.layers,
+        "unit": manifest.unit,
+        "rows": manifest.num_rows,
+        "sentences": manifest.num_texts,
+        "width": manifest.hidden_size,
+        "dtype": manifest.dtype,
+        "agreements": manifest.agreements,
+        "notes": manifest.notes,
+    }
+
+
+def _print_end(out: Path, manifest: Manifest) -> None:
+    layers = ", ".join(map(str, manifest.layers))
+    typer.echo(
+        f"{manifest.num_rows:,} {manifest.unit} vectors of width {manifest.hidden_size} from "
+        f"{manifest.num_texts:,} sentences, layers {layers}, in {out}"
+    )
+    if not manifest.complete:
+        folder = shlex.quote(str(out))
+        typer.echo(f"Stopped. Continue with: bertscope encode --out {folder} --resume")
+
+
+def encode_lines(
+    file: Path,
+    out: Path,
+    checkpoint: str,
+    device: str,
+    dtype: str,
+    layer: int,
+    pooling: str | None,
+    batch_size: int,
+    *,
+    as_json: bool,
+) -> None:
+    """Write one vector for each line of a text file, in memory; blank lines are left out."""
+    import numpy as np
+    import torch
+
+    from bertcore import load
+    from bertcore.cli.files import check_target, read_lines, write_whole
+    from bertcore.cli.progress import progress_bar
+
+    check_target(out, ".npy")
+    lines, num_blank = read_lines(file)
+    bert = load(checkpoint, device=device, dtype=dtype)
+    # Sorting by length happens inside a call of `encode`: give it enough texts to sort.
+    size = 16 * batch_size
+    with progress_bar(transient=True) as bar:
+        parts = [
+            bert.encode(lines[i : i + size], layer=layer, pooling=pooling, batch_size=batch_size)
+            for i in bar.track(range(0, len(lines), size), description="encoding")
+        ]
+    vectors = torch.cat(parts).numpy()
+    write_whole(out, lambda target: np.save(target, vectors))
+    if as_json:
+        print_json({"out": str(out), "shape": list(vectors.shape), "num_blank_lines": num_blank})
+        return
+    blank = f", {num_blank} blank lines left out" if num_blank else ""
+    typer.echo(f"{len(lines)} vectors of width {vectors.shape[1]} written to {out}{blank}")

@@ -1,0 +1,34 @@
+"""A corpus as vectors: texts in, Parquet files of chosen layers out, as large as the disk.
+
+| | |
+|---|---|
+| `settings.py` | what is encoded, and how |
+| `read.py` | files to a stream of sentences |
+| `batch.py` | texts to rows and vectors: the pure part, the same on one machine and on many |
+| `precision.py` | bfloat16 or float32, and what that costs |
+| `size.py` | the bytes that it will take, before it starts |
+| `parts.py` | the files: Parquet parts, each whole or not there, and the manifest |
+| `encode.py` | the run: part by part, stopped and resumed |
+| `encoded.py` | the result, opened |
+"""
+
+from bertcore.corpus.batch import Encoded, encode_texts
+from bertcore.corpus.encode import EncodeProgress, encode_corpus
+from bertcore.corpus.encoded import EncodedCorpus, open_encoded
+from bertcore.corpus.parts import Manifest
+from bertcore.corpus.read import Corpus, CorpusText, open_corpus
+from bertcore.corpus.settings import EncodeSettings
+
+__all__ = [
+    "Corpus",
+    "CorpusText",
+    "EncodeProgress",
+    "EncodeSettings",
+    "Encoded",
+    "EncodedCorpus",
+    "Manifest",
+    "encode_corpus",
+    "encode_texts",
+    "open_corpus",
+    "open_encoded",
+]

@@ -1,0 +1,181 @@
+"""Open an encoded corpus: its layers, its rows, its vectors as memory-mapped arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from bertcore.corpus.encode import check_checkpoint
+from bertcore.corpus.parts import (
+    Manifest,
+    about,
+    check_whole,
+    layer_file,
+    read_manifest,
+    sentence_file,
+)
+from bertcore.corpus.settings import Unit
+from bertcore.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedCorpus:
+    """An encoded corpus of R rows, the same in each of its layers, in the order of the corpus."""
+
+    folder: Path
+    manifest: Manifest
+
+    def __len__(self) -> int:
+        """Return R."""
+        return self.manifest.num_rows
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """The hidden states that are stored; 0 is the embeddings' output."""
+        return self.manifest.layers
+
+    @property
+    def unit(self) -> Unit:
+        """What a row is."""
+        return self.manifest.unit
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the rows beside the vector."""
+        return self.manifest.columns
+
+    def rows(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return columns of all rows, in memory.
+
+        Args:
+            columns: Of `columns`; None: all of them.
+
+        Raises:
+            ValueError: If a column does not exist.
+        """
+        wanted = self._checked(columns)
+        files = [layer_file(self.folder, self.layers[0], i) for i in self._parts]
+        return pa.concat_tables([pq.ParquetFile(path).read(columns=wanted) for path in files])
+
+    def batches(
+        self, layer: int, columns: Sequence[str] | None = None, *, num_rows: int = 4096
+    ) -> Iterator[tuple[pa.RecordBatch, NDArray[np.float16]]]:
+        """Yield the rows of a layer part by part: their columns, and their vectors [N, D].
+
+        Args:
+            layer: Of `layers`.
+            columns: Of `columns`; None: all of them.
+            num_rows: Most rows at a time.
+
+        Raises:
+            ValueError: If the layer or a column does not exist.
+        """
+        self._check_layer(layer)
+        wanted = self._checked(columns)
+        for part in self._parts:
+            file = pq.ParquetFile(layer_file(self.folder, layer, part))
+            for batch in file.iter_batches(num_rows, columns=[*wanted, "vector"]):
+                yield batch.select(wanted), _as_array(batch.column("vector"))
+
+    def vectors(self, layer: int) -> NDArray[np.float16]:
+        """Return the vectors of a layer, memory-mapped, float16 [R, D].
+
+        Parquet cannot be mapped, so the first call writes them once more, as
+        _about/vectors-layer-N.npy; that file may be deleted at any time.
+
+        Raises:
+            ValueError: If the layer does not exist.
+            OSError: If the file cannot be written.
+        """
+        self._check_layer(layer)
+        path = about(self.folder) / f"vectors-layer-{layer}.npy"
+        shape = (len(self), self.manifest.hidden_size)
+        if not shape[0]:
+            return np.empty(shape, np.float16)
+        if not path.is_file():
+            self._write_vectors(path, layer, shape)
+        mapped: NDArray[np.float16] = np.load(path, mmap_mode="r")
+        return mapped
+
+    def sentences(self) -> pa.Table:
+        """Return the texts that have rows, in memory: document, sentence, text, own columns."""
+        files = [sentence_file(self.folder, i) for i in self._parts]
+        return pa.concat_tables([pq.read_table(path) for path in files])
+
+    def check_model(self, model: Model) -> None:
+        """Make sure that a model is the one whose vectors are stored.
+
+        Raises:
+            ValueError: If it is another one; the message has both names.
+        """
+        check_checkpoint(self.manifest, model, f"{str(self.folder)!r}")
+
+    @property
+    def _parts(self) -> range:
+        return range(len(self.manifest.parts))
+
+    def _write_vectors(self, path: Path, layer: int, shape: tuple[int, int]) -> None:
+        partial = path.with_name(f".{path.name}.partial")
+        try:
+            array = np.lib.format.open_memmap(partial, "w+", np.dtype(np.float16), shape)
+            start = 0
+            for _, vectors in self.batches(layer, ()):
+                array[start : start + len(vectors)] = vectors
+                start += len(vectors)
+            array.flush()
+            del array
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+
+    def _check_layer(self, layer: int) -> None:
+        if layer not in self.layers:
+            raise ValueError(
+                f"layer {layer} is not stored in {str(self.folder)!r}; expected one of "
+                f"{', '.join(map(str, self.layers))}."
+            )
+
+    def _checked(self, columns: Sequence[str] | None) -> list[str]:
+        wanted = list(self.columns if columns is None else columns)
+        unknown = [name for name in wanted if name not in self.columns]
+        if unknown:
+            raise ValueError(
+                f"there is no column {unknown[0]!r}; expected one of {', '.join(self.columns)}."
+            )
+        return wanted
+
+
+def open_encoded(folder: str | Path, *, incomplete: bool = False) -> EncodedCorpus:
+    """Open a folder that `encode_corpus` wrote.
+
+    Args:
+        folder: Of the encoded corpus.
+        incomplete: Open the parts of one that is not whole yet.
+
+    Raises:
+        ValueError: If there is none, it is not whole, or a file of it is missing or damaged.
+    """
+    place = Path(folder)
+    manifest = read_manifest(place)
+    if not manifest.complete and not incomplete:
+        raise ValueError(
+            f"the encoding in {str(place)!r} is not finished ({manifest.num_rows:,} rows so far). "
+            "Go on with `bertscope encode --resume`, or open what is there with incomplete=True."
+        )
+    check_whole(place, manifest)
+    return EncodedCorpus(place, manifest)
+
+
+def _as_array(column: Any) -> NDArray[np.float16]:
+    """Return a column of vectors as [N, D]."""
+    width = column.type.list_size
+    values: NDArray[np.float16] = column.flatten().to_numpy(zero_copy_only=False)
+    return values.reshape(-1, width)

@@ -1,0 +1,315 @@
+"""The files of an encoded corpus: Parquet parts by layer, and the manifest that counts them.
+
+    DIR/layer=2/part-00000.parquet      rows of a layer, with their vectors
+    DIR/_about/sentences-00000.parquet  the texts that the rows are from
+    DIR/_about/manifest.json            checkpoint, settings, sources, and the parts that are whole
+
+A part is written under another name, flushed to the disk and renamed; then the manifest names it.
+What it does not name was cut off by a kill and is deleted on resuming. Readers of Parquet leave
+out folders that begin with an underscore, so `pyarrow.dataset.dataset(DIR, partitioning="hive")`
+reads all layers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bertcore.corpus.batch import Encoded
+from bertcore.corpus.read import CorpusText
+from bertcore.corpus.settings import EncodeSettings, Unit
+
+FORMAT = 1
+"""Of the manifest; another one is refused."""
+_PARTIAL = ".partial"
+_COMPRESSION = "ZSTD"
+_ROWS_PER_GROUP = 16_384
+
+_TYPES = {
+    "document": pa.int64(),
+    "sentence": pa.int64(),
+    "position": pa.int32(),
+    "word_id": pa.int32(),
+    "piece": pa.string(),
+    "word": pa.string(),
+    "start": pa.int32(),
+    "end": pa.int32(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is in one part; equal in all layers."""
+
+    texts: int
+    """Sentences that were taken from the corpus for it."""
+    rows: int
+    tokens: int
+    """Tokens that ran, special tokens and the overlap of windows included."""
+    in_windows: int
+    """Texts that were longer than what the checkpoint reads at once."""
+    empty: int
+    """Texts without a piece, which have no row."""
+
+
+@dataclass(slots=True)
+class Manifest:
+    """What an encoded corpus is, and how much of it is there."""
+
+    checkpoint: str
+    """What was opened: "default", the path of a folder, a hub id."""
+    fingerprint: str
+    """sha256 of its weights."""
+    tokenizer: str
+    """Fingerprint of its tokenizer."""
+    family: str
+    hidden_size: int
+    max_length: int
+    """Tokens of a window."""
+    layers: tuple[int, ...]
+    settings: EncodeSettings
+    dtype: str
+    """The number format in which the network runs."""
+    precision: str
+    """How it was chosen, as a sentence."""
+    agreements: list[dict[str, Any]]
+    """Cosines to float32 by layer, where they were measured."""
+    sources: list[dict[str, Any]]
+    """Path, bytes, time and sha256 of each file of the corpus."""
+    columns: tuple[str, ...]
+    """Columns of the rows but the vector."""
+    version: str
+    parts: list[Part] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What was cut or left out, in sentences; written at the end."""
+    complete: bool = False
+    format: int = FORMAT
+
+    @property
+    def unit(self) -> Unit:
+        """What a row is."""
+        return self.settings.unit
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of a layer so far."""
+        return sum(part.rows for part in self.parts)
+
+    @property
+    def num_texts(self) -> int:
+        """Sentences of the corpus so far, those without a row too."""
+        return sum(part.texts for part in self.parts)
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens that ran so far."""
+        return sum(part.tokens for part in self.parts)
+
+
+def about(folder: Path) -> Path:
+    """Return the folder of the manifest, the lock and the texts."""
+    return folder / "_about"
+
+
+def layer_file(folder: Path, layer: int, part: int) -> Path:
+    """Return the place of a part of a layer."""
+    return folder / f"layer={layer}" / f"part-{part:05d}.parquet"
+
+
+def sentence_file(folder: Path, part: int) -> Path:
+    """Return the place of the texts of a part."""
+    return about(folder) / f"sentences-{part:05d}.parquet"
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest of an encoded corpus.
+
+    Raises:
+        ValueError: If there is none, or it is damaged or of another format.
+    """
+    path = about(folder) / "manifest.json"
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        if values["format"] != FORMAT:
+            raise ValueError(f"its format is {values['format']}, expected {FORMAT}")
+        settings = {**values["settings"], "layers": tuple(values["settings"]["layers"])}
+        return Manifest(
+            **{
+                **values,
+                "layers": tuple(values["layers"]),
+                "columns": tuple(values["columns"]),
+                "settings": EncodeSettings(**settings),
+                "parts": [Part(*part) for part in values["parts"]],
+            }
+        )
+    except FileNotFoundError:
+        raise ValueError(
+            f"{str(folder)!r} holds no encoded corpus (no {path.relative_to(folder)}). Name a "
+            "folder that `bertscope encode` wrote."
+        ) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{str(path)!r} cannot be read ({error}). Restore it from a copy, or encode the corpus "
+            "again into a new folder."
+        ) from error
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest whole or not at all, and flush it to the disk."""
+    values = asdict(manifest)
+    values["parts"] = [list(part.values()) for part in values["parts"]]  # one short line each
+    text = json.dumps(values, indent=1, ensure_ascii=False)
+
+    def write(path: Path) -> None:
+        path.write_text(text + "\n", encoding="utf-8")
+
+    _write_whole(about(folder) / "manifest.json", write)
+
+
+def write_part(
+    folder: Path,
+    number: int,
+    encoded: Encoded,
+    texts: Sequence[CorpusText],
+    fields: Sequence[pa.Field],
+) -> None:
+    """Write one part of all layers, and its texts.
+
+    Args:
+        folder: Of the encoded corpus.
+        number: Of the part, from 0.
+        encoded: Its rows.
+        texts: What was encoded, in order.
+        fields: The corpus's own columns.
+
+    Raises:
+        OSError: If the disk is full.
+    """
+    columns, schema = _columns(encoded, texts, fields)
+    for layer, vectors in encoded.vectors.items():
+        column = vector_field(vectors.shape[1])
+        values = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), type=column.type)
+        table = pa.table([*columns, values], schema=schema.append(column))
+        _write_table(layer_file(folder, layer, number), table, plain="vector.list.element")
+    arrays = [
+        pa.array([text.document for text in texts], pa.int64()),
+        pa.array([text.sentence for text in texts], pa.int64()),
+        pa.array([text.text for text in texts], pa.string()),
+        *(pa.array([t.columns[i] for t in texts], f.type) for i, f in enumerate(fields)),
+    ]
+    names = ["document", "sentence", "text", *(column.name for column in fields)]
+    _write_table(sentence_file(folder, number), pa.table(arrays, names=names))
+
+
+def vector_field(width: int) -> pa.Field:
+    """Return the column of the vectors: a list of `width` numbers of float16."""
+    number = pa.field("element", pa.float16(), nullable=False)
+    return pa.field("vector", pa.list_(number, width), nullable=False)
+
+
+def delete_leftovers(folder: Path, manifest: Manifest) -> None:
+    """Delete what a kill left: partial files, and parts that the manifest does not name."""
+    num = len(manifest.parts)
+    for path in (*folder.glob("layer=*/*"), *about(folder).iterdir()):
+        number = path.name.removesuffix(".parquet").rpartition("-")[2]
+        is_part = path.suffix == ".parquet" and number.isdigit()
+        if path.name.endswith(_PARTIAL) or (is_part and int(number) >= num):
+            path.unlink()
+
+
+def check_whole(folder: Path, manifest: Manifest) -> None:
+    """Make sure that each part that the manifest names is there with its rows.
+
+    Raises:
+        ValueError: If one is missing, damaged or of another length.
+    """
+    for number, part in enumerate(manifest.parts):
+        files = [(layer_file(folder, layer, number), part.rows) for layer in manifest.layers]
+        for path, num_rows in [*files, (sentence_file(folder, number), part.texts - part.empty)]:
+            try:
+                found = pq.read_metadata(path).num_rows
+            except (OSError, pa.ArrowException) as error:
+                what = "is missing" if not path.is_file() else "is damaged"
+                raise ValueError(
+                    f"{str(path)!r} {what}. Restore it from a copy, or encode the corpus again "
+                    "into a new folder."
+                ) from error
+            if found != num_rows:
+                raise ValueError(
+                    f"{str(path)!r} has {found:,} rows; expected {num_rows:,}. Restore it from a "
+                    "copy, or encode the corpus again into a new folder."
+                )
+
+
+def make_folders(folder: Path, layers: Sequence[int]) -> None:
+    """Make the folders of an encoded corpus."""
+    for place in (about(folder), *(folder / f"layer={layer}" for layer in layers)):
+        place.mkdir(parents=True, exist_ok=True)
+
+
+def _columns(
+    encoded: Encoded, texts: Sequence[CorpusText], fields: Sequence[pa.Field]
+) -> tuple[list[pa.Array], pa.Schema]:
+    """Return the columns of the rows but the vector."""
+    owners = np.asarray(encoded.columns["text"])
+    places = np.array([(text.document, text.sentence) for text in texts]).reshape(-1, 2)[owners]
+    found: dict[str, Any] = {"document": places[:, 0], "sentence": places[:, 1]}
+    found |= {name: values for name, values in encoded.columns.items() if name != "text"}
+    arrays = [pa.array(found[name], kind) for name, kind in _TYPES.items() if name in found]
+    schema = [pa.field(name, kind, False) for name, kind in _TYPES.items() if name in found]
+    for place, column in enumerate(fields):
+        values = pa.array([text.columns[place] for text in texts], column.type)
+        arrays.append(values.take(pa.array(owners)))
+        schema.append(column)
+    return arrays, pa.schema(schema)
+
+
+def _write_table(path: Path, table: pa.Table, *, plain: str | None = None) -> None:
+    """Write a table; the column `plain` is neither compressed nor looked up in a dictionary."""
+    leaves = [column.name for column in table.schema if column.name != "vector"]
+    if plain is None:
+        compression: Any = _COMPRESSION
+    else:
+        compression = {plain: "NONE", **dict.fromkeys(leaves, _COMPRESSION)}
+
+    def write(partial: Path) -> None:
+        pq.write_table(
+            table,
+            partial,
+            compression=compression,
+            use_dictionary=leaves if plain else True,
+            write_statistics=leaves if plain else True,
+            row_group_size=_ROWS_PER_GROUP,
+        )
+
+    _write_whole(path, write)
+
+
+def _write_whole(path: Path, write: Callable[[Path], None]) -> None:
+    partial = path.with_name(f".{path.name}{_PARTIAL}")
+    try:
+        write(partial)
+        _to_disk(partial)
+        os.replace(partial, path)
+        _to_disk(path.parent)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _to_disk(path: Path) -> None:
+    """Flush a file, or the names in a folder; Windows has no handles of folders."""
+    if path.is_dir() and os.name == "nt":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,131 @@
+"""The number format in which a network runs, and what it costs: cosines to float32."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from bertcore.bert import Bert
+from bertcore.corpus.batch import encode_texts
+from bertcore.corpus.settings import EncodeSettings
+from bertcore.model import Model
+
+LEAST_COSINE = 0.999
+"""Mean cosine to float32 below which "auto" stays with float32."""
+SAMPLE_CHARACTERS = 20_000
+"""Of the texts on which both are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Cosines between the vectors of a layer in bfloat16 and in float32."""
+
+    layer: int
+    mean: float
+    lowest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """A model in the number format in which it is to run."""
+
+    model: Model
+    agreements: tuple[Agreement, ...]
+    """One for each layer; () where nothing was compared."""
+    sentence: str
+    """What was chosen and why."""
+
+    @property
+    def dtype(self) -> str:
+        """Name of the number format."""
+        return str(self.model.dtype).removeprefix("torch.")
+
+
+def computes_bfloat16(device: torch.device) -> bool:
+    """Return whether a device multiplies matrices of bfloat16 faster than of float32."""
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if device.type != "cpu":
+        return False
+    checks = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(getattr(torch.cpu, name, lambda: False)() for name in checks)
+
+
+def choose_precision(
+    model: Model, texts: Sequence[str], layers: Sequence[int], settings: EncodeSettings
+) -> Precision:
+    """Return the model in the number format that `settings.dtype` asks for, and compare it.
+
+    Args:
+        model: Stays as it is.
+        texts: A sample; on it the vectors in bfloat16 and in float32 are compared. Without texts
+            nothing is compared.
+        layers: Whose vectors are compared.
+        settings: Of the encoding.
+
+    Raises:
+        ValueError: If bfloat16 is asked for and the model is run by `transformers`.
+    """
+    asked = settings.dtype
+    if model.dtype != torch.float32:
+        name = str(model.dtype).removeprefix("torch.")
+        return Precision(model, (), f"Opened in {name}, so not compared with float32.")
+    if not isinstance(model, Bert):
+        if asked == "bfloat16":
+            raise ValueError(
+                "dtype is 'bfloat16', but this architecture is run by transformers and was opened "
+                "in float32. Choose 'auto', or open it in bfloat16."
+            )
+        return Precision(model, (), "Runs in float32.")
+    if asked == "float32":
+        return Precision(model, (), "Runs in float32.")
+    if asked == "auto" and not computes_bfloat16(model.device):
+        return Precision(model, (), "Runs in float32: this processor has no bfloat16 products.")
+    half = Bert(
+        copy.deepcopy(model.module).to(torch.bfloat16),
+        model.tokenizer,
+        name=model.name,
+        report=model.report,
+        sentence_modules=model.sentence_modules,
+    )
+    agreements = compare(model, half, texts, layers, settings) if texts else ()
+    if not agreements:
+        return Precision(half, (), "Runs in bfloat16.")
+    mean, lowest = min(a.mean for a in agreements), min(a.lowest for a in agreements)
+    measured = (
+        f"cosine to float32 {mean:.5f} on average, {lowest:.4f} at least (on {len(texts)} "
+        "sentences, the layer where it is lowest)"
+    )
+    if mean < LEAST_COSINE and asked == "auto":
+        return Precision(
+            model,
+            agreements,
+            f"Runs in float32: in bfloat16 the vectors differ too much, {measured}.",
+        )
+    warning = f" That is less than {LEAST_COSINE}: choose float32." if mean < LEAST_COSINE else ""
+    return Precision(half, agreements, f"Runs in bfloat16: {measured}.{warning}")
+
+
+def compare(
+    exact: Model,
+    half: Model,
+    texts: Sequence[str],
+    layers: Sequence[int],
+    settings: EncodeSettings,
+) -> tuple[Agreement, ...]:
+    """Return the cosines between the vectors of two models on some texts, layer by layer."""
+    alike = replace(settings, dtype="float32")
+    one, other = (encode_texts(model, texts, layers, alike) for model in (exact, half))
+    agreements = []
+    for layer in layers:
+        a, b = (found.vectors[layer].astype(np.float32) for found in (one, other))
+        norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+        kept = norms > 0
+        if kept.any():
+            cosines = (a * b).sum(1)[kept] / norms[kept]
+            agreements.append(Agreement(layer, float(cosines.mean()), float(cosines.min())))
+    return tuple(agreements)

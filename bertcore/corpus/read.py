@@ -1,0 +1,349 @@
+"""Read a corpus as a stream of sentences: text, CSV, TSV, JSON lines and Parquet, never held."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bertcore.finetuning.data.files import BadRows, kind_of, lines_of, open_text
+from bertcore.finetuning.data.tables import column_place, open_table
+from bertcore.pretraining.data.sentences import split_sentences
+
+LONGEST_SENTENCE = 20_000
+"""Characters; a longer one is cut at white space into several, so that memory stays flat."""
+TEXT_COLUMNS = ("text", "sentence", "content", "review", "sentence1", "text_a")
+"""Usual names of the column that holds the text, the first wins."""
+OWN_COLUMNS = ("document", "sentence", "position", "word_id", "piece", "word", "start", "end")
+"""Columns that are ours; a table's column of such a name is called table_NAME in the rows."""
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
+_REFUSED = (".conllu", ".conll", ".xlsx", ".xls", ".zip", ".arrow", ".pdf", ".docx", ".npy", ".npz")
+_ROWS_AT_ONCE = 512
+_REPORT_EVERY = 64
+"""Lines or rows between two calls of `on_read`."""
+
+OnRead = Callable[[int], None]
+"""Called with the bytes of the corpus read since the last call; packed bytes for .xz and .gz."""
+
+
+class CorpusText(NamedTuple):
+    """One sentence of a corpus (or a whole line or cell, where they are not cut)."""
+
+    document: int
+    """From 0: blank lines end a document of a text file; of a table it is the row."""
+    sentence: int
+    """Number within the document, from 0."""
+    text: str
+    columns: tuple[Any, ...]
+    """Values of the table's other columns."""
+
+
+@dataclass
+class Corpus:
+    """Files of one kind, read as often as one likes. Made by `open_corpus`."""
+
+    paths: tuple[Path, ...]
+    text_column: str | None
+    """None for plain text."""
+    fields: tuple[pa.Field, ...]
+    """The table's other columns, under the names that they have in the rows."""
+    split: bool
+    """Whether texts are cut into sentences."""
+    skip_bad_rows: bool
+    num_blank: int = 0
+    """Rows without a text, so far."""
+    num_cut: int = 0
+    """Sentences of more than LONGEST_SENTENCE characters that were cut into several, so far."""
+    bad_rows: BadRows = field(default_factory=BadRows)
+    _next_document: int = 0
+    """The first document of the file after the one that is read."""
+
+    def texts(self, on_read: OnRead = lambda num_bytes: None) -> Iterator[CorpusText]:
+        """Yield every sentence in order; counts begin at 0 again.
+
+        Raises:
+            ValueError: If a file cannot be read, is not whole, or holds a row that cannot be read.
+            OSError: If a file cannot be opened.
+        """
+        self.num_blank = self.num_cut = 0
+        self.bad_rows = BadRows(skip=self.skip_bad_rows)
+        self._next_document = 0
+        read = self._lines if self.text_column is None else self._cells
+        for path in self.paths:
+            with path.open("rb") as raw:
+                yield from read(path, raw, on_read)
+
+    def _lines(self, path: Path, raw: BinaryIO, on_read: OnRead) -> Iterator[CorpusText]:
+        document, number = self._next_document, 0
+        position = _Position(raw, on_read)
+        with open_text(path, raw) as file:
+            for line in lines_of(file, path):
+                position.passed()
+                if not line.strip():
+                    document, number = document + (number > 0), 0
+                    continue
+                for text in self._sentences(line):
+                    yield CorpusText(document, number, text, ())
+                    number += 1
+        self._next_document = document + (number > 0)
+        position.end()
+
+    def _cells(self, path: Path, raw: BinaryIO, on_read: OnRead) -> Iterator[CorpusText]:
+        assert self.text_column is not None
+        position = _Position(raw, on_read)
+        if kind_of(path) == ".parquet":
+            rows = _parquet_rows(path, raw, self.text_column, position)
+        else:
+            rows = self._table_rows(path, raw, self.text_column, position)
+        first = self._next_document
+        document = first - 1
+        for row, text, columns in rows:
+            document = first + row
+            if not text.strip():
+                self.num_blank += 1
+                continue
+            for number, sentence in enumerate(self._sentences(text)):
+                yield CorpusText(document, number, sentence, columns)
+        self._next_document = document + 1
+        position.end()
+
+    def _table_rows(
+        self, path: Path, raw: BinaryIO, text_column: str, position: _Position
+    ) -> Iterator[tuple[int, str, tuple[Any, ...]]]:
+        with open_table(path, self.bad_rows, file=raw) as table:
+            place = column_place(table.columns, text_column, path)
+            for row in table.rows:
+                position.passed()
+                cells = [_cell(cell) for cell in row.cells]
+                try:
+                    "".join(cell for cell in cells if cell).encode()
+                except UnicodeEncodeError as error:
+                    self.bad_rows.add(
+                        f"row {row.number} of {str(path)!r} holds half a surrogate pair, "
+                        f"U+{ord(error.object[error.start]):04X}: it is not valid Unicode."
+                    )
+                    continue
+                yield row.number - 1, cells[place] or "", (*cells[:place], *cells[place + 1 :])
+
+    def _sentences(self, text: str) -> Iterator[str]:
+        for sentence in split_sentences(text) if self.split else [text.strip()]:
+            if len(sentence) <= LONGEST_SENTENCE:
+                yield sentence
+            else:
+                self.num_cut += 1
+                yield from _cut(sentence)
+
+
+def open_corpus(
+    paths: Sequence[str | Path],
+    *,
+    text_column: str | None = None,
+    split: bool | None = None,
+    skip_bad_rows: bool = False,
+) -> Corpus:
+    """Look at the beginning of some files: what kind they are, and what columns they have.
+
+    Args:
+        paths: Text files (a paragraph or sentence a line, a blank line between documents), or
+            tables with the same columns (.csv, .tsv, .jsonl, .parquet); text may be packed as .gz
+            or .xz.
+        text_column: Of a table; None: the first of TEXT_COLUMNS, or its only column.
+        split: Whether texts are cut into sentences; None: those of text files.
+        skip_bad_rows: Leave out rows that cannot be read.
+
+    Raises:
+        ValueError: If a file is missing, of another kind, or a column is not there.
+        OSError: If a file cannot be opened.
+    """
+    files = tuple(Path(path) for path in paths)
+    if not files:
+        raise ValueError("no corpus was given. Name at least one file.")
+    for path in files:
+        _check_file(path)
+    are_tables = {kind_of(path) in TABLES for path in files}
+    if len(are_tables) > 1:
+        raise ValueError(
+            f"the corpus mixes tables ({', '.join(TABLES)}) and plain text. "
+            "Give files of one kind, or encode them apart."
+        )
+    if are_tables == {False}:
+        if text_column is not None:
+            raise ValueError(
+                f"text_column is {text_column!r}, but {str(files[0])!r} is read as plain text. "
+                f"Leave it out, or give a table ({', '.join(TABLES)})."
+            )
+        return Corpus(files, None, (), split is not False, skip_bad_rows)
+    schemas = [_columns(path, skip_bad_rows) for path in files]
+    for path, columns in zip(files, schemas, strict=True):
+        if columns != schemas[0]:
+            raise ValueError(
+                f"{str(path)!r} has the columns {_listed(columns)}, but {str(files[0])!r} has "
+                f"{_listed(schemas[0])}. Give tables with the same columns, or encode them apart."
+            )
+    chosen = _choose(schemas[0], text_column, files[0])
+    others = tuple(
+        pa.field(f"table_{name}" if name in (*OWN_COLUMNS, "vector", "layer") else name, kind)
+        for name, kind in schemas[0]
+        if name != chosen
+    )
+    return Corpus(files, chosen, others, bool(split), skip_bad_rows)
+
+
+def sampled(texts: Iterable[CorpusText], share: float, seed: int) -> Iterator[CorpusText]:
+    """Yield about a share of some texts: each is in or out by its own number, at any place.
+
+    Args:
+        texts: In any order.
+        share: 0 < share <= 1; 1 keeps all.
+        seed: Another one keeps others.
+    """
+    if share >= 1:
+        yield from texts
+        return
+    for text in texts:
+        if _uniform(seed, text.document, text.sentence) < share:
+            yield text
+
+
+_MASK = 2**64 - 1
+
+
+def _uniform(*numbers: int) -> float:
+    """Return a number in [0, 1) that depends on the arguments alone.
+
+    Source: the mixing function of SplitMix64 (Steele, Lea and Flood 2014).
+    """
+    state = 0
+    for number in numbers:
+        state = (state + number + 0x9E3779B97F4A7C15) & _MASK
+        state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & _MASK
+        state ^= state >> 31
+    return state / 2**64
+
+
+class _Position:
+    """Reports how far a file is read, now and then."""
+
+    def __init__(self, raw: BinaryIO, on_read: OnRead) -> None:
+        self._raw, self._on_read = raw, on_read
+        self._reported = self._passed = 0
+
+    def passed(self) -> None:
+        self._passed += 1
+        if self._passed % _REPORT_EVERY == 0:
+            self.at(self._raw.tell())
+
+    def at(self, num_bytes: int) -> None:
+        self._on_read(num_bytes - self._reported)
+        self._reported = num_bytes
+
+    def end(self) -> None:
+        self.at(Path(self._raw.name).stat().st_size)
+
+
+def _check_file(path: Path) -> None:
+    if not path.is_file():
+        what = "is a folder; name its files" if path.is_dir() else "does not exist. Check the path"
+        raise ValueError(f"the corpus {str(path)!r} {what}.")
+    if kind_of(path) in _REFUSED:
+        raise ValueError(
+            f"the corpus {str(path)!r} is a {kind_of(path)} file, which is not read here. Save it "
+            f"as plain text, or as a table ({', '.join(TABLES)})."
+        )
+
+
+def _columns(path: Path, skip_bad_rows: bool) -> list[tuple[str, pa.DataType]]:
+    """Return names and types of a table's columns."""
+    if kind_of(path) == ".parquet":
+        with path.open("rb") as raw:
+            schema = _open_parquet(path, raw).schema_arrow
+        return [(column.name, column.type) for column in schema]
+    with open_table(path, BadRows(skip=skip_bad_rows)) as table:
+        return [(name, pa.string()) for name in table.columns]
+
+
+def _choose(columns: Sequence[tuple[str, pa.DataType]], wanted: str | None, path: Path) -> str:
+    names = [name for name, _ in columns]
+    if wanted is None:
+        usual = [name for name in TEXT_COLUMNS if name in names]
+        if not usual and len(names) > 1:
+            raise ValueError(
+                f"{str(path)!r} has no column with a usual name for a text "
+                f"({', '.join(TEXT_COLUMNS)}). It has {_listed(columns)}. Name one with "
+                "--text-column."
+            )
+        wanted = usual[0] if usual else names[0]
+    if wanted not in names:
+        raise ValueError(
+            f"{str(path)!r} has no column {wanted[:40]!r}. It has {_listed(columns)}. "
+            "Choose one of them."
+        )
+    column_place(names, wanted, path)
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        column_place(names, doubled[0], path)  # raises, with the places
+    kind = dict(columns)[wanted]
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        raise ValueError(
+            f"the column {wanted!r} of {str(path)!r} is of the type {kind}, not text. "
+            "Choose a column of text."
+        )
+    return wanted
+
+
+def _listed(columns: Sequence[tuple[str, pa.DataType]]) -> str:
+    names = ", ".join(repr(name[:40]) for name, _ in columns[:20])
+    return f"{names} and {len(columns) - 20} more" if len(columns) > 20 else names
+
+
+def _cell(value: Any) -> str | None:
+    """Return a cell as text; what JSON holds beside texts is written as JSON."""
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def _open_parquet(path: Path, raw: BinaryIO) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(raw)
+    except (pa.ArrowException, OSError) as error:
+        raise _not_parquet(path, error) from error
+
+
+def _parquet_rows(
+    path: Path, raw: BinaryIO, text_column: str, position: _Position
+) -> Iterator[tuple[int, str, tuple[Any, ...]]]:
+    file = _open_parquet(path, raw)
+    names = [name for name in file.schema_arrow.names if name != text_column]
+    size, total = path.stat().st_size, max(1, file.metadata.num_rows)
+    number = 0
+    try:
+        for batch in file.iter_batches(_ROWS_AT_ONCE):
+            texts = batch.column(text_column).to_pylist()
+            others = [batch.column(name).to_pylist() for name in names]
+            for text, *columns in zip(texts, *others, strict=True):
+                yield number, text or "", tuple(columns)
+                number += 1
+            position.at(size * number // total)
+    except (pa.ArrowException, OSError) as error:
+        raise _not_parquet(path, error) from error
+
+
+def _not_parquet(path: Path, error: Exception) -> ValueError:
+    reason = " ".join(str(error).split())[:200]
+    return ValueError(f"{str(path)!r} cannot be read as Parquet ({reason}). Copy it again.")
+
+
+def _cut(sentence: str) -> Iterator[str]:
+    """Yield parts of at most LONGEST_SENTENCE characters, cut at white space if there is some."""
+    while len(sentence) > LONGEST_SENTENCE:
+        end = max(sentence.rfind(space, 1, LONGEST_SENTENCE) for space in " \t")
+        end = end if end > 0 else LONGEST_SENTENCE
+        yield sentence[:end].rstrip()
+        sentence = sentence[end:].lstrip()
+    if sentence:
+        yield sentence
