@@ -21,11 +21,11 @@ from bertcore.cli.progress import duration, progress_bar
 from bertcore.cli.text import AsJson, Checkpoint, Device
 
 if TYPE_CHECKING:
-    from bertcore.corpus import EncodeProgress, EncodeSettings, Manifest
+    from bertcore.corpus import Cluster, EncodeProgress, EncodeSettings, Manifest
 
 FOLDER, LINES = "A corpus, into a folder", "A vector for each line, into a file .npy"
 _CHOICES = "layers unit special_tokens split text_column sample seed skip_bad_rows".split()
-_ONLY_FOLDER = (*_CHOICES, "tokens_per_batch", "resume")
+_ONLY_FOLDER = (*_CHOICES, "tokens_per_batch", "resume", "cluster", "workers")
 _ONLY_LINES = ("layer", "batch_size")
 _RECORDED = (*_CHOICES, "pooling", "dtype")
 """Options that a folder remembers."""
@@ -164,6 +164,27 @@ def encode(
             rich_help_panel=FOLDER,
         ),
     ] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="local|ADDRESS",
+            help="Workers of Ray (pip install 'bertscope[scale]'): on this machine, or of the "
+            "cluster at host:port.",
+            show_default=False,
+            rich_help_panel=FOLDER,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            min=1,
+            help="Of the cluster. Default: one for each GPU, or else for each processor core.",
+            show_default=False,
+            rich_help_panel=FOLDER,
+        ),
+    ] = None,
     layer: Annotated[
         int,
         typer.Option(
@@ -187,6 +208,7 @@ def encode(
       bertscope encode books.txt --layers 0 2 4 --out vectors
       bertscope encode reviews.csv --unit sentence --sample 0.1 --out reviews
       bertscope encode --out vectors --resume
+      bertscope encode books.txt --out vectors --cluster local --workers 4
       bertscope encode sentences.txt --out vectors.npy
     """
     if out.suffix.lower() == ".npy":
@@ -202,10 +224,14 @@ def encode(
         )
         return
     refuse_options(context, _ONLY_LINES, "--out is a folder; it takes --layers, --tokens-per-batch")
+    from bertcore.corpus.cluster import Cluster
     from bertcore.corpus.settings import EncodeSettings
 
+    if cluster is None:
+        refuse_options(context, ("workers",), "there is no --cluster")
+    many = None if cluster is None else Cluster(cluster, workers)
     if resume:
-        _resume(context, out, corpus, checkpoint, device, tokens_per_batch, as_json=as_json)
+        _resume(context, out, corpus, checkpoint, device, tokens_per_batch, many, as_json=as_json)
         return
     if not corpus:
         raise ValueError("no corpus was given. Name at least one file.")
@@ -222,7 +248,7 @@ def encode(
         skip_bad_rows=skip_bad_rows,
         tokens_per_batch=tokens_per_batch,
     )
-    encode_folder(out, corpus, checkpoint, device, settings, resume=False, as_json=as_json)
+    encode_folder(out, corpus, checkpoint, device, settings, many, resume=False, as_json=as_json)
 
 
 def layer_numbers(layers: str | None) -> tuple[int, ...]:
@@ -247,6 +273,7 @@ def _resume(
     checkpoint: str,
     device: str,
     tokens_per_batch: int,
+    cluster: Cluster | None,
     *,
     as_json: bool,
 ) -> None:
@@ -265,7 +292,7 @@ def _resume(
     paths = corpus or [Path(source["path"]) for source in found.sources]
     if not is_typed(context, "checkpoint"):
         checkpoint = found.checkpoint
-    encode_folder(out, paths, checkpoint, device, settings, resume=True, as_json=as_json)
+    encode_folder(out, paths, checkpoint, device, settings, cluster, resume=True, as_json=as_json)
 
 
 def encode_folder(
@@ -274,6 +301,7 @@ def encode_folder(
     checkpoint: str,
     device: str,
     settings: EncodeSettings,
+    cluster: Cluster | None,
     *,
     resume: bool,
     as_json: bool,
@@ -298,6 +326,7 @@ def encode_folder(
             out,
             settings,
             resume=resume,
+            cluster=cluster,
             on_note=note,
             on_progress=show,
             should_stop=should_stop,

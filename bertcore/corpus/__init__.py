@@ -8,18 +8,23 @@
 | `precision.py` | bfloat16 or float32, and what that costs |
 | `size.py` | the bytes that it will take, before it starts |
 | `parts.py` | the files: Parquet parts, each whole or not there, and the manifest |
-| `encode.py` | the run: part by part, stopped and resumed |
+| `encode.py` | the whole of it: checks, then the run, stopped and resumed |
+| `run.py` | the loop over parts, in one process |
+| `cluster.py` | the same on many processes or machines, with Ray |
 | `encoded.py` | the result, opened |
 """
 
 from bertcore.corpus.batch import Encoded, encode_texts
-from bertcore.corpus.encode import EncodeProgress, encode_corpus
+from bertcore.corpus.cluster import Cluster
+from bertcore.corpus.encode import encode_corpus
 from bertcore.corpus.encoded import EncodedCorpus, open_encoded
 from bertcore.corpus.parts import Manifest
 from bertcore.corpus.read import Corpus, CorpusText, open_corpus
+from bertcore.corpus.run import EncodeProgress
 from bertcore.corpus.settings import EncodeSettings
 
 __all__ = [
+    "Cluster",
     "Corpus",
     "CorpusText",
     "EncodeProgress",

@@ -3,67 +3,35 @@
 from __future__ import annotations
 
 import hashlib
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
-from itertools import islice
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import torch
 
 import bertcore
-from bertcore.corpus.batch import Encoded, encode_texts
+from bertcore.corpus.cluster import Cluster, ClusterRun, check_cluster
 from bertcore.corpus.parts import (
     Manifest,
-    Part,
     about,
     check_whole,
     delete_leftovers,
     make_folders,
     read_manifest,
     write_manifest,
-    write_part,
 )
 from bertcore.corpus.precision import SAMPLE_CHARACTERS, Precision, choose_precision
-from bertcore.corpus.read import LONGEST_SENTENCE, Corpus, CorpusText, open_corpus, sampled
+from bertcore.corpus.read import LONGEST_SENTENCE, Corpus, open_corpus
+from bertcore.corpus.run import PART_BYTES, EncodeProgress, LocalRun, PartRun, Watch
 from bertcore.corpus.settings import DTYPES, EncodeSettings, resolve_layers
 from bertcore.corpus.size import check_room, estimate_size
 from bertcore.model import Model
-from bertcore.tokenizer import Pieces, Tokenizer
 from bertcore.training.provenance import (
     check_files,
-    check_unchanged,
     record_files,
     record_times,
 )
-from bertcore.training.run_checkpoints import why_not_written
 from bertcore.training.run_lock import LOCK_FILE, lock_run
-from bertcore.training.spare_memory import SpareMemory
-
-PART_BYTES = 64 * 2**20
-"""Vectors of one part in memory, all layers together; two parts are there at a time."""
-FEWEST_ROWS, MOST_ROWS = 1024, 131_072
-"""Tokens of a part."""
-_CUT_TOGETHER = 512
-
-
-@dataclass(frozen=True, slots=True)
-class EncodeProgress:
-    """How far an encoding is."""
-
-    fraction: float
-    """Of the corpus, 0 to 1."""
-    num_rows: int
-    """Of a layer, on the disk."""
-    tokens_per_second: float | None
-    """Since the first batch of this process; None at that."""
-    seconds_left: float | None
-    """None at the beginning."""
-
-
-class _StoppedEarly(Exception):  # noqa: N818 - no error
-    """`should_stop` returned True."""
 
 
 def encode_corpus(
@@ -73,6 +41,7 @@ def encode_corpus(
     settings: EncodeSettings | None = None,
     *,
     resume: bool = False,
+    cluster: Cluster | None = None,
     part_bytes: int = PART_BYTES,
     on_note: Callable[[str], None] = lambda sentence: None,
     on_progress: Callable[[EncodeProgress], None] = lambda progress: None,
@@ -89,6 +58,7 @@ def encode_corpus(
         out: New folder; `open_encoded` reads it.
         settings: None: tokens of the last layer.
         resume: Go on with what is in `out`. Everything but `tokens_per_batch` must be as it was.
+        cluster: Workers that encode, on this machine or on many; None: this process does.
         part_bytes: Vectors of one part in memory.
         on_note: Called with sentences on size, precision, and what was cut or left out.
         on_progress: Called after each batch.
@@ -100,13 +70,15 @@ def encode_corpus(
     Raises:
         ValueError: If the corpus cannot be read, changed since, or has no text; if `out` is not
             new, or to resume is of another checkpoint, corpus or setting; if it would not fit on
-            the disk, or another process writes there.
+            the disk, or another process writes there; if there is no such cluster.
         RuntimeError: If the disk is full, or a vector is not finite.
         OSError: If `out` cannot be written.
     """
     folder, settings = Path(out), settings or EncodeSettings()
     files = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
     layers = resolve_layers(settings.layers, model.config)
+    if cluster is not None:
+        check_cluster(cluster)
     corpus = open_corpus(
         files,
         text_column=settings.text_column,
@@ -142,7 +114,12 @@ def encode_corpus(
             check_whole(folder, found)
         delete_leftovers(folder, found)
         write_manifest(folder, found)
-        run = _Run(precision.model, corpus, folder, found, part_bytes, on_progress, should_stop)
+        watch = Watch(on_progress, should_stop)
+        run: PartRun
+        if cluster is None:
+            run = LocalRun(precision.model, corpus, folder, found, part_bytes, watch)
+        else:
+            run = ClusterRun(cluster, model, corpus, folder, found, part_bytes, watch)
         if run.go():
             found.notes = _notes(corpus, found)
             found.complete = True
@@ -150,182 +127,6 @@ def encode_corpus(
             for note in found.notes:
                 on_note(note)
     return found
-
-
-class _Run:
-    """The loop over parts: one is encoded while the one before it is written."""
-
-    def __init__(
-        self,
-        model: Model,
-        corpus: Corpus,
-        folder: Path,
-        manifest: Manifest,
-        part_bytes: int,
-        on_progress: Callable[[EncodeProgress], None],
-        should_stop: Callable[[], bool],
-    ) -> None:
-        self.model, self.corpus, self.folder, self.manifest = model, corpus, folder, manifest
-        self.on_progress, self.should_stop = on_progress, should_stop
-        number_bytes = 2 if manifest.unit == "token" else 4
-        row_bytes = number_bytes * manifest.hidden_size * len(manifest.layers)
-        self.rows_per_part = min(MOST_ROWS, max(FEWEST_ROWS, part_bytes // row_bytes))
-        self.times = record_times(corpus.paths)
-        self.total_bytes = max(1, sum(path.stat().st_size for path in corpus.paths))
-        self.read_bytes = 0
-        self.written: Future[None] | None = None
-        self.part: Part | None = None
-        self.num_tokens = 0
-        self.first: tuple[float, float, float] | None = None
-        """Time, fraction and tokens at the first report: the first batch also builds what later
-        ones use again, and what was skipped on resuming is no measure of the speed."""
-
-    def go(self) -> bool:
-        """Encode what is left; return whether it came to the end."""
-        settings = self.manifest.settings
-        stream = sampled(self.corpus.texts(self._on_read), settings.sample, settings.seed)
-        left = islice(stream, self.manifest.num_texts, None)
-        spare = SpareMemory()
-        begin: int | None = None
-        with ThreadPoolExecutor(1) as writer:
-            try:
-                for texts, pieces in parts_of(left, self.model.tokenizer, self.rows_per_part):
-                    begin = self.read_bytes if begin is None else begin
-                    encoded, kept = self._encode(texts, pieces, (begin, self.read_bytes))
-                    self.num_tokens += encoded.num_tokens
-                    self._commit()
-                    self._write(writer, encoded, kept, len(texts))
-                    begin = self.read_bytes
-                    spare.give_back()
-            except _StoppedEarly:
-                self._commit()
-                return False
-            self._commit()
-        return True
-
-    def _encode(
-        self,
-        texts: Sequence[CorpusText],
-        pieces: Sequence[Pieces],
-        span: tuple[int, int],
-    ) -> tuple[Encoded, list[CorpusText]]:
-        """Encode the texts that have a piece; return these, too.
-
-        Args:
-            texts, pieces: Of a part.
-            span: Bytes of the corpus that were read before and behind them.
-        """
-        kept = [i for i, each in enumerate(pieces) if each.ids]
-        num_tokens = sum(len(each.ids) for each in pieces)
-
-        def on_batch(done: float) -> None:
-            self._report(done, span, self.num_tokens + done * num_tokens)
-            if self.should_stop():
-                raise _StoppedEarly
-
-        encoded = encode_texts(
-            self.model,
-            [texts[i].text for i in kept],
-            self.manifest.layers,
-            self.manifest.settings,
-            pieces=[pieces[i] for i in kept],
-            on_batch=on_batch,
-        )
-        return encoded, [texts[i] for i in kept]
-
-    def _write(
-        self, writer: ThreadPoolExecutor, encoded: Encoded, kept: list[CorpusText], num_texts: int
-    ) -> None:
-        """Begin to write a part."""
-        self.part = Part(
-            texts=num_texts,
-            rows=len(encoded),
-            tokens=encoded.num_tokens,
-            in_windows=encoded.num_in_windows,
-            empty=num_texts - len(kept),
-        )
-        number = len(self.manifest.parts)
-        self.written = writer.submit(
-            write_part, self.folder, number, encoded, kept, self.corpus.fields
-        )
-
-    def _commit(self) -> None:
-        """Wait until the part is on the disk, then name it in the manifest."""
-        if self.written is None or self.part is None:
-            return
-        number = len(self.manifest.parts)
-        try:
-            self.written.result()
-            check_unchanged(self.times)
-            self.manifest.parts.append(self.part)
-            write_manifest(self.folder, self.manifest)
-        except OSError as error:
-            del self.manifest.parts[number:]
-            raise RuntimeError(
-                f"part {number} could not be written: "
-                f"{why_not_written(error, self.folder)} The {number} parts before it are whole: go "
-                "on from there with --resume."
-            ) from error
-        finally:
-            self.written = self.part = None
-
-    def _on_read(self, num_bytes: int) -> None:
-        self.read_bytes += num_bytes
-
-    def _report(self, done: float, span: tuple[int, int], num_tokens: float) -> None:
-        begin, end = span
-        fraction = min(1.0, (begin + done * (end - begin)) / self.total_bytes)
-        now = time.monotonic()
-        self.first = self.first or (now, fraction, num_tokens)
-        seconds, here, tokens = (
-            value - first
-            for value, first in zip((now, fraction, num_tokens), self.first, strict=True)
-        )
-        self.on_progress(
-            EncodeProgress(
-                fraction=fraction,
-                num_rows=self.manifest.num_rows,
-                tokens_per_second=tokens / seconds if seconds > 0 else None,
-                seconds_left=seconds * (1 - fraction) / here if here > 0.001 else None,
-            )
-        )
-
-
-def parts_of(
-    texts: Iterable[CorpusText], tokenizer: Tokenizer, num_tokens: int
-) -> Iterator[tuple[list[CorpusText], list[Pieces]]]:
-    """Yield texts with their pieces, in order, in parts of about `num_tokens` tokens.
-
-    Where a part ends depends on the texts alone, not on where the stream begins in it: a run that
-    goes on behind a part makes the same parts.
-    """
-    stream = iter(texts)
-    part: list[CorpusText] = []
-    pieces: list[Pieces] = []
-    size = 0
-    while group := list(islice(stream, _CUT_TOGETHER)):
-        for text, each in zip(group, _cut(group, tokenizer), strict=True):
-            part.append(text)
-            pieces.append(each)
-            size += max(1, len(each.ids))
-            if size >= num_tokens:
-                yield part, pieces
-                part, pieces, size = [], [], 0
-    if part:
-        yield part, pieces
-
-
-def _cut(texts: Sequence[CorpusText], tokenizer: Tokenizer) -> list[Pieces]:
-    try:
-        return tokenizer.encode_pieces([text.text for text in texts])
-    except ValueError:
-        for text in texts:  # which one?
-            try:
-                tokenizer.encode_pieces([text.text])
-            except ValueError as error:
-                where = f"sentence {text.sentence} of document {text.document} (both from 0)"
-                raise ValueError(f"{where}: {error}") from error
-        raise
 
 
 def fingerprint_of_model(model: Model) -> str:

@@ -25,9 +25,9 @@ from bertcore.corpus import (
     open_encoded,
 )
 from bertcore.corpus import size as sizes
-from bertcore.corpus.encode import parts_of
 from bertcore.corpus.parts import about, layer_file, read_manifest
 from bertcore.corpus.precision import choose_precision
+from bertcore.corpus.run import parts_of
 from tests.support.full_disk import largest_file
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_bert
