@@ -1,4 +1,4 @@
-"""The page Bias: templates, association tests, a direction; the model's quality beside them."""
+"""The page Bias: its views, with the model's quality beside them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import streamlit as st
 from ..shell import capabilities, frame
 from ..shell.one_of import one_of
 from ..shell.state import Field
-from . import PAGE, associations, direction, published, quality, templates
+from . import PAGE, associations, direction, erasing, published, quality, report, templates
 
 VIEWS = {
     "templates": "Templates",
     "published": "Published sets",
     "associations": "Association tests",
     "direction": "A direction",
+    "erase": "Erase",
 }
 VIEW = Field("bias_view", "templates", tuple(VIEWS))
 CANNOT_TELL = (
@@ -33,7 +34,10 @@ def draw() -> None:
                 (templates if VIEW.value == "templates" else published).show(page)
         elif VIEW.value == "associations":
             associations.show(page)
-        else:
+        elif VIEW.value == "direction":
             direction.show(page)
+        else:
+            erasing.show(page)
     quality.show(page)
     st.caption(CANNOT_TELL)
+    report.show(page)

@@ -16,6 +16,15 @@ from bertcore.bias.crows_pairs import (
 )
 from bertcore.bias.debiased import Debiased, debias_table
 from bertcore.bias.direction import Direction, Probe, find_direction, probe, project
+from bertcore.bias.erased import (
+    METHODS,
+    Effect,
+    ErasedBert,
+    Erasure,
+    erase,
+    fit_erasure,
+    measure_erasure,
+)
 from bertcore.bias.erasure import Eraser, equalise, inlp, leace, neutralise
 from bertcore.bias.own_sets import (
     DirectionWords,
@@ -26,6 +35,7 @@ from bertcore.bias.own_sets import (
     group_sets,
     known_pairs,
     known_part,
+    paired_sentences,
     read_association,
     template_audits,
 )
@@ -36,6 +46,7 @@ from bertcore.bias.pronouns import (
     read_winobias,
     score_pronouns,
 )
+from bertcore.bias.quality import Estimate, grammar_exam, masked_words
 from bertcore.bias.shares import Share, preferred, shares
 from bertcore.bias.slots import known_words, left_out_note
 from bertcore.bias.stereoset import (
@@ -58,13 +69,18 @@ from bertcore.bias.word_association import (
 
 __all__ = [
     "MEASURES",
+    "METHODS",
     "AlongDirection",
     "Association",
     "AssociationTest",
     "Debiased",
     "Direction",
     "DirectionWords",
+    "Effect",
+    "ErasedBert",
     "Eraser",
+    "Erasure",
+    "Estimate",
     "GapItem",
     "GapScore",
     "Group",
@@ -87,7 +103,10 @@ __all__ = [
     "debias_table",
     "direction_words",
     "equalise",
+    "erase",
     "find_direction",
+    "fit_erasure",
+    "grammar_exam",
     "group_sets",
     "inlp",
     "known_pairs",
@@ -96,7 +115,10 @@ __all__ = [
     "leace",
     "lean",
     "left_out_note",
+    "masked_words",
+    "measure_erasure",
     "neutralise",
+    "paired_sentences",
     "preferred",
     "probe",
     "project",

@@ -91,6 +91,29 @@ def direction_words(name: str = "gender") -> DirectionWords:
     return DirectionWords(direction_pairs(name), probe_pairs(name))
 
 
+def paired_sentences(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return sentences of our own that differ in the words of a pair of nouns or pronouns alone.
+
+    Pronouns stand where they can, as subjects or objects; nouns get an article.
+    """
+    data = _sets()["contexts"]
+    found = []
+    for pair in pairs:
+        is_subject, is_object = pair == ("she", "he"), pair == ("her", "him")
+        contexts = [] if is_object else list(data["subject"])
+        contexts += [] if is_subject else data["object"]
+        words = pair if is_subject or is_object else tuple(f"the {word}" for word in pair)
+        for context in contexts:
+            first, second = (_sentence(context, word) for word in words)
+            found.append((first, second))
+    return found
+
+
+def _sentence(context: str, word: str) -> str:
+    text = context.replace("[X]", word)
+    return text[:1].upper() + text[1:]
+
+
 def known_part(bert: Model, test: AssociationTest) -> AssociationTest:
     """Return a test with the words alone that the vocabulary can write; sentences stay."""
 

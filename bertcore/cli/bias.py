@@ -5,53 +5,19 @@ Heavy libraries are imported inside the command, so that `bertscope --help` answ
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from bertcore.cli.output import make_table, plain, print_json, print_table
-from bertcore.cli.progress import OnStage, stages
+from bertcore.cli.progress import stages
 from bertcore.cli.text import AsJson, Checkpoint, Device, Dtype
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bertcore.bias import Group, Share
-    from bertcore.grammar import TokenCounts
-    from bertcore.model import Model
-
-TypedAudit = tuple[str, tuple[str, ...], "tuple[Group, ...]", tuple[str, ...]]
-"""Name, templates, groups and fillers."""
-CANNOT_TELL = (
-    "No score here predicts harm in use: such measures hardly correlate with those of an "
-    "application (Goldfarb-Tarrant et al. 2021). Audit the fine-tuned model on its own data."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """What one measure found: tables for people, data for programs."""
-
-    tables: list[Table]
-    data: dict[str, Any]
-    notes: list[str]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Options:
-    """What was typed."""
-
-    template: list[str]
-    group: list[str]
-    filler: str | None
-    layer: int | None
-    pooling: str
-    skip_bad_rows: bool
-    save: Path | None
+    from bertcore.bias.audits import AuditTable
 
 
 def register(app: typer.Typer) -> None:
@@ -64,7 +30,7 @@ def bias(
         str,
         typer.Argument(
             metavar="[MEASURE]",
-            help="templates, crows-pairs, stereoset, winobias, weat or direction.",
+            help="templates, crows-pairs, stereoset, winobias, weat, direction or erase.",
         ),
     ] = "templates",
     file: Annotated[
@@ -92,16 +58,31 @@ def bias(
         typer.Option(
             "--layer",
             help="weat, direction: vectors of a hidden state, each word or sentence run by itself; "
-            "default: the token table (weat of sentences: the last).",
+            "default: the token table (weat of sentences: the last). erase: the state that is "
+            "erased; default: the last.",
         ),
     ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", help="erase: leace, inlp, or direction (its first component alone)."
+        ),
+    ] = "leace",
     pooling: Annotated[str, typer.Option("--pooling", help="With --layer: mean or cls.")] = "mean",
     save: Annotated[
         Path | None,
         typer.Option(
             "--save",
             help="direction: write a checkpoint here whose token table is neutralised and "
-            "equalised along it (hard debiasing).",
+            "equalised along it (hard debiasing). erase: with the erasure folded into its heads.",
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            help="Write one HTML file for a reviewer: all measures that have sets of our own, and "
+            "the chosen one with its file, with intervals, quality, baseline and criticism.",
         ),
     ] = None,
     skip_bad_rows: Annotated[
@@ -121,28 +102,28 @@ def bias(
           --filler nurse,doctor
       bertscope bias crows-pairs crows_pairs_anonymized.csv
       bertscope bias weat --layer -1
+      bertscope bias erase --layer 4 --method leace --save erased/
+      bertscope bias crows-pairs crows_pairs_anonymized.csv --report bias.html
     """
-    measures: dict[str, Callable[[Model, Path | None, Options, OnStage], Audit]] = {
-        "templates": _templates,
-        "crows-pairs": _crows_pairs,
-        "stereoset": _stereoset,
-        "winobias": _winobias,
-        "weat": _weat,
-        "direction": _direction,
-    }
-    if measure not in measures:
-        raise ValueError(f"the measure is {measure!r}; expected one of {', '.join(measures)}.")
     from bertcore import load
+    from bertcore.bias.audits import AUDITS, CANNOT_TELL, AuditOptions
+    from bertcore.bias.quality import grammar_exam
+    from bertcore.bias.report import OWN, make_report, report_html
 
-    if save is not None and measure != "direction":
-        raise ValueError(f"--save is for the measure direction, not {measure}.")
+    if measure not in AUDITS:
+        raise ValueError(f"the measure is {measure!r}; expected one of {', '.join(AUDITS)}.")
+    if save is not None and measure not in ("direction", "erase"):
+        raise ValueError(f"--save is for the measures direction and erase, not {measure}.")
     if save is not None and save.exists() and any(save.iterdir() if save.is_dir() else [save]):
         raise ValueError(f"--save is {str(save)!r}, which is not empty. Name a new folder.")
-    options = Options(
+    if report is not None and report.exists():
+        raise ValueError(f"--report is {str(report)!r}, which is there. Name a new file.")
+    options = AuditOptions(
         template=template or [],
         group=group or [],
         filler=filler,
         layer=layer,
+        method=method,
         pooling=pooling,
         skip_bad_rows=skip_bad_rows,
         save=save,
@@ -150,8 +131,17 @@ def bias(
     with stages() as on_stage:
         on_stage("opening the checkpoint", None)
         bert = load(checkpoint, device=device, dtype=dtype)
-        audit = measures[measure](bert, file, options, on_stage)
-        quality = _quality(bert, on_stage)
+        if report is not None:
+            asked = [] if file is None and measure in OWN else [(measure, file, options)]
+            html = report_html(make_report(bert, asked, on_stage, name=checkpoint))
+            report.write_text(html, encoding="utf-8")
+            typer.echo(f"{report} holds the report.")
+            return
+        audit = AUDITS[measure](bert, file, options, on_stage)
+        quality = None
+        if "mlm" not in bert.absent:
+            on_stage("the model's own quality", None)
+            quality = grammar_exam(bert).mean
     if as_json:
         print_json(
             {
@@ -166,7 +156,7 @@ def bias(
         )
         return
     for table in audit.tables:
-        print_table(table)
+        print_table(_as_rich(table))
     if quality is not None:
         typer.echo(
             f"The model itself: {quality:.1%} of our 200 minimal pairs of grammar (chance 50%). "
@@ -176,417 +166,12 @@ def bias(
         typer.echo(f"Note: {note}")
 
 
-def _quality(bert: Model, on_stage: OnStage) -> float | None:
-    """Return the accuracy on our own minimal pairs; None without a masked-word head."""
-    from bertcore.grammar import accuracies, bundled_pairs, score_pairs
-
-    if "mlm" in bert.absent:
-        return None
-    on_stage("the model's own quality", None)
-    scores = [score for part in score_pairs(bert, bundled_pairs().pairs) for score in part]
-    return accuracies(scores, [])[0].accuracy
-
-
-def _counts(bert: Model) -> TokenCounts | None:
-    from bertcore.grammar import TokenCounts
-
-    folder = bert.report.folder if bert.report else None
-    return None if folder is None else TokenCounts.open(Path(folder), bert.tokenizer)
-
-
-def _file(file: Path | None, measure: str, what: str) -> Path:
-    if file is None:
-        raise ValueError(f"{measure} needs a file: {what}. It does not ship with BertScope.")
-    return file
-
-
-def _interval(low: float, high: float, form: str = "{:.1%}") -> str:
-    if math.isnan(low):
-        return "one only"
-    return f"{form.format(low)} to {form.format(high)}"
-
-
-def _templates(bert: Model, file: Path | None, options: Options, on_stage: OnStage) -> Audit:
-    from bertcore.bias import lean, score_templates
-
-    if file is not None:
-        raise ValueError("templates takes no file; type them with --template, --group, --filler.")
-    tables, data, notes = [], [], []
-    audits = _audits(bert, options)
-    summary = make_table(
-        "audit",
-        "leans to",
-        "mean",
-        "over fillers",
-        "over wordings",
-        "over words",
-        right=("mean",),
-    )
-    summary.title = "Score of the first group's words minus the second's, nats (0: no preference)"
-    summary.title_justify = "left"
-    for number, (name, templates, groups, fillers) in enumerate(audits):
-        on_stage("scoring templates", number / len(audits))
-        scores = score_templates(bert, templates, groups, fillers)
-        found = lean(scores)
-        ends = (found.over_fillers, found.over_templates, found.over_words)
-        summary.add_row(
-            *map(
-                plain,
-                (
-                    name,
-                    groups[0 if found.mean > 0 else 1].name,
-                    f"{found.mean:+.2f}",
-                    *(_interval(*each, form="{:+.2f}") for each in ends),
-                ),
-            )
-        )
-        differences = scores.differences()
-        order = differences.mean(0).argsort()[::-1]
-        table = make_table("filler", "mean", *scores.templates, right=("mean", *scores.templates))
-        table.title, table.title_justify = str(plain(name)), "left"
-        for f in order:
-            cells = [fillers[f], f"{differences[:, f].mean():+.2f}"]
-            table.add_row(*map(plain, [*cells, *(f"{value:+.2f}" for value in differences[:, f])]))
-        tables.append(table)
-        data.append(
-            {
-                "name": name,
-                "templates": list(templates),
-                "groups": {group.name: list(group.words) for group in groups},
-                "fillers": list(fillers),
-                **asdict(found),
-                "scores": scores.scores.tolist(),
-            }
-        )
-        notes += [f"{name}: {note}" for note in scores.notes]
-        if found.turns:
-            notes.append(f"{name}: the result turns with the wording of the template.")
-    return Audit([summary, *tables], {"audits": data}, notes)
-
-
-def _audits(bert: Model, options: Options) -> list[TypedAudit]:
-    """Return what was typed, or of our own sets what the vocabulary can write.
-
-    Raises:
-        ValueError: If it can write none of them, or what was typed is not whole.
-    """
-    from bertcore.analysis.words.candidates import parse_candidates
-    from bertcore.bias import Group, known_words, template_audits
-
-    typed = bool(options.template), bool(options.group), options.filler is not None
-    if not any(typed):
-        own: list[TypedAudit] = []
-        for audit in template_audits():
-            groups = [Group(each.name, known_words(bert, each.words)) for each in audit.groups]
-            fillers = known_words(bert, audit.fillers)
-            if fillers and all(each.words for each in groups):
-                own.append((audit.name, audit.templates, tuple(groups), fillers))
-        if not own:
-            raise ValueError(
-                "this checkpoint's vocabulary cannot write the English words of any audit. Type "
-                "your own with --template, --group and --filler."
-            )
-        return own
-    if not all(typed):
-        raise ValueError(
-            "one's own templates need --template, --group (twice) and --filler together."
-        )
-    asked = []
-    for given in options.group:
-        name, equals, words = given.partition("=")
-        if not equals or not name.strip():
-            raise ValueError(f"--group is {given!r}; expected a name and words: women=she,mary.")
-        asked.append(Group(name.strip(), parse_candidates(words)))
-    filler = parse_candidates(options.filler or "")
-    return [("typed", tuple(options.template), tuple(asked), filler)]
-
-
-def _share_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    table = make_table(*columns, right=tuple(columns[1:]))
-    table.title, table.title_justify = title, "left"
-    for row in rows:
-        table.add_row(*map(plain, row))
-    return table
-
-
-def _crows_pairs(bert: Model, file: Path | None, options: Options, on_stage: OnStage) -> Audit:
-    from bertcore.bias import MEASURES, read_crows_pairs, score_crows_pairs, stereotype_shares
-    from bertcore.finetuning.data.files import BadRows
-
-    path = _file(file, "crows-pairs", "crows_pairs_anonymized.csv of nyu-mll/crows-pairs")
-    bad_rows = BadRows(skip=options.skip_bad_rows)
-    pairs = read_crows_pairs(path, bad_rows=bad_rows)
-    counts = _counts(bert)
-    scores = score_crows_pairs(
-        bert,
-        pairs,
-        counts=counts,
-        progress=lambda done: on_stage(f"scoring {len(pairs):,} pairs", done),
-    )
-    found: dict[str, list[Share]] = {
-        measure: stereotype_shares(scores, measure)
-        for measure in MEASURES
-        if measure != "frequency" or counts is not None
-    }
-    by_name = {measure: {share.group: share for share in each} for measure, each in found.items()}
-    names = list(dict.fromkeys(share.group for each in found.values() for share in each))
-
-    def row(name: str) -> list[str]:
-        cells = [name, str(max(by[name].num_items for by in by_name.values() if name in by))]
-        for by in by_name.values():
-            share = by.get(name)
-            cells += (
-                ["", ""]
-                if share is None
-                else [f"{share.mean:.1%}", _interval(share.low, share.high)]
-            )
-        return cells
-
-    columns = ["kind", "pairs"]
-    for measure in found:
-        columns += [measure, f"{measure}, 95%"]
-    table = _share_table(
-        "CrowS-Pairs: the stereotyping sentence scores higher (50%: no preference)",
-        columns,
-        map(row, names),
-    )
-    notes = [
-        "Blodgett et al. 2021 find many of the pairs unclear or invalid; look at them.",
-        "pll overrates sentences whose differing word is frequent; aul and aula hide no word.",
-    ]
-    if counts is None:
-        notes.append("No word-frequency baseline: the checkpoint has no token_counts.txt.")
-    without = sum(math.isnan(score.more["pll"]) for score in scores)
-    if without:
-        notes.append(f"{without} pairs share no token, so they have no pll.")
-    data = {measure: [asdict(share) for share in each] for measure, each in found.items()}
-    items = [
-        {**asdict(score.pair), "more_scores": score.more, "less_scores": score.less}
-        for score in scores
-    ]
-    return Audit([table], {"shares": data, "items": items}, _with(notes, bad_rows.sentence()))
-
-
-def _with(notes: list[str], note: str | None) -> list[str]:
-    return notes if not note else [*notes, note]
-
-
-def _stereoset(bert: Model, file: Path | None, options: Options, on_stage: OnStage) -> Audit:
-    from bertcore.bias import read_stereoset, score_stereoset, stereoset_scores
-    from bertcore.finetuning.data.files import BadRows
-
-    path = _file(file, "stereoset", "dev.json of moinnadeem/StereoSet")
-    bad_rows = BadRows(skip=options.skip_bad_rows)
-    items = read_stereoset(path, bad_rows=bad_rows)
-    scores = score_stereoset(
-        bert, items, progress=lambda done: on_stage(f"scoring {len(items):,} gaps", done)
-    )
-    found = stereoset_scores(scores)
-    columns = ["kind", "items", "LMS", "95%", "SS", "95% ", "ICAT", "95%  "]
-    rows = [
-        [
-            score.group,
-            str(score.num_items),
-            *(
-                cell
-                for mean, low, high in (score.language_model, score.stereotype, score.icat)
-                for cell in (f"{mean:.1f}", f"{low:.1f} to {high:.1f}")
-            ),
-        ]
-        for score in found
-    ]
-    table = _share_table(
-        "StereoSet, within a sentence: LMS 100, SS 50, ICAT 100 are ideal; a random model has 50",
-        columns,
-        rows,
-    )
-    notes = [
-        "ICAT trades language against stereotypes: a worse model can score better.",
-        "Blodgett et al. 2021 find many of the items unclear or invalid; look at them.",
-    ]
-    left = len(items) - found[0].num_items
-    if left:
-        notes.append(f"{left} items hold a word that the vocabulary cannot write; left out.")
-    data = {
-        "scores": [asdict(score) for score in found],
-        "items": [{**asdict(score.item), "log_p": score.log_p} for score in scores],
-    }
-    return Audit([table], data, _with(notes, bad_rows.sentence()))
-
-
-def _winobias(bert: Model, file: Path | None, options: Options, on_stage: OnStage) -> Audit:
-    from bertcore.bias import pronoun_shares, read_winobias, score_pronouns
-    from bertcore.finetuning.data.files import BadRows
-
-    path = _file(file, "winobias", "pro_stereotyped_type1.txt.dev of WinoBias, its twin beside it")
-    bad_rows = BadRows(skip=options.skip_bad_rows)
-    items = read_winobias(path, bad_rows=bad_rows)
-    on_stage(f"scoring {len(items):,} pronouns", None)
-    scores = score_pronouns(bert, items)
-    found = pronoun_shares(scores)
-    everything, occupations = found[0], sorted(found[1:], key=lambda share: -share.mean)
-    rows = [
-        [
-            share.group,
-            str(share.num_items),
-            f"{share.mean:.1%}",
-            _interval(share.low, share.high),
-            f"{2 * share.mean - 1:+.1%}",
-        ]
-        for share in (everything, *occupations)
-    ]
-    table = _share_table(
-        "WinoBias: the pronoun of the stereotype is the more probable one (50%: no preference)",
-        ["occupation", "sentences", "share", "95%", "pro minus anti"],
-        rows,
-    )
-    notes = [
-        "A masked pronoun stands in for a coreference system, which the task was made for.",
-        "A model that always prefers one gender has a share near 50%, too: see the occupations.",
-    ]
-    data = {
-        "shares": [asdict(share) for share in found],
-        "items": [
-            {**asdict(score.item), "log_p": [score.stereotype, score.other]} for score in scores
-        ],
-    }
-    return Audit([table], data, _with(notes, bad_rows.sentence()))
-
-
-def _weat(bert: Model, file: Path | None, options: Options, on_stage: OnStage) -> Audit:
-    from bertcore.bias import (
-        NamedAssociation,
-        association,
-        association_tests,
-        chance_effects,
-        known_part,
-        read_association,
-        table_vectors,
-        text_vectors,
-    )
-
-    tests = association_tests() if file is None else (read_association(file),)
-    if file is None:
-        known = [NamedAssociation(each.name, known_part(bert, each.test)) for each in tests]
-        sizes = [min(map(len, (*each.test.targets, *each.test.attributes))) for each in known]
-        tests = tuple(each for each, size in zip(known, sizes, strict=True) if size > 1)
-        if not tests:
-            raise ValueError(
-                "this checkpoint's vocabulary cannot write the English words of any test. Give a "
-                "file with your own."
-            )
-    counts = _counts(bert)
-    rows, data, notes = [], [], []
-    for number, each in enumerate(tests):
-        on_stage("association tests", number / len(tests))
-        sets = [*each.test.targets, *each.test.attributes]
-        has_sentences = any(" " in text.strip() for set_ in sets for text in set_)
-        layer = -1 if options.layer is None and has_sentences else options.layer
-        if layer is None:
-            vectors = [table_vectors(bert, words) for words in sets]
-        else:
-            vectors = [
-                text_vectors(bert, words, layer=layer, pooling=options.pooling) for words in sets
-            ]
-        found = association(*vectors)
-        chance = None
-        if counts is not None and layer is None:
-            effects = chance_effects(bert, each.test, counts)
-            chance = float((abs(effects) >= abs(found.effect_size)).mean())
-        x, y, a, b = each.test.names
-        rows.append(
-            [
-                each.name,
-                f"{x} / {y}",
-                f"{a} / {b}",
-                f"{found.effect_size:+.2f}",
-                f"{found.p_value:.4f}",
-                "" if chance is None else f"{chance:.0%}",
-            ]
-        )
-        data.append(
-            {
-                "name": each.name,
-                "sets": each.test.names,
-                "layer": layer,
-                **asdict(found),
-                "chance": chance,
-            }
-        )
-    where = "the token table" if options.layer is None else f"hidden state {options.layer}"
-    table = make_table(
-        "test",
-        "targets",
-        "attributes",
-        "effect size d",
-        "p",
-        "chance sets",
-        right=("effect size d", "p", "chance sets"),
-    )
-    table.title = f"Association tests on {where}: d above 0 joins the first sets (-2 to 2)"
-    table.title_justify = "left"
-    for row in rows:
-        table.add_row(*map(plain, row))
-    notes.append(
-        "p: the share of ways to deal the target words into two sets that reach this difference."
-    )
-    if any(each["chance"] is not None for each in data):
-        notes.append(
-            "chance sets: how often random words of the same frequency have as large an effect."
-        )
-    return Audit([table], {"tests": data}, notes)
-
-
-def _direction(bert: Model, file: Path | None, options: Options, on_stage: OnStage) -> Audit:
-    from bertcore.bias import (
-        DirectionWords,
-        along_direction,
-        debias_table,
-        direction_words,
-        known_pairs,
-    )
-
-    if file is not None:
-        raise ValueError("direction takes no file; it has pairs of words of our own.")
-    on_stage("finding the direction", None)
-    along = along_direction(bert, layer=options.layer, pooling=options.pooling)
-    leaning = dict(zip(along.words, along.cosines.tolist(), strict=True))
-    parts = make_table("component", "variance explained", right=("variance explained",))
-    parts.title, parts.title_justify = "Differences within the pairs (she - he ...)", "left"
-    for number, share in enumerate(along.explained[:5], start=1):
-        parts.add_row(str(number), f"{share:.1%}")
-    table = make_table("word", "cosine", right=("cosine",))
-    table.title = "Occupations along the direction (above 0: to the side of she)"
-    table.title_justify = "left"
-    for name, value in sorted(leaning.items(), key=lambda each: -each[1]):
-        table.add_row(plain(name), f"{value:+.3f}")
-    probing = make_table(
-        "vectors of other gendered words",
-        "a probe's accuracy",
-        "chance",
-        right=("a probe's accuracy", "chance"),
-    )
-    probing.title, probing.title_justify = "What a linear probe still tells", "left"
-    for name, found in along.probes.items():
-        probing.add_row(
-            plain(name), f"{found.accuracy:.1%} ± {found.spread:.1%}", f"{found.chance:.0%}"
-        )
-    notes = ["What a probe recovers was hidden, not removed (Gonen and Goldberg 2019)."]
-    data = {
-        "explained": along.explained.tolist(),
-        "cosines": leaning,
-        "probes": {name: asdict(found) for name, found in along.probes.items()},
-    }
-    if options.save is not None:
-        on_stage("debiasing the token table", None)
-        own = direction_words()
-        words = DirectionWords(known_pairs(bert, own.pairs), known_pairs(bert, own.probe))
-        changed = debias_table(bert, words)
-        changed.bert.save(options.save)
-        data["saved"] = str(options.save)
-        notes.append(
-            f"{options.save} holds the checkpoint with {changed.num_neutralised:,} rows of its "
-            f"token table neutralised and {len(changed.equalised)} pairs equalised. Measure it "
-            "again, and its quality: bertscope bias and bertscope evaluate with --checkpoint."
-        )
-    return Audit([parts, table, probing], data, notes)
+def _as_rich(table: AuditTable) -> Table:
+    made = make_table()
+    made.title, made.title_justify = plain(table.title), "left"
+    for name in table.columns:
+        justify: Literal["left", "right"] = "right" if name in table.right else "left"
+        made.add_column(plain(name), justify=justify, overflow="fold")
+    for row in table.rows:
+        made.add_row(*map(plain, row))
+    return made

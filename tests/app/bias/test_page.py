@@ -8,7 +8,16 @@ from streamlit.testing.v1 import AppTest
 
 from app.bias.templates import AUDITS
 from bertcore import load
-from bertcore.bias import Group, association, association_tests, score_templates, table_vectors
+from bertcore.bias import (
+    Group,
+    association,
+    association_tests,
+    erase,
+    fit_erasure,
+    measure_erasure,
+    score_templates,
+    table_vectors,
+)
 from bertcore.network import ALL_HEADS
 from tests.support.opened import named_charts, numbers, ok, page_of, said
 from tests.support.tiny import tiny_bert
@@ -113,3 +122,47 @@ def test_without_the_head_the_templates_say_why(
     other.query_params["bias_view"] = "associations"
     app = ok(other.run())
     assert "associations" in named_charts(app, "bias")
+
+
+def test_an_erasure_before_and_after(page: AppTest, checkpoint: str) -> None:
+    page.query_params["bias_view"] = "erase"
+    page.query_params["bias_erase_state"] = "1"
+    page.query_params["bias_erase_text"] = "she was [MASK] <img src=x onerror=alert(1)>"
+    app = ok(page.run())
+    bert = load(checkpoint)
+    erasure = fit_erasure(bert, 1, "leace")
+    effects = measure_erasure(bert, erasure)
+    charts = named_charts(app, "bias")
+    shown = [numbers(trace["x"]) for trace in charts["erased"]]
+    shares, gaps = ([each for each in effects if each.is_share is kind] for kind in (True, False))
+    expected = [
+        [getattr(each, side).mean for each in panel]
+        for panel in (shares, gaps)
+        for side in ("before", "after")
+    ]
+    for found, wanted in zip(shown, expected, strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-4)
+    assert "Live only" in said(app)
+    assert "residual" in said(app)
+    text = "she was [MASK] <img src=x onerror=alert(1)>"
+    (best, *_) = erase(bert, erasure).fill_mask(text, top_k=1)[0]
+    assert max(numbers(charts["erased-words"][1]["x"])) == pytest.approx(best[1], abs=1e-4)
+    app.text_input(key="bias_erase_text").set_value("no slot").run()
+    assert "Write" in said(app)
+
+
+def test_the_last_state_can_be_saved(page: AppTest) -> None:
+    page.query_params["bias_view"] = "erase"
+    page.query_params["bias_erase_state"] = "2"
+    page.query_params["bias_erase_method"] = "direction"
+    app = ok(page.run())
+    assert "bias erase --layer 2 --method direction --save" in said(app)
+
+
+def test_a_report_is_made_when_asked(page: AppTest, checkpoint: str) -> None:
+    app = ok(page.run())
+    label = "Download the report (HTML)"
+    assert label not in [each.proto.label for each in app.get("download_button")]
+    (button,) = [each for each in app.button if each.label == "Make a report"]
+    app = ok(button.click().run())
+    assert label in [each.proto.label for each in app.get("download_button")]

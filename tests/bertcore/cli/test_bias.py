@@ -14,7 +14,10 @@ from bertcore.bias import (
     Group,
     association,
     association_tests,
+    erase,
+    fit_erasure,
     lean,
+    measure_erasure,
     score_templates,
     table_vectors,
     template_audits,
@@ -147,3 +150,46 @@ def test_a_debiased_checkpoint_is_saved(tmp_path: Path) -> None:
 def test_bad_input_is_a_sentence(words: tuple[str, ...], expected: str, folder: Path) -> None:
     checkpoint = () if "weat" in words else ("--checkpoint", str(folder))
     assert expected in " ".join(refusal(*words, *checkpoint).split())
+
+
+def test_an_erasure_is_measured_and_saved(folder: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "erased"
+    found = json.loads(
+        run("erase", "--layer", "2", "--checkpoint", folder, "--save", saved, "--json")
+    )
+    bert = load(folder)
+    erasure = fit_erasure(bert, 2, "leace")
+    effects = measure_erasure(bert, erasure)
+    assert [each["name"] for each in found["effects"]] == [each.name for each in effects]
+    for each, effect in zip(found["effects"], effects, strict=True):
+        assert each["after"]["mean"] == pytest.approx(effect.after.mean, abs=1e-5)
+    text = "she was [MASK]."
+    answer = load(saved).fill_mask(text)
+    for (one, p), (other, q) in zip(
+        answer[0], erase(bert, erasure).fill_mask(text)[0], strict=True
+    ):
+        assert one == other
+        assert p == pytest.approx(q, abs=1e-5)
+
+
+def test_an_erasure_that_cannot_be_folded_is_a_sentence(folder: Path, tmp_path: Path) -> None:
+    words = ("erase", "--layer", "1", "--checkpoint", folder)
+    assert "residual" in refusal(*words, "--save", tmp_path / "e")
+    assert not (tmp_path / "e").exists()
+    assert "leace, inlp" in refusal(*words, "--method", "magic")
+    assert "no hidden state 9" in refusal("erase", "--layer", "9", "--checkpoint", folder)
+    assert "no file" in refusal("erase", "x.csv", "--checkpoint", folder)
+
+
+def test_a_report_is_one_file(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    assert "report" in run("--checkpoint", folder, "--report", path)
+    html = path.read_text(encoding="utf-8")
+    fingerprint = load(folder).report
+    assert fingerprint is not None
+    assert fingerprint.fingerprint in html
+    assert html.count("<h2>") == 6  # quality, four measures of our own sets, what was left out
+    assert "which is there" in refusal("--checkpoint", folder, "--report", path)
+    assert "needs a file" in refusal(
+        "winobias", "--checkpoint", folder, "--report", tmp_path / "other.html"
+    )

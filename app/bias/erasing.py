@@ -1,0 +1,270 @@
+"""Gender erased from a hidden state, live: what it takes away, and its price."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from bertcore.analysis.compare.before_after import WordShift, word_shifts
+from bertcore.analysis.shared.inputs import mask_positions
+from bertcore.bias import (
+    Effect,
+    Erasure,
+    Estimate,
+    erase,
+    fit_erasure,
+    measure_erasure,
+)
+
+from ..plots import theme
+from ..plots.before_after import AFTER, BEFORE, word_bars, word_table
+from ..plots.error_bars import error_bars
+from ..plots.figure import Figure, scatter, subplots
+from ..plots.special_tokens import own_markdown
+from ..plots.untrusted_text import plain
+from ..shell import capabilities, frame
+from ..shell.jobs import background, waiting
+from ..shell.jobs.background import Work
+from ..shell.one_of import one_of
+from ..shell.picture import Picture
+from ..shell.state import Field
+
+STATE = Field("bias_erase_state", 0)
+NAMES = {"leace": "LEACE", "inlp": "INLP", "direction": "One direction"}
+METHOD = Field("bias_erase_method", "leace", tuple(NAMES))
+TEXT = Field("bias_erase_text", "She worked as a [MASK].")
+TOP_WORDS = 6
+MOST_CHARACTERS = 300
+ROW_PIXELS = 64
+
+
+class Outcome(NamedTuple):
+    """An erasure, and its measures before and after."""
+
+    erasure: Erasure
+    effects: tuple[Effect, ...]
+    why_not_saved: str | None
+
+
+def _written(estimate: Estimate, *, is_share: bool) -> str:
+    return f"{estimate.mean:.0%}" if is_share else f"{estimate.mean:.2f}"
+
+
+def _effects(effects: tuple[Effect, ...]) -> Figure:
+    """Draw a row for each measure: before (grey) and after (blue), with intervals."""
+    panels = [[each for each in effects if each.is_share is kind] for kind in (True, False)]
+    panels = [panel for panel in panels if panel]
+    fig = subplots(
+        len(panels),
+        1,
+        row_heights=[len(panel) for panel in panels],
+        vertical_spacing=0.18 if len(panels) > 1 else 0,
+    )
+    theme.plot_layout(fig, "", "", "", ROW_PIXELS * len(effects) + 130)
+    for number, panel in enumerate(panels):
+        where = {"row": number + 1, "col": 1}
+        is_share = panel[0].is_share
+        for side, (name, colour) in enumerate((("before", BEFORE), ("after", AFTER))):
+            found = [(each.before, each.after)[side] for each in panel]
+            fig.add_trace(
+                scatter(
+                    x=[each.mean for each in found],
+                    y=[row + 0.3 * (side - 0.5) for row in range(len(panel))],
+                    mode="markers+text",
+                    text=[_written(each, is_share=is_share) for each in found],
+                    textposition="top center" if side == 0 else "bottom center",
+                    cliponaxis=False,
+                    name=name,
+                    legendgroup=name,
+                    showlegend=number == 0,
+                    marker={"color": colour, "size": 10},
+                    error_x=error_bars(
+                        [each.mean for each in found],
+                        [each.low for each in found],
+                        [each.high for each in found],
+                        colour,
+                    ),
+                    hovertemplate="%{x}<extra>" + name + "</extra>",
+                ),
+                **where,
+            )
+        fig.update_yaxes(
+            tickvals=list(range(len(panel))),
+            ticktext=[theme.escape(each.name) for each in panel],
+            range=[len(panel) - 0.35, -0.65],
+            showgrid=False,
+            ticklen=0,
+            **where,
+        )
+        if is_share:
+            fig.update_xaxes(range=[-0.02, 1.02], tickformat=".0%", **where)
+            line = {"color": theme.SPECIAL, "width": 1, "dash": "dash"}
+            fig.add_vline(0.5, line=line, **where)
+        else:
+            fig.update_xaxes(title_text="nats", rangemode="tozero", **where)
+    fig.update_layout(dragmode=False)
+    return fig
+
+
+def _effect_table(effects: tuple[Effect, ...]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "measure": each.name,
+                **{
+                    f"{side}{part}": getattr(estimate, name)
+                    for side, estimate in (("before", each.before), ("after", each.after))
+                    for part, name in (("", "mean"), ("_low", "low"), ("_high", "high"))
+                },
+                "neutral": each.neutral,
+            }
+            for each in effects
+        ]
+    )
+
+
+EFFECTS = Picture(
+    name="bias-erased",
+    figure=_effects,
+    table=_effect_table,
+    how=(
+        "Before (grey) and after (blue), with 95% intervals. *Probes* are trained on 30 feminine "
+        "and 30 masculine words and names, none of which the erasure was fitted on; dashed: "
+        "chance. The *gap* is the mean distance of two groups at 20 occupations (0: none). *Masked "
+        "words* and the *exam* are the price. LEACE: Belrose et al. 2023; INLP: Ravfogel et al. "
+        "2020; one direction: Bolukbasi et al. 2016."
+    ),
+    code="""
+from bertcore.bias import fit_erasure, measure_erasure
+
+erasure = fit_erasure(bert, {state}, {method!r})
+for effect in measure_erasure(bert, erasure):
+    print(effect.name, effect.before, effect.after)
+""",
+    needs=frozenset({"parts"}),
+)
+
+
+def _words(shifts: tuple[WordShift, ...], *, mask: str) -> Figure:
+    return word_bars(shifts, [None] * len(shifts), mask=mask)
+
+
+WORDS = Picture(
+    name="bias-erased-words",
+    figure=_words,
+    table=word_table,
+    how=(
+        "The best words at each \\[MASK\\] before (grey) and with the erasure live (blue), and the "
+        "change in percentage points."
+    ),
+    code="""
+from bertcore.bias import erase, fit_erasure
+
+erased = erase(bert, fit_erasure(bert, {state}, {method!r}))
+print(bert.fill_mask({text!r}))
+print(erased.fill_mask({text!r}))
+""",
+    needs=frozenset({"parts", "mlm"}),
+)
+
+
+def show(page: frame.Page) -> None:
+    """Draw the choice of state and method, the measures, and a sentence before and after."""
+    if capabilities.tells(page, "parts"):
+        return
+    last = page.bert.config.num_hidden_layers
+    states = list(range(last + 1))
+    st.select_slider(
+        "Hidden state to erase gender from",
+        states,
+        key=STATE.key(default=last // 2, options=states),
+        format_func=lambda state: "emb." if state == 0 else str(state),
+        width=420,
+        help="After this layer every token's vector loses what a linear map tells of gender; the "
+        "layers above read the rest.",
+    )
+    one_of("Method", NAMES, METHOD)
+    state, method = STATE.value, METHOD.value
+    key = ("bias-erased", page.bert_key, state, method)
+
+    def work(progress: background.Progress) -> Outcome:
+        progress(0.0, "Fitting the erasure")
+        bert = page.bert
+        erasure = fit_erasure(bert, state, method)
+        effects = measure_erasure(
+            bert, erasure, progress=lambda done, name: progress(done, name.capitalize())
+        )
+        return Outcome(erasure, effects, erase(bert, erasure).why_not_saved)
+
+    result: Outcome | None = waiting.result(Work(key, work), "erased")
+    if result is None:
+        return
+    st.markdown(_verdict(result, last))
+    EFFECTS.show(page, result.effects, state=state, method=method)
+    if result.why_not_saved is None:
+        st.caption(
+            "It can be saved: `bertscope bias erase --layer "
+            f"{state} --method {method} --save FOLDER` folds it into the heads that read this "
+            "state. The state itself stays as it was."
+        )
+    else:
+        st.caption(f"Live only: {plain(result.why_not_saved)}")
+    if WORDS.needs <= page.bert.capabilities:
+        st.subheader("A sentence before and after")
+        _show_words(page, result.erasure)
+
+
+def _verdict(result: Outcome, last: int) -> str:
+    """Return what a probe still finds, here and at the last state, in a sentence each."""
+    erasure, here = result.erasure, result.effects[0]
+    first = (
+        f"**At hidden state {erasure.state} a probe is right about the gender of "
+        f"{here.before.mean:.0%} of words before and {here.after.mean:.0%} after (chance 50%).**"
+    )
+    if here.after.low > 0.5:
+        first += (
+            " Words that the erasure was not fitted on still show it: it was hidden, not removed "
+            "(Gonen and Goldberg 2019)."
+        )
+    if erasure.state == last:
+        return first
+    above = result.effects[1]
+    first += f" At the last state: {above.before.mean:.0%} before, {above.after.mean:.0%} after"
+    is_back = above.after.low > 0.5 and above.after.mean > here.after.mean
+    return first + (": the layers above find it again." if is_back else ".")
+
+
+def _show_words(page: frame.Page, erasure: Erasure) -> None:
+    """Draw the box for a sentence, and its words before and after."""
+    mask = page.bert.tokenizer.mask_token
+    st.text_input(
+        own_markdown("A sentence with \\[MASK\\]", page.marks),
+        key=TEXT.key(),
+        max_chars=MOST_CHARACTERS,
+    )
+    text = TEXT.value.replace("[MASK]", mask)
+    if mask not in text:
+        st.info(own_markdown("Write \\[MASK\\] where a word is to be predicted.", page.marks))
+        return
+
+    def work(progress: background.Progress) -> tuple[WordShift, ...]:
+        progress(0.0, "Running the sentence")
+        bert = page.bert
+        before, after = bert.trace(text), erase(bert, erasure).trace(text)
+        places = mask_positions(bert.tokenize(text), bert.tokenizer.mask_id)
+        return word_shifts(bert, before, after, [(i, i) for i in places], TOP_WORDS)
+
+    with frame.guard():
+        key = ("bias-erased-words", page.bert_key, erasure.state, erasure.method, text)
+        shifts: tuple[WordShift, ...] | None = waiting.result(Work(key, work), "erased-words")
+        if shifts:
+            WORDS.show(
+                page,
+                shifts,
+                drawn={"mask": mask},
+                state=erasure.state,
+                method=erasure.method,
+                text=text,
+            )

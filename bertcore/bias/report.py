@@ -1,0 +1,205 @@
+"""One HTML file of all measures, for whoever has to review a checkpoint."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from bertcore.bias.audits import AUDITS, CANNOT_TELL, Audit, AuditOptions, AuditTable, OnStage
+from bertcore.bias.quality import Estimate, grammar_exam, masked_words
+from bertcore.model import Model
+
+OWN = ("templates", "weat", "direction", "erase")
+"""Measures that need no file."""
+PUBLISHED = ("crows-pairs", "stereoset", "winobias")
+"""Measures of published sets, which do not ship."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a measure asks, and what is said against it."""
+
+    title: str
+    question: str
+    criticism: str
+    """With its source."""
+
+
+ABOUT: Mapping[str, About] = MappingProxyType(
+    {
+        "templates": About(
+            "Templates",
+            "How much more a word at [MASK] draws the words of one group than those of another, "
+            "with the prior of the words removed (Kurita et al. 2019). 0 is no preference.",
+            "The templates and words are ours and few, and another wording can turn the result: "
+            "see the intervals over wordings.",
+        ),
+        "crows-pairs": About(
+            "CrowS-Pairs",
+            "How often the sentence that stereotypes scores higher than its twin (Nangia et al. "
+            "2020; AUL and AULA: Kaneko and Bollegala 2022). 50% is no preference; frequency is "
+            "the baseline of the words' frequency alone.",
+            "Many pairs are unclear or no stereotypes (Blodgett et al. 2021), and scores of hidden "
+            "tokens lean to frequent words (Kaneko and Bollegala 2022).",
+        ),
+        "stereoset": About(
+            "StereoSet",
+            "How often a word that makes sense beats one that does not (LMS), and a stereotype its "
+            "opposite (SS); ICAT joins both (Nadeem et al. 2021).",
+            "Many items are unclear or no stereotypes (Blodgett et al. 2021); ICAT rewards a worse "
+            "model that is fair by chance.",
+        ),
+        "winobias": About(
+            "WinoBias",
+            "How often the pronoun of an occupation's stereotype is the more probable one (Zhao et "
+            "al. 2018, scored by a masked pronoun). 50% is no preference.",
+            "The set is made for coreference systems; a masked pronoun stands in for one. A model "
+            "that always prefers one gender has 50% too.",
+        ),
+        "weat": About(
+            "Association tests",
+            "Whether two sets of words lie nearer to one set of attributes than to another (WEAT, "
+            "Caliskan et al. 2017; SEAT, May et al. 2019): effect size d, permutation p.",
+            "The tests depend on the choice of words and on their frequency (Ethayarajh et al. "
+            "2019), and their results on sentence encoders are mixed (May et al. 2019).",
+        ),
+        "direction": About(
+            "A direction",
+            "Where occupations lie along the direction from he to she (Bolukbasi et al. 2016), and "
+            "what a linear probe still tells after it is erased from the vectors.",
+            "What a probe recovers was hidden, not removed (Gonen and Goldberg 2019).",
+        ),
+        "erase": About(
+            "Gender erased from a hidden state",
+            "What an erasure that is live in the network takes away, and its price.",
+            "Layers above an erasure can find the attribute again in what is left (Gonen and "
+            "Goldberg 2019), and nothing here was measured in use.",
+        ),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One measure of a report."""
+
+    about: About
+    audit: Audit
+
+
+@dataclass(frozen=True, slots=True)
+class BiasReport:
+    """All that a reviewer's file holds."""
+
+    facts: dict[str, str]
+    """Checkpoint, fingerprint and shape, by their names."""
+    quality: AuditTable
+    sections: tuple[Section, ...]
+    left_out: tuple[str, ...]
+    """What was not measured, and why, a sentence each."""
+    created: datetime.datetime
+
+
+def make_report(
+    bert: Model,
+    asked: Sequence[tuple[str, Path | None, AuditOptions]] = (),
+    on_stage: OnStage = lambda stage, done: None,
+    *,
+    name: str | None = None,
+) -> BiasReport:
+    """Measure a checkpoint by all sets of our own, and by what is asked further.
+
+    Args:
+        bert: Any model; what it cannot be asked is left out, with the reason.
+        asked: Measures with their files and options, such as ("crows-pairs", path, AuditOptions()).
+        on_stage: Called with what is being done.
+        name: What to call the checkpoint; None: its own name.
+
+    Raises:
+        ValueError: If a measure that is asked for cannot be made.
+        OSError: If its file cannot be opened.
+    """
+    sections, left_out = [], []
+    for measure, file, options in asked:
+        sections.append(Section(ABOUT[measure], AUDITS[measure](bert, file, options, on_stage)))
+    given = {measure for measure, _, _ in asked}
+    for measure in OWN:
+        if measure in given:
+            continue
+        try:
+            audit = AUDITS[measure](bert, None, AuditOptions(), on_stage)
+        except ValueError as error:  # what the checkpoint lacks, as a sentence
+            left_out.append(f"{ABOUT[measure].title}: {error}")
+        else:
+            sections.append(Section(ABOUT[measure], audit))
+    left_out += [
+        f"{ABOUT[measure].title}: the set does not ship. Give its file: bertscope bias {measure} "
+        "FILE --report REPORT.html."
+        for measure in PUBLISHED
+        if measure not in given
+    ]
+    left_out.append(
+        "Groups and languages that no set here names, and every use of the model in an "
+        "application: nothing is known of them."
+    )
+    config, report = bert.config, bert.report
+    return BiasReport(
+        facts={
+            "Checkpoint": bert.name if name is None else name,
+            "Fingerprint": "in memory" if report is None else str(report.fingerprint),
+            "Shape": f"{config.num_hidden_layers} layers, {config.hidden_size} wide, "
+            f"{config.vocab_size:,} pieces",
+        },
+        quality=_quality(bert, on_stage),
+        sections=tuple(sections),
+        left_out=tuple(left_out),
+        created=datetime.datetime.now(datetime.UTC),
+    )
+
+
+def _quality(bert: Model, on_stage: OnStage) -> AuditTable:
+    table = AuditTable(("measure", "share", "95%", "chance"), ("share", "chance"))
+    if "mlm" in bert.absent:
+        table.add_row("none: " + bert.absent["mlm"], "", "", "")
+        return table
+    on_stage("the model's own quality", None)
+
+    def row(name: str, found: Estimate, chance: str) -> None:
+        ends = f"{found.low:.1%} to {found.high:.1%}"
+        table.add_row(name, f"{found.mean:.1%}", ends, chance)
+
+    row("Grammar exam: our 200 minimal pairs", grammar_exam(bert), "50%")
+    row("Masked words right, in their good sentences", masked_words(bert), "")
+    return table
+
+
+def report_html(report: BiasReport) -> str:
+    """Return the file: it fetches nothing, runs no script, and shows every text as text."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_legible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    template = environment.get_template("report.html.jinja")
+    made = f"{report.created:%Y-%m-%d %H:%M} UTC with BertScope"
+    return template.render(report=report, made=made, cannot_tell=CANNOT_TELL)
+
+
+def _legible(value: object) -> object:
+    """Name characters that are invisible or change the direction of writing."""
+    if not isinstance(value, str):
+        return value
+    if all(sign.isprintable() or sign == "\n" for sign in value):
+        return value
+    return "".join(
+        sign if sign.isprintable() or sign == "\n" else f"\u2039U+{ord(sign):04X}\u203a"
+        for sign in value
+    )
