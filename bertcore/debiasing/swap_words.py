@@ -33,6 +33,8 @@ PRONOUNS = frozenset({"her", "him", "his", "hers"})
 _CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_CHINESE}]|(?:(?![{_CHINESE}])[\w\u0300-\u036f])+")
 """A Chinese character, or letters, digits and accents in a row."""
+_LOOK_AHEAD = 100
+"""Characters behind her or his that tell what follows."""
 _SPACE = re.compile(r"\s+")
 _QUOTES = "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"
 _TO_BE = frozenset(("is", "was", "are", "were"))
@@ -104,6 +106,8 @@ class WordSwap:
                 self._swaps_pronouns = True
                 continue
             self._add(pair, keys)
+        first = [_WORD.findall(key)[0] for key in self._other]
+        self._first_parts = {*first, *(PRONOUNS if self._swaps_pronouns else ())}
         mixed = sorted(PRONOUNS & self._other.keys()) if self._swaps_pronouns else []
         if mixed:
             raise ValueError(
@@ -160,13 +164,15 @@ class WordSwap:
         self, text: str, spans: Sequence[tuple[int, int]], i: int
     ) -> tuple[int, str] | None:
         """Return how many parts the longest known word from part i has, and its counterpart."""
+        if text[slice(*spans[i])].casefold() not in self._first_parts:
+            return None
         for num_parts in range(min(self._most_parts, len(spans) - i), 0, -1):
             end = spans[i + num_parts - 1][1]
             key = _key(text[spans[i][0] : end])
             if key in self._other:
                 return num_parts, self._other[key]
             if num_parts == 1 and self._swaps_pronouns and key in PRONOUNS:
-                return 1, _other_pronoun(key, text[end:])
+                return 1, _other_pronoun(key, text[end : end + _LOOK_AHEAD])
         return None
 
 
