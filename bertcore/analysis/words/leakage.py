@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,6 +88,42 @@ def leakage(bert: Model, text: str, text_pair: str | None, position: int) -> Lea
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PathsBack:
+    """How a word comes back to its own place over the first two layers."""
+
+    out: NDArray[np.float32]
+    """Share of the column's token in what the row's reads in layer 1, [T, T]."""
+    back: NDArray[np.float32]
+    """The same in layer 2, [T, T]."""
+
+    @property
+    def returned(self) -> NDArray[np.float32]:
+        """Of what each place reads in layer 2, the share that is its own word, by others, [T]."""
+        found: NDArray[np.float32] = np.einsum("ij,ji->i", self.back, self.out)
+        return found
+
+
+def paths_back(
+    bert: Model, trace: Trace, progress: Callable[[float], None] = lambda fraction: None
+) -> PathsBack:
+    """Return the shares over which a word would come back in a network of two layers.
+
+    Args:
+        bert: The checkpoint that made the trace, of at least two layers.
+        trace: Of any text or pair.
+        progress: Called with the fraction done, 0 to 1.
+
+    Raises:
+        ValueError: If there is one layer only, or weights are NaN or infinite.
+
+    Source: as for `returned_shares`, whose first row is `returned`. A token's share of itself is 0.
+    """
+    _check_depth(len(trace.attentions))
+    out, back = _of_others(value_zeroing(bert, trace, layers=(0, 1), progress=progress)).numpy()
+    return PathsBack(out, back)
+
+
 def returned_shares(bert: Model, trace: Trace) -> Tensor:
     """Return how much of what a place reads comes back from itself through others, [L-1, T].
 
@@ -104,11 +141,19 @@ def returned_shares(bert: Model, trace: Trace) -> Tensor:
 
     Source: value zeroing of Mohebbi et al. 2023, over two layers.
     """
-    shares = normalize_rows(value_zeroing(bert, trace))  # [L, T, T]
-    if len(shares) < 2:
-        raise ValueError("the checkpoint has one layer; a word comes back over two. Open another.")
-    there = shares * (1 - torch.eye(shares.shape[-1]))
+    _check_depth(len(trace.attentions))
+    there = _of_others(value_zeroing(bert, trace))
     return torch.einsum("lij,lji->li", there[1:], there[:-1])
+
+
+def _check_depth(num_layers: int) -> None:
+    if num_layers < 2:
+        raise ValueError("the checkpoint has one layer; a word comes back over two. Open another.")
+
+
+def _of_others(distances: Tensor) -> Tensor:
+    """Return value zeroing as shares, without a token's own, [..., T, T]."""
+    return normalize_rows(distances) * (1 - torch.eye(distances.shape[-1]))
 
 
 def _run(network: Network, start: Tensor, read: Tensor, others: Tensor, num_read: int) -> Tensor:

@@ -9,7 +9,7 @@ import torch
 from bertcore import Bert, load
 from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
-from bertcore.analysis.words.leakage import leakage, returned_shares
+from bertcore.analysis.words.leakage import leakage, paths_back, returned_shares
 from bertcore.network import ALL_HEADS
 from tests.support.tiny import tiny_bert, tiny_config
 
@@ -73,10 +73,25 @@ def test_returned_shares_by_hand(bert: Bert) -> None:
     assert found.shape == (1, number)
 
 
+def test_paths_back_are_the_first_two_layers() -> None:
+    bert = tiny_bert(tiny_config(num_hidden_layers=3))
+    trace = bert.trace(TEXT, PAIR)
+    fractions: list[float] = []
+    found = paths_back(bert, trace, fractions.append)
+    np.testing.assert_allclose(found.returned, returned_shares(bert, trace)[0], atol=1e-6)
+    shares = normalize_rows(value_zeroing(bert, trace)).numpy()
+    for number, part in enumerate((found.out, found.back)):
+        assert not part.diagonal().any()
+        others = ~np.eye(trace.num_tokens, dtype=bool)
+        np.testing.assert_allclose(part[others], shares[number][others], atol=1e-6)
+    assert fractions[-1] == 1
+
+
 def test_one_layer_returns_nothing() -> None:
     bert = tiny_bert(tiny_config(num_hidden_layers=1))
-    with pytest.raises(ValueError, match="one layer"):
-        returned_shares(bert, bert.trace(TEXT))
+    for measure in (returned_shares, paths_back):
+        with pytest.raises(ValueError, match="one layer"):
+            measure(bert, bert.trace(TEXT))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,101 @@
+"""A model of masked words made to write: a row of masks after a text, filled one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bertcore.analysis.shared.inputs import mask_positions
+from bertcore.analysis.words.predictions import fill_in_turn
+from bertcore.model import Model
+
+MOST_MASKS = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MaskStep:
+    """One mask filled, the most certain of those left."""
+
+    position: int
+    """Of the mask in `tokens`."""
+    word: str
+    """What was put there."""
+    probability: float
+    """Given what had been filled before."""
+    tokens: tuple[str, ...]
+    """What the model read, this mask and those after it in the order still open, [T]."""
+    weights: NDArray[np.float32]
+    """Attention of the mask, the mean over the heads, [L, T]."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MaskWriting:
+    """What a model of masked words wrote."""
+
+    steps: tuple[MaskStep, ...]
+    """In the order in which they were filled."""
+    places: tuple[int, ...]
+    """Of all masks, from left to right."""
+    text: str
+    """The words from left to right, as text."""
+    joint: float
+    """The product of the steps' probabilities."""
+
+
+@torch.inference_mode()
+def write_with_masks(bert: Model, text: str, num_tokens: int = 8) -> MaskWriting:
+    """Append masks to a text and fill them one by one, the most certain first.
+
+    The number of words must be said beforehand, each step runs the whole network on the whole text
+    again, and no order of steps is the one of training, in which 15% are hidden.
+
+    Args:
+        bert: With a masked-word head.
+        text: What stands before.
+        num_tokens: Masks to append, 1 to MOST_MASKS.
+
+    Raises:
+        ValueError: If the number is out of its range, a [MASK] stands in the text, the masks do not
+            fit behind it, or there is no masked-word head.
+
+    Source: `fill_in_turn`, with what is attended to at each step.
+    """
+    bert.require("mlm")
+    if not 1 <= num_tokens <= MOST_MASKS:
+        raise ValueError(f"num_tokens is {num_tokens}; expected 1 to {MOST_MASKS}.")
+    mask = bert.tokenizer.mask_token
+    if bert.tokenizer.mask_id in bert.tokenize(text).input_ids:
+        raise ValueError(f"there is a {mask} in the text already. Write a word in its place.")
+    masked = f"{text} {' '.join([mask] * num_tokens)}".strip()
+    encoding = bert.tokenize(masked)
+    places = mask_positions(encoding, bert.tokenizer.mask_id)
+    if len(places) < num_tokens:
+        raise ValueError(
+            f"{num_tokens} masks do not fit behind the text: the checkpoint has "
+            f"{bert.max_length} positions. Shorten the text."
+        )
+    ids, tokens = list(encoding.input_ids), list(encoding.tokens)
+    steps = []
+    joint = 1.0
+    for filled in fill_in_turn(bert, masked):
+        read = replace(encoding, input_ids=list(ids), tokens=list(tokens))
+        weights = bert.trace(masked, encoding=read).attentions[:, :, filled.position]
+        steps.append(
+            MaskStep(
+                filled.position,
+                filled.word,
+                filled.probability,
+                tuple(tokens),
+                weights.float().mean(1).numpy(),
+            )
+        )
+        joint *= filled.probability
+        tokens[filled.position] = filled.word
+        token_id = bert.tokenizer.token_to_id(filled.word)
+        assert token_id is not None, "the word came from the vocabulary"
+        ids[filled.position] = token_id
+    written = bert.tokenizer.decode([ids[place] for place in places])
+    return MaskWriting(tuple(steps), tuple(places), written, joint)

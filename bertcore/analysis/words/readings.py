@@ -1,0 +1,162 @@
+"""One place read from both sides and from the left: what can be seen there, and the answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.analysis.shared.inputs import masked_encoding
+from bertcore.analysis.words.next_words import predict_next
+from bertcore.analysis.words.predictions import MaskPredictions, predict_masks
+from bertcore.model import Model
+from bertcore.others.families import MASKED
+from bertcore.others.model import OtherModel
+from bertcore.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What a model reads at a place, and what it answers there."""
+
+    tokens: tuple[str, ...]
+    """What it reads, [T]: with [MASK] at the place if it reads both sides."""
+    position: int
+    """Of the token that is guessed; T for the one after the text."""
+    reader: int
+    """The token whose last vector answers: the [MASK], or the token before the place."""
+    weights: NDArray[np.float32]
+    """Attention, the mean over the heads, [L, T, T]; a row reads its columns."""
+    sees: NDArray[np.bool_]
+    """Whether the answer can depend on a token, by the paths of attention, [T]."""
+    token: str | None
+    """What stands at the place; None after the text, or where [MASK] was typed."""
+    best: tuple[tuple[str, float], ...]
+    """The most probable pieces with their probabilities, the best first."""
+    probability: float | None
+    """Of `token`."""
+    rank: int | None
+    """Of `token`; 1 is the most probable."""
+
+
+def why_not_both_sides(bert: Model) -> str | None:
+    """Return why a model does not answer from the vector at the place, as a sentence, or None.
+
+    XLNet answers from its second stream, T5 and BART from their decoders.
+    """
+    reason = bert.absent.get("mlm")
+    if reason is None and isinstance(bert, OtherModel) and bert.module.other.words != MASKED:
+        reason = (
+            f"{bert.config.family.name} does not answer from the vector at the hidden place, whose "
+            "reading is shown here. Open a BERT or one of its kind."
+        )
+    return reason
+
+
+def read_both_sides(
+    bert: Model, text: str, text_pair: str | None, position: int, top_k: int = 5
+) -> Reading:
+    """Return what a model of masked words reads at a place, the token there hidden.
+
+    Args:
+        bert: With a masked-word head.
+        text, text_pair: One text or pair.
+        position: Of a token of it.
+        top_k: Answers, at least 1.
+
+    Raises:
+        ValueError: If the position is no token of a text, or there is no such head.
+    """
+    reason = why_not_both_sides(bert)
+    if reason is not None:
+        raise ValueError(reason)
+    encoding = masked_encoding(bert, text, text_pair, (position,))
+    found = predict_masks(bert, text, text_pair, (position,), top_k)
+    trace = bert.trace(text, text_pair, encoding=encoding)
+    sees = visible(trace.attentions, position)
+    sees[position] = False  # its own word is hidden from it
+    return _reading(trace, position, position, sees, found)
+
+
+def read_left(
+    bert: Model, text: str, text_pair: str | None, place: tuple[int, int], top_k: int = 5
+) -> Reading:
+    """Return what a model of next tokens reads before a place of a text.
+
+    A pair is read as running text, A and then B, as such models were trained.
+
+    Args:
+        bert: With causal attention and its head (GPT-2, causal BERT).
+        text, text_pair: One text or pair.
+        place: 0 for text or 1 for text_pair, and a character of it: the token that covers it is
+            guessed.
+        top_k: Answers, at least 1.
+
+    Raises:
+        ValueError: If no token is there or nothing stands before it, or there is no such head.
+    """
+    bert.require("next")
+    joined, character = text, place[1]
+    if text_pair is not None:
+        joined = f"{text} {text_pair}"
+        character += place[0] * (len(text) + 1)
+    trace = bert.trace(joined)
+    position = next(
+        (
+            i
+            for i, (start, end) in enumerate(trace.offsets)
+            if trace.text_ids[i] >= 0 and start <= character < end
+        ),
+        None,
+    )
+    if position is None:
+        raise ValueError(
+            f"{bert.name} reads no token at this place of the text"
+            + (", which is too long for it." if trace.truncation is not None else ".")
+            + " Choose another word."
+        )
+    found = predict_next(bert, joined, None, (position,), top_k)
+    sees = visible(trace.attentions, position - 1)
+    return _reading(trace, position, position - 1, sees, found)
+
+
+def visible(attentions: Tensor, reader: int) -> NDArray[np.bool_]:
+    """Return which tokens a token's last vector can depend on, [T].
+
+    A token is seen if a path of weights above 0, or of residual connections, leads from it to the
+    reader through the layers.
+
+    Args:
+        attentions: [L, H, T, T].
+        reader: 0 to T - 1.
+    """
+    may = (attentions > 0).any(1)
+    reached = torch.zeros(attentions.shape[-1], dtype=torch.bool)
+    reached[reader] = True
+    for layer in may.flip(0):
+        reached = reached | layer[reached].any(0)
+    found: NDArray[np.bool_] = reached.numpy()
+    return found
+
+
+def _reading(
+    trace: Trace, position: int, reader: int, sees: NDArray[np.bool_], found: MaskPredictions
+) -> Reading:
+    row = found.positions.index(position)
+    return Reading(
+        tokens=tuple(trace.tokens),
+        position=position,
+        reader=reader,
+        weights=trace.attentions.float().mean(1).numpy(),
+        sees=sees,
+        token=found.originals[row],
+        best=tuple(
+            (str(word), float(probability))
+            for word, probability in zip(found.words[row], found.probabilities[row], strict=True)
+        ),
+        probability=found.original_probabilities[row],
+        rank=found.original_ranks[row],
+    )

@@ -1,0 +1,162 @@
+"""Both sides and the left at one place: against transformers, and nothing unseen matters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from bertcore import Bert, load
+from bertcore.analysis.words.leakage import returned_shares
+from bertcore.analysis.words.readings import Reading, read_both_sides, read_left, visible
+from bertcore.network import ALL_HEADS
+from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.tiny_others import make_other
+
+TEXT, PAIR = "The old man sat on the mat.", "It had rained."
+MAN = 3
+"""The place of "man", whose first letter is 8."""
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert()
+
+
+@pytest.fixture(scope="module")
+def twin() -> Bert:
+    return tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
+
+
+def changed(text: str, old: str, new: str) -> str:
+    assert text.count(old) == 1
+    return text.replace(old, new)
+
+
+@pytest.mark.parity
+def test_both_sides_equal_transformers(bert: Bert, tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    model = transformers.BertForMaskedLM.from_pretrained(
+        bert.save(tmp_path / "b"), attn_implementation="eager"
+    ).eval()
+    found = read_both_sides(bert, TEXT, None, MAN, 3)
+    ids = torch.tensor([bert.tokenize(TEXT).input_ids])
+    token_id = int(ids[0, MAN])
+    ids[0, MAN] = bert.tokenizer.mask_id
+    with torch.inference_mode():
+        out = model(input_ids=ids, output_attentions=True)
+    p = out.logits[0, MAN].double().softmax(-1)
+    assert found.probability == pytest.approx(float(p[token_id]), abs=1e-5)
+    assert [one for _, one in found.best] == pytest.approx(p.topk(3).values.tolist(), abs=1e-5)
+    theirs = torch.stack(out.attentions)[:, 0].mean(1)
+    np.testing.assert_allclose(found.weights, theirs, atol=1e-5)
+    assert (found.tokens[MAN], found.token, found.reader) == ("[MASK]", "man", MAN)
+
+
+@pytest.mark.parity
+def test_the_left_equals_transformers(twin: Bert, tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    model = transformers.BertLMHeadModel.from_pretrained(
+        twin.save(tmp_path / "t"), attn_implementation="eager"
+    ).eval()
+    found = read_left(twin, TEXT, None, (0, TEXT.index("man")), 3)
+    ids = torch.tensor([twin.tokenize(TEXT).input_ids])
+    with torch.inference_mode():
+        out = model(input_ids=ids, output_attentions=True)
+    p = out.logits[0, MAN - 1].double().softmax(-1)
+    assert found.probability == pytest.approx(float(p[ids[0, MAN]]), abs=1e-5)
+    assert [one for _, one in found.best] == pytest.approx(p.topk(3).values.tolist(), abs=1e-5)
+    theirs = torch.stack(out.attentions)[:, 0].mean(1)
+    np.testing.assert_allclose(found.weights, theirs, atol=1e-5)
+    assert (found.token, found.position, found.reader) == ("man", MAN, MAN - 1)
+
+
+def test_what_is_not_seen_does_not_matter(bert: Bert, twin: Bert) -> None:
+    """Each word of the text is exchanged in turn: the answers follow exactly what is seen."""
+    words = {"old": "new", "man": "dog", "sat": "runs", "mat": "river"}
+    place = (0, TEXT.index("man"))
+    readers = (
+        lambda text: read_both_sides(bert, text, None, MAN, 9),
+        lambda text: read_left(twin, text, None, place, 9),
+    )
+    for read in readers:
+        usual: Reading = read(TEXT)
+        for old, new in words.items():
+            other: Reading = read(changed(TEXT, old, new))
+            at = bert.tokenize(TEXT).tokens.index(old)
+            before, after = (dict(one.best) for one in (usual, other))
+            same = before.keys() == after.keys() and before == pytest.approx(after, abs=1e-7)
+            assert same != bool(usual.sees[at]), old
+
+
+def test_who_is_seen(bert: Bert, twin: Bert) -> None:
+    both = read_both_sides(bert, TEXT, PAIR, MAN)
+    assert both.sees.sum() == len(both.tokens) - 1
+    assert not both.sees[MAN]
+    left = read_left(twin, TEXT, PAIR, (0, TEXT.index("man")))
+    assert left.sees.tolist() == [place < MAN for place in range(len(left.tokens))]
+
+
+def test_a_pair_is_read_on(twin: Bert) -> None:
+    found = read_left(twin, TEXT, PAIR, (1, PAIR.index("rained")))
+    alone = read_left(twin, f"{TEXT} {PAIR}", None, (0, len(TEXT) + 1 + PAIR.index("rained")))
+    assert found.token == "rained"
+    assert found.best == alone.best
+    assert found.tokens == alone.tokens
+
+
+def test_paths_by_hand() -> None:
+    """Two layers of a window of one: two places away are seen, three are not."""
+    near = torch.ones(5, 5).tril(1).triu(-1)
+    weights = (near / near.sum(-1, keepdim=True)).expand(2, 1, 5, 5)
+    assert visible(weights, 0).tolist() == [True, True, True, False, False]
+    assert visible(weights[:1], 0).tolist() == [True, True, False, False, False]
+
+
+def test_a_typed_mask_has_no_original(bert: Bert) -> None:
+    found = read_both_sides(bert, "The old [MASK] sat.", None, MAN)
+    assert (found.token, found.probability, found.rank) == (None, None, None)
+    assert len(found.best) == 5
+
+
+def test_nothing_comes_back_where_attention_is_causal(twin: Bert) -> None:
+    """What i hands to j cannot come back: j stands after i, and i does not see it."""
+    assert float(returned_shares(twin, twin.trace(TEXT)).abs().max()) < 1e-6
+
+
+@pytest.mark.parametrize(
+    "name", ["XLNetLMHeadModel", "T5ForConditionalGeneration", "BartForConditionalGeneration"]
+)
+def test_answers_of_another_stream_or_a_decoder_are_refused(name: str, tmp_path: Path) -> None:
+    make_other(name, tmp_path)
+    with pytest.raises(ValueError, match="does not answer from the vector"):
+        read_both_sides(load(tmp_path, device="cpu"), TEXT, None, MAN)
+
+
+@pytest.mark.parametrize("name", ["DebertaV2ForMaskedLM", "MobileBertForPreTraining"])
+def test_other_architectures_of_masked_words_are_read(name: str, tmp_path: Path) -> None:
+    make_other(name, tmp_path)
+    bert = load(tmp_path, device="cpu")
+    text = TEXT.replace("man", bert.tokenizer.mask_token)
+    place = bert.tokenize(text).input_ids.index(bert.tokenizer.mask_id)
+    found = read_both_sides(bert, text, None, place)
+    ((*words,),) = bert.fill_mask(text, top_k=5)
+    assert dict(found.best) == pytest.approx(dict(words), rel=1e-4)
+    assert found.sees.sum() == len(found.tokens) - 1
+
+
+def test_bad_input_is_a_sentence(bert: Bert, twin: Bert) -> None:
+    with pytest.raises(ValueError, match="token 0 cannot be masked"):
+        read_both_sides(bert, TEXT, None, 0)
+    with pytest.raises(ValueError, match="has no mask"):
+        read_both_sides(twin, TEXT, None, MAN)
+    with pytest.raises(ValueError, match="GPT-2 or a causal BERT"):
+        read_left(bert, TEXT, None, (0, 0))
+    with pytest.raises(ValueError, match="no token at this place"):
+        read_left(twin, TEXT, None, (0, 3))  # the space after "The"
+    with pytest.raises(ValueError, match="too long"):
+        read_left(twin, "mat " * 80, None, (0, 79 * 4))
+    with pytest.raises(ValueError, match="masked-word"):
+        read_both_sides(tiny_bert(heads=ALL_HEADS - {"mlm"}), TEXT, None, MAN)
