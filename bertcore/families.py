@@ -55,8 +55,9 @@ TASK_CLASSES: Mapping[str, str] = MappingProxyType(
 class HeadForm(NamedTuple):
     """How a task head reads the last hidden states, and what its tensors are called."""
 
-    reads: Literal["pooler", "first", "mean", "all"]
-    """The pooled vector; the state of the first token, or the mean of all; that of every token."""
+    reads: Literal["pooler", "first", "last", "mean", "all"]
+    """The pooled vector; the state of the first token or of the last, or the mean of all; that of
+    every token."""
     classifier: str = "classifier"
     """Name of its last layer."""
     dense: str = ""
@@ -74,6 +75,7 @@ class HeadForm(NamedTuple):
 _TOKEN = HeadForm("all")
 _SPAN = HeadForm("all", "qa_outputs", has_dropout=False)
 _POOLED = HeadForm("pooler")
+_LAST = HeadForm("last")
 _POOLED_HEADS: Mapping[str, HeadForm] = MappingProxyType(
     {"sequence": _POOLED, "token": _TOKEN, "span": _SPAN, "choice": _POOLED}
 )
@@ -133,10 +135,32 @@ class Family:
     def task_class(self, kind: str) -> str:
         """Return the class of `transformers` with a task head.
 
-        >>> DISTILBERT.task_class("sequence")
-        'DistilBertForSequenceClassification'
+        >>> DISTILBERT.task_class("sequence"), CAUSAL_BERT.task_class("sequence")
+        ('DistilBertForSequenceClassification', 'CausalBertForSequenceClassification')
+
+        The last is a name of ours: no class of `transformers` reads a BERT's last token, and
+        BertForSequenceClassification would read the first, which sees no other.
         """
-        return self.classes[frozenset()].removesuffix("Model") + TASK_CLASSES[kind]
+        name = self.classes[frozenset()].removesuffix("Model") + TASK_CLASSES[kind]
+        is_ours = self.is_causal and kind in self.tasks and self.tasks[kind].reads == "last"
+        return f"Causal{name}" if is_ours else name
+
+    def check_task_class(self, class_name: str, kind: str) -> None:
+        """Refuse a class with a pooler on causal attention.
+
+        Args:
+            class_name: Of config.json.
+            kind: Of its task head.
+
+        Raises:
+            ValueError: If it is one.
+        """
+        if self.is_causal and kind in self.tasks and class_name != self.task_class(kind):
+            raise ValueError(
+                f"the checkpoint is a {class_name} with causal attention: its head reads the first "
+                "token, which sees no other, so its answer is the same for every text. Fine-tune "
+                "the causal checkpoint here: a text is read from its last token."
+            )
 
 
 def task_kind(class_name: str) -> str | None:
@@ -214,7 +238,9 @@ CAUSAL_BERT = replace(
     name="BERT with causal attention",
     heads={"mlm": BERT.heads["mlm"]},
     classes={frozenset({"mlm"}): "BertLMHeadModel", frozenset(): "BertModel"},
-    tasks={},
+    # Of a text: a linear layer on the last token, which alone has read all of it, as GPT-2's
+    # classifier in `transformers`. Of its tokens: BERT's own classes, under the causal mask.
+    tasks={"sequence": _LAST, "token": _TOKEN, "span": _SPAN, "choice": _LAST},
     absent={
         "mlm": "BERT with causal attention has no mask: it predicts each token from those before.",
         "nsp": "BERT with causal attention has no next-sentence head: it was trained to write on.",

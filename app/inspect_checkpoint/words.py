@@ -149,7 +149,8 @@ BY_LAYER = Picture(
         "How much of the integrated gradients passes through each word's vector behind each layer "
         "(conductance; Dhamdhere et al. 2019, by captum). Every row sums to {change} in {unit}, "
         "but for a convergence delta of at most {delta}. It shows where the decision gathers: a "
-        "classifier's ends in \\[CLS\\], the only vector that its head reads."
+        "classifier's ends in the only vector that its head reads: \\[CLS\\], or that of the last "
+        "token where attention is causal."
     ),
     code=_LAYERS_CODE,
 )

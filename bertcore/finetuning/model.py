@@ -18,7 +18,7 @@ from bertcore.checkpoints.folder import find_checkpoint
 from bertcore.checkpoints.keys import mend_keys
 from bertcore.checkpoints.save import write_checkpoint
 from bertcore.checkpoints.source import DEFAULT, resolve
-from bertcore.families import FAMILIES, TASK_CLASSES, HeadForm, task_kind
+from bertcore.families import CAUSAL_BERT, FAMILIES, TASK_CLASSES, HeadForm, task_kind
 from bertcore.finetuning.data.labels import MAX_LABELS, match_labels, some_labels
 from bertcore.finetuning.tasks import TASKS, Task, find_task
 from bertcore.loading import load
@@ -355,7 +355,11 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
     with files.open() as weights:
         model_type, _ = which_family(config, weights.stored, files.config_file)
         if model_type in FAMILIES:
-            family, kind = FAMILIES[model_type], task_kind(architecture)
+            is_causal = model_type == "bert" and config.get("is_decoder") is True
+            family = CAUSAL_BERT if is_causal else FAMILIES[model_type]
+            kind = task_kind(architecture)
+            if kind:
+                family.check_task_class(architecture, kind)
             stored = mend_keys(weights.stored, family).stored
             # A class that config.json does not name: all kinds have their classifier in common.
             form = family.tasks[kind] if kind else _CLASSIFIER

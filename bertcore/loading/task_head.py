@@ -138,6 +138,7 @@ def _form(bert: Model, report: LoadReport, tensors: dict[str, Tensor]) -> HeadFo
             f"{named or 'none'}). Write the class into it, such as "
             '"architectures": ["BertForSequenceClassification"].'
         )
+    bert.config.family.check_task_class(named or bert.config.family.task_class(kind), kind)
     return forms[kind]
 
 

@@ -85,6 +85,8 @@ class TaskHead(nn.Module):
             if kept is None:
                 return hidden.mean(-2)
             return (hidden * kept[..., None]).sum(-2) / kept.sum(-1, keepdim=True)
+        if self.form.reads == "last":
+            return last_token(hidden, kept)[..., 0, :]
         return hidden[..., 0, :] if self.form.reads == "first" else hidden
 
     def named_tensors(self) -> dict[str, Tensor]:
@@ -155,8 +157,8 @@ class TaskNetwork(TaskModule):
 
     @property
     def reads_one_state(self) -> bool:
-        """Whether the head reads the state of [CLS] alone."""
-        return self.head.form.reads in ("pooler", "first")
+        """Whether the head reads the state of one token: [CLS], or the last."""
+        return self.head.form.reads in ("pooler", "first", "last")
 
     def encode(
         self,
@@ -172,9 +174,9 @@ class TaskNetwork(TaskModule):
             input_ids, segment_ids, attention_mask, attention: As for `forward`.
 
         Returns:
-            The last state of [CLS], [R, 1, D] ("sequence", "choice"), of all tokens, [R, T, D]
-            ("token", "span"), or the last four layers' states side by side, [R, T, 4 D]
-            ("features").
+            The last state of [CLS], or of the last token where attention is causal, [R, 1, D]
+            ("sequence", "choice"), of all tokens, [R, T, D] ("token", "span"), or the last four
+            layers' states side by side, [R, T, 4 D] ("features").
         """
         # Choices are rows of their own: [B, N, T] -> [B * N, T].
         ids, segments, mask = (
@@ -182,6 +184,8 @@ class TaskNetwork(TaskModule):
             for x in (input_ids, segment_ids, attention_mask)
         )
         assert ids is not None
+        if self.head.form.reads == "last":
+            return last_token(self.network(ids, segments, mask, attention=attention), mask)
         if self.reads_one_state:
             return encode_first_token(self.network, ids, segments, mask, attention=attention)
         if self.lstm is not None:
@@ -199,7 +203,9 @@ class TaskNetwork(TaskModule):
         """
         if self.lstm is not None:
             hidden = _run_lstm(self.lstm, hidden, attention_mask)
-        kept = None if attention_mask is None else attention_mask.flatten(0, -2)
+        kept = None
+        if attention_mask is not None and not self.reads_one_state:
+            kept = attention_mask.flatten(0, -2)
         logits: Tensor = self.head(self.head.vectors(self.network, hidden, kept))
         return logits.view(*lead) if self.kind == "choice" else logits
 
@@ -248,6 +254,19 @@ class TaskNetwork(TaskModule):
     def is_of_head(self, name: str) -> bool:
         """Return whether a parameter is of the head, its pooler included, not of the encoder."""
         return name.startswith(("head.", "lstm.", "network.pooler."))
+
+
+def last_token(hidden: Tensor, kept: Tensor | None) -> Tensor:
+    """Return the state of the last token of each row, [..., 1, D].
+
+    Args:
+        hidden: Last hidden states, [..., T, D].
+        kept: True at tokens, which stand before the padding, [..., T]; None: there is no padding.
+    """
+    if kept is None:
+        return hidden[..., -1:, :]
+    last = (kept.sum(-1, dtype=torch.long) - 1)[..., None, None]
+    return hidden.gather(-2, last.expand(*last.shape[:-1], hidden.shape[-1]))
 
 
 def encode_first_token(

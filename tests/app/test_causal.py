@@ -1,8 +1,10 @@
 """Every page with a BERT that was trained on next tokens: it works, or says what is lacking."""
 
 import pytest
+import torch
 
 from bertcore import Bert
+from bertcore.finetuning.model import start_task_model
 from tests.support.opened import PAGES, opener, said
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
@@ -12,7 +14,10 @@ NAMES = sorted(path.stem for path in PAGES.glob("*.py"))
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     network = tiny_network(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
-    return {"causal": Bert(network, tiny_tokenizer()).save(tmp_path_factory.mktemp("c") / "causal")}
+    folder = Bert(network, tiny_tokenizer()).save(tmp_path_factory.mktemp("c") / "causal")
+    generator = torch.Generator().manual_seed(1)
+    tuned = start_task_model(folder, task="classify", labels=("bad", "good"), generator=generator)
+    return {"causal": folder, "tuned": tuned.save(folder.parent / "tuned")}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -27,3 +32,11 @@ def test_masked_words_shows_next_words(folders, monkeypatch):
     assert "BERT with causal attention has no mask: it predicts each token" in text
     assert "the tokens before it" in text
     assert len(at.get("plotly_chart")) == 2
+
+
+def test_inspect_reads_a_classifier_of_last_tokens(folders, monkeypatch):
+    at = opener(folders, monkeypatch)("tuned", "inspect_checkpoint", text_b="")
+    text = said(at)
+    assert "good" in text
+    assert "has no decision to inspect" not in text
+    assert len(at.get("plotly_chart")) > 0
