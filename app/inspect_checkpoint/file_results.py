@@ -20,6 +20,7 @@ from ..shell.picture import Picture
 from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
 from . import labelled_files
 from . import model as inspection
+from .audit import flips, groups
 from .choices import (
     LABEL,
     PREDICTED,
@@ -110,10 +111,10 @@ def show(page: frame.Page) -> None:
         if file_run is None:
             row.button("Stop and keep what is done", key="stop_keep", on_click=stop.wanted.set)
         else:
-            _draw(page, view, labelled, file_run)
+            _draw(page, view, labelled, file_run, number)
 
 
-def _draw(page: frame.Page, view: TaskView, labelled: Labelled, run: FileRun) -> None:
+def _draw(page: frame.Page, view: TaskView, labelled: Labelled, run: FileRun, number: int) -> None:
     if not run.is_whole:
         st.warning(f"Stopped: what follows is of the first {run.num_examples:,} examples.")
     for note in run.notes:
@@ -133,6 +134,8 @@ def _draw(page: frame.Page, view: TaskView, labelled: Labelled, run: FileRun) ->
     with st.container() if view.beside_calibration else right:
         _show_slices(page, view, run, code)
     _show_errors(page, view, run, code)
+    groups.show(page, labelled, run, number, code)
+    flips.show(page, labelled, run, code)
 
 
 def _show_metrics(run: FileRun, metrics: MetricTable, names: Mapping[str, str]) -> None:

@@ -26,6 +26,9 @@ from bertcore.bias.erased import (
     measure_erasure,
 )
 from bertcore.bias.erasure import Eraser, equalise, inlp, leace, neutralise
+from bertcore.bias.flips import FlipLean, FlippedText, Flips, flip_file, parse_pairs
+from bertcore.bias.group_audit import GroupAudit, audit_groups
+from bertcore.bias.group_gaps import Gap, Rate, Rates
 from bertcore.bias.own_sets import (
     DirectionWords,
     NamedAssociation,
@@ -81,15 +84,22 @@ __all__ = [
     "Eraser",
     "Erasure",
     "Estimate",
+    "FlipLean",
+    "FlippedText",
+    "Flips",
+    "Gap",
     "GapItem",
     "GapScore",
     "Group",
+    "GroupAudit",
     "Lean",
     "Measure",
     "NamedAssociation",
     "Probe",
     "PronounItem",
     "PronounScore",
+    "Rate",
+    "Rates",
     "Share",
     "StereoSetScore",
     "StereotypePair",
@@ -99,6 +109,7 @@ __all__ = [
     "along_direction",
     "association",
     "association_tests",
+    "audit_groups",
     "chance_effects",
     "debias_table",
     "direction_words",
@@ -106,6 +117,7 @@ __all__ = [
     "erase",
     "find_direction",
     "fit_erasure",
+    "flip_file",
     "grammar_exam",
     "group_sets",
     "inlp",
@@ -119,6 +131,7 @@ __all__ = [
     "measure_erasure",
     "neutralise",
     "paired_sentences",
+    "parse_pairs",
     "preferred",
     "probe",
     "project",

@@ -9,6 +9,7 @@ import json
 import math
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -310,11 +311,7 @@ def evaluate_task(
     with stages() as on_stage:
         on_stage("opening the checkpoint", None)
         model = open_task_model(subject.checkpoint, task=task, device=subject.device)
-        length = model.default_length if subject.max_seq_length is None else subject.max_seq_length
-        if not 8 <= length <= model.max_length:
-            raise ValueError(
-                f"--max-seq-length is {length}; this checkpoint takes 8 to {model.max_length}."
-            )
+        length = seq_length(model, subject.max_seq_length)
         on_stage("reading the data", None)
         examples = _read_examples(data, model, length, columns, options)
         scored = score_model(
@@ -339,13 +336,10 @@ def _read_examples(
 ) -> TaskData:
     """Read a labelled file, or a data set of the hub."""
     from bertcore.finetuning import read_task_data
-    from bertcore.finetuning.data.hub_data import fetch_hub_data, is_hub_name
 
-    with tempfile.TemporaryDirectory() as fetched:
-        if is_hub_name(str(data)):
-            data = fetch_hub_data(str(data), Path(fetched), task=model.task.name, is_train=False)
+    with local_file(data, model.task.name) as path:
         return read_task_data(
-            data,
+            path,
             model.task,
             model.tokenizer,
             max_length=length,
@@ -354,6 +348,32 @@ def _read_examples(
             skip_bad_rows=options.skip_bad_rows,
             is_train=False,
         )
+
+
+@contextmanager
+def local_file(data: Path, task: str) -> Iterator[Path]:
+    """Yield a labelled file, fetched for as long as needed where it is a data set of the hub."""
+    from bertcore.finetuning.data.hub_data import fetch_hub_data, is_hub_name
+
+    if not is_hub_name(str(data)):
+        yield data
+        return
+    with tempfile.TemporaryDirectory() as fetched:
+        yield fetch_hub_data(str(data), Path(fetched), task=task, is_train=False)
+
+
+def seq_length(model: TaskModel, typed: int | None) -> int:
+    """Return the longest input in tokens: as typed, or that of the fine-tuning.
+
+    Raises:
+        ValueError: If the checkpoint does not take it.
+    """
+    length = model.default_length if typed is None else typed
+    if not 8 <= length <= model.max_length:
+        raise ValueError(
+            f"--max-seq-length is {length}; this checkpoint takes 8 to {model.max_length}."
+        )
+    return length
 
 
 def _print_scores(scored: Scored, notes: list[str]) -> None:

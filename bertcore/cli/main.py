@@ -9,6 +9,7 @@ import typer
 
 import bertcore
 from bertcore.cli import (
+    audit,
     bias,
     compare,
     encode,
@@ -50,6 +51,7 @@ def build_app() -> typer.Typer:
         inspect_checkpoint,
         evaluate,
         bias,
+        audit,
     ):
         group.register(app)
     return app

@@ -179,3 +179,19 @@ def wilson_interval(num_right: ArrayLike, num_cases: ArrayLike) -> Interval:
         half = z / (1 + z * z / cases)
         half = half * np.sqrt(proportion * (1 - proportion) / cases + z * z / (4 * cases * cases))
     return Interval(proportion, np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0))
+
+
+def difference_interval(first: Interval, second: Interval) -> Interval:
+    """Return the difference of two proportions and its 95% interval, first minus second.
+
+    Args:
+        first, second: Of `wilson_interval`, of independent cases.
+
+    Source: Newcombe 1998, method 10; the same as statsmodels'
+        confint_proportions_2indep(method="newcomb"). Unlike a bootstrap it has a width where a
+        proportion is 0 or 1.
+    """
+    difference = first.mean - second.mean
+    below = np.hypot(first.mean - first.low, second.high - second.mean)
+    above = np.hypot(first.high - first.mean, second.mean - second.low)
+    return Interval(difference, difference - below, difference + above)

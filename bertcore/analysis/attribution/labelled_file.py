@@ -17,7 +17,7 @@ from bertcore.evaluation.calibration import Calibration, calibration
 from bertcore.evaluation.slices import Slice, by_length
 from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.labels import KnownLabels
-from bertcore.finetuning.data.rows import ordered_batches
+from bertcore.finetuning.data.rows import Rows, ordered_batches
 from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.tasks import Task
 from bertcore.finetuning.tasks.judged import (
@@ -47,6 +47,8 @@ class FileRun(JudgedAnswers):
     labels: tuple[str, ...]
     num_examples: int
     """Texts, sentences, questions or texts with choices that were run."""
+    rows: NDArray[np.int64]
+    """Where each of them is in the file, as `Example.row` has it, [num_examples]."""
     errors: tuple[WrongAnswer, ...]
     """At most NUM_ERRORS, the most severe first."""
     num_errors: int
@@ -135,15 +137,21 @@ class _Gathered:
     num_examples: int = 0
     num_cut: int = 0
     num_errors: int = 0
+    _rows: list[int] = field(default_factory=list)
     _parts: list[JudgedAnswers] = field(default_factory=list)
     _worst: list[tuple[float, int, WrongAnswer]] = field(default_factory=list)
 
     def take(self, part: Part, on_rows: OnRows) -> None:
         """Run a part and keep its answers and worst errors."""
-        judged = self.judge(part, self._run(part, on_rows))
+
+        def on_fraction(fraction: float) -> None:
+            on_rows(self.num_examples + int(len(part.examples) * fraction))
+
+        judged = self.judge(part, logits_by_row(self.model, part.data.rows, on_fraction))
         self._parts.append(judged.answers)
         for error in judged.errors:
             self._add(error)
+        self._rows += [example.row for example in part.examples]
         self.num_examples += len(part.examples)
         self.num_cut += part.data.rows.num_cut
 
@@ -153,30 +161,13 @@ class _Gathered:
             task=self.task,
             labels=self.model.labels,
             num_examples=self.num_examples,
+            rows=np.array(self._rows, dtype=np.int64),
             errors=tuple(one for *_, one in sorted(self._worst, key=lambda e: (-e[0], -e[1]))),
             num_errors=self.num_errors,
             is_whole=is_whole,
             notes=notes,
             **joined(self._parts),
         )
-
-    @torch.inference_mode()
-    def _run(self, part: Part, on_rows: OnRows) -> list[NDArray[np.float32]]:
-        """Return the logits of each example, [C] or [T, C]."""
-        rows, module = part.data.rows, self.model.module
-        row_logits: list[NDArray[np.float32]] = [np.empty(0, dtype=np.float32)] * len(rows)
-        done = 0
-        for numbers in ordered_batches(rows, _BATCH):
-            batch = rows.batch(numbers).to(module.device)
-            logits = module(batch.input_ids, batch.segment_ids, batch.attention_mask).float().cpu()
-            for place, number in enumerate(numbers):
-                one = logits[place]
-                row_logits[number] = (one[: rows.lengths[number]] if one.ndim == 2 else one).numpy()
-            require_finite_logits([torch.from_numpy(row_logits[number]) for number in numbers])
-            done += len(numbers)
-            # A long text may be several rows.
-            on_rows(self.num_examples + int(len(part.examples) * done / len(rows)))
-        return row_logits
 
     def _add(self, error: WrongAnswer) -> None:
         self.num_errors += 1
@@ -191,3 +182,32 @@ class _Gathered:
             heapq.heappush(self._worst, entry)
         else:
             heapq.heappushpop(self._worst, entry)
+
+
+@torch.inference_mode()
+def logits_by_row(
+    model: TaskModel, rows: Rows, on_fraction: Callable[[float], None] = lambda fraction: None
+) -> list[NDArray[np.float32]]:
+    """Return the logits of each row, [C] or [T, C].
+
+    Args:
+        model: Runs them.
+        rows: Of `Task.rows`.
+        on_fraction: Called after each batch with the fraction done.
+
+    Raises:
+        ValueError: If the model answers NaN or infinity.
+    """
+    row_logits: list[NDArray[np.float32]] = [np.empty(0, dtype=np.float32)] * len(rows)
+    done = 0
+    for numbers in ordered_batches(rows, _BATCH):
+        batch = rows.batch(numbers).to(model.module.device)
+        logits = model.module(batch.input_ids, batch.segment_ids, batch.attention_mask)
+        logits = logits.float().cpu()
+        for place, number in enumerate(numbers):
+            one = logits[place]
+            row_logits[number] = (one[: rows.lengths[number]] if one.ndim == 2 else one).numpy()
+        require_finite_logits([torch.from_numpy(row_logits[number]) for number in numbers])
+        done += len(numbers)
+        on_fraction(done / len(rows))
+    return row_logits

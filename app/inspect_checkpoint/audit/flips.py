@@ -1,0 +1,246 @@
+"""Texts of a labelled file with the words for one group of people swapped for another's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bertcore.analysis.attribution import FileRun
+from bertcore.bias import FlippedText, Flips, flip_file, parse_pairs
+from bertcore.bias.flips import CANNOT_TELL
+from bertcore.debiasing import swap_pairs, swap_sets
+from bertcore.finetuning.tasks.sequence import SequenceTask
+
+from ...plots.formats import percent, shorten_middle
+from ...plots.untrusted_text import plain
+from ...shell import cache, frame
+from ...shell.jobs import background, waiting
+from ...shell.jobs.background import Work
+from ...shell.one_of import one_of
+from ...shell.picture import Picture
+from ...shell.sentence_box.boxes import TEXT_A, TEXT_B
+from ...shell.state import Field
+from .. import model as inspection
+from ..choices import LABEL, PREDICTED, READ_PAIR, VIEW, WORD
+from ..labelled_files import Labelled, Stop
+
+OWN = "own"
+SETS = {**{name: name.capitalize() for name in swap_sets()}, OWN: "Your own pairs"}
+GROUP_NAMES = {"gender": ("women", "men")}
+"""What the first and the second words of a set stand for."""
+OWN_NAMES = ("the first words", "the second words")
+SET = Field("inspect_swap_set", next(iter(SETS)), tuple(SETS))
+PAIRS = Field("inspect_swap_pairs", "")
+OPENED = Field("inspect_swap_open", "before", ("before", "after"))
+OPEN = {"before": "Open the text", "after": "Open the swapped text"}
+_RUN = "_inspect_flips"
+
+
+def flip_table(result: Flips) -> pd.DataFrame:
+    """Return a row for each text, changed answers first, the largest change first."""
+    table = pd.DataFrame(
+        [
+            {
+                "row": one.row,
+                "true": one.gold,
+                "before": one.before,
+                "after": one.after,
+                "change": one.change,
+                "swaps": "; ".join(f"{before} → {after}" for before, after in one.swaps),
+                "swapped text": one.flipped,
+                "second text": one.flipped_pair,
+            }
+            for one in result.texts
+        ]
+    )
+    return table.drop(columns="second text") if table["second text"].isna().all() else table
+
+
+FLIPS = Picture(
+    name="inspect-flips",
+    table=flip_table,
+    how=(
+        "Each word of a pair is replaced by the other one, in both directions, and the model "
+        "answers again. *Change* is that of the probability of its first answer (of several "
+        "labels: of the one that changes most; of a score: of the score). Changed answers come "
+        "first ({shown}). Click the box at the left of a row to see why. {cannot}"
+    ),
+    code="""from pathlib import Path
+
+from bertcore.bias import flip_file
+from bertcore.finetuning import Columns, open_task_model
+
+model = open_task_model({path!r})
+pairs = {pairs}
+flips = flip_file(model, Path("my-file"), pairs, columns={columns}, skip_bad_rows={skip})
+flips.changed, flips.leans, flips.texts
+""",
+)
+
+
+def show(page: frame.Page, labelled: Labelled, run: FileRun, code: Mapping[str, Any]) -> None:
+    """Draw the choice of words, and what swapping them changes; nothing for other tasks.
+
+    Args:
+        page: The page.
+        labelled: The file.
+        run: The answers to it.
+        code: Fills the braces of the Python.
+    """
+    if not isinstance(run.task, SequenceTask):
+        return
+    st.header("Does a swap of group words change the answer?", anchor=False)
+    row = st.container(horizontal=True, vertical_alignment="center")
+    name = one_of("Words", SETS, SET, where=row)
+    if name == OWN:
+        st.text_area(
+            "Pairs of words, such as woman=man, girl=boy",
+            key=PAIRS.key(),
+            height=80,
+            max_chars=20_000,
+        )
+    running: tuple[cache.BertKey, Labelled, str, str, Stop] | None = st.session_state.get(_RUN)
+    chosen = (page.bert_key, labelled, name, PAIRS.value if name == OWN else "")
+    if row.button("Swap the words", icon=":material/swap_horiz:"):
+        running = (*chosen, Stop())
+        st.session_state[_RUN] = running
+    if running is None or running[:2] != chosen[:2]:
+        return
+    if running[2:4] != chosen[2:]:
+        st.caption("Below are the words of before. Swap the words to renew it.")
+    with frame.guard():
+        _, _, name, typed, stop = running
+        pairs = parse_pairs(typed) if name == OWN else swap_pairs(name)
+        work = _work(page.bert_key, labelled, pairs, stop, run.num_examples)
+        flips: Flips | None = waiting.result(work, FLIPS.name)
+        if flips is None:
+            row.button("Stop and keep what is done", key="stop_flips", on_click=stop.wanted.set)
+            return
+        for note in flips.notes:
+            st.caption(plain(note))
+        _draw(page, flips, GROUP_NAMES.get(name, OWN_NAMES), {**code, "pairs": pairs})
+
+
+def _work(
+    key: cache.BertKey,
+    labelled: Labelled,
+    pairs: tuple[tuple[str, str], ...],
+    stop: Stop,
+    total: int,
+) -> Work:
+    def work(progress: background.Progress) -> Flips:
+        progress(0.0, "Reading the file")
+
+        def on_rows(done: int) -> None:
+            progress(min(1.0, done / total), f"{done:,} of about {total:,} examples")
+
+        return flip_file(
+            inspection.model(key),
+            labelled.path,
+            pairs,
+            columns=labelled.columns,
+            skip_bad_rows=labelled.skip_bad_rows,
+            rows_at_once=256,
+            on_rows=on_rows,
+            should_stop=stop.wanted.is_set,
+        )
+
+    return Work(("inspect-flips", key, labelled, pairs, id(stop)), work)
+
+
+def _draw(page: frame.Page, flips: Flips, groups: tuple[str, str], code: Mapping[str, Any]) -> None:
+    if not flips.is_whole:
+        st.warning(f"Stopped: what follows is of the first {flips.num_examples:,} examples.")
+    if not flips.num_with_words:
+        st.info(f"None of {flips.num_examples:,} texts holds one of these words.")
+        return
+    st.markdown(in_words(flips))
+    for line in leans_in_words(flips, groups):
+        st.markdown(f"- {line}")
+
+    def pick() -> None:
+        rows = st.session_state["inspect_flips"]["selection"]["rows"]
+        if rows:
+            _open(flips.texts[rows[0]])
+
+    column = st.column_config
+    one_of("What a click opens", OPEN, OPENED)
+    st.dataframe(
+        flip_table(flips),
+        hide_index=True,
+        width="stretch",
+        height=min(420, 38 + 35 * len(flips.texts)),
+        key="inspect_flips",
+        on_select=pick,
+        selection_mode="single-row",
+        column_config={
+            "row": column.NumberColumn(width=55),
+            "true": column.TextColumn(width=75),
+            "before": column.TextColumn(width=75),
+            "after": column.TextColumn(width=75),
+            "change": column.NumberColumn(format="%+.3f", width=80),
+            "swaps": column.TextColumn(width=200),
+        },
+    )
+    FLIPS.offer(
+        page,
+        flips,
+        setup="",
+        record=flips,
+        shown=f"{len(flips.texts):,} of {flips.num_with_words:,}",
+        cannot=CANNOT_TELL,
+        **code,
+    )
+
+
+def in_words(flips: Flips) -> str:
+    """Return how many texts hold a word, and how many answers change, as Markdown."""
+    num = flips.num_with_words
+    hold = "text holds" if num == 1 else "texts hold"
+    line = f"**{num:,} of {flips.num_examples:,}** {hold} such a word."
+    if flips.changed is not None:
+        changed = flips.changed
+        line += (
+            f" Swapping them changes **{percent(changed.mean)}** of the answers (95%: "
+            f"{percent(changed.low)} to {percent(changed.high)})."
+        )
+    of_what = "score moves" if flips.changed is None else "probability of the first answer moves"
+    return f"{line} The {of_what} by {flips.change.mean:.3f} in the mean."
+
+
+def leans_in_words(flips: Flips, groups: tuple[str, str]) -> list[str]:
+    """Return how the same text is answered with words of either group, the largest lean first."""
+    first, second = groups
+    ordered = sorted(flips.leans, key=lambda one: -abs(one.difference.mean))
+    if len(ordered) == 2 and None not in (one.label for one in ordered):
+        ordered = ordered[:1]  # of two labels, which add up to 1, one says it all
+    lines = []
+    for one in ordered[:3]:
+        difference = one.difference
+        what = "a score" if one.label is None else f"a probability of *{_name(one.label)}*"
+        lines.append(
+            f"With words for {second} in place of {first} a text has {what} that is "
+            f"**{difference.mean:+.3f}** different (95%: {difference.low:+.3f} to "
+            f"{difference.high:+.3f}; {difference.num_cases:,} texts with words of one side alone)."
+        )
+    return lines
+
+
+def _name(label: str) -> str:
+    return plain(shorten_middle(label))
+
+
+def _open(one: FlippedText) -> None:
+    """Show a text in the view of one text, and in all other pages."""
+    is_after = OPENED.value == "after"
+    pair = one.flipped_pair if is_after else one.text_pair
+    TEXT_A.put(one.flipped if is_after else one.text)
+    TEXT_B.put(pair or "")
+    VIEW.put("text")
+    LABEL.put(PREDICTED)
+    WORD.put(PREDICTED)
+    if pair is not None:
+        READ_PAIR.put(True)
