@@ -77,6 +77,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--steps", "3", "--start", "hot"], "start is 'hot'"),
         (["--steps", "3", "--optimizer", "sgd"], "optimizer is 'sgd'"),
         (["--steps", "3", "--warmup-ratio", "2"], "together at most 1"),
+        (["--steps", "3", "--weight-decay", "1"], "0 up to below 1"),
         (["--steps", "3", "--dtype", "int8"], "dtype is 'int8'"),
         (["--steps", "3", "--device", "abacus"], "device is 'abacus'"),
         (["--steps", "3", "--vocab-size", "99"], "--vocab-size would have no effect"),
