@@ -129,7 +129,8 @@ class Plan(NamedTuple):
     (
         OPTIMIZER,
         OptimizerConfig,
-        "optimizer learning_rate muon_learning_rate adam_beta2 weight_decay warmup_ratio flat_ratio",
+        "optimizer learning_rate muon_learning_rate adam_beta2 weight_decay warmup_ratio "
+        "flat_ratio",
     ),
     (BIAS, DebiasConfig, "swap_words swap_mode direction_penalty direction_words"),
     (TEACHER, Sources, "teacher student_layers"),
