@@ -22,6 +22,8 @@ from bertcore.tokenizer import Pieces, Template
 OVERLAP = 4
 """Windows over a long text share one part in so many of their tokens."""
 LARGEST_FLOAT16 = 65504.0
+_FEWEST_TOGETHER = 256
+"""Padded tokens of a batch that is filled up with shorter windows, however much that pads."""
 
 
 class Window(NamedTuple):
@@ -193,13 +195,20 @@ def _batches(
 ) -> Iterator[list[Window]]:
     """Yield windows of about the same length together, the longest first.
 
-    So a lack of memory shows at once.
+    So a lack of memory shows at once. A batch ends before a window that would be padded by more
+    than a fifth, unless it is so small that one more costs less than another run.
     """
     order = sorted(windows, key=lambda window: window.first - window.end)
+    lengths = [window.end - window.first + num_special for window in order]
     start = 0
     while start < len(order):
-        longest = order[start].end - order[start].first + num_special
-        end = start + max(1, tokens_per_batch // max(1, longest))
+        longest = max(1, lengths[start])
+        last = min(len(order), start + max(1, tokens_per_batch // longest))
+        end = start + 1
+        while end < last and (
+            5 * lengths[end] >= 4 * longest or (end - start) * longest < _FEWEST_TOGETHER
+        ):
+            end += 1
         yield order[start:end]
         start = end
 
