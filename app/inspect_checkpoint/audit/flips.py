@@ -31,7 +31,7 @@ OWN = "own"
 SETS = {**{name: name.capitalize() for name in swap_sets()}, OWN: "Your own pairs"}
 GROUP_NAMES = {"gender": ("women", "men")}
 """What the first and the second words of a set stand for."""
-OWN_NAMES = ("the first words", "the second words")
+OWN_NAMES = ("the first group", "the second group")
 SET = Field("inspect_swap_set", next(iter(SETS)), tuple(SETS))
 PAIRS = Field("inspect_swap_pairs", "")
 OPENED = Field("inspect_swap_open", "before", ("before", "after"))
@@ -220,10 +220,10 @@ def leans_in_words(flips: Flips, groups: tuple[str, str]) -> list[str]:
     lines = []
     for one in ordered[:3]:
         difference = one.difference
-        what = "a score" if one.label is None else f"a probability of *{_name(one.label)}*"
+        what = "score" if one.label is None else f"probability of *{_name(one.label)}*"
         lines.append(
-            f"With words for {second} in place of {first} a text has {what} that is "
-            f"**{difference.mean:+.3f}** different (95%: {difference.low:+.3f} to "
+            f"With words for {second} in place of {first} the {what} changes by "
+            f"**{difference.mean:+.3f}** in the mean (95%: {difference.low:+.3f} to "
             f"{difference.high:+.3f}; {difference.num_cases:,} texts with words of one side alone)."
         )
     return lines

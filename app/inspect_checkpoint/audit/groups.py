@@ -170,12 +170,14 @@ def _show_gaps(audit: GroupAudit) -> None:
     st.subheader("Gaps", anchor=False)
     if not beyond:
         st.markdown("No gap is wider than chance opens between groups that do not differ.")
-    for gap in beyond[:MOST_SENTENCES]:
+    # Of two labels a gap in the one is that in the other: it is told once.
+    told = {(gap.measure, round(gap.value, 9)): gap for gap in reversed(beyond)}
+    for gap in [gap for gap in beyond if gap in told.values()][:MOST_SENTENCES]:
         st.markdown(f"- {gap_in_words(gap)}")
     if beyond:
         st.caption(
-            f"{len(beyond)} of {len(gaps)} gaps are wider than chance; if no group differed, about "
-            f"1 in 20 would be."
+            f"Wider than chance: {len(beyond)} of {len(gaps)} gaps. If no group differed, about 1 "
+            "in 20 would be."
         )
     column = st.column_config
     form = "%.3f" if gaps[0].measure in MEANS else "percent"
