@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 from bertcore.families import Capability
 from bertcore.network import Encoder
-from bertcore.objectives.masking import mask_tokens, num_masked
+from bertcore.objectives.masking import mask_text
 from bertcore.objectives.replacement import BECAME
 from bertcore.tokenizer import Encoding, Tokenizer
 
@@ -131,20 +131,13 @@ def _hide(
             f"words are given, but the text has no {tokenizer.mask_token}. Write "
             f"{tokenizer.mask_token} in place of each, or leave the words out."
         )
-    if not 0 < masked_lm_prob < 1:
-        raise ValueError(f"masked_lm_prob is {masked_lm_prob}; expected above 0, below 1.")
-    maskable = ~torch.tensor([encoding.special_tokens_mask])
-    count = min(num_masked(len(ids), len(ids), masked_lm_prob), int(maskable.sum()))
-    if count == 0:
-        raise ValueError("the text has no token to hide. Write at least one word.")
-    masked = mask_tokens(
-        torch.tensor([ids]),
-        maskable=maskable,
-        counts=torch.tensor([count]),
-        max_predictions=count,
+    masked = mask_text(
+        ids,
+        encoding.special_tokens_mask,
         mask_id=tokenizer.mask_id,
         vocab_size=tokenizer.vocab_size,
-        generator=torch.Generator().manual_seed(seed),
+        seed=seed,
+        masked_lm_prob=masked_lm_prob,
     )
     places = masked.positions[0].tolist()
     became = [BECAME[action] for action in masked.action[0].tolist()]

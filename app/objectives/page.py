@@ -26,7 +26,7 @@ from bertcore.objectives.attention_masks import DIRECTIONS, Direction
 from bertcore.objectives.counting import Counts
 from bertcore.objectives.table import OBJECTIVES, Objective
 
-from ..plots.special_tokens import own_markdown
+from ..papers.tables import links, markdown_table
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame
 from ..shell.one_of import one_of
@@ -239,7 +239,7 @@ def _show_one(page: frame.Page, entry: Objective, seed: int) -> None:
                 text = f"{page.text_a} {page.text_b or ''}"
                 show_epochs(page, text, seed=seed, share=share or MASKED_LM_PROB)
     _show_loss(entry)
-    _show_claims(page, entry)
+    _show_claims(entry)
 
 
 def _choose(entry: Objective) -> tuple[float | None, Direction | None]:
@@ -342,14 +342,11 @@ def _show_loss(entry: Objective) -> None:
     st.caption(entry.symbols)
 
 
-def _show_claims(page: frame.Page, entry: Objective) -> None:
+def _show_claims(entry: Objective) -> None:
     """Write what notes get wrong."""
     st.subheader("Often told wrong", anchor=False)
-    rows = [
-        f"| {plain(said)} | {plain(true)} | {plain(source)} |" for said, true, source in entry.wrong
-    ]
-    head = "| Told | True | Source |\n|---|---|---|"
-    st.markdown(own_markdown("\n".join([head, *rows]), page.marks))
+    rows = [(claim.told, claim.true, links(claim.source)) for claim in entry.wrong]
+    st.markdown(markdown_table(("Told", "True", "Source"), rows))
 
 
 def _all(

@@ -13,7 +13,7 @@ from ..plots.figure import Figure, Properties
 
 _LANE = 22
 """Pixels of a variant in one task."""
-COLOURS = tuple(theme.CATEGORICAL[i] for i in (0, 5, 2, 3, 8))
+COLOURS = tuple(theme.CATEGORICAL[i] for i in (0, 5, 2, 3, 8, 4))
 
 
 def glue_dots(literature: Literature) -> Figure:

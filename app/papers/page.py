@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
-from bertcore.papers import Claim, Literature, Source, read_papers
+from bertcore.papers import Claim, Literature, read_papers
 
 from ..navigation import PAGES
 from ..shell import frame
@@ -19,15 +18,18 @@ from ..shell.state import Field
 from ..tokens.page import VIEW as TOKENS_VIEW
 from . import PAGE
 from .figures import ablation_dots, ablation_table, glue_dots, glue_table
+from .tables import links, markdown_table, show_contrasts
+from .ways_figures import ways_figure, ways_table
 
 _SCRIPTS = Path(__file__).resolve().parents[2] / "pages"
 _SETUP = "from bertcore.papers import read_papers\n"
 
-SCORES, ABLATIONS, CLAIMS, NUMBERS, TRANSFORMER, READING = VIEWS = (
+SCORES, ABLATIONS, CLAIMS, NUMBERS, WAYS, TRANSFORMER, READING = VIEWS = (
     "Scores",
     "Ablations",
     "Told and true",
     "BERT in numbers",
+    "Fine-tuning",
     "Beside the Transformer",
     "Reading list",
 )
@@ -94,6 +96,22 @@ ablation.columns, ablation.rows, ablation.differences()
 """,
 )
 
+FOUR_WAYS = Picture(
+    name="four-ways",
+    figure=ways_figure,
+    table=ways_table,
+    how=(
+        "Below, what goes in; above BERT, in pink, what the new head says of the last vector at "
+        "that place: after BERT's figure 4. The head is all that is new. It and BERT are trained "
+        "together. Several choices, each with the text, are a fifth way: one number each, softmax "
+        "over the choices."
+    ),
+    code="""
+for way in read_papers().ways:
+    print(way.name, way.head, way.sets)
+""",
+)
+
 
 def draw() -> None:
     """Draw the page."""
@@ -109,8 +127,10 @@ def draw() -> None:
             _show_claims(literature)
         elif view == NUMBERS:
             _show_numbers(literature)
+        elif view == WAYS:
+            _show_ways(literature)
         elif view == TRANSFORMER:
-            _show_contrasts(literature)
+            show_contrasts(literature)
         else:
             _show_reading(literature)
 
@@ -133,7 +153,7 @@ def _show_claim(claim: Claim, number: int) -> None:
     told.markdown(f":material/close: {claim.told}")
     true.markdown(f":material/check: {claim.true}")
     row = true.container(horizontal=True, vertical_alignment="center", gap="small")
-    row.caption(_links(claim.source), width="content")
+    row.caption(links(claim.source), width="content")
     if claim.page is not None and row.button(
         f"See it: {PAGES[claim.page].title}",
         key=f"see_{number}",
@@ -147,7 +167,7 @@ def _show_claim(claim: Claim, number: int) -> None:
 
 def _show_numbers(literature: Literature) -> None:
     counted = {row.name: row.num_parameters for row in literature.glue}
-    rows = [(one.what, one.base, one.large, _links(one.source)) for one in literature.facts]
+    rows = [(one.what, one.base, one.large, links(one.source)) for one in literature.facts]
     place = next(i for i, row in enumerate(rows) if row[0] == "Parameters") + 1
     rows.insert(
         place,
@@ -158,7 +178,17 @@ def _show_numbers(literature: Literature) -> None:
             "our network of this shape, both heads, uncased vocabulary",
         ),
     )
-    st.markdown(_markdown_table(("Quantity", "Base", "Large", "Source"), rows))
+    st.markdown(markdown_table(("Quantity", "Base", "Large", "Source"), rows))
+
+
+def _show_ways(literature: Literature) -> None:
+    FOUR_WAYS.show(None, literature.ways, setup=_SETUP)
+    rows = [
+        (f"**{one.name}**", one.head, one.sets, f"`--task {one.task}`", links(one.source))
+        for one in literature.ways
+    ]
+    head = ("Way", "Head", "Data sets of the paper", "`bertscope finetune`", "Source")
+    st.markdown(markdown_table(head, rows))
 
 
 def _show_scores(literature: Literature) -> None:
@@ -171,26 +201,18 @@ def _show_scores(literature: Literature) -> None:
             one.model,
             f"{one.exact:.1f}",
             f"**{one.f1:.1f}**",
-            _links([one.source]),
+            links([one.source]),
         )
         for one in literature.squad
     ]
-    st.markdown(_markdown_table(("SQuAD", "Model", "Exact match", "F1", "Source"), rows))
+    st.markdown(markdown_table(("SQuAD", "Model", "Exact match", "F1", "Source"), rows))
 
 
 def _show_ablation(literature: Literature) -> None:
     name = one_of("Ablation", ABLATION_NAMES, ABLATION)
     ablation = literature.ablation(name)
     ABLATED.show(None, ablation, setup=_SETUP, name=name, first=ablation.rows[0][0])
-    st.caption(_links([ablation.source]))
-
-
-def _show_contrasts(literature: Literature) -> None:
-    rows = [
-        (f"**{one.aspect}**", one.transformer, one.bert, _links(one.source))
-        for one in literature.contrasts
-    ]
-    st.markdown(_markdown_table(("Aspect", "Transformer (2017)", "BERT (2018)", "Source"), rows))
+    st.caption(links([ablation.source]))
 
 
 def _show_reading(literature: Literature) -> None:
@@ -198,13 +220,3 @@ def _show_reading(literature: Literature) -> None:
         st.header(group, anchor=False)
         lines = [f"- {one.short}: [{one.title}]({one.url}). {one.why}" for one in papers]
         st.markdown("\n".join(lines))
-
-
-def _links(sources: Iterable[Source]) -> str:
-    """Return sources as Markdown links; Streamlit opens them in a new tab."""
-    return "; ".join(f"[{one.paper.short}]({one.paper.url}), {one.where}" for one in sources)
-
-
-def _markdown_table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

@@ -17,9 +17,11 @@ ANSWER = Picture(
     table=variants_table,
     how=(
         "BERT is pretrained on pairs of neighbouring texts and, a little more often, on texts of "
-        "two documents. The topic often tells them apart, so it may learn *is this the same "
-        "topic?* rather than *does this come next?* (Lan et al. 2020). Near 0% and 100% a small "
-        "change of the probability is a large one of the logit."
+        "two documents, for the sake of tasks about two texts: questions with their answers, and "
+        "what follows from what (Devlin et al. 2019, section 3.1). The topic often tells them "
+        "apart, so it may learn *is this the same topic?* rather than *does this come next?* (Lan "
+        "et al. 2020). Near 0% and 100% a small change of the probability is a large one of the "
+        "logit."
     ),
     code="""
 from bertcore.analysis.words.next_sentence import segment_ids

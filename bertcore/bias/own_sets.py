@@ -163,7 +163,19 @@ def read_association(path: Path) -> NamedAssociation:
     )
     if len(first) < 2 or len(second) < 2:
         raise ValueError(f"{what}; two of its sets have the same category.")
+    for sets in (first, second):
+        _check_apart(path, sets)
     return NamedAssociation(path.stem, _test(first, second))
+
+
+def _check_apart(path: Path, sets: dict[str, list[str]]) -> None:
+    (one, texts), (other, more) = sets.items()
+    both = {text.strip().lower() for text in texts} & {text.strip().lower() for text in more}
+    if both:
+        raise ValueError(
+            f"{str(path)!r}: {min(both)!r} is in the sets {one!r} and {other!r}; what both share "
+            "tells nothing. Leave it out of one."
+        )
 
 
 def _test(targets: dict[str, list[str]], attributes: dict[str, list[str]]) -> AssociationTest:

@@ -165,6 +165,11 @@ def _check(
         raise ValueError(f"the group {empty[0]!r} has no word. Give it at least one.")
     if not fillers:
         raise ValueError("there is no filler. Give at least one word for the mask.")
+    sets = [*((f"group {group.name!r}", group.words) for group in groups), ("fillers", fillers)]
+    for name, words in sets:
+        twice = [word for word in words if words.count(word) > 1]
+        if twice:
+            raise ValueError(f"{twice[0]!r} stands twice in the {name}. Leave one out.")
     seen: dict[str, str] = {}
     for group in groups:
         for word in group.words:
@@ -182,8 +187,9 @@ def _notes(pieces: dict[str, list[int]], groups: Sequence[Group]) -> tuple[str, 
     if several:
         listed = ", ".join(several[:5]) + (" ..." if len(several) > 5 else "")
         notes.append(
-            f"{len(several)} {'word has' if len(several) == 1 else 'words have'} several pieces "
-            f"and count as wholes: {listed}."
+            f"1 word has several pieces and counts as a whole: {listed}."
+            if len(several) == 1
+            else f"{len(several)} words have several pieces and count as wholes: {listed}."
         )
     sizes = [len(group.words) for group in groups]
     if len(set(sizes)) > 1:

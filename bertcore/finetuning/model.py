@@ -255,7 +255,7 @@ def open_task_model(
         chosen = chosen.feature_form or chosen
     if not _is_for(stored, chosen):
         raise ValueError(
-            f"the checkpoint {str(source)!r} is a {stored.architecture}"
+            f"the checkpoint {str(source)!r} is of the class {stored.architecture}"
             f"{_PROBLEMS.get(stored.problem, '')}, which is not for the task "
             f"{chosen.name!r}. Name its own task."
         )
@@ -419,7 +419,9 @@ def _other_kind(family: OtherFamily, architecture: str, source: str | Path) -> s
         if not heads:
             known = ", ".join(family.name for family in FAMILIES.values())
             do = f"Task heads are trained, inspected and scored for {known}, {others}."
-        raise ValueError(f"{str(source)!r} is a {architecture}, whose head is not read here. {do}")
+        raise ValueError(
+            f"{str(source)!r} is of the class {architecture}, whose head is not read here. {do}"
+        )
     return kind
 
 

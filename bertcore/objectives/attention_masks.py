@@ -45,12 +45,13 @@ def causal(row: Row) -> Corrupted:
     """Predict each next token from those before it; the row is not changed.
 
     Raises:
-        ValueError: If the row has fewer than two tokens.
+        ValueError: If the row has fewer than two tokens, or none of text.
 
     Source: Radford et al. 2018, section 3.1.
     """
     if len(row) < 2:
         raise ValueError(f"the row has {len(row)} token; expected at least 2.")
+    check_text(row)
     labels = np.append(row.ids[1:], IGNORED)
     return Corrupted(input_ids=row.ids, labels=labels, allowed=allowed("left-to-right", len(row)))
 

@@ -100,6 +100,49 @@ def mask_tokens(
     )
 
 
+def mask_text(
+    input_ids: Sequence[int],
+    is_special: Sequence[int],
+    *,
+    mask_id: int,
+    vocab_size: int,
+    seed: int = 0,
+    masked_lm_prob: float = MASKED_LM_PROB,
+    actions: Actions = ACTIONS,
+) -> Masked:
+    """Hide tokens of one text or pair as pretraining does: a batch of one row.
+
+    Of the T tokens (special ones counted, though they are never chosen) round(masked_lm_prob * T)
+    are hidden, at least one.
+
+    Args:
+        input_ids: [T].
+        is_special: Whether a token was added and cannot be hidden, [T].
+        mask_id, vocab_size, actions: As of `mask_tokens`.
+        seed: Fixes the draw, 0 or more.
+        masked_lm_prob: 0 < p < 1.
+
+    Raises:
+        ValueError: If the share is out of its range, or the text has no token.
+    """
+    if not 0 < masked_lm_prob < 1:
+        raise ValueError(f"masked_lm_prob is {masked_lm_prob}; expected above 0, below 1.")
+    maskable = ~torch.tensor([is_special], dtype=torch.bool)
+    count = min(num_masked(len(input_ids), len(input_ids), masked_lm_prob), int(maskable.sum()))
+    if count == 0:
+        raise ValueError("the text has no token to hide. Write at least one word.")
+    return mask_tokens(
+        torch.tensor([input_ids]),
+        maskable=maskable,
+        counts=torch.tensor([count]),
+        max_predictions=count,
+        mask_id=mask_id,
+        vocab_size=vocab_size,
+        generator=torch.Generator().manual_seed(seed),
+        actions=actions,
+    )
+
+
 def draw_actions(draws: Tensor, actions: Actions) -> Tensor:
     """Turn numbers from 0 to 1 into actions by their shares: 0 [MASK], 1 kept, 2 random."""
     to_mask, kept = actions[0], actions[0] + actions[1]

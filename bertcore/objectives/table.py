@@ -1,6 +1,6 @@
-"""The one table of pretraining objectives: name, paper, draw, formula, shares, wrong claims.
+"""The one table of pretraining objectives: name, paper, draw, formula, shares.
 
-Source of the figures: the papers named in each entry.
+Source of the figures: the papers named in each entry; what is told wrong of it is in `papers.toml`.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Literal
 
 import numpy as np
 
-from bertcore.objectives import claims, draw
+from bertcore.objectives import draw
 from bertcore.objectives.attention_masks import DIRECTIONS, PREDICTED
-from bertcore.objectives.claims import Claim
 from bertcore.objectives.denoising import FRAGMENT, INFILLED, MEAN_SPAN
 from bertcore.objectives.draw import Draw, Given
 from bertcore.objectives.masked_words import LONGEST_SPAN, SPAN_P, span_lengths
 from bertcore.objectives.pairs import EXCHANGED, RANDOM
 from bertcore.objectives.replacement import ACTIONS, SHARE
 from bertcore.objectives.row import IGNORED
+from bertcore.papers import Claim, read_papers
 
 Count = Callable[[Given, Draw], tuple[float, float]]
 """Returns how many, and of how many, in one draw."""
@@ -64,7 +64,6 @@ class Objective:
     """The paper's share of hidden tokens; None: there is none to choose."""
     rates: tuple[Rate, ...] = ()
     """(): nothing is drawn, or nothing that a paper gives a share of."""
-    wrong: tuple[Claim, ...] = ()
     needs_mask: bool = True
     """Whether it needs a mask token."""
     needs_pair: bool = False
@@ -73,6 +72,11 @@ class Objective:
     def year(self) -> int:
         """Of the paper."""
         return int(self.paper[-4:])
+
+    @property
+    def wrong(self) -> tuple[Claim, ...]:
+        """What is often told of it, and what is true: of `papers.toml`."""
+        return read_papers().claims_about(self.name)
 
 
 # ---- what is counted ----
@@ -196,7 +200,6 @@ def _bart(
         symbols=_REBUILD_SYMBOLS,
         share=share,
         rates=rates,
-        wrong=claims.BART,
         needs_mask=needs_mask,
     )
 
@@ -215,7 +218,6 @@ _ALL = (
         symbols=_WORD_SYMBOLS,
         share=SHARE,
         rates=(_chosen(), *_actions("the chosen")),
-        wrong=claims.MASKED_WORDS,
     ),
     Objective(
         name="whole-words",
@@ -234,7 +236,6 @@ _ALL = (
             Rate("hidden whole, of the touched words", _cut_words, 1.0),
             *_actions("the chosen"),
         ),
-        wrong=claims.WHOLE_WORDS,
     ),
     Objective(
         name="spans",
@@ -256,7 +257,6 @@ _ALL = (
             Rate("words of a span", _words_of_spans, _SPAN_MEAN, "words"),
             *_actions("the spans"),
         ),
-        wrong=claims.SPANS,
     ),
     Objective(
         name="next-sentence",
@@ -272,7 +272,6 @@ _ALL = (
         "the first "
         "token. It is added to the loss of the masked words.",
         rates=(Rate("random B", _label, RANDOM),),
-        wrong=claims.NEXT_SENTENCE,
         needs_mask=False,
         needs_pair=True,
     ),
@@ -290,7 +289,6 @@ _ALL = (
         "is added "
         "to the loss of the masked words.",
         rates=(Rate("exchanged", _label, EXCHANGED),),
-        wrong=claims.SENTENCE_ORDER,
         needs_mask=False,
         needs_pair=True,
     ),
@@ -317,7 +315,6 @@ _ALL = (
                 follows_share=True,
             ),
         ),
-        wrong=claims.REPLACED,
     ),
     Objective(
         name="permutation",
@@ -334,7 +331,6 @@ _ALL = (
         "and not the token.",
         share=PREDICTED,
         rates=(Rate("predicted, of the text", _chosen_of_text, PREDICTED, follows_share=True),),
-        wrong=claims.PERMUTATION,
         needs_mask=False,
     ),
     Objective(
@@ -354,7 +350,6 @@ _ALL = (
             *(Rate(name, _direction(name), share) for name, share in DIRECTIONS.items()),
             _chosen(),
         ),
-        wrong=claims.UNILM,
         needs_pair=True,
     ),
     Objective(
@@ -368,7 +363,6 @@ _ALL = (
         loss_at="every token but the last: each predicts the next",
         formula=r"L = -\frac{1}{T-1}\sum_{t=2}^{T} \ln p(x_t \mid x_{<t})",
         symbols="$x$: the text, $T$ tokens.",
-        wrong=claims.CAUSAL,
         needs_mask=False,
     ),
     Objective(
@@ -388,7 +382,6 @@ _ALL = (
             Rate("removed, of the text", _hidden_of_text, SHARE, follows_share=True),
             Rate("pieces of a span", _pieces_of_spans, MEAN_SPAN, "pieces"),
         ),
-        wrong=claims.T5_SPANS,
         needs_mask=False,
     ),
     _bart(
@@ -445,7 +438,6 @@ _ALL = (
         symbols="$u$ to $v$: the fragment, $k$ tokens; $\\tilde x$: the text without it.",
         share=FRAGMENT,
         rates=(Rate("hidden, of the text", _hidden_of_text, FRAGMENT, follows_share=True),),
-        wrong=claims.MASS,
     ),
 )
 OBJECTIVES: Mapping[str, Objective] = MappingProxyType({one.name: one for one in _ALL})

@@ -126,6 +126,23 @@ class Contrast:
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """A way to fine-tune: what a head reads of the last vectors, and what it says."""
+
+    name: str
+    task: str
+    """As `bertscope finetune --task` takes it."""
+    inputs: tuple[str, ...]
+    says: Mapping[int, str]
+    """By the number of the input whose last vector is read."""
+    head: str
+    """Its formula, Markdown."""
+    sets: str
+    """Data sets of BERT's paper."""
+    source: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """What is told of BERT, and what is true."""
 
@@ -137,6 +154,8 @@ class Claim:
     """Folder of the app's page that shows it; None for none."""
     view: str | None
     """The picture to choose there; None for the one that it opens on."""
+    objectives: tuple[str, ...]
+    """Names in `bertcore.objectives.table` of what it is told of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +169,7 @@ class Literature:
     squad: tuple[SquadRow, ...]
     ablations: tuple[Ablation, ...]
     contrasts: tuple[Contrast, ...]
+    ways: tuple[Way, ...]
     claims: tuple[Claim, ...]
 
     def ablation(self, name: str) -> Ablation:
@@ -159,6 +179,10 @@ class Literature:
             KeyError: If there is none of that name.
         """
         return {one.name: one for one in self.ablations}[name]
+
+    def claims_about(self, objective: str) -> tuple[Claim, ...]:
+        """Return what is told of a pretraining objective; () of an unknown one."""
+        return tuple(one for one in self.claims if objective in one.objectives)
 
 
 @cache
@@ -221,6 +245,7 @@ def parse_papers(text: str) -> Literature:
             Contrast(one["aspect"], one["transformer"], one["bert"], sources(one))
             for one in data["contrasts"]
         ),
+        ways=tuple(_way(one, sources(one)) for one in data["ways"]),
         claims=tuple(
             Claim(
                 one["topic"],
@@ -229,10 +254,23 @@ def parse_papers(text: str) -> Literature:
                 sources(one),
                 one.get("page"),
                 one.get("view"),
+                tuple(one.get("objectives", ())),
             )
             for one in data["claims"]
         ),
     )
+
+
+def _way(entry: Mapping[str, Any], source: tuple[Source, ...]) -> Way:
+    inputs = tuple(entry["inputs"])
+    says = {int(number): answer for number, answer in entry["says"].items()}
+    beyond = sorted(number for number in says if not 0 <= number < len(inputs))
+    if beyond:
+        raise ValueError(
+            f"{entry['name']!r} says something at input {beyond[0]}, and it has {len(inputs)}. "
+            f"Number them from 0 to {len(inputs) - 1}."
+        )
+    return Way(entry["name"], entry["task"], inputs, says, entry["head"], entry["sets"], source)
 
 
 def _source(entry: Mapping[str, str], papers: Mapping[str, Paper]) -> Source:

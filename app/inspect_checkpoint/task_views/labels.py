@@ -24,7 +24,8 @@ LABELS = Picture(
     figure=label_bars,
     table=label_table,
     how=(
-        "The model's probability of each label (softmax of the head's outputs). The calibration "
+        "The model's probability of each label: softmax(*W* h + *b*), where *W* has a row for each "
+        "label and h is the vector of the text that the head reads. The calibration "
         "curve of a labelled file shows how far to trust it. The label in pink is explained below."
     ),
     code=ANSWER_CODE,

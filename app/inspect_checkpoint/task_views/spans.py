@@ -24,8 +24,10 @@ SPANS = Picture(
     table=span_table,
     how=(
         "The best answers in sentence B: probability of the start times probability of the end, "
-        "each over all tokens. The grey bar is the answer that there is none, which only models "
-        "trained on such questions (SQuAD 2.0) know to give. The answer in pink is explained below."
+        "each a softmax over all tokens. The head has two vectors, *S* for starts and *E* for "
+        "ends; their products with a token's vector are its logits. The grey bar is the answer "
+        "that there is none, which only models trained on such questions (SQuAD 2.0) know to give. "
+        "The answer in pink is explained below."
     ),
     code=ANSWER_CODE,
 )

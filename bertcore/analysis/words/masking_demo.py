@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
-
-from bertcore.analysis.shared.inputs import text_positions
 from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.model import Model
-from bertcore.objectives.masking import mask_tokens, num_masked
-
-ACTIONS = ("mask", "kept", "random")
-"""What happens to a chosen token, by the number that `mask_tokens` gives it."""
+from bertcore.objectives.masking import mask_text
+from bertcore.objectives.replacement import BECAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,38 +41,27 @@ def corrupt(
 
     Args:
         seed: Fixes the draw, 0 or more.
-        masked_lm_prob: Fraction of tokens to choose, 0 < p <= 1; the paper's is 0.15.
+        masked_lm_prob: Fraction of tokens to choose, 0 < p < 1; the paper's is 0.15.
 
     Raises:
         ValueError: If the text has no token, or `masked_lm_prob` is out of range.
 
-    Source: Devlin et al. 2019, section 3.1, by `bertcore.objectives.masking.mask_tokens`.
+    Source: Devlin et al. 2019, section 3.1, by `bertcore.objectives.masking.mask_text`.
     """
-    if not 0 < masked_lm_prob <= 1:
-        raise ValueError(f"masked_lm_prob is {masked_lm_prob}; expected above 0 and at most 1.")
     encoding = bert.tokenize(text, text_pair)
-    positions = text_positions(encoding)
-    if not positions:
-        raise ValueError("the text has no token to hide. Write at least one word.")
-    ids = torch.tensor([encoding.input_ids])
-    maskable = torch.zeros_like(ids, dtype=torch.bool)
-    maskable[0, positions] = True
-    # [CLS] and [SEP] count as tokens but cannot be chosen.
-    count = min(num_masked(len(encoding), len(encoding), masked_lm_prob), len(positions))
-    masked = mask_tokens(
-        ids,
-        maskable=maskable,
-        counts=torch.tensor([count]),
-        max_predictions=count,
+    masked = mask_text(
+        encoding.input_ids,
+        encoding.special_tokens_mask,
         mask_id=bert.tokenizer.mask_id,
         vocab_size=bert.tokenizer.vocab_size,
-        generator=torch.Generator().manual_seed(seed),
+        seed=seed,
+        masked_lm_prob=masked_lm_prob,
     )
     actions: list[str | None] = [None] * len(encoding)
     for position, action in zip(
         masked.positions[0].tolist(), masked.action[0].tolist(), strict=True
     ):
-        actions[position] = ACTIONS[action]
+        actions[position] = BECAME[action]
     return Corruption(
         tokens=tuple(encoding.tokens),
         input_tokens=tuple(bert.tokenizer.id_to_token(i) for i in masked.input_ids[0].tolist()),

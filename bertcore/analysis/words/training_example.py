@@ -12,7 +12,7 @@ import torch.nn.functional as F
 
 from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.model import Model
-from bertcore.objectives.masking import mask_tokens, num_masked
+from bertcore.objectives.masking import mask_text
 from bertcore.objectives.replacement import ACTIONS, BECAME, Actions, check_actions
 from bertcore.pretraining.data.corpus import pack_corpus
 from bertcore.pretraining.data.instances import create_instances
@@ -135,11 +135,9 @@ def training_example(
         ValueError: If there is no masked-word head, the text has no word, there is no other
             document, or a share is out of its range.
 
-    Source: Devlin et al. 2019, appendix A.2, by `create_instances` and `mask_tokens`.
+    Source: Devlin et al. 2019, appendix A.2, by `create_instances` and `mask_text`.
     """
     bert.require("mlm")
-    if not 0 < masked_lm_prob < 1:
-        raise ValueError(f"masked_lm_prob is {masked_lm_prob}; expected above 0, below 1.")
     check_actions(actions)
     tokenizer = bert.tokenizer
     documents = [_sentences(bert, document) for document in (text, *others)]
@@ -159,15 +157,13 @@ def training_example(
     width = int(instance.lengths[0])
     device = torch.device("cpu")
     rows = lay_out_pairs(corpus, instance, tokenizer, width, device)
-    count = min(num_masked(width, width, masked_lm_prob), width - 3)
-    masked = mask_tokens(
-        rows.ids,
-        maskable=~rows.is_special,
-        counts=torch.tensor([count]),
-        max_predictions=count,
+    masked = mask_text(
+        rows.ids[0].tolist(),
+        rows.is_special[0].tolist(),
         mask_id=tokenizer.mask_id,
         vocab_size=tokenizer.vocab_size,
-        generator=torch.Generator().manual_seed(seed),
+        seed=seed,
+        masked_lm_prob=masked_lm_prob,
         actions=actions,
     )
     positions = masked.positions[0].tolist()

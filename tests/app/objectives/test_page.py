@@ -69,7 +69,7 @@ def test_one_in_detail_is_the_cores(page: AppTest, folder: Path, name: str) -> N
         papers = [rate.paper for rate in shares]
         assert list(numbers(charts["counts"][0]["x"])) == pytest.approx(papers)
     for claim in OBJECTIVES[name].wrong:
-        assert claim.source in said(app)
+        assert f"| {claim.told} | {claim.true} | [{claim.source[0].paper.short}](" in said(app)
 
 
 def test_the_answer_is_the_cores(page: AppTest, folder: Path) -> None:

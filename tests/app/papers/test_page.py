@@ -19,6 +19,7 @@ from app.papers.page import (
     SCORES,
     TOPICS,
     TRANSFORMER,
+    WAYS,
 )
 from app.tokens.page import VIEWS as TOKENS_VIEWS
 from bertcore.papers import read_papers
@@ -103,7 +104,24 @@ def test_the_transformer_and_the_reading_list() -> None:
     assert listed == [paper.url for paper in LITERATURE.papers]
 
 
-@pytest.mark.parametrize("view", [SCORES, NUMBERS, TRANSFORMER])
+def test_each_way_reads_what_its_head_reads() -> None:
+    app = opened(papers_view=WAYS)
+    (chart,) = charts(app)
+    texts = [note["text"] for note in chart["layout"]["annotations"]]
+    boxes = [shape for shape in chart["layout"]["shapes"] if shape["type"] == "rect"]
+    lines = [shape for shape in chart["layout"]["shapes"] if shape["type"] == "line"]
+    assert texts.count("BERT") == len(LITERATURE.ways)
+    said_by_heads = [answer for way in LITERATURE.ways for answer in way.says.values()]
+    assert [text[3:-4] for text in texts if text[3:-4] in said_by_heads] == said_by_heads
+    assert len(lines) == len(said_by_heads)
+    inputs = sum(len(way.inputs) for way in LITERATURE.ways)
+    assert len(boxes) == inputs + len(said_by_heads) + len(LITERATURE.ways)
+    shown = said(app)
+    for way in LITERATURE.ways:
+        assert f"| {way.head} | {way.sets} | `--task {way.task}` |" in shown
+
+
+@pytest.mark.parametrize("view", [SCORES, NUMBERS, WAYS, TRANSFORMER])
 def test_each_column_of_a_table_has_a_name(view: str) -> None:
     tables = [box.value for box in opened(papers_view=view).markdown if "| --- |" in box.value]
     assert tables

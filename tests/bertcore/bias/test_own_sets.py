@@ -88,6 +88,17 @@ def test_sets_without_texts_are_refused(tmp_path: Path, examples: object) -> Non
         read_association(path)
 
 
+@pytest.mark.parametrize("sets", [("targ1", "targ2"), ("attr1", "attr2")])
+def test_sets_that_overlap_are_refused(tmp_path: Path, sets: tuple[str, str]) -> None:
+    path = tmp_path / "a.json"
+    parts = ("targ1", "targ2", "attr1", "attr2")
+    examples = {p: [f"{p} one", "Nurse " if p in sets else f"{p} two"] for p in parts}
+    examples[sets[1]][1] = "nurse"
+    path.write_text(json.dumps({p: {"category": p, "examples": examples[p]} for p in parts}))
+    with pytest.raises(ValueError, match=f"'nurse' is in the sets '{sets[0]}' and '{sets[1]}'"):
+        read_association(path)
+
+
 def test_two_sets_of_one_name_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     parts = ("targ1", "targ2", "attr1", "attr2")

@@ -81,6 +81,8 @@ def test_notes_name_pieces_and_sizes(bert: Bert) -> None:
         (["[X] was [MASK]."], [WOMEN], ["good"], "at least two"),
         (["[X] was [MASK]."], [WOMEN, Group("none", ())], ["good"], "'none' has no word"),
         (["[X] was [MASK]."], [WOMEN, Group("more", ("She",))], ["good"], "in the groups"),
+        (["[X] was [MASK]."], [WOMEN, Group("men", ("he", "he"))], ["good"], "twice in the group"),
+        (["[X] was [MASK]."], [WOMEN, MEN], ["good", "good"], "twice in the fillers"),
         (["[X] was [MASK]."], [WOMEN, MEN], [], "no filler"),
         (["[X] was [MASK]."], [WOMEN, MEN], ["\u4e00"], "cannot be written"),
         (["[X] was [MASK]."], [WOMEN, MEN], ["[SEP]"], "special token"),

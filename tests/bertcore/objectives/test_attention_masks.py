@@ -37,6 +37,8 @@ def test_causal_labels_are_the_next_tokens() -> None:
     assert not found.allowed[:-1][found.labels[:-1] != IGNORED][:, -1].any()
     with pytest.raises(ValueError, match="expected at least 2"):
         causal(Row(np.array([2]), np.array([True]), np.array([True])))
+    with pytest.raises(ValueError, match="0 tokens"):
+        causal(Row(np.array([2, 3]), np.array([True, True]), np.array([True, True])))
 
 
 def test_unilm_draws_its_masks_by_their_shares() -> None:

@@ -11,6 +11,7 @@ from bertcore.objectives.counting import NUM_DRAWS, count, objective_of
 from bertcore.objectives.draw import Given
 from bertcore.objectives.row import IGNORED
 from bertcore.objectives.table import OBJECTIVES
+from bertcore.papers import read_papers
 from tests.bertcore.objectives.rows import PIECES, row_of
 
 LONG = Given(
@@ -126,4 +127,10 @@ def test_each_entry_is_whole(name: str) -> None:
     assert 2017 < entry.year < 2024
     assert entry.formula.startswith("L = ")
     assert entry.wrong
-    assert all(said and true and source for said, true, source in entry.wrong)
+
+
+def test_claims_name_objectives_that_are_there() -> None:
+    named = {name for claim in read_papers().claims for name in claim.objectives}
+    assert named == set(OBJECTIVES)
+    assert "R3L" in " ".join(claim.told for claim in OBJECTIVES["replaced-tokens"].wrong)
+    assert read_papers().claims_about("R3L") == ()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bertcore.config import bert_base, bert_of
+from bertcore.finetuning.tasks import TASKS
 from bertcore.objectives.masking import MASKED_LM_PROB
 from bertcore.papers import FILE, Source, parse_papers, read_papers
 
@@ -22,7 +23,7 @@ def true_of(word: str) -> str:
 
 def test_each_entry_has_a_source_that_can_be_found() -> None:
     sources: list[Source] = []
-    for group in (LITERATURE.facts, LITERATURE.contrasts, LITERATURE.claims):
+    for group in (LITERATURE.facts, LITERATURE.contrasts, LITERATURE.ways, LITERATURE.claims):
         for entry in group:
             assert entry.source, entry
             sources += entry.source
@@ -45,6 +46,7 @@ def test_each_entry_has_a_source_that_can_be_found() -> None:
         ('{ paper = "bert", where = "table 5" }', '{ paper = "me", where = "x" }', "'me'"),
         ('{ paper = "bert", where = "table 5" }', '{ paper = "bert", where = " " }', "no place"),
         ("[84.4, 88.4, 86.7, 92.7, 88.5]", "[84.4, 88.4]", "2 scores.* 5 columns"),
+        ('says = { 0 = "positive" }', 'says = { 5 = "positive" }', "input 5.* 0 to 4"),
     ],
 )
 def test_an_entry_without_source_or_score_is_refused(old: str, new: str, match: str) -> None:
@@ -130,6 +132,36 @@ def test_differences_are_from_the_first_row() -> None:
     assert objectives.differences()[2] == (-2.3, -4.1, -9.2, -0.6, -10.7)
     with pytest.raises(KeyError, match="nothing"):
         LITERATURE.ablation("nothing")
+
+
+def test_ways_are_tasks_that_can_be_trained() -> None:
+    heads = {way.task: TASKS[way.task] for way in LITERATURE.ways}
+    assert list(heads) == ["pair", "classify", "qa", "tag"]
+    for way in LITERATURE.ways:
+        assert way.inputs[0] == "[CLS]"
+        assert way.inputs[-1] == "[SEP]"
+        reads = sorted(way.says)
+        if way.task in ("pair", "classify"):
+            assert reads == [0]
+        else:
+            assert not {"[CLS]", "[SEP]"} & {way.inputs[place] for place in reads}
+
+
+def test_scores_without_fine_tuning_are_in_order() -> None:
+    """The paper's best is 0.3 behind fine-tuning; its first row is Base fine-tuned."""
+    features = LITERATURE.ablation("features")
+    points = [row[0] for row in features.differences()]
+    assert points == [0, -5.4, -1.5, -0.9, -0.8, -0.5, -0.3]
+
+
+def test_the_sizes_have_as_many_layers_as_they_say() -> None:
+    """The middle row is Base, and each score grows with layers, heads and width."""
+    sizes = LITERATURE.ablation("size")
+    (base, _), *others = sizes.rows
+    assert base.startswith(FACTS["Layers, width, heads"].base.split(",")[0])
+    for column in range(len(sizes.columns)):
+        scores = [row[1][column] for row in others]
+        assert scores == sorted(scores)
 
 
 def test_the_manual_counts_the_claims() -> None:

@@ -1,0 +1,29 @@
+"""Tables whose rows name their sources, as Markdown with links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import streamlit as st
+
+from bertcore.papers import Literature, Source
+
+
+def show_contrasts(literature: Literature) -> None:
+    """Draw the Transformer beside BERT, a row an aspect."""
+    rows = [
+        (f"**{one.aspect}**", one.transformer, one.bert, links(one.source))
+        for one in literature.contrasts
+    ]
+    st.markdown(markdown_table(("Aspect", "Transformer (2017)", "BERT (2018)", "Source"), rows))
+
+
+def links(sources: Iterable[Source]) -> str:
+    """Return sources as Markdown links; Streamlit opens them in a new tab."""
+    return "; ".join(f"[{one.paper.short}]({one.paper.url}), {one.where}" for one in sources)
+
+
+def markdown_table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """Return a table of a head and rows of Markdown cells."""
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
