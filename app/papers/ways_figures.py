@@ -9,7 +9,7 @@ import pandas as pd
 from bertcore.papers import Way
 
 from ..plots import theme
-from ..plots.figure import Figure
+from ..plots.figure import Figure, Properties
 
 _ROOM = 5.0
 """Height of a way, in rows of boxes."""
@@ -59,13 +59,12 @@ def _draw(fig: Figure, way: Way, low: float) -> None:
             continue
         _box(fig, left, right, low + 2.9, _READ)
         _text(fig, middle, low + 3.3, f"<b>{theme.escape(answer)}</b>")
-        line = {"color": theme.ACCENT, "width": 3}
-        ends = {"x0": middle, "x1": middle, "y0": low + 2.2, "y1": low + 2.9}
-        fig.add_shape(type="line", line=line, **ends)
+        ends: Properties = {"x0": middle, "x1": middle, "y0": low + 2.2, "y1": low + 2.9}
+        fig.add_shape(type="line", line={"color": theme.ACCENT, "width": 3}, **ends)
 
 
 def _box(fig: Figure, left: float, right: float, low: float, colour: str) -> None:
-    sides = {"x0": left, "x1": right, "y0": low, "y1": low + 0.8}
+    sides: Properties = {"x0": left, "x1": right, "y0": low, "y1": low + 0.8}
     fig.add_shape(type="rect", line={"width": 0}, fillcolor=colour, **sides)
 
 

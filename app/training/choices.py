@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.checkpoints import DEFAULT
+from bertcore.configs.data import MASKED_LM_PROB, OBJECTIVES, OWN_SHARES
+from bertcore.objectives.counting import objective_of
 from bertcore.pretraining.data.bundled import NOVEL
+from bertcore.pretraining.objectives import objective_named
 
 from ..access import training
 from ..access.policy import policy
@@ -15,7 +19,6 @@ from .fields import (
     LENGTH_UNIT,
     LENGTH_UNITS,
     OBJECTIVE,
-    OBJECTIVES,
     SOURCE,
     SOURCES,
     START_FROM,
@@ -47,10 +50,8 @@ HELP_OPTIMIZER = (
     "muon: Muon on the encoder's matrices, AdamW on the rest. adamw: AdamW on all, near to the "
     "Adam that BERT was trained with. BERT was also trained with dropout 0.1; a run here has none."
 )
-HELP_OBJECTIVE = (
-    "Words and pairs: masked words and next sentences, from pairs of text, as BERT. Words alone: "
-    "masked words from rows packed full of running text, as RoBERTa; there is no pair score then."
-)
+HELP_OBJECTIVE = "The page Objectives shows each on a text of yours."
+FROM_NOISE = " It has an encoder and a decoder, as deep each, and begins from noise."
 
 
 def choose_text() -> str:
@@ -109,10 +110,26 @@ def choose_kind() -> tuple[str, str]:
     """Draw the choice of initialization and objective; return both."""
     row = st.container(horizontal=True)
     start = one_of("Start from", STARTS, START_FROM, where=row, with_label=True, help=HELP_START)
-    objective = one_of(
-        "Learns", OBJECTIVES, OBJECTIVE, where=row, with_label=True, help=HELP_OBJECTIVE
+    row.selectbox(
+        "Learns",
+        list(OBJECTIVES),
+        format_func=_title_of,
+        key=OBJECTIVE.key(),
+        help=HELP_OBJECTIVE,
+        width=380,
     )
-    return start, objective
+    objective = objective_named(OBJECTIVE.value)
+    ideas = " ".join(objective_of(part).idea for part in objective.parts)
+    st.caption(ideas + ("" if objective.is_ours else FROM_NOISE))
+    return start, objective.name
+
+
+def _title_of(name: str) -> str:
+    """Return an objective by its parts and the model that was trained with it."""
+    parts = [objective_of(part) for part in objective_named(name).parts]
+    first, *others = (part.title for part in parts)
+    titles = " + ".join([first, *(title[0].lower() + title[1:] for title in others)])
+    return f"{titles} ({parts[-1].model})"
 
 
 def kept_checkpoints() -> int:
@@ -126,6 +143,7 @@ Options = dict[str, object]
 def choose_model(start: str, objective: str) -> list[str]:
     """Draw the choice of shape and schedule; return all as options of the command."""
     options: Options = {"--objective": objective}
+    learned = objective_named(objective)
     if start == "checkpoint":
         options |= {"--from-checkpoint": _choose_checkpoint(), "--max-seq-length": _choose_row()}
     else:
@@ -143,14 +161,16 @@ def choose_model(start: str, objective: str) -> list[str]:
         with right:
             hidden = st.selectbox("Width", HIDDEN_SIZES, index=1, key="shape_hidden")
             row = _choose_row()
+        if learned.family != "bert":
+            options |= {"--family": learned.family}
         options |= {
-            "--start": start,
+            "--start": start if learned.is_ours else "noise",
             "--layers": layers,
             "--hidden": hidden,
             "--vocab-size": pieces,
         }
         options |= {"--max-seq-length": row}
-    options |= _choose_schedule()
+    options |= _choose_schedule(objective)
     return [str(part) for option in options.items() for part in option]
 
 
@@ -181,7 +201,7 @@ def _choose_checkpoint() -> str:
     return source or chosen
 
 
-def _choose_schedule() -> Options:
+def _choose_schedule(objective: str) -> Options:
     with st.expander("More: batch, optimiser, schedule"):
         left, right = st.columns(2)
         batch = left.selectbox("Rows of a step", BATCH_SIZES, index=2, key="shape_batch")
@@ -207,7 +227,9 @@ def _choose_schedule() -> Options:
             key="shape_save",
             help=f"The newest {kept_checkpoints()} checkpoints are kept.",
         )
+        share = _choose_share(right, objective)
     return {
+        **share,
         "--batch-size": batch,
         "--optimizer": optimizer,
         "--learning-rate": f"{rate:g}",
@@ -216,3 +238,19 @@ def _choose_schedule() -> Options:
         "--save-every": save,
         "--keep-checkpoints": kept_checkpoints(),
     }
+
+
+def _choose_share(where: DeltaGenerator, objective: str) -> Options:
+    """Draw the share of hidden tokens, where the objective has one; an option if it is changed."""
+    if not objective_named(objective).has_shares:
+        return {}
+    usual = round(100 * OWN_SHARES.get(objective, MASKED_LM_PROB))
+    percentage = where.number_input(
+        "Hidden tokens, %",
+        1,
+        99,
+        usual,
+        key=f"shape_share_{objective}",
+        help=f"Or removed, or predicted; {usual} is its paper's.",
+    )
+    return {} if percentage == usual else {"--masked-lm-prob": f"{percentage / 100:g}"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bertcore.configs.data import OBJECTIVES
 from bertcore.finetuning.tasks import TASKS
 
 from ..shell.state import Field
@@ -27,8 +28,6 @@ KIND = Field("training_kind", "pretrain", tuple(KINDS))
 SOURCE = Field("corpus", "novel", tuple(SOURCES))
 LENGTH_UNIT = Field("length_unit", LENGTH_UNITS[0], LENGTH_UNITS)
 START_FROM = Field("start_from", "warm", tuple(STARTS))
-OBJECTIVES = {"mlm+nsp": "Words and pairs", "mlm": "Words alone"}
-"""Those that the form offers; the command line has more."""
 OBJECTIVE = Field("objective", "mlm+nsp", tuple(OBJECTIVES))
 
 OF_FORM = (SOURCE, LENGTH_UNIT, START_FROM, OBJECTIVE)

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
-from bertcore.checkpoints.source import resolve
+from bertcore.checkpoints.files import find_files
+from bertcore.checkpoints.folder import find_checkpoint
+from bertcore.checkpoints.source import is_remote, resolve
+from bertcore.config import BertConfig
+from bertcore.configs import DataConfig
+from bertcore.pretraining import check_objective
 from bertcore.pretraining.data.bundled import NOVEL
 from bertcore.pretraining.data.split import split_held_out
+from bertcore.pretraining.objectives import objective_named
+from bertcore.shapes import shape_from_hf, shape_of
 
 from ..access import checkpoints, places, visits
 from ..access.policy import policy
 from ..access.room import check_room as check_disk
+from ..plots.untrusted_text import plain
 from ..shell import frame
 from . import choices, process
 from .new_run import choose_name, explaining_full_disk, new_run, show_at_once
@@ -43,7 +51,15 @@ def show_form(folder: Path) -> None:
         length = choices.choose_length()
     with right:
         options = [*length, *choices.choose_model(start, objective)]
-    if st.button("Start training", type="primary", icon=":material/play_arrow:"):
+    reason = why_not(options)
+    if reason is not None:
+        st.warning(plain(reason), icon=":material/block:")
+    if st.button(
+        "Start training",
+        type="primary",
+        icon=":material/play_arrow:",
+        disabled=reason is not None,
+    ):
         with frame.guard(stop=True), explaining_full_disk(folder):
             run = _start(folder, name, _read_choice(source), options)
         show_at_once(run)
@@ -123,6 +139,51 @@ def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> P
     return run
 
 
+def why_not(options: Sequence[str]) -> str | None:
+    """Return the sentence with which the command would refuse the objective; None if it would not.
+
+    Of a checkpoint that is not on this machine nothing is known before it is fetched.
+
+    Args:
+        options: Of the command, each followed by its value.
+    """
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    share = given.get("--masked-lm-prob")
+    config = DataConfig.for_length(
+        int(given["--max-seq-length"]),
+        objective=given["--objective"],
+        masked_lm_prob=None if share is None else float(share),
+    )
+    try:
+        shape = _shape(given)
+        if shape is not None:
+            check_objective(shape, config, goes_on=FROM in given)
+    except (ValueError, RuntimeError, OSError) as reason:
+        return frame.sentence_of(reason)
+    return None
+
+
+def _shape(given: Mapping[str, str]) -> BertConfig | None:
+    """Return the shape of the network that is asked for; None of a checkpoint to be fetched.
+
+    Raises:
+        ValueError: If the checkpoint is not offered, is none, or of another architecture.
+        RuntimeError: If its files are damaged.
+    """
+    if FROM not in given:
+        return shape_of(
+            given.get("--family", "bert"),
+            vocab_size=int(given["--vocab-size"]),
+            num_hidden_layers=int(given["--layers"]),
+            hidden_size=int(given["--hidden"]),
+        )
+    source = checkpoints.place(given[FROM])
+    if is_remote(source):
+        return None
+    folder = find_checkpoint(resolve(source))
+    return shape_from_hf(find_files(folder, allow_pickle=True).read_config())  # no weights are read
+
+
 def _minutes(options: Sequence[str]) -> float | None:
     """Return the length of a run; None if it is given in steps."""
     given = dict(zip(options[::2], options[1::2], strict=True))
@@ -141,7 +202,9 @@ def written_bytes(options: Sequence[str]) -> int:
     else:
         hidden, layers = int(given["--hidden"]), int(given["--layers"])
         vectors = int(given["--vocab-size"]) + int(given["--max-seq-length"])
-        num_bytes = 4 * hidden * (vectors + 12 * hidden * layers)
+        # A decoder's layer has a second attention: 16 matrices of D x D, and 12 of an encoder's.
+        is_encoder = objective_named(given["--objective"]).is_ours
+        num_bytes = 4 * hidden * (vectors + (12 if is_encoder else 28) * hidden * layers)
     # One more is there while the oldest is deleted.
     return 3 * num_bytes * (int(given["--keep-checkpoints"]) + 1)
 

@@ -163,8 +163,8 @@ def read_association(path: Path) -> NamedAssociation:
     )
     if len(first) < 2 or len(second) < 2:
         raise ValueError(f"{what}; two of its sets have the same category.")
-    for sets in (first, second):
-        _check_apart(path, sets)
+    for two in (first, second):
+        _check_apart(path, two)
     return NamedAssociation(path.stem, _test(first, second))
 
 

@@ -2,7 +2,7 @@
 
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
 from bertcore.objectives.masking import Masked, mask_tokens, num_masked
-from bertcore.pretraining.check_settings import check_settings
+from bertcore.pretraining.check_settings import check_objective, check_settings
 from bertcore.pretraining.data.batches import Batch, fixed_batches
 from bertcore.pretraining.data.corpus import (
     PackedCorpus,
@@ -38,6 +38,7 @@ __all__ = [
     "RunFolder",
     "TrainConfig",
     "check_inputs",
+    "check_objective",
     "check_settings",
     "create_instances",
     "create_packed_rows",

@@ -18,17 +18,9 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
             fewer than two rows for pairs, the device or the compiler is not there, or the batch
             cannot be divided.
     """
-    long_phase = data_config.long_phase()
-    for name, config in (("max_seq_length", data_config), ("long_seq_length", long_phase)):
-        if config is not None and config.max_seq_length > shape.max_position_embeddings:
-            raise ValueError(
-                f"{name} {config.max_seq_length} is longer than the "
-                f"{shape.max_position_embeddings} position embeddings. Lower it."
-            )
+    check_objective(shape, data_config, goes_on=train_config.start == "checkpoint")
     objective = objective_named(data_config.objective)
-    objective.check(shape, data_config)
-    if train_config.start == "checkpoint":
-        objective.check_start(shape)
+    long_phase = data_config.long_phase()
     if train_config.compile == "on" and not objective.is_ours:
         raise ValueError(
             f"compile is 'on', and the objective {objective.name!r} trains a network of "
@@ -45,3 +37,28 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
         minutes=train_config.minutes,
         is_sharded=processes.are_sharding,
     )
+
+
+def check_objective(shape: BertConfig, config: DataConfig, *, goes_on: bool) -> None:
+    """Refuse an objective that a network of this shape cannot be trained with.
+
+    Args:
+        shape: Of the network as it was asked for, or of the checkpoint.
+        config: The objective, its rows and its share of hidden tokens.
+        goes_on: Whether training goes on from a checkpoint of that shape.
+
+    Raises:
+        ValueError: If the rows are longer than the position table, the network does not fit the
+            objective, more tokens are to be hidden than a short pair has, or the segment table has
+            fewer than two rows for pairs.
+    """
+    for name, phase in (("max_seq_length", config), ("long_seq_length", config.long_phase())):
+        if phase is not None and phase.max_seq_length > shape.max_position_embeddings:
+            raise ValueError(
+                f"{name} {phase.max_seq_length} is longer than the "
+                f"{shape.max_position_embeddings} position embeddings. Lower it."
+            )
+    objective = objective_named(config.objective)
+    objective.check(shape, config)
+    if goes_on:
+        objective.check_start(shape)

@@ -30,6 +30,7 @@ class NextTokens(MaskedWords):
     """
 
     name = "causal"
+    parts = ("causal",)
     draws_on_device = True
     has_shares = False
     fills_masks = False

@@ -218,6 +218,7 @@ class T5Spans(Denoising):
     """
 
     name = "denoise-t5"
+    parts = ("t5-spans",)
     num_added_tokens = NUM_SENTINELS
 
     def tokenizer(self, tokenizer: Tokenizer) -> Tokenizer:
@@ -297,6 +298,7 @@ class BartNoise(_OnBart):
     """
 
     name = "denoise-bart"
+    parts = ("bart-infilling", "bart-sentences")
 
     def corrupt(
         self, row: Row, pieces: Pieces, source: np.random.Generator, config: DataConfig
@@ -313,6 +315,7 @@ class MassFragment(_OnBart):
     """
 
     name = "mass"
+    parts = ("mass",)
     uses_shares = True
 
     def corrupt(

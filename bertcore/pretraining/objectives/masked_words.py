@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import torch
 from torch import nn
@@ -30,6 +31,7 @@ class MaskedWords(Objective):
     """
 
     name = "mlm"
+    parts: ClassVar[tuple[str, ...]] = ("masked-words",)
     draws_on_device = True
     is_berts = True
     can_have_teacher = True
@@ -74,6 +76,7 @@ class MaskedWordsAndPairs(MaskedWords):
     """
 
     name = "mlm+nsp"
+    parts = ("masked-words", "next-sentence")
     heads = ALL_HEADS
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:
@@ -107,6 +110,8 @@ class MaskedWordsAndOrder(MaskedWords):
     """
 
     name = "mlm+sop"
+    parts = ("masked-words", "sentence-order")
+    family = "albert"
     heads = frozenset({"pooler", "mlm", "sop"})
     is_berts = False
     can_have_teacher = False

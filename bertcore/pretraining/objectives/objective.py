@@ -55,6 +55,10 @@ class Objective(ABC):
 
     name: ClassVar[str]
     """As `--objective` takes it."""
+    parts: ClassVar[tuple[str, ...]]
+    """What it is made of, by the names of `bertcore.objectives.table`."""
+    family: ClassVar[str] = "bert"
+    """The network that has its heads, as `--family` takes it."""
     heads: ClassVar[frozenset[str]] = frozenset({"mlm"})
     """Heads of the network, which say as what class a checkpoint is saved."""
     draws_on_device: ClassVar[bool] = False

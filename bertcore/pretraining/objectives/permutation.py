@@ -59,6 +59,7 @@ class PermutedWords(Objective):
     """
 
     name = "plm"
+    parts = ("permutation",)
     fills_masks = False
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:

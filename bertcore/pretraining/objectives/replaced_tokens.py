@@ -77,6 +77,7 @@ class ReplacedTokens(Objective):
     """
 
     name = "rtd"
+    parts = ("replaced-tokens",)
     heads = DISCRIMINATOR_HEADS
     draws_on_device = True
     fills_masks = False

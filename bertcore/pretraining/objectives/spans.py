@@ -57,6 +57,7 @@ class Spans(Objective):
     """
 
     name = "span-sbo"
+    parts = ("spans",)
 
     def companion(
         self,

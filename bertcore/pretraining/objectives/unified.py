@@ -54,6 +54,7 @@ class LimitedAttention(MaskedWords):
     """
 
     name = "unilm"
+    parts = ("unilm",)
     draws_on_device = False
     is_berts = False
     can_have_teacher = False

@@ -25,6 +25,7 @@ class WholeWords(MaskedWords):
     """
 
     name = "wwm"
+    parts = ("whole-words",)
     draws_on_device = False
     is_berts = False
     best_by = "loss"

@@ -1,16 +1,26 @@
 """The training page on a real tiny run."""
 
 import json
+import shlex
 import shutil
 
 import pytest
 import streamlit as st
 
+from app.plots.untrusted_text import plain
 from app.training import process as training_process
 from app.training import runs as training_runs
 from bertcore.analysis.heads.entropy_history import head_history
-from bertcore.pretraining import DataConfig, OptimizerConfig, TrainConfig, start_run
+from bertcore.configs.data import OBJECTIVES
+from bertcore.pretraining import (
+    DataConfig,
+    OptimizerConfig,
+    TrainConfig,
+    check_settings,
+    start_run,
+)
 from bertcore.pretraining.data.bundled import NOVEL, RECORDED_RUN
+from bertcore.shapes import shape_from_hf
 from bertcore.training.probes import read_probes
 from bertcore.training.run_lock import lock_run
 from tests.support.opened import button, page_of
@@ -271,7 +281,7 @@ def test_a_checkpoint_brings_shape_and_vocabulary(page, runs, started):
     shown = [box.label for box in (*at.selectbox, *at.number_input)]
     assert not {"Layers", "Width", "Word pieces"} & set(shown)
     assert at.selectbox(key="start_checkpoint").value == begin  # what is open in the sidebar
-    at.segmented_control(key="objective").set_value("mlm").run()
+    at.selectbox(key="objective").set_value("mlm").run()
     button(at, "Start training").click().run()
     assert not at.exception
     given = options_of(started)
@@ -289,6 +299,82 @@ def test_a_start_from_nothing_has_a_shape(page, started, start):
     assert (given["--start"], given["--objective"]) == (start, "mlm+nsp")
     assert {"--layers", "--hidden", "--vocab-size"} <= set(given)
     assert "--from-checkpoint" not in given
+
+
+def test_every_objective_is_offered_and_starts(page, runs, started):
+    """With the options that the command needs for it, and one sentence on what it is."""
+    page.query_params.update({"training_view": "Start a run", "start_from": "warm"})
+    at = page.run()
+    assert list(at.selectbox(key="objective").options)[:2] == [
+        "Masked words + next sentence (BERT)",
+        "Masked words (BERT, RoBERTa)",
+    ]
+    said = set()
+    for name in OBJECTIVES:
+        at.selectbox(key="objective").set_value(name).run()
+        assert not at.exception
+        assert not at.warning
+        (start,) = (one for one in at.button if one.label == "Start training")
+        assert not start.disabled
+        given = command_of(at)
+        assert given["--objective"] == name
+        assert given.get("--family") == ("albert" if name == "mlm+sop" else None)
+        is_writer = name in ("denoise-t5", "denoise-bart", "mass")
+        assert given["--start"] == ("noise" if is_writer else "warm")
+        said.add(" ".join(caption.value for caption in at.caption))
+    assert len(said) == len(OBJECTIVES)
+    assert any("begins from noise" in one for one in said)
+
+
+def test_an_objective_that_cannot_go_on_from_a_checkpoint_is_refused(page, runs, started):
+    """In the sentence that the command has."""
+    begin = runs / "mine" / "checkpoints" / "step-16"
+    shape = shape_from_hf(json.loads((begin / "config.json").read_text()))
+    query = {"training_view": "Start a run", "start_from": "checkpoint", "checkpoint": str(begin)}
+    page.query_params.update(query)
+    at = page.run()
+    refused = []
+    for name in OBJECTIVES:
+        at.selectbox(key="objective").set_value(name).run()
+        assert not at.exception
+        reason = refusal_of(name, shape)
+        if reason is not None:
+            refused.append(name)
+            assert plain(reason)[1:] in at.warning[0].value
+        (start,) = (one for one in at.button if one.label == "Start training")
+        assert start.disabled == bool(at.warning) == (name in refused)
+    assert {"rtd", "mlm+sop", "denoise-t5", "denoise-bart", "mass"} <= set(refused)
+    assert not {"mlm+nsp", "mlm", "wwm", "span-sbo", "causal", "unilm", "plm"} & set(refused)
+
+
+def test_the_share_of_hidden_tokens_is_an_option_where_it_is_changed(page, started):
+    page.query_params.update({"training_view": "Start a run", "objective": "mass"})
+    at = page.run()
+    assert at.number_input(key="shape_share_mass").value == 50
+    assert "--masked-lm-prob" not in command_of(at)
+    at.number_input(key="shape_share_mass").set_value(30).run()
+    assert command_of(at)["--masked-lm-prob"] == "0.3"
+    at.selectbox(key="objective").set_value("causal").run()  # hides nothing
+    assert "--masked-lm-prob" not in command_of(at)
+    at.selectbox(key="objective").set_value("mlm+nsp").run()
+    at.number_input(key="shape_share_mlm+nsp").set_value(90).run()
+    assert "hides" in at.warning[0].value
+
+
+def refusal_of(name, shape):
+    """Return the command's sentence, None where it starts."""
+    data = DataConfig.for_length(64, objective=name)
+    try:
+        check_settings(shape, TrainConfig(start="checkpoint", steps=1, device="cpu"), data)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def command_of(at):
+    """Return the options of the command that is shown, which Start gives too."""
+    words = shlex.split(at.code[-1].value.partition(" --corpus")[0])[2:]
+    return dict(zip(words[::2], words[1::2], strict=True))
 
 
 def test_a_server_that_forbids_training_only_shows_it(page, runs, monkeypatch):
