@@ -2,7 +2,8 @@
 
     python docs/make_pictures.py [--treebank FILE.conllu[.xz]] [NAME ...]
 
-Pictures go to `docs/pictures`, numbers between the marks in `docs/find-a-head.md`. It needs what
+Pictures go to `docs/pictures`, numbers between the marks in `docs/find-a-head.md` and
+`docs/find-the-layer.md`. It needs what
 `make install` installs (Playwright and a Chromium). `--treebank` also measures the direct object on
 a file of trees; without it, the numbers of the last time stay.
 """
@@ -36,11 +37,13 @@ from bertcore.analysis.heads.texts import (  # noqa: E402
     bundled_trees,
     read_texts,
 )
+from bertcore.analysis.patching import REGIONS, bundled_texts, patch_texts  # noqa: E402
 from tests.support.browser.running import running_app  # noqa: E402
 from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser  # noqa: E402
 from tests.support.browser.visit import TIMEOUT_MS, Visit  # noqa: E402
 
 GUIDE = ROOT / "docs" / "find-a-head.md"
+LAYER_GUIDE = ROOT / "docs" / "find-the-layer.md"
 FOLDER = ROOT / "docs" / "pictures"
 MAX_BYTES = 150_000
 COLOURS = 200
@@ -73,6 +76,38 @@ def own_numbers() -> str:
     return answers(report, (PREVIOUS, OBJECT, TO_VERB))
 
 
+def layer_numbers() -> str:
+    """Return where the shipped checkpoint decides the number of the verb, on our forty pairs."""
+    bert, texts = bertcore.load("default"), bundled_texts()
+    found = {part: patch_texts(bert, texts, part) for part in ("state", "head")}
+    state, heads = found["state"], found["head"].shares
+    needed = patch_texts(bert, texts, "state", "noising").shares
+    mask, subject = REGIONS.index("the mask"), REGIONS.index("what differs")
+    rows = ["| layer | the subject | the mask | the mask is needed |", "| :-- | --: | --: | --: |"]
+    for layer in range(len(state.shares.mean)):
+        cells = [
+            f"{interval.mean[layer, place]:.1%} ({interval.low[layer, place]:.1%} to "
+            f"{interval.high[layer, place]:.1%})"
+            for interval, place in ((state.shares, subject), (state.shares, mask), (needed, mask))
+        ]
+        rows.append(f"| {layer or 'embeddings'} | {' | '.join(cells)} |")
+    best = int(heads.mean.argmax())
+    layer, head = divmod(best, heads.mean.shape[1])
+    half = int((state.shares.mean[:, mask] > state.shares.mean[:, subject]).argmax())
+    return "\n".join(
+        [
+            f"{state.num_pairs} of {len(texts)} pairs; on average the logit differences of the two "
+            f"versions are {float(state.difference.mean):.1f} apart.",
+            "",
+            *rows,
+            "",
+            f"From layer {half} on, the mask holds more of the number than the subject. The head "
+            f"that brings back most is {layer}.{head}: {heads.mean[layer, head]:.1%} "
+            f"({heads.low[layer, head]:.1%} to {heads.high[layer, head]:.1%}).",
+        ]
+    )
+
+
 def treebank_numbers(path: Path) -> str:
     """Return the answers for the direct object on a file of trees."""
     data = path.read_bytes()
@@ -92,7 +127,7 @@ def write_between(text: str, mark: str, new: str) -> str:
     """
     pattern = re.compile(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", re.DOTALL)
     if not pattern.search(text):
-        raise ValueError(f"{GUIDE.name} has no mark <!-- {mark} --> ... <!-- end -->.")
+        raise ValueError(f"the guide has no mark <!-- {mark} --> ... <!-- end -->.")
     return pattern.sub(lambda match: f"{match[1]}\n{new}\n\n{match[2]}", text)
 
 
@@ -316,6 +351,8 @@ def main() -> None:
     if arguments.treebank is not None:
         text = write_between(text, "treebank", treebank_numbers(arguments.treebank))
     GUIDE.write_text(text, encoding="utf-8")
+    layers = write_between(LAYER_GUIDE.read_text(encoding="utf-8"), "layers", layer_numbers())
+    LAYER_GUIDE.write_text(layers, encoding="utf-8")
     if not arguments.numbers:
         draw(arguments.names or list(PICTURES))
 

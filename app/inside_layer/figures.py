@@ -30,8 +30,8 @@ NAMES = {
     "attention_bias": "biases of attention",
     "feed_forward": "feed-forward",
     "feed_forward_bias": "biases of feed-forward",
-    "final_bias": "biases of the masked-word head",
-    "decoder_bias": "the word's own bias",
+    "final_bias": "biases of the head",
+    "decoder_bias": "its own bias",
 }
 
 
@@ -57,7 +57,7 @@ def stairs(found: LogitAttribution) -> list[Stair]:
         steps.append(Stair(f"layer {layer}: attention", heads, theme.SEGMENT_A))
         steps.append(Stair(f"layer {layer}: feed-forward", neurons, theme.SEGMENT_B))
     steps.append(Stair("biases of the network", found.total(*BIASES), theme.SPECIAL))
-    steps.append(Stair("the word's own bias", found.total("decoder_bias"), theme.SPECIAL))
+    steps.append(Stair("its own bias", found.total("decoder_bias"), theme.SPECIAL))
     return steps
 
 

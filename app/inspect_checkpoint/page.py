@@ -12,6 +12,7 @@ from . import PAGE, counterfactuals, file_results
 from . import model as inspection
 from .choices import VIEW, VIEWS, WHY
 from .explain import choose_how, show_answer
+from .shares import can_share, show_shares
 from .task_views import view_of
 from .words import show_layers, show_parts, show_words
 
@@ -19,6 +20,7 @@ WHYS = {
     "words": "Words",
     "parts": "Embeddings",
     "layers": "Layers",
+    "shares": "Who wrote it",
     "swaps": "Counterfactuals",
 }
 EXAMPLE = "sentiment"
@@ -79,6 +81,8 @@ def show_text(page: frame.Page) -> None:
         del whys["parts"], whys["layers"]
     elif not inspection.has_layers(page.bert_key):
         del whys["layers"]
+    if not can_share(page.bert_key):
+        del whys["shares"]
     row = st.container(horizontal=True, vertical_alignment="center")
     why = one_of("Why", whys, WHY, where=row)
     with row:
@@ -90,6 +94,8 @@ def show_text(page: frame.Page) -> None:
             show_parts(page, query)
         elif why == "layers":
             show_layers(page, query)
+        elif why == "shares":
+            show_shares(page, query)
         else:
             show_words(page, query)
 

@@ -10,6 +10,7 @@ from ..shell import cache, frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
+from . import tuned_lens
 from .lens_figures import lens_figure, lens_table, rank_curves, ranks_table
 
 LENS_ROWS = 24
@@ -65,7 +66,22 @@ def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     positions = choose_window(page.trace.num_tokens) if whole else (position,)
     where = (page.text_a, page.text_b, masked, positions, 5)
     lens = cache.call(layer_predictions, page.bert_key, *where)
-    LENS.show(page, lens, drawn={"whole_sentence": whole}, masked=masked, positions=positions)
+    values = {"masked": masked, "positions": positions}
+    path = tuned_lens.find(page)
+    if path is None:
+        LENS.show(page, lens, drawn={"whole_sentence": whole}, **values)
+        tuned_lens.offer_fit(page)
+        return
+    other = tuned_lens.predictions(page, path, masked, positions)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown("**Plain lens**")
+        LENS.show(page, lens, drawn={"whole_sentence": whole}, **values)
+    with right:
+        st.markdown("**Tuned lens**")
+        drawn = {"whole_sentence": whole}
+        tuned_lens.TUNED_LENS.show(page, other, drawn=drawn, path=str(path), **values)
+    tuned_lens.show_gain(page, path)
 
 
 def choose_window(num_tokens: int) -> tuple[int, ...]:
@@ -88,4 +104,14 @@ def show_ranks(
     where = (page.text_a, page.text_b, masked, position, words)
     trajectories = cache.call(word_trajectories, page.bert_key, *where)
     drawn = {"original": original}
-    RANKS.show(page, trajectories, drawn=drawn, masked=masked, position=position, words=words)
+    values = {"masked": masked, "position": position, "words": words}
+    path = tuned_lens.find(page)
+    if path is None:
+        RANKS.show(page, trajectories, drawn=drawn, **values)
+        return
+    other = tuned_lens.trajectories(page, path, masked, position, words)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        RANKS.show(page, trajectories, drawn=drawn, **values)
+    with right:
+        tuned_lens.TUNED_RANKS.show(page, other, drawn=drawn, path=str(path), **values)

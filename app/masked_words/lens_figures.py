@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bertcore.analysis.tuned_lens import LensGain
 from bertcore.analysis.words.lens import Lens, Trajectories
 
 from ..plots import theme
 from ..plots.cells import cell_text
-from ..plots.figure import Figure, heatmap, scatter
+from ..plots.figure import Figure, heatmap, scatter, subplots
 from ..plots.formats import percent, shorten
 
 LIKE_ACCENT = ("#CC79A7", "#E4607A")
@@ -179,3 +180,38 @@ def ranks_table(trajectories: Trajectories) -> pd.DataFrame:
             for word, rank, p in zip(trajectories.words, ranks, values, strict=True)
         ]
     )
+
+
+def gain_curves(gain: LensGain) -> Figure:
+    """Draw how far each layer's words are from the last layer's, by both lenses."""
+    fig = subplots(1, 2, subplot_titles=("KL to the last layer, bits", "same best word"))
+    layers = list(range(len(gain.saved_bits.mean)))
+    lenses = (("plain lens", gain.plain, theme.SPECIAL), ("tuned lens", gain.tuned, theme.ACCENT))
+    for name, quality, colour in lenses:
+        for column, interval in enumerate((quality.bits, quality.agreement), start=1):
+            errors = {
+                "type": "data",
+                "symmetric": False,
+                "array": interval.high - interval.mean,
+                "arrayminus": interval.mean - interval.low,
+                "thickness": 1.5,
+            }
+            form = ":.2f" if column == 1 else ":.1%"
+            fig.add_trace(
+                scatter(
+                    x=layers,
+                    y=interval.mean,
+                    error_y=errors,
+                    mode="lines+markers",
+                    name=name,
+                    legendgroup=name,
+                    showlegend=column == 1,
+                    line={"color": colour, "width": 2.5},
+                    marker_size=7,
+                    hovertemplate=f"{name}, layer %{{x}}: %{{y{form}}}<extra></extra>",
+                ),
+                row=1,
+                col=column,
+            )
+    theme.plot_layout(fig, "", "layer (0: embeddings)", "", 330)
+    return fig

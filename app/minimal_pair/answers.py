@@ -25,6 +25,10 @@ SAME_TEXTS = (
     "The two versions are the same, so nothing differs. Take an example, or *Copy the first "
     "version* and change a word in it."
 )
+SAME_TOKENS = (
+    "The two versions differ as text but have the same tokens in this vocabulary, so nothing "
+    "differs for BERT. Change a word in the second version."
+)
 NO_QUESTION = (
     "BERT has no question to answer here: write \\[MASK\\] at the same place in both versions to "
     "compare its words, or make it a pair to compare the next-sentence answer."
@@ -80,7 +84,9 @@ def show_tokens(compared: Compared) -> bool:
     st.html(token_rows(compared.first, compared.second, compared.pair))
     differ = any(compared.pair.changed)
     if not differ:
-        st.info(SAME_TEXTS)
+        first, second = compared.first, compared.second
+        is_same = (first.text_a, first.text_b) == (second.text_a, second.text_b)
+        st.info(SAME_TEXTS if is_same else SAME_TOKENS)
     st.caption(f"**How to read this.** {HOW_TOKENS}")
     return differ
 

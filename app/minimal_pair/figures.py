@@ -122,8 +122,8 @@ def difference_map(
             colorbar=theme.bar_above("percentage points"),
         )
     )
-    ticks, tick_labels = _ticks(labels, changed)
-    room = _room(names)
+    ticks, tick_labels = ticks_of(labels, changed)
+    room = label_room(names)
     side = min(640, max(280, 26 * size))
     theme.plot_layout(fig, "", "attended to", "attends", side + room + 110)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})
@@ -169,8 +169,10 @@ def vector_strips(
             colorbar=theme.bar_above("1 − cosine"),
         )
     )
-    ticks, tick_labels = _ticks(labels, changed)
-    theme.plot_layout(fig, "", "", "layer (0: embeddings)", 28 * len(layers) + _room(names) + 76)
+    ticks, tick_labels = ticks_of(labels, changed)
+    theme.plot_layout(
+        fig, "", "", "layer (0: embeddings)", 28 * len(layers) + label_room(names) + 76
+    )
     fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})
     fig.update_xaxes(
         tickvals=ticks,
@@ -201,11 +203,12 @@ def strip_table(pair: MinimalPair, first: Trace, second: Trace) -> pd.DataFrame:
     ).astype({"position_first": "Int64", "position_second": "Int64"})
 
 
-def _room(names: Sequence[str]) -> int:
+def label_room(names: Sequence[str]) -> int:
+    """Return the pixels that names below a map take: those of many are turned."""
     return 6 * max(display_width(name) for name in names) if len(names) > 8 else 14
 
 
-def _ticks(labels: NDArray[np.object_], changed: Sequence[bool]) -> tuple[list[int], list[str]]:
+def ticks_of(labels: NDArray[np.object_], changed: Sequence[bool]) -> tuple[list[int], list[str]]:
     """Return which columns are named, changed ones first, and their names."""
     step = math.ceil(len(labels) / MOST_LABELS)
     kept: list[int] = []

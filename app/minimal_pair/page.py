@@ -4,23 +4,38 @@ import streamlit as st
 
 from ..plots.untrusted_text import plain
 from ..shell import frame
+from ..shell.one_of import one_of
+from ..shell.state import Field
 from . import PAGE
 from .answers import show_answers, show_tokens
 from .attention import show_attention, show_heads
 from .compared import compared
+from .many_pairs import show_many
+from .patching import show_patching
 from .vectors import show_vectors
 from .versions import Versions, choose_second
+
+WHAT, WHERE, MANY = "What differs", "Where it is decided", "Over many pairs"
+VIEWS = (WHAT, WHERE, MANY)
+VIEW = Field("pair_view", WHAT, VIEWS)
 
 
 @st.fragment
 def show(page: frame.Page, second: Versions) -> None:
     """Draw what differs; runs alone when a choice changes."""
     with frame.guard():
+        view = one_of("View", VIEWS, VIEW)
+        if view == MANY:
+            show_many(page)
+            return
         both = compared(page, second)
         is_other = second != (page.text_a, page.text_b)
         if is_other and both.second.truncation is not None:
             st.warning(f"Second version: {plain(both.second.truncation.sentence())}")
         if not show_tokens(both):
+            return
+        if view == WHERE:
+            show_patching(page, second)
             return
         show_answers(page, both)
         show_attention(page, both)

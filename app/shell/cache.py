@@ -21,6 +21,7 @@ import streamlit as st
 
 import bertcore
 from bertcore import Bert, Model, Trace
+from bertcore.analysis.tuned_lens import FILE_NAME as TUNED_LENS
 from bertcore.checkpoints.source import SHIPPED
 
 from ..access import checkpoints
@@ -332,7 +333,9 @@ def _stamp(place: str) -> tuple[tuple[str, int, int], ...]:
     try:
         if place in SHIPPED or not folder.is_dir():
             return ()
-        stats = [(path.name, path.stat()) for path in sorted(folder.iterdir()) if path.is_file()]
+        files = (path for path in sorted(folder.iterdir()) if path.is_file())
+        # A tuned lens that is fitted meanwhile does not change the checkpoint.
+        stats = [(path.name, path.stat()) for path in files if path.name != TUNED_LENS]
     except OSError:
         return ()  # opening it raises the error that says what is wrong
     return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)

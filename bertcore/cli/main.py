@@ -21,6 +21,7 @@ from bertcore.cli import (
     pretrain,
     text,
     train_tokenizer,
+    tuned_lens,
     what_if,
 )
 from bertcore.cli.errors import SentenceGroup
@@ -45,6 +46,7 @@ def build_app() -> typer.Typer:
         heads,
         what_if,
         compare,
+        tuned_lens,
         train_tokenizer,
         pretrain,
         finetune,

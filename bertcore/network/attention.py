@@ -200,12 +200,18 @@ class AttentionBlock(nn.Module, ABC):
 
     def combine(self, context: Tensor, hidden: Tensor) -> Tensor:
         """Join the heads, project, add the residual (and normalise): [B, T, D]."""
+        return self.add(self.write(context), hidden)
+
+    def write(self, context: Tensor) -> Tensor:
+        """Return what the block writes, [B, T, D], of the heads' context [B, H, T, K]."""
         joined = context.transpose(-3, -2).flatten(-2)  # [B, H, T, K] -> [B, T, D]
         out: Tensor = self.output(joined)
-        if self.training:
-            out = F.dropout(out, self.hidden_dropout)
+        return F.dropout(out, self.hidden_dropout) if self.training else out
+
+    def add(self, written: Tensor, hidden: Tensor) -> Tensor:
+        """Add what the block wrote to its input (and normalise): [B, T, D]."""
         norm = self.output_norm
-        return out + hidden if norm is None else norm(out + hidden)
+        return written + hidden if norm is None else norm(written + hidden)
 
     def forward(self, hidden: Tensor, mask: Tensor | None, attention: AttentionFunction) -> Tensor:
         """Return the block's output, [B, T, D], of hidden [B, T, D] and an additive mask."""

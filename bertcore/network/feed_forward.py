@@ -37,11 +37,17 @@ class FeedForward(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Return the block's output, [B, T, D], of hidden [B, T, D]."""
+        return self.add(self.write(hidden), hidden)
+
+    def write(self, hidden: Tensor) -> Tensor:
+        """Return what the block writes, [B, T, D], of hidden [B, T, D]."""
         inner = self.intermediate(hidden)  # [B, T, F]
         # The largest tensor of a layer: in place where gradients do not need it.
         inner = activate(inner, self.activation, in_place=not torch.is_grad_enabled())
-        out = self.output(inner)
-        if self.training:
-            out = F.dropout(out, self.dropout)
-        normalized: Tensor = self.norm(out + hidden)
+        out: Tensor = self.output(inner)
+        return F.dropout(out, self.dropout) if self.training else out
+
+    def add(self, written: Tensor, hidden: Tensor) -> Tensor:
+        """Add what the block wrote to its input, and normalise: [B, T, D]."""
+        normalized: Tensor = self.norm(written + hidden)
         return normalized

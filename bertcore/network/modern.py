@@ -147,7 +147,16 @@ class GatedFeedForward(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Return the block's output, [B, T, D], of hidden [B, T, D]."""
+        return self.add(self.write(hidden), hidden)
+
+    def write(self, hidden: Tensor) -> Tensor:
+        """Return what the block writes, [B, T, D], of hidden [B, T, D]."""
         inner, gate = self.intermediate(self.norm(hidden)).chunk(2, dim=-1)  # [B, T, F] each
         gated = F.dropout(activate(inner, self.activation) * gate, self.dropout, self.training)
-        summed: Tensor = self.output(gated) + hidden
+        out: Tensor = self.output(gated)
+        return out
+
+    def add(self, written: Tensor, hidden: Tensor) -> Tensor:
+        """Add what the block wrote to its input (and after the last layer normalise): [B, T, D]."""
+        summed = written + hidden
         return summed if self.final_norm is None else self.final_norm(summed)

@@ -21,6 +21,7 @@ from bertcore.analysis.compare.before_after import (
     word_shifts,
 )
 from bertcore.model import Model, NextSentence
+from bertcore.tokenizer import Encoding
 from bertcore.trace import Trace
 
 
@@ -95,7 +96,7 @@ def compare_pair(bert: Model, first: Trace, second: Trace, top_k: int = 5) -> Mi
     )
 
 
-def align(first: Trace, second: Trace) -> tuple[Column, ...]:
+def align(first: Trace | Encoding, second: Trace | Encoding) -> tuple[Column, ...]:
     """Align the tokens of two versions.
 
     Equal runs are found by difflib, on token ids; the tokens that [CLS] and [SEP] enclose are
@@ -119,7 +120,7 @@ def align(first: Trace, second: Trace) -> tuple[Column, ...]:
     return tuple(Column(j, i) if turned else Column(i, j) for i, j in columns)
 
 
-def _keys(trace: Trace) -> list[tuple[int, int]]:
+def _keys(trace: Trace | Encoding) -> list[tuple[int, int]]:
     """Return what must be equal for tokens to match: the id, and its text or special place."""
     keys, specials = [], 0
     for token_id, text in zip(trace.input_ids, trace.text_ids, strict=True):

@@ -133,19 +133,10 @@ def logit_attribution(
             layers of the architecture cannot be read, numbers are NaN or infinite, or the trace is
             of another checkpoint or a changed run.
     """
-    run = _HeldRun(bert, trace, position)
-    word_id = run.best_word() if word is None else _id_of(bert, word)
-    shares = run.shares(word_id, None if against is None else _id_of(bert, against))
-    return LogitAttribution(
-        position=position,
-        word_id=word_id,
-        word=bert.tokenizer.id_to_token(word_id),
-        against=against,
-        logit=sum(part.logit for part in shares.parts),
-        parts=tuple(shares.parts),
-        sources=torch.stack(shares.sources),
-        neurons=torch.stack(shares.neurons),
-    )
+    run = _WordRun(bert, trace, position)
+    word_id = run.best_word() if word is None else word_id_of(bert, word)
+    read = run.readout(word_id, None if against is None else word_id_of(bert, against))
+    return run.attribution(read, word_id, bert.tokenizer.id_to_token(word_id), against)
 
 
 @torch.no_grad()
@@ -175,7 +166,7 @@ def pushed_words(
     Source: Geva et al. 2022, "Transformer Feed-Forward Layers Build Predictions by Promoting
         Concepts in the Vocabulary Space", section 3, carried through the head.
     """
-    run = _HeldRun(bert, trace, position)
+    run = _WordRun(bert, trace, position)
     num_layers, num_neurons = len(run.activations), run.activations[0].shape[-1]
     if not 0 <= layer < num_layers:
         raise ValueError(f"layer {layer} does not exist; there are {num_layers}, from 0.")
@@ -193,7 +184,12 @@ def pushed_words(
     )
 
 
-def _id_of(bert: Model, word: str) -> int:
+def word_id_of(bert: Model, word: str) -> int:
+    """Return the id of one piece of the vocabulary.
+
+    Raises:
+        ValueError: If the word is not one.
+    """
     word_id = bert.tokenizer.token_to_id(word)
     if word_id is None:
         raise ValueError(
@@ -203,7 +199,7 @@ def _id_of(bert: Model, word: str) -> int:
     return word_id
 
 
-class _Norm(NamedTuple):
+class Norm(NamedTuple):
     """A LayerNorm with its standard deviation held: linear but for its bias."""
 
     factors: Tensor
@@ -221,12 +217,12 @@ class _Norm(NamedTuple):
         return scaled - scaled.mean(-1, keepdim=True)
 
 
-def _held(norm: nn.LayerNorm, summed: Tensor) -> _Norm:
+def held(norm: nn.LayerNorm, summed: Tensor) -> Norm:
     """Return a LayerNorm as it acts on a sum [D]."""
     deviation = (summed.var(-1, correction=0) + norm.eps).sqrt()
     gain = norm.weight.detach().to(summed)
     bias = torch.zeros_like(gain) if norm.bias is None else norm.bias.detach().to(summed)
-    return _Norm(gain / deviation, bias)
+    return Norm(gain / deviation, bias)
 
 
 class _Shares(NamedTuple):
@@ -237,17 +233,35 @@ class _Shares(NamedTuple):
     neurons: list[Tensor]
 
 
-class _HeldRun:
-    """The run at one token in float64, with the factors that are held."""
+class Readout(NamedTuple):
+    """A logit as a linear function of the last hidden state, with the factors of a head held."""
+
+    direction: Tensor
+    """float64 [D]; its product with the state is the logit without the two biases."""
+    final_bias: float
+    """What the biases inside the head come to."""
+    own_bias: float
+    """Of the word or class."""
+
+
+class HeldRun:
+    """The encoder's run at one token in float64, with the factors that are held.
+
+    Args:
+        bert: With parts.
+        trace: Its trace of a text, without changes.
+        position: The token that is read.
+
+    Raises:
+        ValueError: As for `logit_attribution`, without what concerns words.
+    """
 
     def __init__(self, bert: Model, trace: Trace, position: int) -> None:
         self.network: Network = with_parts(bert).module
-        bert.require("mlm")
         require_token(trace, position)
         require_finite(trace.hidden_states, "hidden states")
-        self.num_words = bert.tokenizer.vocab_size
         self.trace, self.position = trace, position
-        self.norms: list[tuple[_Norm | None, _Norm | None]] = []
+        self.norms: list[tuple[Norm | None, Norm | None]] = []
         """Of each layer: after attention, after feed-forward."""
         self.weighted_values: list[Tensor] = []
         """What each head fetches from each token, [H, T, K], of each layer."""
@@ -255,20 +269,15 @@ class _HeldRun:
         """[F] of each layer."""
         embeddings = self.network.embeddings
         summed = trace.embeddings.sum[position].double()
-        self.embedding_norm = _held(embeddings.norm, summed)
+        self.embedding_norm = held(embeddings.norm, summed)
         state = normalized(summed, embeddings.norm)
         if embeddings.projection is not None:
             state = linear(state, embeddings.projection)
         for index, layer in enumerate(self.network.layers):
             state = self._run_layer(index, layer, state)
         require_same_run(state, trace.hidden_states[-1, position])
-        self.head = head = self.network.masked_word_head()
-        dense = linear(state, head.dense)
-        activation = activate(dense, head.activation)
-        # The limit of GELU(z) / z at 0 is 1/2; what ReLU's is there multiplies a 0.
-        self.ratios = torch.where(dense == 0, 0.5, activation / dense)
-        self.head_norm = _held(head.norm, activation)
-        self.read = normalized(activation, head.norm)
+        self.state = state
+        """The last hidden state, [D]."""
 
     def _run_layer(self, index: int, layer: Layer, state: Tensor) -> Tensor:
         rows = slice(self.position, self.position + 1)
@@ -276,60 +285,42 @@ class _HeldRun:
         first, second = layer.attention.output_norm, output_norm(layer)
         self.norms.append(
             (
-                None if first is None else _held(first, parts.attention_sum[0]),
-                None if second is None else _held(second, parts.feed_forward_sum[0]),
+                None if first is None else held(first, parts.attention_sum[0]),
+                None if second is None else held(second, parts.feed_forward_sum[0]),
             )
         )
         self.weighted_values.append(parts.weights[:, 0, :, None] * parts.values)
         self.activations.append(parts.activations[0])
         return parts.output[0]
 
-    def best_word(self) -> int:
-        """Return the id of the most probable piece that has a name."""
-        logits = self._products(self.read) + self.head.word_bias.detach().float().cpu()
-        return int(logits[: self.num_words].argmax())
+    def attribution(
+        self, read: Readout, number: int, name: str, against: str | None
+    ) -> LogitAttribution:
+        """Return the shares of a logit.
 
-    def _products(self, vectors: Tensor) -> Tensor:
-        """Return the products of vectors [..., E] with every word, float32 [..., V]."""
-        # float32: the table of a large vocabulary would take 200 MB more in float64.
-        return vectors.float() @ self.network.token_table.detach().float().cpu().T
-
-    def _row(self, word_id: int) -> tuple[Tensor, float]:
-        """Return a word's row of the token table, [E], and its bias."""
-        row = self.network.token_table[word_id].detach().to("cpu", torch.float64)
-        return row, float(self.head.word_bias[word_id])
-
-    def raised(self, layer: int, neurons: list[int]) -> Tensor:
-        """Return by how much neurons raised each logit, less the mean, [len(neurons), V]."""
-        matrix = self.network.layers[layer].feed_forward.output.weight
-        columns = matrix[:, neurons].detach().to("cpu", torch.float64).T  # [n, D]
-        written = columns * self.activations[layer][neurons, None]
-        for index in range(layer, len(self.norms)):
-            after_attention, after_feed_forward = self.norms[index]
-            if index > layer and after_attention is not None:
-                written = after_attention.forward(written)
-            if after_feed_forward is not None:
-                written = after_feed_forward.forward(written)
-        weight = self.head.dense.weight.detach().to(written)
-        logits = self._products(self.head_norm.forward((written @ weight.T) * self.ratios))
-        return logits - logits.mean(-1, keepdim=True)
-
-    def shares(self, word_id: int, other_id: int | None) -> _Shares:
-        """Return the shares of a word's logit, or of its difference to another's.
-
-        The direction is carried back from the decoder: a part's share is its product with what it
+        The direction is carried back from the readout: a part's share is its product with what it
         writes, and a bias on the way has its own.
+
+        Args:
+            read: What is read of the last state.
+            number, name: Of the word or class.
+            against: The other, where it is a difference.
         """
-        direction, bias = self._row(word_id)
-        if other_id is not None:
-            other, other_bias = self._row(other_id)
-            direction, bias = direction - other, bias - other_bias
-        parts = [Part("decoder_bias", None, None, bias)]
-        final = direction @ self.head_norm.bias
-        direction = self.head_norm.backward(direction) * self.ratios
-        if self.head.dense.bias is not None:
-            final = final + direction @ self.head.dense.bias.detach().to(direction)
-        direction = self.head.dense.weight.detach().to(direction).T @ direction
+        shares = self._shares(read)
+        return LogitAttribution(
+            position=self.position,
+            word_id=number,
+            word=name,
+            against=against,
+            logit=sum(part.logit for part in shares.parts),
+            parts=tuple(shares.parts),
+            sources=torch.stack(shares.sources),
+            neurons=torch.stack(shares.neurons),
+        )
+
+    def _shares(self, read: Readout) -> _Shares:
+        parts = [Part("decoder_bias", None, None, read.own_bias)]
+        direction, final = read.direction, torch.tensor(read.final_bias, dtype=torch.float64)
         after_last = self.norms[-1][1]
         if after_last is not None and self.network.final_norm is not None:
             final = final + direction @ after_last.bias
@@ -398,6 +389,74 @@ class _HeldRun:
             if vectors is not None:
                 share = direction @ vectors[self.position].to(direction)
                 parts.append(Part(kind, None, None, float(share)))
+
+
+class _WordRun(HeldRun):
+    """The run at one token and the masked-word head on it."""
+
+    def __init__(self, bert: Model, trace: Trace, position: int) -> None:
+        bert.require("mlm")
+        super().__init__(bert, trace, position)
+        self.num_words = bert.tokenizer.vocab_size
+        self.head = head = self.network.masked_word_head()
+        dense = linear(self.state, head.dense)
+        activation = activate(dense, head.activation)
+        self.ratios = held_ratios(dense, activation, 0.5)
+        self.head_norm = held(head.norm, activation)
+        self.read = normalized(activation, head.norm)
+
+    def best_word(self) -> int:
+        """Return the id of the most probable piece that has a name."""
+        logits = self._products(self.read) + self.head.word_bias.detach().float().cpu()
+        return int(logits[: self.num_words].argmax())
+
+    def _products(self, vectors: Tensor) -> Tensor:
+        """Return the products of vectors [..., E] with every word, float32 [..., V]."""
+        # float32: the table of a large vocabulary would take 200 MB more in float64.
+        return vectors.float() @ self.network.token_table.detach().float().cpu().T
+
+    def _row(self, word_id: int) -> tuple[Tensor, float]:
+        """Return a word's row of the token table, [E], and its bias."""
+        row = self.network.token_table[word_id].detach().to("cpu", torch.float64)
+        return row, float(self.head.word_bias[word_id])
+
+    def raised(self, layer: int, neurons: list[int]) -> Tensor:
+        """Return by how much neurons raised each logit, less the mean, [len(neurons), V]."""
+        matrix = self.network.layers[layer].feed_forward.output.weight
+        columns = matrix[:, neurons].detach().to("cpu", torch.float64).T  # [n, D]
+        written = columns * self.activations[layer][neurons, None]
+        for index in range(layer, len(self.norms)):
+            after_attention, after_feed_forward = self.norms[index]
+            if index > layer and after_attention is not None:
+                written = after_attention.forward(written)
+            if after_feed_forward is not None:
+                written = after_feed_forward.forward(written)
+        weight = self.head.dense.weight.detach().to(written)
+        logits = self._products(self.head_norm.forward((written @ weight.T) * self.ratios))
+        return logits - logits.mean(-1, keepdim=True)
+
+    def readout(self, word_id: int, other_id: int | None) -> Readout:
+        """Return what the head reads for a word, or for its difference to another."""
+        direction, bias = self._row(word_id)
+        if other_id is not None:
+            other, other_bias = self._row(other_id)
+            direction, bias = direction - other, bias - other_bias
+        final = direction @ self.head_norm.bias
+        direction = self.head_norm.backward(direction) * self.ratios
+        if self.head.dense.bias is not None:
+            final = final + direction @ self.head.dense.bias.detach().to(direction)
+        direction = self.head.dense.weight.detach().to(direction).T @ direction
+        return Readout(direction, float(final), bias)
+
+
+def held_ratios(inputs: Tensor, outputs: Tensor, at_zero: float) -> Tensor:
+    """Return the factor by which an activation function scaled each number, [D].
+
+    Args:
+        inputs, outputs: Before and after it, [D].
+        at_zero: The limit of f(z) / z at 0: 1/2 of GELU, 1 of tanh; what ReLU's is multiplies a 0.
+    """
+    return torch.where(inputs == 0, at_zero, outputs / inputs)
 
 
 def _share_of(bias: Tensor | None, direction: Tensor) -> Tensor:

@@ -1,0 +1,175 @@
+"""Who wrote the answer: a class's logit, share by share, as a word's on Inside a layer."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from bertcore import Model, Trace
+from bertcore.analysis.attribution.class_shares import class_attribution, why_no_shares
+from bertcore.analysis.words.logit_attribution import LogitAttribution
+from bertcore.finetuning.tasks.targets import ClassTarget, LabelTarget, TagTarget
+
+from ..inside_layer.figures import (
+    grid,
+    shares_table,
+    staircase,
+    token_boxes,
+    token_shares,
+    tokens_table,
+)
+from ..plots.untrusted_text import label_name, plain
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from ..what_if.changes import readable_task_head, task_head
+from . import model as inspection
+from .model import Query
+from .python import setup as opening
+
+NOTHING = ""
+AGAINST = Field("inspect_against", NOTHING)
+"""Empty for no other class."""
+
+_CODE = """
+import bertcore
+from bertcore.analysis.attribution.class_shares import class_attribution
+from bertcore.loading.task_head import read_task_head
+
+bert = bertcore.load({path!r})
+trace = bert.trace({text!r}, {text_pair!r}, encoding=source.encoding)
+found = class_attribution(
+    bert, read_task_head(bert), trace, {label!r}, {against!r}, position={position}
+)
+"""
+STAIRCASE = Picture(
+    name="inspect-who-wrote",
+    figure=staircase,
+    table=shares_table,
+    how=(
+        "The head reads {read}: a sum of what embeddings, heads and neurons wrote. Held at their "
+        "values in this run are what each LayerNorm divides by{held}. Then the logit is a sum too, "
+        "and the shares add up to **{logit}**. A share is not what would be lost without the part: "
+        "the held factors would then be others. What a part did through later layers counts for "
+        "them."
+    ),
+    code=_CODE
+    + "[(part.kind, part.layer, part.head, part.logit) for part in found.parts]\n"
+    + "found.logit                                        # their sum\n",
+)
+GRID = Picture(
+    name="inspect-who-wrote-by-part",
+    figure=grid,
+    table=shares_table,
+    how=(
+        "The same shares, head by head. Blue raised the logit, orange lowered it; the embeddings "
+        "and the biases after the last layer are in the staircase above."
+    ),
+    code=_CODE + 'found.heads(0), found.total("feed_forward", layer=0)\n',
+)
+SOURCES = Picture(
+    name="inspect-who-wrote-from-tokens",
+    figure=token_boxes,
+    table=tokens_table,
+    how=(
+        "What the heads wrote, by the token that they took it from, over all layers. In later "
+        "layers a token's vector holds what it read from others before."
+    ),
+    code=_CODE + "found.sources.sum((0, 1))                          # [T]\n",
+)
+
+
+class Read(NamedTuple):
+    """The logit that is taken apart; small and hashable."""
+
+    label: str | None
+    """None for a score."""
+    against: str | None
+    position: int | None
+    """Of a tag."""
+
+
+def can_share(key: cache.BertKey) -> bool:
+    """Return whether the head's logits have shares."""
+    reader = readable_task_head(key)
+    return reader is not None and why_no_shares(reader) is None
+
+
+def show_shares(page: frame.Page, query: Query) -> None:
+    """Draw the shares of the explained class's logit."""
+    reader = task_head(query.texts.key)
+    assert reader is not None  # `can_share`
+    target = query.target
+    label = None
+    if isinstance(target, ClassTarget | LabelTarget | TagTarget):
+        label = reader.labels[target.label]
+    others = [NOTHING, *(name for name in reader.labels if name != label)]
+    against = NOTHING
+    if label is not None and not isinstance(target, LabelTarget):
+        against = st.selectbox(
+            "Compared with",
+            others,
+            format_func=lambda name: name or "no other class",
+            key=AGAINST.key(options=others),
+            width=220,
+            help="The shares are then of the difference of two logits. What raises all classes "
+            "alike cancels out.",
+        )
+    position = target.position if isinstance(target, TagTarget) else None
+    read = Read(label, against or None, position)
+    found: LogitAttribution = cache.call(_attribution, query.texts.key, query, read)
+    texts = query.texts
+    values: dict[str, Any] = {
+        "path": texts.key.source,
+        "text": texts.text_a,
+        "text_pair": texts.text_b,
+        "label": label,
+        "against": read.against,
+        "position": position,
+    }
+    setup = opening(query.texts)
+    name = "the score" if label is None else f"“{plain(label_name(label))}”"
+    minus = "" if read.against is None else f", not “{plain(label_name(read.against))}”"
+    st.subheader(f"Who wrote {name}{minus}?", anchor=False)
+    logit = f"{found.logit:.2f}".replace("-", "−")
+    about = _about_head(page, query)
+    STAIRCASE.show(page, found, setup=setup, logit=logit, **about, **values)
+    on_ground = {"is_dark": page.is_dark}
+    GRID.show(page, found, drawn=on_ground, setup=setup, **values)
+    tokens = _trace_of(query).tokens
+    taken = token_shares(found, tokens)
+    SOURCES.show(page, taken, drawn=on_ground, setup=setup, **values)
+
+
+def _about_head(page: frame.Page, query: Query) -> dict[str, str]:
+    """Return what the head reads and what of it is held, for the caption."""
+    reader = task_head(query.texts.key)
+    assert reader is not None
+    form = reader.head.form
+    first = plain(page.marks.first)
+    read = {"pooler": first, "first": first, "last": "the last token", "all": "the tagged token"}
+    held = ""
+    if form.reads == "pooler":
+        held = ", and of the pooler the factor tanh(z) / z by which it scales each number z"
+    elif form.dense:
+        name = {"tanh": "tanh(z)", "relu": "ReLU(z)", "gelu": "GELU(z)"}[reader.head.activation]
+        held = f", and of the head the factor {name} / z by which it scales each number z"
+    return {"read": f"the vector of {read[form.reads]}", "held": held}
+
+
+def _trace_of(query: Query) -> Trace:
+    found: Trace = cache.call(_trace, query.texts.key, query)
+    return found
+
+
+def _trace(bert: Model, query: Query) -> Trace:
+    source = inspection.source(query.texts)
+    return bert.trace(source.text, source.text_pair, encoding=source.encoding)
+
+
+def _attribution(bert: Model, query: Query, read: Read) -> LogitAttribution:
+    reader = task_head(query.texts.key)
+    assert reader is not None
+    trace = _trace_of(query)
+    return class_attribution(bert, reader, trace, read.label, read.against, position=read.position)

@@ -1,0 +1,296 @@
+"""Where it is decided: activations of one version put into the run of the other."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bertcore.analysis.patching import Direction, Part, Place
+
+from ..plots.special_tokens import own_markdown
+from ..plots.untrusted_text import plain
+from ..shell import capabilities, frame
+from ..shell.jobs import waiting
+from ..shell.one_of import one_of
+from ..shell.picture import Picture
+from ..shell.state import Field
+from . import patching_case
+from .patching_case import Asked, Followed
+from .patching_figures import PatchedPair, path_bars, path_table, share_map, share_table
+from .versions import Versions
+
+DIRECTION_NAMES = {
+    "denoising": "First into second (denoising)",
+    "noising": "Second into first (noising)",
+}
+PART_NAMES = {
+    "state": "Hidden states",
+    "head": "Heads",
+    "attention": "Attention",
+    "feed_forward": "Feed-forward",
+}
+DIRECTION = Field("patch_direction", "denoising", tuple(DIRECTION_NAMES))
+PART = Field("patch_part", "state", tuple(PART_NAMES))
+HIDE = Field("patch_hide", -1)
+ANSWERS = ("Words", "Classes")
+ANSWER = Field("patch_answer", ANSWERS[0], ANSWERS)
+WORD, OTHER_WORD = Field("patch_word", ""), Field("patch_other_word", "")
+CLASS, OTHER_CLASS = Field("patch_class", ""), Field("patch_other_class", "")
+SENDER, RECEIVER = Field("patch_sender", ""), Field("patch_receiver", "")
+
+NO_ANSWER = (
+    "This checkpoint has neither a masked-word (MLM) head nor a head that labels texts, so there "
+    "is no answer to follow. Choose another in the sidebar, such as `default`."
+)
+NOTHING_COMMON = (
+    "The versions have no token in common that could be hidden. Write \\[MASK\\] at the same place "
+    "in both."
+)
+_WHAT = {
+    "state": "a token's hidden state after a layer (the residual stream)",
+    "head": "what a head fetches, at all tokens",
+    "attention": "what the attention of a layer writes at a token",
+    "feed_forward": "what the feed-forward block of a layer writes at a token",
+}
+_READ = {
+    "denoising": "**denoising**: a high share means that this is enough to bring the answer back",
+    "noising": "**noising**: a high share means that the answer is lost without it",
+}
+CODE = """
+from bertcore.analysis.patching import Place, class_answer, patch, patch_pair
+from bertcore.analysis.patching import patch_path, word_answer
+from bertcore.loading.task_head import read_task_head
+
+pair = patch_pair(bert, {first}, {second}, hide={hide})
+answer = {answer}
+"""
+PATCHING = Picture(
+    name="minimal-pair-patching",
+    figure=share_map,
+    table=share_table,
+    how=(
+        "Each cell is a run of the {base} version with one activation of the {source} version put "
+        "in: {what}. All after it is computed anew. Its number is how far the difference of the "
+        "two logits moves from the {base} version's (0) to the {source} version's (1). That is "
+        "{read}. Several places may carry the same, so shares do not sum to 1."
+    ),
+    code=CODE
+    + """found = patch(bert, pair, answer, {part!r}, {direction!r})
+found.shares, found.values                              # a row for each layer
+""",
+)
+PATH = Picture(
+    name="minimal-pair-path",
+    figure=path_bars,
+    table=path_table,
+    needs=frozenset({"parts"}),
+    how=(
+        "The sender's activation of the {source} version is put into the run of the {base} version "
+        "and reaches the receiver by the residual stream alone: all heads and feed-forward blocks "
+        "between write what they wrote before. What the receiver makes of it is put in, and "
+        "everything after it is computed anew."
+    ),
+    code=CODE
+    + """found = patch_path(bert, pair, answer, {sender}, {receiver}, {direction!r})
+found.share
+""",
+)
+
+
+def show_patching(page: frame.Page, second: Versions) -> None:
+    """Draw the choices, the shares of all places, and one path."""
+    first = Versions(page.text_a, page.text_b)
+    asked = _choose_answer(page, Asked(page.bert_key, first, second, None, False, "", ""))
+    if asked is None:
+        return
+    pair, names = patching_case.pair_of(asked), patching_case.followed(asked)
+    has_parts = "parts" in page.bert.capabilities
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    direction, part = choose_way(row, has_parts=has_parts)
+    capabilities.note(page, "parts")
+    work = patching_case.patching(asked, part, direction)
+    found = waiting.result(work, "patching", stopped="The patching was stopped.")
+    if found is None:
+        return
+    values = _code_values(page, asked, names, direction)
+    st.markdown(
+        f"Logit difference **{plain(str(names))}**: {found.first:+.2f} in the first version, "
+        f"{found.second:+.2f} in the second."
+    )
+    PATCHING.show(
+        page,
+        PatchedPair(found, pair),
+        drawn={"is_dark": page.is_dark},
+        with_caption=False,
+        part=part,
+        what=_WHAT[part],
+        read=_READ[direction],
+        **values,
+    )
+    if part != "head" or not pair.is_aligned:
+        st.caption(plain(pair.sentence()))
+    PATCHING.caption(part=part, what=_WHAT[part], read=_READ[direction], **values)
+    if has_parts:
+        _show_path(page, asked, direction, values)
+
+
+def choose_way(row: DeltaGenerator, *, has_parts: bool) -> tuple[Direction, Part]:
+    """Draw the choice of a direction and of what is patched."""
+    direction = one_of("Put in", DIRECTION_NAMES, DIRECTION, where=row, with_label=True)
+    parts = PART_NAMES if has_parts else {"state": PART_NAMES["state"]}
+    part = one_of("What is patched", parts, PART, where=row, with_label=True)
+    return cast(Direction, direction), cast(Part, part)
+
+
+def _choose_answer(page: frame.Page, asked: Asked) -> Asked | None:
+    """Draw the choice of what is followed; return it, or None where there is nothing."""
+    reader = patching_case.reader_of(page.bert_key)
+    has_words = "mlm" in page.bert.capabilities
+    if not has_words and reader is None:
+        st.info(NO_ANSWER)
+        return None
+    patching_case.pair_of(asked)  # refuses versions that are the same
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    is_class = not has_words
+    if has_words and reader is not None:
+        is_class = one_of("Answer", ANSWERS, ANSWER, where=row, with_label=True) == ANSWERS[1]
+    if is_class:
+        assert reader is not None
+        asked = asked._replace(is_class=True)
+        if reader.kind == "score":
+            return asked
+        options = ["", *reader.labels]
+        names = patching_case.followed(asked)
+        fields = [(CLASS, "Class", names.name)]
+        if reader.kind == "classes":
+            fields.append((OTHER_CLASS, "Minus class", names.other or ""))
+        chosen = [
+            row.selectbox(
+                label,
+                options,
+                format_func=lambda name, default=default: name or f"{default} (differs most)",
+                key=field.key(options=options),
+                width=220,
+            )
+            for field, label, default in fields
+        ]
+        return asked._replace(name=chosen[0], other=chosen[1] if len(chosen) > 1 else "")
+    if not patching_case.masks(asked):
+        hide = _choose_hidden(page, asked, row)
+        if hide is None:
+            return None
+        asked = asked._replace(hide=hide)
+    names = patching_case.followed(asked)
+    words = [
+        row.text_input(label, key=field.key(), placeholder=default, width=180)
+        for field, label, default in (
+            (WORD, "Word", names.name),
+            (OTHER_WORD, "Minus word", names.other or ""),
+        )
+    ]
+    return asked._replace(name=words[0].strip(), other=words[1].strip())
+
+
+def _choose_hidden(page: frame.Page, asked: Asked, row: DeltaGenerator) -> int | None:
+    """Draw the choice of the token that is hidden in both versions; None: there is none."""
+    pair = patching_case.pair_of(asked)
+    default = patching_case.place_to_hide(asked)
+    if default is None:
+        st.info(own_markdown(NOTHING_COMMON, page.marks))
+        return None
+    specials = pair.first.special_tokens_mask
+    options = [
+        i
+        for (i, _), differs in zip(pair.columns, pair.changed, strict=True)
+        if not differs and not specials[i]
+    ]
+    hidden: int = row.selectbox(
+        "Hidden in both",
+        options,
+        format_func=lambda i: f"{pair.first.tokens[i]} · {i}",
+        key=HIDE.key(default=default, options=options),
+        width=180,
+        help="Where no mask stands at the same place in both: at first the token at which their "
+        "predictions differ most.",
+    )
+    return hidden
+
+
+def _show_path(
+    page: frame.Page, asked: Asked, direction: Direction, values: dict[str, Any]
+) -> None:
+    """Draw the choice of a sender and a receiver, and what comes of the path."""
+    st.subheader("One path", anchor=False)
+    places = _places(page)
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    sender = places[_choose(row, "Sender", SENDER, list(places), next(iter(places)))]
+    behind = {
+        name: place
+        for name, place in {**places, "the answer": Place("answer")}.items()
+        if _order(place) > _order(sender)
+    }
+    receiver = behind[_choose(row, "Receiver", RECEIVER, list(behind), "the answer")]
+    found = patching_case.path(asked, sender, receiver, direction)
+    st.markdown(
+        f"By the path from {sender} to {receiver} alone comes a share of **{found.share:+.1%}**."
+    )
+    ends = {"sender": _code_of(sender), "receiver": _code_of(receiver)}
+    PATH.show(page, found, **values, **ends)
+
+
+def _choose(
+    row: DeltaGenerator, label: str, field: Field[str], options: list[str], default: str
+) -> str:
+    chosen: str = row.selectbox(
+        label, options, key=field.key(default=default, options=options), width=200
+    )
+    return chosen
+
+
+def _places(page: frame.Page) -> dict[str, Place]:
+    """Return the parts of all layers in the order of computation, by name."""
+    config, places = page.bert.config, []
+    for layer in range(config.num_hidden_layers):
+        places.append(Place("attention", layer))
+        places += [Place("head", layer, head) for head in range(config.num_attention_heads)]
+        places.append(Place("feed_forward", layer))
+    return {str(place): place for place in places}
+
+
+def _order(place: Place) -> float:
+    """Return when a part is computed."""
+    if place.part == "answer":
+        return float("inf")
+    return 2 * place.layer + (place.part == "feed_forward")
+
+
+def _code_of(place: Place) -> str:
+    """Return a part as Python."""
+    if place.part == "answer":
+        return "Place('answer')"
+    head = f", {place.head}" if place.part == "head" else ""
+    return f"Place({place.part!r}, {place.layer}{head})"
+
+
+def _code_values(
+    page: frame.Page, asked: Asked, names: Followed, direction: Direction
+) -> dict[str, Any]:
+    """Return what fills the braces of captions and Python."""
+    followed = f"{names.name!r}, {names.other!r}"
+    answer = (
+        f"class_answer(bert, read_task_head(bert), pair, {followed})"
+        if asked.is_class
+        else f"word_answer(bert, pair, {followed})"
+    )
+    base, source = ("second", "first") if direction == "denoising" else ("first", "second")
+    return {
+        "first": tuple(asked.first),
+        "second": tuple(asked.second),
+        "hide": asked.hide,
+        "answer": answer,
+        "direction": direction,
+        "base": base,
+        "source": source,
+    }

@@ -1,0 +1,148 @@
+"""What is patched and read, as the visitor chose it; and the work that computes it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+
+from bertcore import Model
+from bertcore.analysis.patching import (
+    Answer,
+    Direction,
+    Part,
+    Patched,
+    PatchPair,
+    PathPatched,
+    Place,
+    class_answer,
+    common_masks,
+    patch,
+    patch_pair,
+    patch_path,
+    telling_token,
+    word_answer,
+)
+from bertcore.network.task_reader import TaskReader
+
+from ..shell import cache
+from ..shell.jobs.background import Progress, Work
+from ..what_if.changes import one_piece, readable_task_head
+from .versions import Versions
+
+
+class Asked(NamedTuple):
+    """Two versions, and the two logits whose difference is followed; small and hashable."""
+
+    key: cache.BertKey
+    first: Versions
+    second: Versions
+    hide: int | None
+    """Token of the first version that is hidden in both; None: the texts as they are."""
+    is_class: bool
+    """Whether classes of the task head are followed, and not words."""
+    name: str
+    other: str
+    """"": the default of `word_answer` or `class_answer`."""
+
+
+class Followed(NamedTuple):
+    """The names of the two logits."""
+
+    name: str
+    other: str | None
+
+    def __str__(self) -> str:
+        """Return the difference as it is written."""
+        return self.name if self.other is None else f"{self.name} − {self.other}"
+
+
+def pair_of(asked: Asked) -> PatchPair:
+    """Return the aligned versions.
+
+    Raises:
+        ValueError: If they cannot be patched; see `patch_pair`.
+    """
+    return cache.call(_pair, asked.key, asked.first, asked.second, asked.hide)
+
+
+def masks(asked: Asked) -> list[int]:
+    """Return the columns that hold a mask in both versions."""
+    return common_masks(cache.opened(asked.key), pair_of(asked))
+
+
+def place_to_hide(asked: Asked) -> int | None:
+    """Return the token at which the predictions of the versions differ most."""
+    return cache.call(_place_to_hide, asked.key, asked.first, asked.second)
+
+
+def followed(asked: Asked) -> Followed:
+    """Return the names of the logits, the defaults where none were given.
+
+    Raises:
+        ValueError: As `word_answer` and `class_answer`.
+    """
+    return cache.call(_followed, asked.key, asked)
+
+
+def patching(asked: Asked, part: Part, direction: Direction) -> Work:
+    """Return the work that patches every place; its result is a Patched."""
+
+    def work(progress: Progress) -> Patched:
+        model = cache.opened(asked.key)
+        pair = pair_of(asked)
+        return patch(
+            model,
+            pair,
+            _answer(model, asked, pair),
+            part,
+            direction,
+            on_fraction=lambda fraction: progress(fraction, "Patching each place"),
+        )
+
+    return Work(("patching", asked, part, direction), work)
+
+
+def path(asked: Asked, sender: Place, receiver: Place, direction: Direction) -> PathPatched:
+    """Return what comes of one path.
+
+    Raises:
+        ValueError: As `patch_path`.
+    """
+    return cache.call(_path, asked.key, asked, sender, receiver, direction)
+
+
+def reader_of(key: cache.BertKey) -> TaskReader | None:
+    """Return the task head whose classes can be followed, or None."""
+    reader = readable_task_head(key)
+    return reader if reader is not None and reader.kind in ("classes", "labels", "score") else None
+
+
+def _pair(model: Model, first: Versions, second: Versions, hide: int | None) -> PatchPair:
+    return patch_pair(model, first, second, hide=hide)
+
+
+def _place_to_hide(model: Model, first: Versions, second: Versions) -> int | None:
+    return telling_token(model, patch_pair(model, first, second))
+
+
+def _answer(model: Model, asked: Asked, pair: PatchPair) -> Answer:
+    if asked.is_class:
+        reader = reader_of(asked.key)
+        assert reader is not None  # the page offers classes only then
+        return class_answer(model, reader, pair, asked.name or None, asked.other or None)
+    words = (one_piece(model, word) for word in (asked.name, asked.other))
+    return word_answer(model, pair, *words)
+
+
+def _followed(model: Model, asked: Asked) -> Followed:
+    answer = _answer(model, asked, pair_of(asked))
+    return Followed(answer.name, answer.other)
+
+
+@torch.no_grad()
+def _path(
+    model: Model, asked: Asked, sender: Place, receiver: Place, direction: Direction
+) -> PathPatched:
+    pair = pair_of(asked)
+    return patch_path(model, pair, _answer(model, asked, pair), sender, receiver, direction)

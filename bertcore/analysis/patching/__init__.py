@@ -1,0 +1,54 @@
+"""Activation patching: what of a minimal pair's difference each activation carries."""
+
+from bertcore.analysis.patching.answers import (
+    Answer,
+    class_answer,
+    common_masks,
+    telling_token,
+    word_answer,
+)
+from bertcore.analysis.patching.many import (
+    REGIONS,
+    ManyPatched,
+    PatchText,
+    bundled_texts,
+    patch_texts,
+    read_texts,
+)
+from bertcore.analysis.patching.pair import PatchPair, patch_pair
+from bertcore.analysis.patching.patch import (
+    DIRECTIONS,
+    PARTS,
+    Direction,
+    Part,
+    Patched,
+    PathPatched,
+    Place,
+    patch,
+    patch_path,
+)
+
+__all__ = [
+    "DIRECTIONS",
+    "PARTS",
+    "REGIONS",
+    "Answer",
+    "Direction",
+    "ManyPatched",
+    "Part",
+    "PatchPair",
+    "PatchText",
+    "Patched",
+    "PathPatched",
+    "Place",
+    "bundled_texts",
+    "class_answer",
+    "common_masks",
+    "patch",
+    "patch_pair",
+    "patch_path",
+    "patch_texts",
+    "read_texts",
+    "telling_token",
+    "word_answer",
+]

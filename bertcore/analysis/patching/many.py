@@ -1,0 +1,214 @@
+"""Activation patching over many pairs: the mean share of each part, with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.analysis.patching.answers import Answer, common_masks, word_answer
+from bertcore.analysis.patching.pair import PatchPair, patch_pair
+from bertcore.analysis.patching.patch import Direction, OnFraction, Part, patch
+from bertcore.evaluation.intervals import Interval, bootstrap_means
+from bertcore.finetuning.data.files import BadRows
+from bertcore.finetuning.data.tables import column_place, open_table
+from bertcore.model import Model
+
+BUNDLED = Path(__file__).parent / "data" / "subject_number.tsv"
+"""Forty pairs of English written for this project: a subject in the singular and in the plural,
+half of them with a phrase between it and the hidden verb."""
+COLUMNS = ("first", "second", "word_first", "word_second")
+"""Of a file: both versions with [MASK], and the word that fits each."""
+REGIONS = ("before", "what differs", "between", "the mask", "after")
+"""Of a text: what stands before both the tokens that differ and the mask; the tokens that differ;
+what stands between any of them and the mask; the mask; the rest."""
+LEAST_DIFFERENCE = 1.0
+"""Nats by which a pair's logit differences must be apart: of less, shares are noise."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatchText:
+    """Two versions of a text with a mask, and the word that fits each."""
+
+    first: str
+    second: str
+    word: str
+    """Fits the first version."""
+    other: str
+    """Fits the second."""
+    row: int = 0
+    """Number of its row in the file, from 1; 0: of no file."""
+
+
+@dataclass(frozen=True, slots=True)
+class ManyPatched:
+    """Means over the pairs that the checkpoint tells apart, with 95% bootstrap intervals."""
+
+    part: Part
+    direction: Direction
+    shares: Interval
+    """"state": [L+1, R] by region (REGIONS); "head": [L, H]; else [L, R]."""
+    difference: Interval
+    """Logit difference of the first version minus that of the second; of one number."""
+    num_pairs: int
+    left_out: tuple[str, ...]
+    """Why pairs were left out, a sentence each."""
+
+
+def read_texts(path: Path, *, bad_rows: BadRows | None = None) -> tuple[PatchText, ...]:
+    """Read pairs of a table or of JSON lines with the columns COLUMNS.
+
+    Args:
+        path: .csv, .tsv or .jsonl, also packed as .gz or .xz.
+        bad_rows: Collects rows that cannot be used; None refuses them.
+
+    Raises:
+        ValueError: If a column is not there, a row cannot be used, or no row is left.
+    """
+    bad_rows = BadRows() if bad_rows is None else bad_rows
+    texts = []
+    with open_table(path, bad_rows) as table:
+        absent = [name for name in COLUMNS if name not in table.columns]
+        if absent:
+            listed = ", ".join(repr(name[:40]) for name in table.columns[:20])
+            raise ValueError(
+                f"{str(path)!r} has no column {absent[0]!r}; it has {listed}. Expected the columns "
+                f"{', '.join(COLUMNS)}: two texts with [MASK], and the word that fits each."
+            )
+        places = [column_place(table.columns, name, path) for name in COLUMNS]
+        for row in table.rows:
+            cells = [str(row.cells[place] or "").strip() for place in places]
+            if all(cells):
+                texts.append(PatchText(*cells, row=row.number))
+            else:
+                empty = COLUMNS[cells.index("")]
+                bad_rows.add(f"row {row.number} of {str(path)!r} has nothing in {empty!r}.")
+    if not texts:
+        raise ValueError(f"{str(path)!r} has no pair to patch. {bad_rows.first}".rstrip())
+    return tuple(texts)
+
+
+@lru_cache(maxsize=1)
+def bundled_texts() -> tuple[PatchText, ...]:
+    """Return our own forty pairs: the number of the subject."""
+    return read_texts(BUNDLED)
+
+
+def patch_texts(
+    model: Model,
+    texts: Sequence[PatchText],
+    part: Part = "state",
+    direction: Direction = "denoising",
+    *,
+    on_fraction: OnFraction = lambda fraction: None,
+) -> ManyPatched:
+    """Patch many pairs and return the mean share of each region, or head, by layer.
+
+    All tokens of a region are patched together. Left out, and told: pairs whose versions do not
+    align token by token, whose words are not one piece, or that the checkpoint does not tell apart
+    by LEAST_DIFFERENCE: the first word is to be likelier in the first version than in the second.
+
+    Args:
+        model: With a masked-word head.
+        texts: The pairs.
+        part, direction, on_fraction: As for `patch`.
+
+    Raises:
+        ValueError: If no pair is left, or as `patch`.
+    """
+    model.require("mlm")
+    if part != "state":
+        model.require("parts")
+    shares: list[NDArray[np.float32]] = []
+    differences: list[float] = []
+    left_out: list[str] = []
+    for number, text in enumerate(texts):
+        on_fraction(number / len(texts))
+        try:
+            pair, answer = _prepared(model, text)
+            groups = regions(model, pair)
+            try:
+                found = patch(model, pair, answer, part, direction, groups=groups)
+            except ValueError as error:
+                raise _LeftOut(str(error)) from error
+            apart = found.first - found.second
+            if apart < LEAST_DIFFERENCE:
+                raise _LeftOut(
+                    f"{text.word!r} is only {apart:+.2f} nats likelier in the first version, of at "
+                    f"least {LEAST_DIFFERENCE:g}."
+                )
+        except _LeftOut as reason:
+            left_out.append(f"Pair {text.row or number + 1}: {reason}")
+            continue
+        row = found.shares.copy()
+        if part != "head":
+            row[:, [not group for group in groups]] = np.nan
+        shares.append(row)
+        differences.append(apart)
+    if not shares:
+        raise ValueError(f"no pair is left to patch. {left_out[0]}")
+    return ManyPatched(
+        part,
+        direction,
+        bootstrap_means(np.stack(shares)),
+        bootstrap_means(np.array(differences)),
+        len(shares),
+        tuple(left_out),
+    )
+
+
+def regions(model: Model, pair: PatchPair) -> list[list[int]]:
+    """Return the columns of each of REGIONS."""
+    mask = common_masks(model, pair)[0]
+    changed = [n for n, differs in enumerate(pair.changed) if differs]
+    low, high = min(*changed, mask), max(*changed, mask)
+    inside = [n for n in range(low, high) if n != mask and n not in changed]
+    return [
+        list(range(low)),
+        changed,
+        inside,
+        [mask],
+        list(range(high + 1, len(pair.columns))),
+    ]
+
+
+class _LeftOut(Exception):  # noqa: N818 - no error: the pair is counted
+    """Why a pair cannot be used, as a sentence."""
+
+
+def _prepared(model: Model, text: PatchText) -> tuple[PatchPair, Answer]:
+    """Return a pair and its answer.
+
+    Raises:
+        _LeftOut: If the pair cannot be used.
+    """
+    mask = model.tokenizer.mask_token
+    versions = [each.replace("[MASK]", mask) for each in (text.first, text.second)]
+    try:
+        pair = patch_pair(model, (versions[0], None), (versions[1], None))
+        if not pair.is_aligned:
+            raise _LeftOut(pair.sentence())
+        words = [
+            _piece(model, version, word)
+            for version, word in zip(versions, (text.word, text.other), strict=True)
+        ]
+        return pair, word_answer(model, pair, *words)
+    except ValueError as error:
+        raise _LeftOut(str(error)) from error
+
+
+def _piece(model: Model, text: str, word: str) -> str:
+    """Return the piece that a word is at the mask of a text: with the space before it, if any."""
+    mask = model.tokenizer.mask_token
+    masked = model.tokenize(text).input_ids
+    filled = model.tokenize(text.replace(mask, word, 1)).input_ids
+    differ = [n for n, ids in enumerate(zip(masked, filled, strict=False)) if ids[0] != ids[1]]
+    if len(masked) != len(filled) or len(differ) != 1:
+        raise _LeftOut(f"{word!r} is not one piece of this vocabulary.")
+    if filled[differ[0]] == model.tokenizer.unk_id:
+        raise _LeftOut(f"{word!r} is unknown to this vocabulary.")
+    return model.tokenizer.id_to_token(filled[differ[0]])

@@ -1,0 +1,115 @@
+"""The tuned lens on Masked words: fitted on the page, shown beside the plain one, or refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import bertcore
+from app.masked_words import tuned_lens
+from bertcore import Model
+from bertcore.analysis.tuned_lens import (
+    FILE_NAME,
+    TunedLensSettings,
+    fit_tuned_lens,
+    read_tuned_lens,
+    save_tuned_lens,
+)
+from bertcore.analysis.words.lens import layer_predictions
+from tests.support.opened import (
+    button,
+    complaints,
+    named_charts,
+    numbers,
+    ok,
+    page_of,
+    said,
+    with_results,
+)
+from tests.support.tiny import WORDS, tiny_bert
+
+TEXT = "the river bank was steep"
+SENTENCES = [f"{word} the water and the house was old" for word in WORDS * 5]
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Model:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "checkpoint"
+    tiny_bert(seed=3).save(folder)
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+    return bertcore.load(folder, device="cpu")
+
+
+def page(**query: Any) -> AppTest:
+    return page_of("masked_words", seconds=120, text_a=TEXT, masked="2", **query)
+
+
+def test_it_is_fitted_on_a_typed_text_and_stands_beside_the_plain_lens(
+    checkpoint: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fast = TunedLensSettings(num_steps=3)
+
+    def fit(model: Model, sentences: Any, **options: Any) -> Any:
+        assert len(sentences) > 100
+        return fit_tuned_lens(model, sentences, fast, **options)
+
+    monkeypatch.setattr(tuned_lens, "fit_tuned_lens", fit)
+    app = ok(page(lens_text="A text of yours").run())
+    assert button(app, "Fit (about a minute)").disabled
+    app.text_area(key="_lens_own_text").set_value(". ".join(SENTENCES) + ".")
+    app = ok(app.run())
+    app = ok(with_results(button(app, "Fit (about a minute)").click().run()))
+    app = ok(app.run())
+    assert checkpoint.report is not None
+    path = Path(checkpoint.report.folder) / FILE_NAME
+    lens = read_tuned_lens(path, checkpoint)
+    assert lens.text == "a typed text"
+    drawn = named_charts(app, "")
+    assert {"lens", "tuned-lens", "ranks", "tuned-ranks", "tuned-lens-gain"} <= set(drawn)
+    for name, tuned in (("lens", None), ("tuned-lens", lens)):
+        found = layer_predictions(checkpoint, TEXT, None, (2,), (2,), 5, tuned)
+        shown = numbers(drawn[name][0]["z"])
+        np.testing.assert_allclose(shown, found.probabilities[:, 0], atol=1e-5)
+    shown = numbers(drawn["tuned-lens-gain"][0]["y"])
+    np.testing.assert_allclose(shown, lens.gain.plain.bits.mean, atol=1e-5)
+    codes = [block.value for block in app.code if "tuned" in block.value]
+    assert len(codes) == 3
+    for code in codes:
+        exec(code, {})  # what the visitor would run
+
+
+def test_too_little_text_is_told(checkpoint: Model) -> None:
+    app = ok(page(lens_text="A text of yours").run())
+    app.text_area(key="_lens_own_text").set_value("Only one sentence.")
+    app = app.run()
+    app = with_results(button(app, "Fit (about a minute)").click().run())
+    assert "Give a longer text" in complaints(app)
+
+
+def test_the_lens_of_another_checkpoint_is_refused_with_both_names(
+    checkpoint: Model, tmp_path: Path
+) -> None:
+    tiny_bert(seed=9).save(tmp_path / "other")
+    other = bertcore.load(tmp_path / "other", device="cpu")
+    assert checkpoint.report is not None
+    lens = fit_tuned_lens(other, SENTENCES, TunedLensSettings(num_steps=1))
+    save_tuned_lens(lens, Path(checkpoint.report.folder) / FILE_NAME)
+    app = page().run()
+    told = complaints(app)
+    assert "was fitted for" in told
+    assert "other" in told
+    assert "checkpoint" in told
+
+
+def test_without_a_lens_the_page_is_as_before(checkpoint: Model) -> None:
+    app = ok(page().run())
+    drawn = named_charts(app, "")
+    assert "tuned-lens" not in drawn
+    assert "lens" in drawn
+    assert "Fit a tuned lens on" in [group.label for group in app.button_group]
+    assert "tuned" not in said(app)
