@@ -75,6 +75,7 @@ class Chosen(NamedTuple):
 
 def show_many(page: frame.Page) -> None:
     """Draw the choice of pairs and the mean shares."""
+    st.header("Which activations carry the difference, on average", anchor=False)
     if not MANY.is_available(page):
         return
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")

@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.patching import Direction, Part, Place
 
+from ..plots.formats import signed
 from ..plots.special_tokens import own_markdown
 from ..plots.untrusted_text import plain
 from ..shell import capabilities, frame
@@ -48,6 +49,8 @@ NOTHING_COMMON = (
     "The versions have no token in common that could be hidden. Write \\[MASK\\] at the same place "
     "in both."
 )
+MOST_TOKENS = 128
+"""Places that are patched: the work grows with their square."""
 _WHAT = {
     "state": "a token's hidden state after a layer (the residual stream)",
     "head": "what a head fetches, at all tokens",
@@ -101,6 +104,7 @@ found.share
 
 def show_patching(page: frame.Page, second: Versions) -> None:
     """Draw the choices, the shares of all places, and one path."""
+    st.header("Which activations carry the difference", anchor=False)
     first = Versions(page.text_a, page.text_b)
     asked = _choose_answer(page, Asked(page.bert_key, first, second, None, False, "", ""))
     if asked is None:
@@ -110,14 +114,20 @@ def show_patching(page: frame.Page, second: Versions) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     direction, part = choose_way(row, has_parts=has_parts)
     capabilities.note(page, "parts")
+    if part != "head" and len(pair.columns) > MOST_TOKENS:
+        st.info(
+            f"The versions have {len(pair.columns)} places, and each is a run of its own: up to "
+            f"{MOST_TOKENS} are patched here. Shorten the texts, or choose *Heads*."
+        )
+        return
     work = patching_case.patching(asked, part, direction)
     found = waiting.result(work, "patching", stopped="The patching was stopped.")
     if found is None:
         return
     values = _code_values(page, asked, names, direction)
     st.markdown(
-        f"Logit difference **{plain(str(names))}**: {found.first:+.2f} in the first version, "
-        f"{found.second:+.2f} in the second."
+        f"Logit difference **{plain(str(names))}**: {signed(found.first)} in the first version, "
+        f"{signed(found.second)} in the second."
     )
     PATCHING.show(
         page,

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.minimal_pair import many_pairs
+from app.minimal_pair import many_pairs, patching
 from app.minimal_pair.page import MANY, WHERE
 from app.minimal_pair.patching import PATCHING
+from app.plots.formats import signed
 from bertcore import Bert
 from bertcore.analysis.patching import (
     PatchText,
@@ -58,7 +59,7 @@ def test_the_map_is_the_cores(bert: Bert, part: Any) -> None:
     drawn = charts(app)
     assert list(drawn) == ["patching", "path"]
     np.testing.assert_allclose(numbers(drawn["patching"][0]["z"]), found.shares, atol=1e-5)
-    assert f"{found.first:+.2f} in the first version" in said(app)
+    assert f"{signed(found.first)} in the first version" in said(app)
     assert f"{answer.name} − {answer.other}" in said(app)
     assert ("align token by token" in said(app)) == (part != "head")
     path = patch_path(bert, pair, answer, Place("attention", 0), Place("answer"), "noising")
@@ -98,7 +99,9 @@ def test_without_a_mask_a_common_token_is_hidden(bert: Bert) -> None:
     np.testing.assert_allclose(numbers(charts(app)["patching"][0]["z"]), found.shares, atol=1e-5)
 
 
-def test_versions_that_cannot_be_patched_are_told() -> None:
+def test_versions_that_cannot_be_patched_are_told(
+    checkpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = ok(opened("the cat [MASK]", "the cat [MASK]"))
     assert "versions are the same" in said(app)
     app = ok(opened("the cat [MASK]", "the CAT [MASK]"))
@@ -109,6 +112,11 @@ def test_versions_that_cannot_be_patched_are_told() -> None:
     assert "patching" in charts(app)
     app = opened(FIRST, SECOND, patch_word="zebra")
     assert "'zebra' is not one piece" in complaints(app)
+    monkeypatch.setattr(patching, "MOST_TOKENS", 5)
+    app = ok(opened(FIRST, SECOND))
+    assert "up to 5 are patched here" in said(app)
+    assert not charts(app)
+    monkeypatch.setattr(patching, "MOST_TOKENS", 128)
     app = ok(opened("cat", "dog"))
     assert "no token in common" in said(app)
 
