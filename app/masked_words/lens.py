@@ -67,7 +67,7 @@ def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     where = (page.text_a, page.text_b, masked, positions, 5)
     lens = cache.call(layer_predictions, page.bert_key, *where)
     values = {"masked": masked, "positions": positions}
-    path = tuned_lens.find(page)
+    path = tuned_lens.usable(page, tells=True)
     if path is None:
         LENS.show(page, lens, drawn={"whole_sentence": whole}, **values)
         tuned_lens.offer_fit(page)
@@ -105,7 +105,7 @@ def show_ranks(
     trajectories = cache.call(word_trajectories, page.bert_key, *where)
     drawn = {"original": original}
     values = {"masked": masked, "position": position, "words": words}
-    path = tuned_lens.find(page)
+    path = tuned_lens.usable(page)
     if path is None:
         RANKS.show(page, trajectories, drawn=drawn, **values)
         return

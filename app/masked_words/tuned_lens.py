@@ -119,6 +119,25 @@ def find(page: frame.Page) -> Path | None:
     return find_tuned_lens(page.bert)
 
 
+def usable(page: frame.Page, *, tells: bool = False) -> Path | None:
+    """Return the file of the checkpoint's tuned lens; None where there is none that it can use.
+
+    Args:
+        page: With the checkpoint.
+        tells: Write why a file that is there is refused.
+    """
+    path = find(page)
+    if path is None:
+        return None
+    try:
+        opened(page, path)
+    except (ValueError, RuntimeError, OSError) as error:
+        if tells:
+            st.error(plain(str(error)))
+        return None
+    return path
+
+
 def opened(page: frame.Page, path: Path) -> TunedLens:
     """Return the lens in a file.
 

@@ -104,6 +104,8 @@ def test_the_lens_of_another_checkpoint_is_refused_with_both_names(
     assert "was fitted for" in told
     assert "other" in told
     assert "checkpoint" in told
+    assert {"lens", "ranks"} <= set(named_charts(app, ""))  # the plain lens stays
+    assert button(app, "Fit (about a minute)")
 
 
 def test_without_a_lens_the_page_is_as_before(checkpoint: Model) -> None:
