@@ -142,7 +142,7 @@ def show_shares(page: frame.Page, query: Query) -> None:
     SOURCES.show(page, taken, drawn=on_ground, setup=setup, **values)
 
 
-def _about_head(page: frame.Page, query: Query) -> dict[str, str]:
+def _about_head(page: frame.Page, query: Query) -> dict[str, Any]:
     """Return what the head reads and what of it is held, for the caption."""
     reader = task_head(query.texts.key)
     assert reader is not None

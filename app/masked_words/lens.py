@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from bertcore.analysis.words.lens import layer_predictions, word_trajectories
@@ -66,7 +68,7 @@ def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     positions = choose_window(page.trace.num_tokens) if whole else (position,)
     where = (page.text_a, page.text_b, masked, positions, 5)
     lens = cache.call(layer_predictions, page.bert_key, *where)
-    values = {"masked": masked, "positions": positions}
+    values: dict[str, Any] = {"masked": masked, "positions": positions}
     path = tuned_lens.usable(page, tells=True)
     if path is None:
         LENS.show(page, lens, drawn={"whole_sentence": whole}, **values)
@@ -104,7 +106,7 @@ def show_ranks(
     where = (page.text_a, page.text_b, masked, position, words)
     trajectories = cache.call(word_trajectories, page.bert_key, *where)
     drawn = {"original": original}
-    values = {"masked": masked, "position": position, "words": words}
+    values: dict[str, Any] = {"masked": masked, "position": position, "words": words}
     path = tuned_lens.usable(page)
     if path is None:
         RANKS.show(page, trajectories, drawn=drawn, **values)

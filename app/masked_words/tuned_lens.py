@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -170,9 +171,13 @@ def trajectories(
 def show_gain(page: frame.Page, path: Path) -> None:
     """Draw what the lens gains, and whence it comes."""
     lens = opened(page, path)
-    numbers = {"tokens": f"{lens.gain.num_tokens:,}", "sentences": f"{lens.gain.num_sentences:,}"}
+    gain = lens.gain
+    numbers: dict[str, Any] = {
+        "tokens": f"{gain.num_tokens:,}",
+        "sentences": f"{gain.num_sentences:,}",
+    }
     with st.expander("What the tuned lens gains"):
-        GAIN.show(page, lens.gain, path=str(path), **numbers)
+        GAIN.show(page, gain, path=str(path), **numbers)
         st.caption(
             f"Fitted on {lens.num_tokens:,} hidden tokens of {plain(lens.text)}, "
             f"{lens.num_steps:,} steps of Adam a layer."

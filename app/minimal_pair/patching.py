@@ -246,7 +246,7 @@ def _show_path(
     st.markdown(
         f"By the path from {sender} to {receiver} alone comes a share of **{found.share:+.1%}**."
     )
-    ends = {"sender": _code_of(sender), "receiver": _code_of(receiver)}
+    ends: dict[str, Any] = {"sender": _code_of(sender), "receiver": _code_of(receiver)}
     PATH.show(page, found, **values, **ends)
 
 
