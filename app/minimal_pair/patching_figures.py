@@ -199,7 +199,9 @@ def _numbers(mean: NDArray[np.float32], is_dark: bool) -> dict[str, object]:
         x=[n for _ in range(num_rows) for n in range(num_columns)],
         y=[row for row in range(num_rows) for _ in range(num_columns)],
         mode="text",
-        text=["" if np.isnan(value) else f"{value:.0%}" for value in flat],
+        text=[
+            "" if np.isnan(value) else f"{round(100 * value)}%".replace("-", "−") for value in flat
+        ],
         textfont={
             "size": 13,
             "color": [strong if abs(value) > MOST_MARKED else weak for value in flat],

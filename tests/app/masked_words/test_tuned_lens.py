@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ from bertcore.analysis.words.lens import layer_predictions
 from tests.support.opened import (
     button,
     complaints,
-    named_charts,
     numbers,
     ok,
     page_of,
@@ -45,6 +45,13 @@ def checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Model:
     return bertcore.load(folder, device="cpu")
 
 
+def charts(app: AppTest) -> dict[str, Any]:
+    return {
+        chart.proto.id.rpartition("figure_")[2]: json.loads(chart.proto.spec)["data"]
+        for chart in app.get("plotly_chart")
+    }
+
+
 def page(**query: Any) -> AppTest:
     return page_of("masked_words", seconds=120, text_a=TEXT, masked="2", **query)
 
@@ -61,7 +68,7 @@ def test_it_is_fitted_on_a_typed_text_and_stands_beside_the_plain_lens(
     monkeypatch.setattr(tuned_lens, "fit_tuned_lens", fit)
     app = ok(page(lens_text="A text of yours").run())
     assert button(app, "Fit (about a minute)").disabled
-    app.text_area(key="_lens_own_text").set_value(". ".join(SENTENCES) + ".")
+    app.text_area(key="_lens_own_text").set_value("\n".join(SENTENCES))
     app = ok(app.run())
     app = ok(with_results(button(app, "Fit (about a minute)").click().run()))
     app = ok(app.run())
@@ -69,7 +76,7 @@ def test_it_is_fitted_on_a_typed_text_and_stands_beside_the_plain_lens(
     path = Path(checkpoint.report.folder) / FILE_NAME
     lens = read_tuned_lens(path, checkpoint)
     assert lens.text == "a typed text"
-    drawn = named_charts(app, "")
+    drawn = charts(app)
     assert {"lens", "tuned-lens", "ranks", "tuned-ranks", "tuned-lens-gain"} <= set(drawn)
     for name, tuned in (("lens", None), ("tuned-lens", lens)):
         found = layer_predictions(checkpoint, TEXT, None, (2,), (2,), 5, tuned)
@@ -104,13 +111,13 @@ def test_the_lens_of_another_checkpoint_is_refused_with_both_names(
     assert "was fitted for" in told
     assert "other" in told
     assert "checkpoint" in told
-    assert {"lens", "ranks"} <= set(named_charts(app, ""))  # the plain lens stays
+    assert {"lens", "ranks"} <= set(charts(app))  # the plain lens stays
     assert button(app, "Fit (about a minute)")
 
 
 def test_without_a_lens_the_page_is_as_before(checkpoint: Model) -> None:
     app = ok(page().run())
-    drawn = named_charts(app, "")
+    drawn = charts(app)
     assert "tuned-lens" not in drawn
     assert "lens" in drawn
     assert "Fit a tuned lens on" in [group.label for group in app.button_group]
