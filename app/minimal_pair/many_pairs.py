@@ -165,7 +165,7 @@ def _read(name: str, data: bytes) -> Chosen:
         except ValueError as error:
             raise ValueError(str(error).replace(repr(str(path)), shown_name(name))) from error
     left_out = (bad_rows.sentence() or "").replace(repr(str(path)), shown_name(name))
-    notes = (left_out,) if left_out else ()
+    notes: tuple[str, ...] = (left_out,) if left_out else ()
     if len(texts) > MOST_PAIRS:
         notes += (f"The first {MOST_PAIRS} of {len(texts):,} pairs are patched here.",)
     key = hashlib.sha256(name.encode() + b"\0" + data).hexdigest()

@@ -177,14 +177,7 @@ def _choose_answer(page: frame.Page, asked: Asked) -> Asked | None:
         if reader.kind == "classes":
             fields.append((OTHER_CLASS, "Minus class", names.other or ""))
         chosen = [
-            row.selectbox(
-                label,
-                options,
-                format_func=lambda name, default=default: name or f"{default} (differs most)",
-                key=field.key(options=options),
-                width=220,
-            )
-            for field, label, default in fields
+            _choose_class(row, label, field, options, default) for field, label, default in fields
         ]
         return asked._replace(name=chosen[0], other=chosen[1] if len(chosen) > 1 else "")
     if not patching_case.masks(asked):
@@ -201,6 +194,19 @@ def _choose_answer(page: frame.Page, asked: Asked) -> Asked | None:
         )
     ]
     return asked._replace(name=words[0].strip(), other=words[1].strip())
+
+
+def _choose_class(
+    row: DeltaGenerator, label: str, field: Field[str], options: list[str], default: str
+) -> str:
+    """Draw the choice of a class; "" is the default."""
+    return row.selectbox(
+        label,
+        options,
+        format_func=lambda name: name or f"{default} (differs most)",
+        key=field.key(options=options),
+        width=220,
+    )
 
 
 def _choose_hidden(page: frame.Page, asked: Asked, row: DeltaGenerator) -> int | None:

@@ -83,7 +83,8 @@ def read_texts(path: Path, *, bad_rows: BadRows | None = None) -> tuple[PatchTex
         for row in table.rows:
             cells = [str(row.cells[place] or "").strip() for place in places]
             if all(cells):
-                texts.append(PatchText(*cells, row=row.number))
+                first, second, word, other = cells
+                texts.append(PatchText(first, second, word, other, row.number))
             else:
                 empty = COLUMNS[cells.index("")]
                 bad_rows.add(f"row {row.number} of {str(path)!r} has nothing in {empty!r}.")
@@ -192,6 +193,8 @@ def _prepared(model: Model, text: PatchText) -> tuple[PatchPair, Answer]:
         pair = patch_pair(model, (versions[0], None), (versions[1], None))
         if not pair.is_aligned:
             raise _LeftOut(pair.sentence())
+        if not common_masks(model, pair):
+            raise _LeftOut(f"the versions have no {mask} at the same place.")
         words = [
             _piece(model, version, word)
             for version, word in zip(versions, (text.word, text.other), strict=True)

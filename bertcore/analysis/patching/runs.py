@@ -144,19 +144,16 @@ class Runs:
     def _row(self, state: int, patched: Tensor, groups: Groups) -> Iterator[Tensor]:
         """Yield, chunk by chunk, what is read with a state patched at each group of places."""
         base = self.base.states[state]
-        rows = []
-        for group in groups:
-            at = self.mine[list(group)]
-            rows.append(None if torch.equal(patched[at], base[at]) else at)
-        for start in range(0, len(rows), self.rows):
-            chunk = rows[start : start + self.rows]
-            hidden = base.repeat(sum(at is not None for at in chunk), 1, 1)
-            values = hidden.new_full((len(chunk),), self.base_value, dtype=torch.float32)
-            moved = [n for n, at in enumerate(chunk) if at is not None]
-            for row, n in enumerate(moved):
-                at = chunk[n]
-                hidden[row, at] = patched[at]
+        places = [self.mine[list(group)] for group in groups]
+        for start in range(0, len(places), self.rows):
+            chunk = places[start : start + self.rows]
+            # What is the same in both runs changes nothing: such a row is not run.
+            moved = [n for n, at in enumerate(chunk) if not torch.equal(patched[at], base[at])]
+            values = base.new_full((len(chunk),), self.base_value, dtype=torch.float32)
             if moved:
+                hidden = base.repeat(len(moved), 1, 1)
+                for row, n in enumerate(moved):
+                    hidden[row, chunk[n]] = patched[chunk[n]]
                 values[moved] = self.values_after(state, hidden)
             yield values.cpu()
 

@@ -118,7 +118,7 @@ def test_what_has_no_shares_is_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="Leave the position out"):
         class_attribution(model, reader, trace, position=1)
     spans = tmp_path / "spans"
-    make_task(spans, task="QuestionAnswering")
+    make_task(spans, task="QuestionAnswering", labels=("start", "end"))
     model = bertcore.load(spans, device="cpu")
     reader = read_task_head(model)  # type: ignore[assignment]
     assert reader is not None
