@@ -198,9 +198,9 @@ def offer_fit(page: frame.Page) -> None:
             placeholder="Some pages of text in the checkpoint's language",
         )
     icon = ":material/tune:"
-    if row.button(
-        "Fit (about a minute)", icon=icon, disabled=source == OWN_TEXT and not own.strip()
-    ):
+    is_empty = source == OWN_TEXT and not own.strip()
+    about = "About a minute for a small checkpoint, several for one as large as BERT base."
+    if row.button("Fit the lens", icon=icon, disabled=is_empty, help=about):
         FIT.put(True)
     if not FIT.value:
         return

@@ -67,10 +67,10 @@ def test_it_is_fitted_on_a_typed_text_and_stands_beside_the_plain_lens(
 
     monkeypatch.setattr(tuned_lens, "fit_tuned_lens", fit)
     app = ok(page(lens_text="A text of yours").run())
-    assert button(app, "Fit (about a minute)").disabled
+    assert button(app, "Fit the lens").disabled
     app.text_area(key="_lens_own_text").set_value("\n".join(SENTENCES))
     app = ok(app.run())
-    app = ok(with_results(button(app, "Fit (about a minute)").click().run()))
+    app = ok(with_results(button(app, "Fit the lens").click().run()))
     app = ok(app.run())
     assert checkpoint.report is not None
     path = Path(checkpoint.report.folder) / FILE_NAME
@@ -94,7 +94,7 @@ def test_too_little_text_is_told(checkpoint: Model) -> None:
     app = ok(page(lens_text="A text of yours").run())
     app.text_area(key="_lens_own_text").set_value("Only one sentence.")
     app = app.run()
-    app = with_results(button(app, "Fit (about a minute)").click().run())
+    app = with_results(button(app, "Fit the lens").click().run())
     assert "Give a longer text" in complaints(app)
 
 
@@ -112,7 +112,7 @@ def test_the_lens_of_another_checkpoint_is_refused_with_both_names(
     assert "other" in told
     assert "checkpoint" in told
     assert {"lens", "ranks"} <= set(charts(app))  # the plain lens stays
-    assert button(app, "Fit (about a minute)")
+    assert button(app, "Fit the lens")
 
 
 def test_without_a_lens_the_page_is_as_before(checkpoint: Model) -> None:
