@@ -2,14 +2,12 @@
 
 import streamlit as st
 
-from bertcore.checkpoints.planted import PLANTED_HEADS
-
 from ..bertviz_views.controls import draw_bertviz
 from ..canvas.shared.attention_data import shown_heads
 from ..canvas.views import HEADS, LAYER, draw_lines, draw_map, draw_neurons, draw_overview
 from ..plots.special_tokens import Marks
 from ..plots.untrusted_text import plain
-from ..shell import frame, shipped
+from ..shell import frame
 from ..shell.one_of import one_of
 from ..shell.state import Field
 from . import PAGE, decoder, switch_off, window
@@ -41,8 +39,6 @@ def views(page: frame.Page) -> None:
         sentence = head_sentence(measures, layer, heads, trace.num_tokens, marks)
         row.markdown(sentence, width="stretch")
         switch_off.offer(row, layer, heads, num_heads)
-        if layer == 0:
-            shipped.note(page, PLANTED_HEADS)
         window.note(page, layer)
     names = VIEWS | (decoder.VIEW if decoder.has_decoder(page.bert) else {})
     view = one_of("View", names, VIEW)

@@ -2,9 +2,7 @@
 
 import streamlit as st
 
-from bertcore.checkpoints.planted import PLANTED_HEADS
-
-from ..shell import frame, shipped
+from ..shell import frame
 from . import PAGE, job
 from .grid import show_grid
 from .head_map import show_map
@@ -19,7 +17,6 @@ def views(page: frame.Page, chosen: Chosen) -> None:
     if report is None:  # it was evicted from the cache meanwhile
         return
     with frame.guard():
-        shipped.note(page, PLANTED_HEADS)
         opened = show_grid(page, chosen, report)
         show_ranked(page, chosen, report)
         show_map(page, chosen, report, opened)

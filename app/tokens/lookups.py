@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bertcore.analysis.space import embeddings, rotary
-from bertcore.checkpoints.planted import PLANTED_POSITIONS
+from bertcore.checkpoints.started import STARTED_POSITIONS, STARTED_WORDS
 
 from ..shell import cache, capabilities, frame, shipped
 from ..shell.one_of import one_of
@@ -103,10 +103,11 @@ def show_positions(page: frame.Page, index: int) -> None:
         similarities = PositionRow(row, cosines[row])
         POSITION_ROW.show(page, similarities, with_caption=False, size=size, row=row)
     POSITIONS.caption()
-    shipped.note(page, PLANTED_POSITIONS)
+    shipped.note(page, STARTED_POSITIONS)
 
 
 def show_nearest(page: frame.Page, index: int) -> None:
     """Draw the nearest rows of the token table."""
     nearest = cache.call(embeddings.nearest_words, page.bert_key, page.trace.input_ids[index])
     NEAREST.show(page, nearest, drawn={"word": page.trace.tokens[index]}, index=index)
+    shipped.note(page, STARTED_WORDS)

@@ -77,8 +77,6 @@ def heads(
         trees = texts if texts.trees else bundled_trees()
     from bertcore import load
     from bertcore.analysis.heads.report import report_heads
-    from bertcore.checkpoints.planted import PLANTED_HEADS
-    from bertcore.checkpoints.source import SHIPPED
 
     bert = load(checkpoint, device=device, dtype=dtype)
     with stages() as on_stage:
@@ -90,8 +88,7 @@ def heads(
             seed=seed,
             progress=lambda fraction, stage: on_stage(stage, fraction),
         )
-    planted = (PLANTED_HEADS,) if checkpoint in SHIPPED else ()
-    for note in dict.fromkeys((*planted, *texts.notes, *trees.notes)):
+    for note in dict.fromkeys((*texts.notes, *trees.notes)):
         typer.echo(f"Note: {note}", err=True)
     if as_json:
         about = {"checkpoint": checkpoint, "seed": seed, "resamples": resamples}
