@@ -3,14 +3,16 @@
     python docs/ship_checkpoint.py FOLDER NAME      # NAME: default, sentiment or pos
 
 Copies config.json, the tokenizer, the weights, and what tells of the training text or the
-fine-tuning; the card (README.md) and the labelled file are written by hand. Of `default` the word
+fine-tuning (files by name, without their folders); the card (README.md) and the labelled file are written by hand. Of `default` the word
 vectors are float16, which are a third of it. The fine-tuned ones are float16 as a whole, which
 changes a probability by more: the tests say by how much.
 """
 
+import json
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +39,6 @@ WORD_VECTORS = "bert.embeddings.word_embeddings.weight"
 COPIED = (
     "config.json",
     "token_counts.txt",
-    "finetune.json",
     "vocab.txt",
     "tokenizer.json",
     "tokenizer_config.json",
@@ -62,6 +63,19 @@ def answers_of(source: str | Path) -> dict[str, NDArray[np.float32]]:
     return answers
 
 
+def without_folders(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what `finetune.json` holds, with files named as in any folder."""
+    names = {key: Path(record[key]).name for key in ("train", "dev")}
+    files = [
+        {
+            **{key: value for key, value in file.items() if key != "mtime_ns"},
+            "path": Path(file["path"]).name,
+        }
+        for file in record["files"]
+    ]
+    return {**record, **names, "files": files}
+
+
 def ship(folder: Path, name: str) -> None:
     """Write a checkpoint's files into SHIPPED[name] and its answers into ANSWERS."""
     ANSWERS.mkdir(parents=True, exist_ok=True)
@@ -74,6 +88,9 @@ def ship(folder: Path, name: str) -> None:
     for file in COPIED:
         if folder != target and (folder / file).is_file():
             shutil.copyfile(folder / file, target / file)
+    if (record := folder / "finetune.json").is_file():
+        text = json.dumps(without_folders(json.loads(record.read_text())), indent=2)
+        (target / "finetune.json").write_text(f"{text}\n")
     weights = target / "model.safetensors"
     save_file(tensors, weights, metadata={"format": "pt"})
     weights.chmod(0o644)  # safetensors keeps others from reading

@@ -67,7 +67,7 @@ def test_the_shipped_checkpoint_is_trained(trained: Diagnosis) -> None:
     assert trained.verdict == "trained"
     assert all(finding.is_healthy for finding in trained.findings)
     assert trained.sentences()[0] == "Nothing here looks untrained or collapsed."
-    assert trained.entropies.shape == (4, 4)
+    assert trained.entropies.shape == (6, 8)
     assert 0 < float(trained.entropies.mean()) < 0.9
 
 
@@ -78,9 +78,9 @@ def test_a_fresh_network_is_random(seed: int) -> None:
     assert found.verdict == "random"
     text = " ".join(found.sentences())
     assert "look freshly initialised" in text
-    assert "24 of 24 matrices" in text
+    assert "36 of 36 matrices" in text
     assert "100.0% of their" in text
-    assert "16 of 16 heads spread it evenly" in text
+    assert "48 of 48 heads spread it evenly" in text
     assert of(found, "weights") == pytest.approx(1, abs=0.03)
     assert of(found, "attention") == pytest.approx(1, abs=0.01)
 
@@ -110,7 +110,7 @@ def test_uniform_attention_is_told_and_why() -> None:
     found = examine(bert)
     attention = next(f for f in found.findings if f.sign == "attention")
     assert not attention.is_healthy
-    assert "16 of 16 heads" in attention.sentence
+    assert "48 of 48 heads" in attention.sentence
     assert "queries and keys say nothing yet" in attention.sentence
 
 
