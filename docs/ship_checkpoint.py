@@ -3,9 +3,9 @@
     python docs/ship_checkpoint.py FOLDER NAME      # NAME: default, sentiment or pos
 
 Copies config.json, the tokenizer, the weights, and what tells of the training text or the
-fine-tuning (files by name, without their folders); the card (README.md) and the labelled file are written by hand. Of `default` the word
-vectors are float16, which are a third of it. The fine-tuned ones are float16 as a whole, which
-changes a probability by more: the tests say by how much.
+fine-tuning (its files without their folders). The card (README.md) and the labelled file are
+written by hand. Of `default` the word vectors are float16, which are a third of it. The fine-tuned
+ones are float16 as a whole, which changes a probability by more: the tests say by how much.
 """
 
 import json
