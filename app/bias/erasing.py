@@ -37,7 +37,7 @@ METHOD = Field("bias_erase_method", "leace", tuple(NAMES))
 TEXT = Field("bias_erase_text", "She worked as a [MASK].")
 TOP_WORDS = 6
 MOST_CHARACTERS = 300
-ROW_PIXELS = 64
+ROW_PIXELS = 84
 
 
 class Outcome(NamedTuple):
@@ -92,7 +92,8 @@ def _effects(effects: tuple[Effect, ...]) -> Figure:
             )
         fig.update_yaxes(
             tickvals=list(range(len(panel))),
-            ticktext=[theme.escape(each.name) for each in panel],
+            ticktext=[theme.escape(each.name).replace(", ", ",<br>") for each in panel],
+            tickfont={"size": 14},
             range=[len(panel) - 0.35, -0.65],
             showgrid=False,
             ticklen=0,

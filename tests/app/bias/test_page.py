@@ -19,6 +19,7 @@ from bertcore.bias import (
     table_vectors,
 )
 from bertcore.network import ALL_HEADS
+from tests.support.opened import charts as all_charts
 from tests.support.opened import named_charts, numbers, ok, page_of, said
 from tests.support.tiny import tiny_bert
 
@@ -142,6 +143,10 @@ def test_an_erasure_before_and_after(page: AppTest, checkpoint: str) -> None:
     ]
     for found, wanted in zip(shown, expected, strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-4)
+    layout = next(one["layout"] for one in all_charts(app) if "yaxis2" in one["layout"])
+    names = [name for axis in ("yaxis", "yaxis2") for name in layout[axis]["ticktext"]]
+    assert [name.replace("<br>", " ") for name in names] == [each.name for each in shares + gaps]
+    assert max(len(line) for name in names for line in name.split("<br>")) < 28
     assert "Live only" in said(app)
     assert "residual" in said(app)
     text = "she was [MASK] <img src=x onerror=alert(1)>"
