@@ -38,6 +38,7 @@ from bertcore.analysis.heads.texts import (  # noqa: E402
     read_texts,
 )
 from bertcore.analysis.patching import REGIONS, bundled_texts, patch_texts  # noqa: E402
+from bertcore.checkpoints.source import labelled_file  # noqa: E402
 from tests.support.browser.running import running_app  # noqa: E402
 from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser  # noqa: E402
 from tests.support.browser.visit import TIMEOUT_MS, Visit  # noqa: E402
@@ -55,6 +56,8 @@ TO_VERB = Measured("obj", "to_head")
 CLASSIFIER = "sentiment"
 REVIEW = examples.REVIEW.text_a
 NEGATION = "The film was not good."
+PERSON = "first person"
+"""The column of groups that the guide's labelled file gets."""
 
 
 # ---- numbers ----
@@ -162,6 +165,13 @@ def save(visit: Visit, name: str, parts: Sequence[Locator]) -> None:
     print(f"{path.relative_to(ROOT)}: {few.width} x {few.height}, {size:,} bytes")
 
 
+def bring(visit: Visit, part: Locator) -> None:
+    """Scroll to a part of a long page, and take the mouse off what it would colour."""
+    visit.page.mouse.move(0, 0)
+    visit.settle()
+    part.evaluate("part => part.scrollIntoView({block: 'center'})")
+
+
 def heads_page(visit: Visit) -> Sequence[Locator]:
     """Wait until the Heads page is drawn; return its title, grid and bars."""
     visit.picture("figure_heads-bars")
@@ -260,6 +270,59 @@ def inspect_file(visit: Visit) -> None:
     save(visit, "inspect-file", [visit.page.locator(part) for part in parts])
 
 
+def reviews_by_person() -> bytes:
+    """Return the dev data of the classifier with a column: whether the text speaks in first person.
+
+    It stands for a column that one's own file has, such as dialect or source.
+    """
+    first = re.compile(r"\b(i|me|my|mine|we|us|our)\b", re.IGNORECASE)
+    head, *rows = labelled_file(CLASSIFIER).read_text(encoding="utf-8").splitlines()
+    column = ["yes" if first.search(row.rpartition("\t")[0]) else "no" for row in rows]
+    told = [f"{row}\t{value}" for row, value in zip(rows, column, strict=True)]
+    return "\n".join([f"{head}\t{PERSON}", *told]).encode()
+
+
+def inspect_groups(visit: Visit) -> None:
+    """The answers by the groups of a column, and the gaps between them."""
+    visit.open("inspect", checkpoint=CLASSIFIER, inspect_view="file", inspect_by=PERSON)
+    file = {"name": "dev.tsv", "mimeType": "text/tsv", "buffer": reviews_by_person()}
+    visit.page.locator(".st-key-inspect_upload input[type=file]").set_input_files(files=[file])
+    visit.settle()
+    visit.page.get_by_role("button", name="Run the file").click()
+    visit.picture("figure_inspect-slices")
+    visit.picture("figure_inspect-groups")
+    title = visit.page.get_by_role("heading", name="Does it answer groups alike?")
+    bring(visit, title)
+    gaps = visit.page.get_by_role("heading", name="Gaps")
+    told = gaps.locator("xpath=following::div[@data-testid='stMarkdown'][1]")
+    figure = visit.page.locator(".st-key-figure_inspect-groups")
+    save(visit, "inspect-groups", [title, figure, gaps, told])
+
+
+def inspect_flips(visit: Visit) -> None:
+    """Texts with the words for women and men swapped, and what changes."""
+    visit.open("inspect", checkpoint=CLASSIFIER, inspect_view="file")
+    visit.page.get_by_role("button", name="Run the file").click()
+    visit.picture("figure_inspect-slices")
+    visit.settle()
+    visit.page.get_by_role("button", name="Swap the words").click()
+    texts = visit.page.locator(".st-key-inspect_flips")
+    expect(texts).to_be_visible()
+    title = visit.page.get_by_role("heading", name="Does a swap of group words")
+    bring(visit, title)
+    save(visit, "inspect-flips", [title, texts])
+
+
+def bias_erase(visit: Visit) -> None:
+    """Gender erased from a hidden state: the measures before and after."""
+    visit.open("bias", bias_view="erase")
+    visit.picture("figure_bias-erased")
+    visit.picture("figure_bias-erased-words")
+    visit.settle()
+    parts = [".st-key-bias_erase_state", ".st-key-figure_bias-erased"]
+    save(visit, "bias-erase", [visit.page.locator(part) for part in parts])
+
+
 def compare_answers(visit: Visit) -> None:
     """The class by layer, and which tokens speak for it."""
     visit.open("compare", checkpoint=CLASSIFIER, text_a=NEGATION)
@@ -312,6 +375,9 @@ PICTURES: dict[str, Callable[[Visit], None]] = {
     "inspect-words": inspect_words,
     "inspect-swaps": inspect_swaps,
     "inspect-file": inspect_file,
+    "inspect-groups": inspect_groups,
+    "inspect-flips": inspect_flips,
+    "bias-erase": bias_erase,
     "compare-answers": compare_answers,
     "compare-heads": compare_heads,
     "compare-weights": compare_weights,
