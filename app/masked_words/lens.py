@@ -82,7 +82,7 @@ def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     with right:
         st.markdown("**Tuned lens**")
         drawn = {"whole_sentence": whole}
-        tuned_lens.TUNED_LENS.show(page, other, drawn=drawn, path=str(path), **values)
+        tuned_lens.TUNED_LENS.show(page, other, drawn=drawn, path=tuned_lens.shown(path), **values)
     tuned_lens.show_gain(page, path)
 
 
@@ -116,4 +116,4 @@ def show_ranks(
     with left:
         RANKS.show(page, trajectories, drawn=drawn, **values)
     with right:
-        tuned_lens.TUNED_RANKS.show(page, other, drawn=drawn, path=str(path), **values)
+        tuned_lens.TUNED_RANKS.show(page, other, drawn=drawn, path=tuned_lens.shown(path), **values)

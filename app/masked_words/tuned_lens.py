@@ -134,9 +134,14 @@ def usable(page: frame.Page, *, tells: bool = False) -> Path | None:
         opened(page, path)
     except (ValueError, RuntimeError, OSError) as error:
         if tells:
-            st.error(plain(str(error)))
+            st.error(plain(str(error).replace(str(path), shown(path))))
         return None
     return path
+
+
+def shown(path: Path) -> str:
+    """Return the file as visitors see it: on a closed server without the server's folders."""
+    return path.name if policy().is_closed else str(path)
 
 
 def opened(page: frame.Page, path: Path) -> TunedLens:
@@ -177,7 +182,7 @@ def show_gain(page: frame.Page, path: Path) -> None:
         "sentences": f"{gain.num_sentences:,}",
     }
     with st.expander("What the tuned lens gains"):
-        GAIN.show(page, gain, path=str(path), **numbers)
+        GAIN.show(page, gain, path=shown(path), **numbers)
         st.caption(
             f"Fitted on {lens.num_tokens:,} hidden tokens of {plain(lens.text)}, "
             f"{lens.num_steps:,} steps of Adam a layer."
@@ -243,6 +248,7 @@ def _place(model: Model) -> Path:
     own = _visit_place(model)
     if own is None:
         return place_to_save(model)
+    visits.current().place(own.parent.name)
     config = model.config
     check_room(4 * config.num_hidden_layers * config.hidden_size * (config.hidden_size + 1))
     return own
@@ -252,7 +258,7 @@ def _visit_place(model: Model) -> Path | None:
     """Return the file of a visitor of a closed server; None on an open one."""
     if not policy().is_closed:
         return None
-    return visits.current().place("tuned_lens") / cache_place(model).name
+    return visits.current().folder / "tuned_lens" / cache_place(model).name
 
 
 def _open(path: Path, key: cache.BertKey) -> TunedLens:

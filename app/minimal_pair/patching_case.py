@@ -131,8 +131,22 @@ def _answer(model: Model, asked: Asked, pair: PatchPair) -> Answer:
         reader = reader_of(asked.key)
         assert reader is not None  # the page offers classes only then
         return class_answer(model, reader, pair, asked.name or None, asked.other or None)
-    words = (one_piece(model, word) for word in (asked.name, asked.other))
+    words = (_piece(model, word) for word in (asked.name, asked.other))
     return word_answer(model, pair, *words)
+
+
+def _piece(model: Model, word: str) -> str | None:
+    """Return the piece that a typed word is; None if blank.
+
+    Raises:
+        ValueError: If the vocabulary has no pieces for it.
+    """
+    unknown, piece = model.tokenizer.unk_token, one_piece(model, word)
+    if piece == unknown and word != unknown:
+        raise ValueError(
+            f"{word!r} is unknown to this vocabulary, so it has no logit. Choose another word."
+        )
+    return piece
 
 
 def _followed(model: Model, asked: Asked) -> Followed:

@@ -112,6 +112,8 @@ def test_versions_that_cannot_be_patched_are_told(
     assert "patching" in charts(app)
     app = opened(FIRST, SECOND, patch_word="zebra")
     assert "'zebra' is not one piece" in complaints(app)
+    app = opened(FIRST, SECOND, patch_other_word="猫")
+    assert "'猫' is unknown" in complaints(app)
     monkeypatch.setattr(patching, "MOST_TOKENS", 5)
     app = ok(opened(FIRST, SECOND))
     assert "up to 5 are patched here" in said(app)
