@@ -233,7 +233,7 @@ def _verdict(result: Outcome, last: int) -> str:
         return first
     above = result.effects[1]
     first += f" At the last state: {above.before.mean:.0%} before, {above.after.mean:.0%} after"
-    is_back = above.after.low > 0.5 and above.after.mean > here.after.mean
+    is_back = above.after.low > max(0.5, here.after.high)  # more than the words' chance allows
     return first + (": the layers above find it again." if is_back else ".")
 
 
