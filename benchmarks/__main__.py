@@ -26,6 +26,7 @@ from benchmarks import (
     pretrain,
     pretrain_loss,
     pretrain_memory,
+    search,
     splitter,
     task_heads,
     trace,
@@ -47,6 +48,7 @@ BENCHMARKS = {
     "minimal_pairs": minimal_pairs.run,
     "exam": exam.run,
     "encode": encode.run,
+    "search": search.run,
     "splitter": splitter.run,
     "task_heads": task_heads.run,
     "pretrain": pretrain.run,
@@ -125,12 +127,16 @@ def main() -> None:
         "--encode-sentences", type=int, default=encoded.sentences, help="of a round"
     )
     corpus_group.add_argument("--encode-rounds", type=int, default=encoded.rounds)
+    search_group, found = parser.add_argument_group("search"), search.OPTIONS
+    search_group.add_argument("--search-tokens", type=int, default=found.tokens)
+    search_group.add_argument("--search-queries", type=int, default=found.queries)
     chosen = parser.parse_args()
     before.corpus, before.valid = tuple(chosen.bias_corpus), chosen.bias_valid
     before.runs, before.minutes = chosen.bias_runs, chosen.bias_minutes
     before.penalty, before.items = chosen.bias_penalty, chosen.bias_items
     before.loop_items, before.tuned = chosen.bias_loop, chosen.bias_tuned
     encoded.sentences, encoded.rounds = chosen.encode_sentences, chosen.encode_rounds
+    found.tokens, found.queries = chosen.search_tokens, chosen.search_queries
     equal.corpus, equal.valid = tuple(chosen.objective_corpus), chosen.objective_valid
     equal.runs, equal.only = chosen.objective_runs, tuple(chosen.objective_only)
     equal.minutes, equal.blimp = chosen.minutes, chosen.blimp

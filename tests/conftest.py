@@ -6,12 +6,17 @@ the others. xdist hands out whole files in the order of collection; see PARALLEL
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub: tests use no network
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # Pages that run without a server are as open as on one that only this computer reaches.
 os.environ.setdefault("BERTSCOPE_ACCESS", "open")
+# The page Corpus keeps what it encodes; tests leave the user's own folder alone.
+os.environ.setdefault(
+    "BERTSCOPE_CORPORA", str(Path(tempfile.gettempdir()) / f"bertscope-tests-{Path.home().name}")
+)
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Before anything imports torch, here and in what tests start: each process with as many threads
     # as there are cores makes small networks twenty times slower than one thread each.

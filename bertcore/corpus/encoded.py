@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,7 +124,8 @@ class EncodedCorpus:
         return range(len(self.manifest.parts))
 
     def _write_vectors(self, path: Path, layer: int, shape: tuple[int, int]) -> None:
-        partial = path.with_name(f".{path.name}.partial")
+        # Two processes may write it at once; each renames its own.
+        partial = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.partial")
         try:
             array = np.lib.format.open_memmap(partial, "w+", np.dtype(np.float16), shape)
             start = 0

@@ -1,0 +1,85 @@
+"""Rows that were found, as they stand on the page: their contexts, and links to other pages."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from streamlit.delta_generator import DeltaGenerator
+
+from bertcore.corpus.search import Hit
+
+from ..navigation import PAGES
+from ..shell import frame, state
+from ..shell.state import Field
+
+CONTEXT = 70
+"""Characters of the sentence on each side of a hit."""
+TARGETS = {
+    PAGES[folder].name: PAGES[folder].title
+    for folder in (
+        "glance",
+        "tokens",
+        "attention",
+        "mixing",
+        "inside_layer",
+        "masked_words",
+        "sentence_pairs",
+        "what_if",
+        "minimal_pair",
+        "layer_map",
+        "corpus",
+    )
+}
+"""Pages with a sentence box, by their names in the address."""
+
+LAYER = Field("corpus_layer", -1)
+TARGET = Field("corpus_target", "attention", tuple(TARGETS))
+
+
+def choose_layer(layers: tuple[int, ...], row: DeltaGenerator) -> int:
+    """Draw the choice of a layer in `row`; without a choice, two thirds up."""
+    if len(layers) == 1:
+        return layers[0]
+    key = LAYER.key(default=layers[(2 * len(layers)) // 3], options=layers)
+    chosen: int = row.select_slider("Layer", layers, key=key, width=260)
+    return chosen
+
+
+def choose_target(row: DeltaGenerator) -> str:
+    """Draw the choice of the page that hits open in `row`; return its name in the address."""
+    chosen: str = row.selectbox(
+        "Open hits in",
+        list(TARGETS),
+        format_func=TARGETS.__getitem__,
+        key=TARGET.key(options=list(TARGETS)),
+        width=200,
+    )
+    return chosen
+
+
+def left(hit: Hit) -> str:
+    """Return what stands before a hit."""
+    cut = "" if hit.start <= CONTEXT else "…"
+    return cut + hit.text[max(0, hit.start - CONTEXT) : hit.start].strip()
+
+
+def right(hit: Hit, end: int) -> str:
+    """Return what stands behind a hit that ends at a character."""
+    cut = "" if len(hit.text) <= end + CONTEXT else "…"
+    return hit.text[end : end + CONTEXT].strip() + cut
+
+
+def end_of_word(hit: Hit) -> int:
+    """Return where the word of a first piece ends."""
+    whole = hit.text[hit.start : hit.start + len(hit.word)]
+    return hit.start + len(hit.word) if whole == hit.word else hit.end
+
+
+def link(page: frame.Page, hit: Hit, target: str) -> str | None:
+    """Return the address of a page with the sentence of a hit; None for one too long for a link."""
+    if len(hit.text) > state.MAX_URL_CHARACTERS:
+        return None
+    query = {"text_a": hit.text, "text_b": ""}
+    if page.bert_key.source != state.default_source():
+        query["checkpoint"] = page.bert_key.source
+    return f"{target}?{urlencode(query)}"

@@ -1,0 +1,196 @@
+"""Nearest tokens: a token of the text is clicked; its neighbours in the corpus, in context."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from bertcore import Model
+from bertcore.corpus.search import Neighbours, Query, neighbours, query_of
+
+from ..plots.figure import Figure
+from ..plots.special_tokens import own_markdown
+from ..plots.untrusted_text import plain
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from ..token_strip.token_strip import token_strip
+from . import hits, nearest_figures, source
+from .source import Opened
+
+COUNTS = (10, 25, 50, 100)
+TOKEN = Field("corpus_token", 6)
+"""Of the text that the app opens with: "bank"."""
+COUNT = Field("corpus_count", 25, COUNTS)
+
+
+class Drawn(NamedTuple):
+    """Neighbours, and what they are neighbours of."""
+
+    found: Neighbours
+    query: Query
+
+
+def _shares(drawn: Drawn) -> Figure:
+    return nearest_figures.share_bars(*drawn)
+
+
+def _hits(drawn: Drawn) -> pd.DataFrame:
+    return nearest_figures.hit_table(drawn.found)
+
+
+_CODE = """
+from bertcore.corpus import open_encoded
+from bertcore.corpus.search import Places, neighbours, open_index, query_of
+
+encoded = open_encoded({folder!r})
+query = query_of(trace, {position}, encoded)
+"""
+NEAREST = Picture(
+    name="nearest-tokens",
+    figure=_shares,
+    table=_hits,
+    how=(
+        "Of the {num} tokens whose vectors have the highest cosine to that of the framed token at "
+        "layer {layer}. Pink: the words of the text itself. In low layers the neighbours are the "
+        "same word at about the same place; in high ones what fits the place. All vectors of a "
+        "layer share a direction, so that even strangers have a high cosine: the order counts."
+    ),
+    code=_CODE
+    + """index = open_index(encoded, {layer})
+found = neighbours(index, Places(encoded), query, {layer}, {num}, own_text={own!r})
+found.hits, found.same_word, found.same_before, found.same_after
+""",
+)
+BY_LAYER = Picture(
+    name="nearest-by-layer",
+    table=nearest_figures.layer_table,
+    how=(
+        "At each layer, how many of the {num} nearest tokens are the same word, or stand behind or "
+        "before the same word as the framed token does. Where the first line falls, the word is no "
+        "longer what makes two vectors alike."
+    ),
+    code=_CODE
+    + """places = Places(encoded)
+found = [
+    neighbours(open_index(encoded, layer), places, query, layer, {num}, own_text={own!r})
+    for layer in encoded.layers
+]
+[(one.layer, one.same_word, one.same_before, one.same_after) for one in found]
+""",
+)
+
+
+@st.fragment
+def show(page: frame.Page, corpus: Opened) -> None:
+    """Draw what follows the chosen token; runs alone when another is chosen."""
+    with frame.guard():
+        _show(page, corpus)
+
+
+def _show(page: frame.Page, corpus: Opened) -> None:
+    encoded, trace = corpus.encoded, page.trace
+    TOKEN.key(low=0, high=trace.num_tokens - 1)
+    position = TOKEN.value
+    if encoded.unit != "sentence":
+        token_strip(trace, key="corpus_strip", selected=position, on_pick=TOKEN.put)
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    layer = hits.choose_layer(encoded.layers, row)
+    count = int(row.selectbox("Nearest", COUNTS, key=COUNT.key(options=COUNTS), width=110))
+    target = hits.choose_target(row)
+    if not source.is_ready(corpus, layer):
+        return
+    layers = encoded.layers if corpus.is_small else (layer,)
+    by_layer: tuple[Neighbours, ...] = cache.call(
+        _neighbours,
+        page.bert_key,
+        page.text_a,
+        page.text_b,
+        position,
+        layers,
+        count,
+        source.hashable(corpus),
+    )
+    found = by_layer[layers.index(layer)]
+    query = query_of(trace, position, encoded)
+    num_left_out = source.index_of(corpus, layer).num_left_out
+    if num_left_out:
+        st.caption(f"{num_left_out:,} vectors without a direction (zero, NaN) are left out.")
+    if not found.hits:
+        st.info("Nothing is left to find: the corpus holds this sentence alone.")
+        return
+    _show_hits(page, found, target)
+    own = page.text_b if trace.text_ids[position] == 1 else page.text_a
+    values: dict[str, Any] = {
+        "folder": source.shown_folder(corpus),
+        "position": position,
+        "layer": layer,
+        "num": len(found.hits),
+        "own": own,
+    }
+    drawn = Drawn(found, query)
+    if encoded.unit == "sentence":
+        NEAREST.offer(page, drawn, record=found, **values)
+        return
+    what = plain(f"“{query.word}”")
+    st.header(own_markdown(f"What they share with {what}", page.marks), anchor=False)
+    NEAREST.show(page, drawn, record=found, **values)
+    if len(by_layer) > 1:
+        st.header("By layer", anchor=False)
+        fig = nearest_figures.layer_lines(by_layer, layer)
+        BY_LAYER.show(page, by_layer, fig=fig, **values)
+
+
+def _show_hits(page: frame.Page, found: Neighbours, target: str) -> None:
+    """Draw the hits, one under the other with their words in one column."""
+    table = pd.DataFrame(
+        [
+            {
+                "cosine": hit.cosine,
+                "before": hits.left(hit),
+                "token": hit.text[hit.start : hit.end] if hit.word else "",
+                "behind": hits.right(hit, hit.end if hit.word else 0),
+                "open": hits.link(page, hit, target),
+            }
+            for hit in found.hits
+        ]
+    )
+    column = st.column_config
+    st.dataframe(
+        table,
+        hide_index=True,
+        width="stretch",
+        height=38 + 35 * min(len(table), 12),
+        key="corpus_hits",
+        column_config={
+            "cosine": column.NumberColumn(format="%.3f", width=70),
+            "before": column.TextColumn(alignment="right", width="large"),
+            "token": column.TextColumn(alignment="center", width=100),
+            "behind": column.TextColumn(width="large"),
+            "open": column.LinkColumn(display_text="open", width=60),
+        },
+    )
+
+
+def _neighbours(
+    bert: Model,
+    text_a: str,
+    text_b: str | None,
+    position: int,
+    layers: tuple[int, ...],
+    count: int,
+    corpus: tuple[str, int, int],
+) -> tuple[Neighbours, ...]:
+    """Return the neighbours of a token at some layers; see `source.hashable`."""
+    opened = source.at(Path(corpus[0]))
+    trace = bert.trace(text_a, text_b)
+    query = query_of(trace, position, opened.encoded)
+    own = text_b if trace.text_ids[position] == 1 else text_a
+    found = []
+    for layer in layers:
+        index = source.index_of(opened, layer)
+        found.append(neighbours(index, opened.places, query, layer, count, own_text=own))
+    return tuple(found)

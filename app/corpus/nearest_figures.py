@@ -1,0 +1,156 @@
+"""Figures of the neighbours of a token: what they share with it, at one layer and at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from bertcore.corpus.search import Neighbours, Query
+from bertcore.corpus.search.places import shares
+
+from ..plots import theme
+from ..plots.figure import Figure, scatter, subplots
+from ..plots.formats import percent, shorten
+
+MOST_WORDS = 6
+"""Of each part; the others are one bar."""
+PARTS = ("The word itself", "The word before", "The word behind")
+LINES = ("same word", "same word before", "same word behind")
+NOTHING = "(none)"
+"""In place of the word beside a token at the edge of a sentence."""
+
+
+def share_rows(found: Neighbours) -> list[list[tuple[str, float]]]:
+    """Return for each of PARTS the words with their share of the hits, the others last."""
+    columns = (
+        [hit.word for hit in found.hits],
+        [hit.before for hit in found.hits],
+        [hit.after for hit in found.hits],
+    )
+    rows = []
+    for words in columns:
+        listed = shares(word or NOTHING for word in words)
+        part = [(share.word, share.count / len(words)) for share in listed[:MOST_WORDS]]
+        if len(listed) > MOST_WORDS:
+            rest = sum(share.count for share in listed[MOST_WORDS:])
+            part.append((f"{len(listed) - MOST_WORDS} others", rest / len(words)))
+        rows.append(part)
+    return rows
+
+
+def share_bars(found: Neighbours, query: Query) -> Figure:
+    """Draw which words the nearest tokens are, and which stand beside them.
+
+    Args:
+        found: With words.
+        query: Its own words are coloured.
+    """
+    fig = subplots(1, 3, subplot_titles=PARTS, horizontal_spacing=0.12)
+    own = (query.word, query.before, query.after)
+    parts = share_rows(found)
+    for col, (part, word) in enumerate(zip(parts, own, strict=True), start=1):
+        names = [theme.escape(shorten(name, 16)) for name, _ in part]
+        values = [value for _, value in part]
+        is_own = [bool(word) and name.casefold() == word.casefold() for name, _ in part]
+        fig.add(
+            "bar",
+            row=1,
+            col=col,
+            x=values,
+            y=list(range(len(part))),
+            orientation="h",
+            text=[percent(value) for value in values],
+            textposition="outside",
+            cliponaxis=False,
+            marker={"color": [theme.ACCENT if own else theme.SEGMENT_A for own in is_own]},
+            customdata=names,
+            hovertemplate="%{customdata}: %{x:.0%}<extra></extra>",
+            showlegend=False,
+        )
+        fig.update_yaxes(
+            row=1,
+            col=col,
+            tickmode="array",
+            tickvals=list(range(len(part))),
+            ticktext=names,
+            range=[MOST_WORDS + 0.6, -0.6],
+            automargin=True,
+            showgrid=False,
+            tickfont={"size": 14},
+        )
+        fig.update_xaxes(row=1, col=col, visible=False, range=[0, 1.25 * max(values, default=1)])
+    fig.update_layout(height=264, margin={"l": 8, "r": 8, "t": 36, "b": 8})
+    return fig
+
+
+def layer_lines(by_layer: Sequence[Neighbours], layer: int) -> Figure:
+    """Draw what the nearest tokens share with the chosen one, layer by layer.
+
+    Args:
+        by_layer: At several layers.
+        layer: The one that is looked at, marked.
+    """
+    places = [found.layer for found in by_layer]
+    lines = (
+        [found.same_word for found in by_layer],
+        [found.same_before for found in by_layer],
+        [found.same_after for found in by_layer],
+    )
+    fig = Figure()
+    dashes = ("solid", "dash", "dot")
+    for values, name, dash, number in zip(lines, LINES, dashes, range(3), strict=True):
+        if all(value != value for value in values):
+            continue  # there is no word on that side
+        fig.add_trace(
+            scatter(
+                x=places,
+                y=[None if value != value else value for value in values],
+                mode="lines+markers",
+                name=name,
+                line={"color": theme.CATEGORICAL[number], "width": 3, "dash": dash},
+                marker={"size": 9},
+                hovertemplate="layer %{x}: %{y:.0%}<extra>" + name + "</extra>",
+            )
+        )
+    theme.plot_layout(fig, "", "Layer (0: embeddings)", "of the nearest tokens", 300)
+    fig.update_yaxes(range=[-0.03, 1.05], tickformat=".0%")
+    fig.update_xaxes(tickmode="array", tickvals=places)
+    fig.add_vline(layer, line={"color": theme.SPECIAL, "width": 1, "dash": "dot"})
+    fig.update_layout(margin={"t": 36}, showlegend=True)
+    return fig
+
+
+def hit_table(found: Neighbours) -> pd.DataFrame:
+    """Return a row for each hit."""
+    return pd.DataFrame(
+        [
+            {
+                "cosine": hit.cosine,
+                "word": hit.word,
+                "piece": hit.piece,
+                "before": hit.before,
+                "behind": hit.after,
+                "text": hit.text,
+                "start": hit.start,
+                "end": hit.end,
+                "document": hit.document,
+                "sentence": hit.sentence,
+                "position": hit.position,
+                "row": hit.row,
+            }
+            for hit in found.hits
+        ]
+    )
+
+
+def layer_table(by_layer: Sequence[Neighbours]) -> pd.DataFrame:
+    """Return a row for each layer."""
+    return pd.DataFrame(
+        {
+            "layer": [found.layer for found in by_layer],
+            "same_word": [found.same_word for found in by_layer],
+            "same_before": [found.same_before for found in by_layer],
+            "same_behind": [found.same_after for found in by_layer],
+        }
+    )

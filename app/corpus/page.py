@@ -1,0 +1,25 @@
+"""Corpus: the nearest tokens of a corpus, and the senses of a word in it."""
+
+from __future__ import annotations
+
+from ..shell import frame
+from ..shell.one_of import one_of
+from ..shell.state import Field
+from . import PAGE, nearest, senses, source
+
+VIEWS = {"nearest": "Nearest tokens", "senses": "Senses of a word"}
+VIEW = Field("corpus_view", "nearest", tuple(VIEWS))
+
+
+def draw() -> None:
+    """Draw the page."""
+    page = frame.begin(PAGE)
+    with frame.guard(stop=True):
+        corpus = source.choose(page)
+    if corpus is None:
+        frame.end_page()
+    with frame.guard():
+        if one_of("View", VIEWS, VIEW) == "nearest":
+            nearest.show(page, corpus)
+        else:
+            senses.show(page, corpus)

@@ -1,0 +1,260 @@
+"""The corpus of the page: the stories that ship, encoded on first use, or a folder of one's own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from bertcore import Model
+from bertcore.checkpoints.source import SHIPPED
+from bertcore.corpus import EncodedCorpus, EncodeProgress, EncodeSettings, encode_corpus
+from bertcore.corpus.encode import fingerprint_of_model
+from bertcore.corpus.encoded import open_encoded
+from bertcore.corpus.parts import about
+from bertcore.corpus.search import EXACT_ROWS, ExactIndex, GraphIndex, Places, VectorIndex
+from bertcore.corpus.search.graph import build_graph, index_folder
+from bertcore.corpus.shipped import STORIES
+
+from ..access import visits
+from ..access.policy import policy
+from ..shell import cache, frame
+from ..shell.jobs import waiting
+from ..shell.jobs.background import Progress, Work
+from ..shell.one_of import one_of
+from ..shell.state import Field
+
+CACHE = "BERTSCOPE_CORPORA"
+"""Environment variable: where the encoded stories are kept; unset, ~/.cache/bertscope/corpora."""
+TOKENS = 215_000
+"""Of the stories, about; a checkpoint's own pieces may be more."""
+MOST_BYTES = 800e6
+"""Of the vectors of all layers; of a larger checkpoint fewer sentences are read."""
+MOST_KEPT = 4
+"""Encodings of the stories; the longest unused are deleted."""
+_VERSION = 1
+"""Of the stories and of how they are read."""
+_RECENT_SECONDS = 600
+"""Since its last use, in which an encoding may be on somebody's page."""
+_LEFT_SECONDS = 86_400
+"""Age of what a killed process left."""
+
+STARTS = {"part": 0.1, "whole": 1.0}
+"""Shares of the stories' sentences."""
+SOURCES = {
+    "part": "Stories, a tenth",
+    "whole": "Stories, all of it",
+    "folder": "A folder of yours",
+}
+SOURCE = Field("searched_corpus", "part", tuple(SOURCES), url="corpus")
+FOLDER = Field("corpus_folder", "")
+HOW_TO_ENCODE = (
+    "Encode a corpus with `bertscope encode books.txt --layers 0 2 4 --out vectors`, then type the "
+    "path of `vectors`."
+)
+ABOUT = (
+    "*The Wind in the Willows*, *Life on the Mississippi*, *The Hound of the Baskervilles*, and "
+    "stories by O. Henry and Leacock."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opened:
+    """An encoded corpus, opened."""
+
+    encoded: EncodedCorpus
+    places: Places
+    manifest: Path
+    """Its file: results that hang on it are computed again when it changes."""
+
+    @property
+    def is_small(self) -> bool:
+        """Whether every row is compared, so that no layer needs an index."""
+        return len(self.encoded) <= EXACT_ROWS
+
+
+def choose(page: frame.Page) -> Opened | None:
+    """Draw the choice of the corpus; return it opened, None while it is read or not named.
+
+    Raises:
+        ValueError: If a folder holds no encoded corpus, or another checkpoint encoded it.
+        RuntimeError, OSError: If it cannot be read or written.
+    """
+    offered = {**SOURCES}
+    if policy().is_closed:
+        del offered["folder"]
+        if page.bert_key.source not in SHIPPED:
+            del offered["whole"]
+    chosen = one_of("Corpus", offered, SOURCE, with_label=True)
+    if chosen == "folder":
+        name = st.text_input(
+            "Folder that `bertscope encode` wrote", key=FOLDER.key(), placeholder="vectors"
+        ).strip()
+        if not name:
+            st.info(HOW_TO_ENCODE)
+            return None
+        folder = Path(name).expanduser()
+    else:
+        ready = _stories(page, STARTS[chosen])
+        if ready is None:
+            return None
+        folder = ready
+    manifest = about(folder) / "manifest.json"
+    opened = at(manifest)
+    opened.encoded.check_model(page.bert)
+    _describe(opened, chosen)
+    return opened
+
+
+def is_ready(opened: Opened, layer: int) -> bool:
+    """Return whether a layer can be searched; until then draw the progress of its index.
+
+    Raises:
+        ValueError: See `bertcore.corpus.search.build_graph`.
+    """
+    encoded = opened.encoded
+    if opened.is_small or (index_folder(encoded, layer) / "about.json").is_file():
+        return True
+
+    def work(progress: Progress) -> bool:
+        build_graph(encoded, layer, on_progress=progress)
+        return True
+
+    key = ("corpus-index", str(encoded.folder), layer)
+    return waiting.result(Work(key, work), "corpus-index") is not None
+
+
+def index_of(opened: Opened, layer: int) -> VectorIndex:
+    """Return what a layer that is ready is searched with.
+
+    Raises:
+        ValueError: If its index was made by another checkpoint or from another corpus.
+    """
+    if opened.is_small:
+        exact: VectorIndex = cache.of_file(_exact, opened.manifest, layer)
+        return exact
+    about_file = index_folder(opened.encoded, layer) / "about.json"
+    graph: VectorIndex = cache.of_file(_graph, about_file, opened.manifest, layer)
+    return graph
+
+
+def at(manifest: Path) -> Opened:
+    """Return the encoded corpus of a manifest."""
+    opened: Opened = cache.of_file(_opened, manifest)
+    return opened
+
+
+def _describe(opened: Opened, chosen: str) -> None:
+    encoded = opened.encoded
+    num = {"token": "tokens", "word": "words", "sentence": "sentences"}[encoded.unit]
+    texts = encoded.manifest.num_texts
+    sentence = f"{len(encoded):,} {num} of {texts:,} sentences."
+    if chosen != "folder":
+        share = encoded.manifest.settings.sample
+        sentence += f" {ABOUT}"
+        if share < STARTS[chosen]:
+            sentence += (
+                f" {share:.2g} of the sentences: all layers of all of it would take more than "
+                f"{MOST_BYTES / 1e6:.0f} MB."
+            )
+    st.caption(sentence)
+
+
+def _stories(page: frame.Page, start: float) -> Path | None:
+    """Return the folder of the encoded stories; draw the progress and return None until then."""
+    bert = page.bert
+    config = bert.config
+    num_bytes = TOKENS * (config.num_hidden_layers + 1) * 2 * config.hidden_size
+    share = min(start, float(f"{MOST_BYTES / num_bytes:.1g}"))
+    names = (fingerprint_of_model(bert)[:16], bert.tokenizer.fingerprint[:8], f"{share:g}")
+    place = _root() / "-".join([f"stories{_VERSION}", *names])
+    if place.is_dir():
+        os.utime(place)
+        return place
+    key = page.bert_key
+
+    def work(progress: Progress) -> bool:
+        _encode(cache.opened(key), place, share, progress)
+        return True
+
+    done = waiting.result(Work(("corpus-stories", str(place)), work), "corpus-stories")
+    return None if done is None else place
+
+
+def _encode(bert: Model, place: Path, share: float, progress: Progress) -> None:
+    """Encode the stories at all layers, into a folder that is whole or not there."""
+    building = place.with_name(f".{place.name}-{os.getpid()}-{threading.get_ident()}")
+
+    def show(done: EncodeProgress) -> None:
+        speed = (
+            "" if done.tokens_per_second is None else f", {done.tokens_per_second:,.0f} a second"
+        )
+        progress(done.fraction, f"Reading about {TOKENS * share:,.0f} tokens{speed}")
+
+    layers = tuple(range(bert.config.num_hidden_layers + 1))
+    try:
+        settings = EncodeSettings(layers=layers, sample=share)
+        encode_corpus(bert, STORIES, building, settings, on_progress=show)
+        _delete_old(place.parent)
+        try:
+            os.replace(building, place)
+        except OSError:
+            if not place.is_dir():  # else another process was as quick
+                raise
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+
+
+def _delete_old(root: Path) -> None:
+    """Make room for one encoding more, and clear away what killed processes left."""
+    found = [path for path in root.iterdir() if path.is_dir()]
+    ages = {path: path.stat().st_mtime for path in found}
+    whole = sorted((p for p in found if not p.name.startswith(".")), key=ages.__getitem__)
+    surplus = whole[: max(0, len(whole) - MOST_KEPT + 1)]
+    for path in found:
+        unused = time.time() - ages[path]
+        if path.name.startswith("."):
+            is_old = unused > _LEFT_SECONDS
+        else:
+            is_old = unused > _RECENT_SECONDS and path in surplus
+        if is_old:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _root() -> Path:
+    """Return the folder of the encoded stories; on a closed server it goes with the process."""
+    if policy().is_closed:
+        root = visits.root() / "corpora"
+    else:
+        root = Path(os.environ.get(CACHE) or Path.home() / ".cache" / "bertscope" / "corpora")
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return root
+
+
+def _opened(manifest: Path) -> Opened:
+    encoded = open_encoded(manifest.parents[1])
+    return Opened(encoded, Places(encoded), manifest)
+
+
+def _exact(manifest: Path, layer: int) -> ExactIndex:
+    return ExactIndex(open_encoded(manifest.parents[1]).vectors(layer))
+
+
+def _graph(about_file: Path, manifest: Path, layer: int) -> GraphIndex:
+    return GraphIndex(open_encoded(manifest.parents[1]), layer)
+
+
+def shown_folder(opened: Opened) -> str:
+    """Return the folder as the page's Python names it; a closed server tells no path."""
+    return "vectors" if policy().is_closed else str(opened.encoded.folder)
+
+
+def hashable(opened: Opened) -> tuple[str, int, int]:
+    """Return what stands for a corpus among the arguments of a cached call."""
+    stat = opened.manifest.stat()
+    return (str(opened.manifest), stat.st_size, stat.st_mtime_ns)

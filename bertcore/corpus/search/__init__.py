@@ -1,0 +1,39 @@
+"""Search an encoded corpus: the nearest rows to a vector, in context, and the senses of a word.
+
+| | |
+|---|---|
+| `found.py` | the one interface, `VectorIndex` |
+| `index.py` | the choice between the two that follow |
+| `exact.py` | every row is compared: the reference, and quick enough for a small corpus |
+| `graph.py` | a graph of neighbours (HNSW, usearch), memory-mapped: for a large one |
+| `places.py` | a row's word, its sentence, and the words beside it |
+| `neighbours.py` | the nearest tokens to a token of a text, and what they share with it |
+| `senses.py` | every occurrence of a word, in groups |
+"""
+
+from bertcore.corpus.search.exact import ExactIndex
+from bertcore.corpus.search.found import Found, VectorIndex
+from bertcore.corpus.search.graph import GraphIndex, build_graph
+from bertcore.corpus.search.index import EXACT_ROWS, open_index
+from bertcore.corpus.search.neighbours import Neighbours, Query, neighbours, query_of
+from bertcore.corpus.search.places import Hit, Places
+from bertcore.corpus.search.senses import Senses, WordSenses, word_senses
+
+__all__ = [
+    "EXACT_ROWS",
+    "ExactIndex",
+    "Found",
+    "GraphIndex",
+    "Hit",
+    "Neighbours",
+    "Places",
+    "Query",
+    "Senses",
+    "VectorIndex",
+    "WordSenses",
+    "build_graph",
+    "neighbours",
+    "open_index",
+    "query_of",
+    "word_senses",
+]

@@ -1,0 +1,41 @@
+"""Which index a corpus is searched with."""
+
+from __future__ import annotations
+
+from bertcore.corpus.encoded import EncodedCorpus
+from bertcore.corpus.search.exact import ExactIndex
+from bertcore.corpus.search.found import VectorIndex
+from bertcore.corpus.search.graph import GraphIndex, OnProgress, build_graph
+
+EXACT_ROWS = 300_000
+"""Rows up to which every one is compared: at a width of 256 as quick as one sees a picture, and
+there is nothing to build; `benchmarks search` has the times."""
+
+
+def open_index(
+    encoded: EncodedCorpus,
+    layer: int,
+    *,
+    exact: bool | None = None,
+    rebuild: bool = False,
+    on_progress: OnProgress = lambda fraction, stage: None,
+) -> VectorIndex:
+    """Return the index of a layer, built if it is needed and not there.
+
+    Args:
+        encoded: An encoded corpus.
+        layer: Of `encoded.layers`.
+        exact: Compare every row, or use a graph; None: a graph above EXACT_ROWS.
+        rebuild: Build the graph again.
+        on_progress: Of the building.
+
+    Raises:
+        ValueError: See `build_graph`.
+        OSError: If a file cannot be written.
+    """
+    if exact is None:
+        exact = len(encoded) <= EXACT_ROWS and not rebuild
+    if exact:
+        return ExactIndex(encoded.vectors(layer))
+    build_graph(encoded, layer, rebuild=rebuild, on_progress=on_progress)
+    return GraphIndex(encoded, layer)

@@ -1,0 +1,189 @@
+"""Rows of an encoded corpus where they stand: the word, its sentence, the words beside it."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from bertcore.corpus.encoded import EncodedCorpus
+from bertcore.corpus.parts import layer_file, sentence_file
+
+_OPEN_PARTS = 8
+"""Parts whose columns are kept in memory, without their vectors: about 5 MB each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A row that was found, in its sentence."""
+
+    row: int
+    cosine: float
+    document: int
+    sentence: int
+    """Number in its document."""
+    position: int
+    """Of the token in the sentence, [CLS] 0; of the word among the words; 0 for a sentence."""
+    word: str
+    """As written; the whole word of a piece. "" for a sentence."""
+    piece: str
+    text: str
+    """Of the sentence."""
+    start: int
+    """Characters of the piece or word in `text`."""
+    end: int
+    before: str
+    """The word before it in the sentence, "" if there is none."""
+    after: str
+
+
+class Share(NamedTuple):
+    """A word, and how many of some rows have it."""
+
+    word: str
+    count: int
+
+
+class Occurrences(NamedTuple):
+    """Where a word stands: N times."""
+
+    rows: NDArray[np.int64]
+    """The first row of each, [N]."""
+    ends: NDArray[np.int64]
+    """One past the last row of each, [N]: a word may be several pieces."""
+
+
+class _Part:
+    """The columns of one part, in memory."""
+
+    def __init__(self, encoded: EncodedCorpus, number: int) -> None:
+        path = layer_file(encoded.folder, encoded.layers[0], number)
+        self.table = pq.ParquetFile(path).read(columns=list(encoded.columns))
+        self.texts = pq.read_table(
+            sentence_file(encoded.folder, number), columns=["document", "sentence", "text"]
+        )
+        keys = np.stack([self.table[name].to_numpy() for name in ("document", "sentence")])
+        is_first = np.ones(keys.shape[1], bool)
+        is_first[1:] = (keys[:, 1:] != keys[:, :-1]).any(0)
+        self.starts = np.append(np.flatnonzero(is_first), keys.shape[1])
+        """Where the rows of each sentence begin."""
+        if len(self.starts) - 1 != self.texts.num_rows:
+            raise ValueError(
+                f"{str(path)!r} has rows of {len(self.starts) - 1:,} sentences; expected "
+                f"{self.texts.num_rows:,}. Restore it from a copy, or encode the corpus again."
+            )
+        self.word_ids = self.table["word_id"].to_numpy() if "word_id" in encoded.columns else None
+
+    def hit(self, row: int, cosine: float, place: int) -> Hit:
+        """Return a row of the corpus, the `place`-th of this part, as a hit."""
+        sentence = int(np.searchsorted(self.starts, place, side="right")) - 1
+        low, high = int(self.starts[sentence]), int(self.starts[sentence + 1])
+        word, piece, before, after = "", "", "", ""
+        if self.word_ids is not None:
+            words = self.table["word"]
+            ids = self.word_ids[low:high]
+            others = np.flatnonzero(ids != ids[place - low]) + low
+            earlier, later = others[others < place], others[others > place]
+            word, piece = words[place].as_py(), self.table["piece"][place].as_py()
+            before = words[int(earlier[-1])].as_py() if len(earlier) else ""
+            after = words[int(later[0])].as_py() if len(later) else ""
+        numbers = {
+            name: self.table[name][place].as_py()
+            for name in ("document", "sentence", "position", "start", "end")
+        }
+        text = self.texts["text"][sentence].as_py()
+        return Hit(
+            row, cosine, word=word, piece=piece, text=text, before=before, after=after, **numbers
+        )
+
+
+class Places:
+    """Looks rows up in an encoded corpus, part by part; the last few parts stay in memory."""
+
+    def __init__(self, encoded: EncodedCorpus) -> None:
+        self.encoded = encoded
+        self._firsts = np.cumsum([0, *(part.rows for part in encoded.manifest.parts)])
+        self._parts: OrderedDict[int, _Part] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def hits(self, rows: Sequence[int] | NDArray[np.int64], cosines: Iterable[float]) -> list[Hit]:
+        """Return rows in their sentences.
+
+        Raises:
+            ValueError: If a row does not exist, or a file is damaged.
+        """
+        found = []
+        for row, cosine in zip(map(int, rows), map(float, cosines), strict=True):
+            if not 0 <= row < len(self.encoded):
+                raise ValueError(
+                    f"row {row} does not exist; expected 0 to {len(self.encoded) - 1}."
+                )
+            number = int(np.searchsorted(self._firsts, row, side="right")) - 1
+            found.append(self._part(number).hit(row, cosine, row - int(self._firsts[number])))
+        return found
+
+    def occurrences(self, word: str) -> Occurrences:
+        """Return where a word stands, whatever its case.
+
+        Raises:
+            ValueError: If the rows are sentences.
+        """
+        if "word" not in self.encoded.columns:
+            raise ValueError(
+                f"{str(self.encoded.folder)!r} has a row for each sentence, so no words are found "
+                "in it. Encode the corpus with --unit token or word."
+            )
+        wanted = word.strip().lower()
+        layer = self.encoded.layers[0]
+        rows, ends = [], []
+        for number in range(len(self.encoded.manifest.parts)):
+            file = pq.ParquetFile(layer_file(self.encoded.folder, layer, number))
+            table = file.read(columns=["document", "sentence", "word_id", "word"])
+            lower = pc.utf8_lower(table["word"].combine_chunks())
+            is_it = pc.equal(lower, pa.scalar(wanted, lower.type)).to_numpy(zero_copy_only=False)
+            places = np.flatnonzero(is_it)
+            if not len(places):
+                continue
+            names = ("document", "sentence", "word_id")
+            keys = np.stack([table[name].to_numpy()[places] for name in names])
+            is_first = np.ones(len(places), bool)
+            is_first[1:] = (keys[:, 1:] != keys[:, :-1]).any(0)
+            starts = np.flatnonzero(is_first)
+            lasts = np.append(starts[1:], len(places)) - 1
+            rows.append(places[starts] + self._firsts[number])
+            ends.append(places[lasts] + 1 + self._firsts[number])
+        none = np.empty(0, np.int64)
+        return Occurrences(np.concatenate([none, *rows]), np.concatenate([none, *ends]))
+
+    def _part(self, number: int) -> _Part:
+        with self._lock:
+            part = self._parts.pop(number, None) or _Part(self.encoded, number)
+            self._parts[number] = part
+            while len(self._parts) > _OPEN_PARTS:
+                self._parts.popitem(last=False)
+            return part
+
+
+def shares(words: Iterable[str]) -> list[Share]:
+    """Return the words, whatever their case, the most frequent first; "" is none and is left out.
+
+    A word is shown in lower case unless it is written in one other way alone.
+    """
+    written: dict[str, set[str]] = {}
+    counts: Counter[str] = Counter()
+    for word in words:
+        if word:
+            counts[word.casefold()] += 1
+            written.setdefault(word.casefold(), set()).add(word)
+    return [
+        Share(next(iter(written[key])) if len(written[key]) == 1 else key, count)
+        for key, count in counts.most_common()
+    ]

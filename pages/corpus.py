@@ -1,0 +1,3 @@
+from app.corpus import page
+
+page.draw()

@@ -1,0 +1,201 @@
+"""The page Corpus: the core's neighbours, odd corpora, other checkpoints, closed servers."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pandas as pd
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from app.corpus import hits, source
+from bertcore import load
+from bertcore.corpus import EncodeSettings, encode_corpus, open_encoded
+from bertcore.corpus.search import Neighbours, Places, neighbours, open_index, query_of, word_senses
+from bertcore.corpus.search.graph import index_folder
+from tests.support.opened import complaints, ok, page_of, said, with_results
+from tests.support.small_corpus import small_documents, write_documents
+from tests.support.tiny import tiny_bert
+
+TEXT = "The river bank was steep."
+HOSTILE = "<img src=x onerror=alert(1)> [bank](http://x) $x$ `a` the bank \u202eabc"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert().save(tmp_path_factory.mktemp("corpus") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def encoded(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("encoded")
+    documents = [*small_documents(30), [HOSTILE]]
+    corpus = write_documents(place / "text.txt", documents)
+    encode_corpus(load(folder, device="cpu"), corpus, place / "a", EncodeSettings(layers=(0, 1, 2)))
+    return place / "a"
+
+
+@pytest.fixture(autouse=True)
+def _checkpoint(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    st.cache_resource.clear()
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+
+
+def opened(place: Path | str, **query: str) -> AppTest:
+    asked = {"corpus": "folder", "corpus_folder": str(place), "text_a": TEXT, **query}
+    return with_results(page_of("corpus", **asked).run())
+
+
+def expected(folder: Path, place: Path, position: int, layer: int, k: int = 25) -> Neighbours:
+    found = open_encoded(place)
+    query = query_of(load(folder, device="cpu").trace(TEXT), position, found)
+    index = open_index(found, layer)
+    return neighbours(index, Places(found), query, layer, k, own_text=TEXT)
+
+
+def shown(app: AppTest) -> pd.DataFrame:
+    return app.dataframe[0].value
+
+
+def test_the_hits_are_the_cores(folder: Path, encoded: Path) -> None:
+    app = ok(opened(encoded, corpus_token="3", corpus_layer="1"))
+    found = expected(folder, encoded, 3, 1)
+    table = shown(app)
+    assert table["cosine"].tolist() == pytest.approx([hit.cosine for hit in found.hits])
+    assert table["token"].tolist() == [hit.text[hit.start : hit.end] for hit in found.hits]
+    for row, hit in zip(table.to_dict("records"), found.hits, strict=True):
+        assert " ".join(hit.text.split()).startswith(row["before"].strip("…")[:5])
+        address = urlsplit(row["open"])
+        assert address.path == "attention"
+        assert parse_qs(address.query)["text_a"] == [hit.text]
+    assert "bank" in said(app)
+    names: dict[str, Any] = {}
+    exec(compile(app.code[0].value, "shown", "exec"), names)
+    assert names["found"].same_word == found.same_word
+
+
+def test_the_stories_are_read_on_first_use_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(source.CACHE, str(tmp_path))
+    monkeypatch.setattr(source, "STARTS", {"part": 0.02, "whole": 1.0})
+    app = ok(with_results(page_of("corpus", text_a=TEXT).run()))
+    assert len(shown(app)) == 25
+    (place,) = tmp_path.iterdir()
+    manifest = open_encoded(place).manifest
+    assert manifest.settings.sample == 0.02
+    assert manifest.layers == (0, 1, 2)
+    before = (place / "_about" / "manifest.json").stat().st_mtime_ns
+    assert len(shown(ok(page_of("corpus", text_a=TEXT).run()))) == 25
+    assert (place / "_about" / "manifest.json").stat().st_mtime_ns == before
+
+
+def test_the_longest_unused_stories_make_room(tmp_path: Path) -> None:
+    for age in range(6):
+        (tmp_path / f"stories-{age}").mkdir()
+        os.utime(tmp_path / f"stories-{age}", (1e9 - age, 1e9 - age))
+    (tmp_path / ".stories-left").mkdir()
+    os.utime(tmp_path / ".stories-left", (1e9, 1e9))
+    (tmp_path / ".stories-at-work").mkdir()
+    source._delete_old(tmp_path)
+    kept = {".stories-at-work", "stories-0", "stories-1", "stories-2"}
+    assert {path.name for path in tmp_path.iterdir()} == kept
+
+
+@pytest.mark.parametrize("unit", ["word", "sentence"])
+def test_rows_of_words_and_of_sentences(folder: Path, tmp_path: Path, unit: str) -> None:
+    corpus = write_documents(tmp_path / "text.txt", small_documents(20))
+    settings = EncodeSettings(layers=(1,), unit=unit)  # type: ignore[arg-type]
+    encode_corpus(load(folder, device="cpu"), corpus, tmp_path / "out", settings)
+    app = ok(opened(tmp_path / "out", corpus_token="3"))
+    found = expected(folder, tmp_path / "out", 3, 1)
+    assert shown(app)["cosine"].tolist() == pytest.approx([hit.cosine for hit in found.hits])
+
+
+def test_large_corpora_get_an_index(
+    folder: Path, encoded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "EXACT_ROWS", 10)
+    app = ok(opened(encoded, corpus_token="3", corpus_layer="2"))
+    assert (index_folder(open_encoded(encoded), 2) / "about.json").is_file()
+    found = expected(folder, encoded, 3, 2)
+    assert shown(app)["cosine"].tolist() == pytest.approx([hit.cosine for hit in found.hits])
+    (about,) = [index_folder(open_encoded(encoded), 2) / "about.json"]
+    text = about.read_text()
+    about.write_text(text.replace('"fingerprint": "', '"fingerprint": "0'))
+    assert "was made by the checkpoint" in complaints(opened(encoded, corpus_layer="2"))
+    about.write_text(text)
+
+
+def test_a_corpus_of_another_checkpoint_is_refused_with_both_names(
+    encoded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tiny_bert(seed=5).save(tmp_path / "other")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(other))
+    wrong = complaints(opened(encoded))
+    assert "tiny" in wrong
+    assert "other" in wrong
+
+
+def test_folders_that_are_none(tmp_path: Path) -> None:
+    assert "bertscope encode" in said(ok(opened("")))
+    assert "holds no encoded corpus" in complaints(opened(tmp_path))
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "和平 שלום 🕊️", "[MASK]", "zq" * 500])
+def test_any_text_is_shown_as_text(encoded: Path, text: str) -> None:
+    app = ok(opened(encoded, text_a=text, corpus_token="3", corpus_count="100"))
+    assert len(shown(app)) == 100
+
+
+def test_an_address_that_asks_for_too_much(encoded: Path) -> None:
+    query = {"corpus_token": "999", "corpus_layer": "77", "corpus_count": "-1"}
+    assert len(shown(ok(opened(encoded, corpus_target="nowhere", **query)))) == 25
+
+
+def test_a_closed_server_opens_no_folder(
+    encoded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = replace(source.policy(), is_closed=True)
+    monkeypatch.setattr(source, "policy", lambda: closed)
+    monkeypatch.setattr(source.visits, "root", lambda: tmp_path)
+    monkeypatch.setattr(source, "STARTS", {"part": 0.02, "whole": 1.0})
+    app = ok(opened(encoded))
+    assert [path.name for path in tmp_path.iterdir()] == ["corpora"]
+    assert str(tmp_path) not in app.code[0].value
+    assert str(encoded) not in str(shown(app)) + said(app)
+
+
+def test_the_pages_that_hits_open_have_a_sentence_box() -> None:
+    from tests.support.browser.visit import TEXT_PAGES
+
+    assert {*hits.TARGETS} <= {*TEXT_PAGES}
+
+
+def test_senses_are_the_cores_and_their_python_gives_them(encoded: Path) -> None:
+    app = ok(opened(encoded, corpus_view="senses", corpus_layer="1", senses_groups="2"))
+    found = word_senses(Places(open_encoded(encoded)), "bank", (0, 1, 2), num_groups=2)
+    senses = found.by_layer[1]
+    assert f"bank stands in the corpus {found.num_found} times" in said(app)
+    titles = [heading.value for heading in app.subheader]
+    assert len(titles) == len(senses.groups) == 2
+    for sense, title in zip(senses.groups, titles, strict=True):
+        assert f"{sense.num} places" in title
+    text = found.occurrences[senses.groups[0].examples[0]].text
+    assert text.split()[0] in said(app)
+    names: dict[str, Any] = {}
+    exec(compile(app.code[-1].value, "shown", "exec"), names)
+    assert names["found"].by_layer[1].silhouette == senses.silhouette
+
+
+@pytest.mark.parametrize("word", ["zebra", "<img src=x>", "[a](b)"])
+def test_words_that_are_not_there(encoded: Path, word: str) -> None:
+    wrong = complaints(opened(encoded, corpus_view="senses", senses_word=word))
+    assert word in wrong
+    assert "at least 8" in wrong
+    assert "Type a word" in said(ok(opened(encoded, corpus_view="senses", senses_word=" ")))
