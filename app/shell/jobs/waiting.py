@@ -19,7 +19,7 @@ import streamlit as st
 from .. import turns
 from ..render_signal import arrival
 from . import background
-from .background import Job, Work
+from .background import GivenUp, Job, Work
 from .visitor import visitor
 
 PATIENCE_SECONDS = 1.5
@@ -101,6 +101,8 @@ def wait(work: Work, seconds: float) -> Job:
     if not job.done:
         turns.give_back()
         job.ended.wait(seconds)
+    if isinstance(job.error, GivenUp):  # of others, who left while this visitor asked
+        job = ask(work)
     return job
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from app.shell.jobs import background
+from app.shell.jobs import background, waiting
 from app.shell.jobs.line import Line
 
 
@@ -80,6 +80,32 @@ def test_a_job_nobody_asks_about_is_given_up_and_starts_again_when_asked(
     assert isinstance(left.error, background.GivenUp)
     again = background.ask("left", lambda progress: "done")
     assert wait_for(again).result == "done"
+
+
+def test_who_asks_while_a_job_is_given_up_gets_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "PATIENCE", 0.05)
+    cleaning_up, other_asked = threading.Event(), threading.Event()
+
+    def endless(progress: background.Progress) -> None:
+        try:
+            for _ in range(1000):
+                time.sleep(0.01)
+                progress(0.1, "Working")
+        finally:
+            cleaning_up.set()
+            other_asked.wait(10)
+
+    background.ask("given up", endless)
+    assert cleaning_up.wait(10)
+    monkeypatch.setattr(background, "PATIENCE", 60)
+    threading.Timer(0.1, other_asked.set).start()
+    work = background.Work("given up", lambda progress: "done")
+    job = waiting.wait(work, 10)
+    assert not isinstance(job.error, background.GivenUp)
+    while not job.done:
+        time.sleep(0.01)
+        job = waiting.ask(work)
+    assert job.result == "done"
 
 
 def test_a_job_that_is_left_stops_at_once_unless_somebody_else_waits() -> None:
