@@ -60,13 +60,13 @@ def choose_target(row: DeltaGenerator) -> str:
 def left(hit: Hit) -> str:
     """Return what stands before a hit."""
     cut = "" if hit.start <= CONTEXT else "…"
-    return cut + hit.text[max(0, hit.start - CONTEXT) : hit.start].strip()
+    return cut + hit.text[max(0, hit.start - CONTEXT) : hit.start].lstrip()
 
 
 def right(hit: Hit, end: int) -> str:
     """Return what stands behind a hit that ends at a character."""
     cut = "" if len(hit.text) <= end + CONTEXT else "…"
-    return hit.text[end : end + CONTEXT].strip() + cut
+    return hit.text[end : end + CONTEXT].rstrip() + cut
 
 
 def end_of_word(hit: Hit) -> int:

@@ -22,7 +22,7 @@ from . import hits, nearest_figures, source
 from .source import Opened
 
 COUNTS = (10, 25, 50, 100)
-TOKEN = Field("corpus_token", 6)
+TOKEN = Field("corpus_token", 7)
 """Of the text that the app opens with: "bank"."""
 COUNT = Field("corpus_count", 25, COUNTS)
 
@@ -149,11 +149,11 @@ def _show_hits(page: frame.Page, found: Neighbours, target: str) -> None:
     table = pd.DataFrame(
         [
             {
+                "open": hits.link(page, hit, target),
                 "cosine": hit.cosine,
                 "before": hits.left(hit),
                 "token": hit.text[hit.start : hit.end] if hit.word else "",
                 "behind": hits.right(hit, hit.end if hit.word else 0),
-                "open": hits.link(page, hit, target),
             }
             for hit in found.hits
         ]
@@ -167,9 +167,9 @@ def _show_hits(page: frame.Page, found: Neighbours, target: str) -> None:
         key="corpus_hits",
         column_config={
             "cosine": column.NumberColumn(format="%.3f", width=70),
-            "before": column.TextColumn(alignment="right", width="large"),
+            "before": column.TextColumn(alignment="right", width=330),
             "token": column.TextColumn(alignment="center", width=100),
-            "behind": column.TextColumn(width="large"),
+            "behind": column.TextColumn(width=330),
             "open": column.LinkColumn(display_text="open", width=60),
         },
     )

@@ -31,9 +31,9 @@ def share_rows(found: Neighbours) -> list[list[tuple[str, float]]]:
     rows = []
     for words in columns:
         listed = shares(word or NOTHING for word in words)
-        part = [(share.word, share.count / len(words)) for share in listed[:MOST_WORDS]]
+        part = [(share.word, share.num / len(words)) for share in listed[:MOST_WORDS]]
         if len(listed) > MOST_WORDS:
-            rest = sum(share.count for share in listed[MOST_WORDS:])
+            rest = sum(share.num for share in listed[MOST_WORDS:])
             part.append((f"{len(listed) - MOST_WORDS} others", rest / len(words)))
         rows.append(part)
     return rows

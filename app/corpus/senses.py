@@ -111,7 +111,8 @@ def _show(page: frame.Page, corpus: Opened) -> None:
     for number, sense in enumerate(senses.groups):
         words = ", ".join(map(plain, sense.words))
         share = sense.num / len(found.occurrences)
-        title = f"Group {number + 1}: {sense.num} places, {share:.0%}"
+        places = "1 place" if sense.num == 1 else f"{sense.num} places"
+        title = f"Group {number + 1}: {places}, {share:.0%}"
         st.subheader(f"{title} · {words}" if words else title, anchor=False)
         examples = [found.occurrences[place] for place in sense.examples]
         st.markdown("\n".join(_line(page, hit, target) for hit in examples))
@@ -145,7 +146,7 @@ def _line(page: frame.Page, hit: Hit, target: str) -> str:
     left, right = hits.left(hit), hits.right(hit, end)
     link = hits.link(page, hit, target)
     opened = "" if link is None else f" [open]({link})"
-    return f"- {plain(left)} **{plain(hit.text[hit.start : end])}** {plain(right)}{opened}"
+    return f"- {plain(left)}**{plain(hit.text[hit.start : end])}**{plain(right)}{opened}"
 
 
 def _work(corpus: Opened, word: str, num_groups: int | None) -> Work:

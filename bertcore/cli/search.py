@@ -211,6 +211,6 @@ def _print(found: Neighbours, query: Query) -> None:
         ("behind it", [hit.after for hit in found.hits]),
     ):
         listed = shares(words)
-        line = ", ".join(f"{share.word} {share.count}" for share in listed[:_MOST_WORDS])
+        line = ", ".join(f"{share.word} {share.num}" for share in listed[:_MOST_WORDS])
         more = "" if len(listed) <= _MOST_WORDS else f", {len(listed) - _MOST_WORDS} others"
         typer.echo(str(plain(f"{name}: {line}{more}")))

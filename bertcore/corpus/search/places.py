@@ -49,7 +49,7 @@ class Share(NamedTuple):
     """A word, and how many of some rows have it."""
 
     word: str
-    count: int
+    num: int
 
 
 class Occurrences(NamedTuple):

@@ -186,7 +186,8 @@ def principal_components(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
     wide = np.asarray(vectors, np.float64)
     unit = wide / np.linalg.norm(wide, axis=1, keepdims=True)
     left, sizes, _ = np.linalg.svd(unit - unit.mean(0), full_matrices=False)
-    return left[:, :_COMPONENTS] * sizes[:_COMPONENTS]
+    components: NDArray[np.float64] = left[:, :_COMPONENTS] * sizes[:_COMPONENTS]
+    return components
 
 
 def group(components: NDArray[np.float64], k: int, seed: int) -> Grouping:

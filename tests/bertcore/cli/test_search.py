@@ -60,7 +60,7 @@ def test_json_has_the_cores_numbers(encoded: Path, how: str, token: str) -> None
     assert [hit["row"] for hit in shown["hits"]] == [hit.row for hit in expected.hits]
     assert shown["same_word"] == expected.same_word
     assert (shown["word"], shown["before"], shown["layer"]) == ("bank", "river", 2)
-    assert sum(share["count"] for share in shown["words"]) == 10
+    assert sum(share["num"] for share in shown["words"]) == 10
     assert index_folder(found, 2).is_dir() or how == "--exact"
 
 

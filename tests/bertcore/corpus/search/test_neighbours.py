@@ -123,7 +123,7 @@ def test_shares_are_counted(bert: Bert, encoded: EncodedCorpus) -> None:
     assert found.same_word == counted["bank"] / 20
     assert found.same_before == sum(hit.before.lower() == "river" for hit in found.hits) / 20
     assert found.same_after == sum(hit.after.lower() == "was" for hit in found.hits) / 20
-    assert [share.count for share in shares(hit.word for hit in found.hits)] == [
+    assert [share.num for share in shares(hit.word for hit in found.hits)] == [
         count for _, count in counted.most_common()
     ]
 
