@@ -26,6 +26,7 @@ from benchmarks import (
     pretrain,
     pretrain_loss,
     pretrain_memory,
+    probes,
     search,
     splitter,
     task_heads,
@@ -48,6 +49,7 @@ BENCHMARKS = {
     "minimal_pairs": minimal_pairs.run,
     "exam": exam.run,
     "encode": encode.run,
+    "probes": probes.run,
     "search": search.run,
     "splitter": splitter.run,
     "task_heads": task_heads.run,
@@ -127,10 +129,14 @@ def main() -> None:
         "--encode-sentences", type=int, default=encoded.sentences, help="of a round"
     )
     corpus_group.add_argument("--encode-rounds", type=int, default=encoded.rounds)
+    probed, probes_group = probes.OPTIONS, parser.add_argument_group("probes")
+    probes_group.add_argument("--probe-checkpoint", default=probed.checkpoint)
+    probes_group.add_argument("--probe-sentences", type=int, help="default: all")
     search_group, found = parser.add_argument_group("search"), search.OPTIONS
     search_group.add_argument("--search-tokens", type=int, default=found.tokens)
     search_group.add_argument("--search-queries", type=int, default=found.queries)
     chosen = parser.parse_args()
+    probed.checkpoint, probed.sentences = chosen.probe_checkpoint, chosen.probe_sentences
     before.corpus, before.valid = tuple(chosen.bias_corpus), chosen.bias_valid
     before.runs, before.minutes = chosen.bias_runs, chosen.bias_minutes
     before.penalty, before.items = chosen.bias_penalty, chosen.bias_items

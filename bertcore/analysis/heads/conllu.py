@@ -11,7 +11,7 @@ BUNDLED = Path(__file__).parent / "data" / "trees.conllu"
 """Short sentences with their syntax, written for this project."""
 
 _NUM_COLUMNS = 10
-_ID, _FORM, _HEAD, _RELATION, _MISC = 0, 1, 6, 7, 9
+_ID, _FORM, _TAG, _HEAD, _RELATION, _MISC = 0, 1, 3, 6, 7, 9
 _WORD = re.compile(r"[1-9][0-9]*")
 _RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
 _EMPTY = re.compile(r"[0-9]+\.[1-9][0-9]*")
@@ -32,6 +32,8 @@ class ParsedSentence:
     """Place of each word's head in `words`; -1 for the root."""
     relations: tuple[str, ...]
     """Relation of each word to its head, with its subtype: "nsubj:pass"."""
+    tags: tuple[str, ...]
+    """Universal part of speech of each word (column 4): "NOUN"; "_" where there is none."""
     line: int
     """Line of the file at which its words begin, counted from 1."""
 
@@ -41,8 +43,8 @@ class _Open:
     """A sentence that is being read."""
 
     line: int
-    words: list[tuple[str, int, str]]
-    """Form, head, relation."""
+    words: list[tuple[str, int, str, str]]
+    """Form, head, relation, part of speech."""
     surface: list[tuple[str, bool, int, int]]
     """Form, whether a space follows, and the first and the last of its words, from 1."""
 
@@ -133,7 +135,7 @@ def _read(line: str, current: _Open) -> None:
         raise ValueError(f"word {place} is its own head. Give the word it depends on, or 0.")
     if relation in ("", "_"):
         raise ValueError("the relation (column 8) is empty. Write the name of one, such as nsubj.")
-    current.words.append((form, int(head), relation))
+    current.words.append((form, int(head), relation, columns[_TAG] or "_"))
     if num_words + 1 > covered:
         current.surface.append((form, space, num_words + 1, num_words + 1))
 
@@ -151,7 +153,7 @@ def _finish(current: _Open) -> ParsedSentence:
     num_words = len(current.words)
     if not num_words:
         raise ValueError("the sentence has no word. Give each word a line.")
-    for number, (_, head, _) in enumerate(current.words, start=1):
+    for number, (_, head, *_) in enumerate(current.words, start=1):
         if head > num_words:
             raise ValueError(
                 f"in the sentence that begins here, word {number} has the head {head}, but there "
@@ -165,7 +167,7 @@ def _finish(current: _Open) -> ParsedSentence:
     text, spans = "", []
     for form, space, first, last in current.surface:
         start = len(text)
-        parts = [word for word, _, _ in current.words[first - 1 : last]]
+        parts = [word for word, *_ in current.words[first - 1 : last]]
         if "".join(parts) == form:
             for part in parts:
                 spans.append((start, start + len(part)))
@@ -175,9 +177,10 @@ def _finish(current: _Open) -> ParsedSentence:
         text += form + " " * space
     return ParsedSentence(
         text=text.rstrip(" "),
-        words=tuple(form for form, _, _ in current.words),
+        words=tuple(form for form, *_ in current.words),
         spans=tuple(spans),
-        heads=tuple(head - 1 for _, head, _ in current.words),
-        relations=tuple(relation for _, _, relation in current.words),
+        heads=tuple(head - 1 for _, head, *_ in current.words),
+        relations=tuple(relation for _, _, relation, _ in current.words),
+        tags=tuple(tag for *_, tag in current.words),
         line=current.line,
     )

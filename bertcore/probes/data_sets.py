@@ -1,0 +1,232 @@
+"""Labelled sentences for probes: treebanks in CoNLL-U, and CoNLL files of tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+
+from bertcore.analysis.heads.conllu import ParsedSentence, read_conllu
+from bertcore.finetuning.data.files import BadRows, kind_of, lines_of, open_text
+from bertcore.finetuning.data.read_tags import are_entities, read_tags
+
+BUNDLED = Path(__file__).parent / "data" / "ewt-dev.conllu.xz"
+"""1,378 sentences of English web text with their trees; see data/README.md for the licence."""
+
+Task = Literal["pos", "dep", "ner", "distance", "depth"]
+TASKS: tuple[Task, ...] = get_args(Task)
+STRUCTURAL: tuple[Task, ...] = ("distance", "depth")
+"""Tasks of a structural probe (Hewitt and Manning 2019); of the others the probe is linear."""
+PARTS = ("train", "dev", "test")
+SHARES = (0.6, 0.2, 0.2)
+"""Of the sentences, for each of PARTS."""
+FEWEST_SENTENCES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeSentence:
+    """A sentence of W words."""
+
+    text: str
+    words: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+    """Characters of each word in `text`."""
+    labels: tuple[str, ...] = ()
+    """Of the words; () for a structural task."""
+    heads: tuple[int, ...] = ()
+    """Place of each word's head, -1 for the root; () where there is no tree."""
+    is_punctuation: tuple[bool, ...] = ()
+    """Of the words, where there is a tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeData:
+    """The sentences of a file for one task."""
+
+    task: Task
+    sentences: tuple[ProbeSentence, ...]
+    notes: tuple[str, ...] = ()
+    """What was left out, one sentence each."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All labels in alphabetical order; () for a structural task."""
+        return tuple(sorted({label for sentence in self.sentences for label in sentence.labels}))
+
+
+def read_probe_data(path: Path, task: Task, *, bad_rows: BadRows | None = None) -> ProbeData:
+    """Read the sentences of a file for a task.
+
+    pos: universal parts of speech of a treebank, or the tags of a CoNLL file. dep: the universal
+    relation of each word to its head, without subtype ("nsubj:pass" is nsubj). ner: entity tags
+    in the form IOB2. distance, depth: the trees.
+
+    Args:
+        path: .conllu, or for pos and ner a word a line with its tag in the last column and a blank
+            line between sentences (or .jsonl); plain or packed.
+        task: Of TASKS.
+        bad_rows: Collects sentences of CoNLL files that cannot be used; by default they are
+            errors.
+
+    Raises:
+        ValueError: If the task is unknown, the file cannot be read, or has nothing to probe.
+    """
+    check_task(task)
+    if kind_of(path) == ".conllu":
+        if task == "ner":
+            raise ValueError(
+                f"the task is 'ner', but {path.name!r} is CoNLL-U, which has no entities. Give a "
+                "CoNLL file with a word and its entity tag a line."
+            )
+        with open_text(path) as file:
+            parsed = read_conllu(lines_of(file, path), path.name)
+        data = of_trees(parsed, task)
+    else:
+        if task not in ("pos", "ner"):
+            raise ValueError(
+                f"the task is {task!r}, which needs trees, but {path.name!r} does not end in "
+                ".conllu. Give a treebank in CoNLL-U."
+            )
+        bad = bad_rows or BadRows()
+        data = ProbeData(task, tuple(_tagged(path, task, bad)))
+        note = bad.sentence()
+        data = ProbeData(task, data.sentences, (note,) if note else ())
+    check_enough(data, path.name)
+    return data
+
+
+@lru_cache(maxsize=len(TASKS))
+def bundled_data(task: Task = "pos") -> ProbeData:
+    """Return the sentences of the treebank that ships.
+
+    Raises:
+        ValueError: If the task is unknown or has no data there.
+    """
+    return read_probe_data(BUNDLED, task)
+
+
+def of_trees(parsed: Sequence[ParsedSentence], task: Task) -> ProbeData:
+    """Return parsed sentences for a task; those whose heads form no tree are left out, noted."""
+    sentences, num_wrong = [], 0
+    for one in parsed:
+        if task in STRUCTURAL and not is_tree(one.heads):
+            num_wrong += 1
+            continue
+        labels: tuple[str, ...] = ()
+        if task == "pos":
+            labels = one.tags
+        elif task == "dep":
+            labels = tuple(relation.partition(":")[0] for relation in one.relations)
+        marks = tuple(
+            tag == "PUNCT" or relation.partition(":")[0] == "punct"
+            for tag, relation in zip(one.tags, one.relations, strict=True)
+        )
+        sentences.append(ProbeSentence(one.text, one.words, one.spans, labels, one.heads, marks))
+    notes: tuple[str, ...] = ()
+    if num_wrong:
+        notes = (f"{num_wrong:,} sentences are left out: their heads form no tree with one root.",)
+    return ProbeData(task, tuple(sentences), notes)
+
+
+def of_words(words: Sequence[str], labels: Sequence[str] = ()) -> ProbeSentence:
+    """Return words, with a space between each two, as a sentence."""
+    spans, start = [], 0
+    for word in words:
+        spans.append((start, start + len(word)))
+        start += len(word) + 1
+    return ProbeSentence(" ".join(words), tuple(words), tuple(spans), tuple(labels))
+
+
+def is_tree(heads: Sequence[int]) -> bool:
+    """Return whether heads form one tree: one root, and every word leads to it."""
+    if sum(head < 0 for head in heads) != 1:
+        return False
+    for word in range(len(heads)):
+        steps = 0
+        while word >= 0:
+            word, steps = heads[word], steps + 1
+            if steps > len(heads):
+                return False
+    return True
+
+
+def divide(data: ProbeData, seed: int = 0) -> dict[str, tuple[int, ...]]:
+    """Divide the sentences at random into PARTS by SHARES.
+
+    Sentences with the same text are in the same part, so that none is learned and tested.
+
+    Returns:
+        Part -> numbers of its sentences; those of train in a random order.
+    """
+    by_text: dict[str, list[int]] = {}
+    for number, sentence in enumerate(data.sentences):
+        by_text.setdefault(sentence.text, []).append(number)
+    groups = list(by_text.values())
+    order = np.random.default_rng(seed).permutation(len(groups))
+    shuffled = [number for place in order for number in groups[place]]
+    ends = [round(len(shuffled) * share) for share in np.cumsum(SHARES)]
+    parts: dict[str, tuple[int, ...]] = {}
+    start = 0
+    for part, border in zip(PARTS, ends, strict=True):
+        end = max(border, start)
+        # A border never parts sentences of one text.
+        while 0 < end < len(shuffled) and _same(data, shuffled[end - 1], shuffled[end]):
+            end += 1
+        parts[part] = tuple(shuffled[start:end])
+        start = end
+    return parts
+
+
+def check_task(task: str) -> Task:
+    """Return a task by its name.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    for known in TASKS:
+        if task == known:
+            return known
+    raise ValueError(f"task is {task!r}; expected one of {', '.join(TASKS)}.")
+
+
+def check_enough(data: ProbeData, name: str) -> None:
+    """Make sure that there is something to probe.
+
+    Raises:
+        ValueError: If there are too few sentences, or fewer than two labels.
+    """
+    number = len({sentence.text for sentence in data.sentences})
+    if number < FEWEST_SENTENCES:
+        raise ValueError(
+            f"{name!r} has {number} different sentences; a probe is trained on some and tested on "
+            f"others, and needs at least {FEWEST_SENTENCES}."
+        )
+    if data.task in STRUCTURAL:
+        return
+    labels = data.labels
+    if len(labels) < 2:
+        what = f"only the label {labels[0]!r}" if labels else "no label"
+        raise ValueError(
+            f"{name!r} has {what} for the task {data.task!r}; a probe tells at least two apart. "
+            "Choose another task or file."
+        )
+
+
+def _same(data: ProbeData, first: int, second: int) -> bool:
+    return data.sentences[first].text == data.sentences[second].text
+
+
+def _tagged(path: Path, task: Task, bad_rows: BadRows) -> Iterator[ProbeSentence]:
+    for example in read_tags(path, bad_rows=bad_rows):
+        if task == "ner" and not are_entities(example.tags):
+            wrong = next(tag for tag in example.tags if not are_entities([tag]))
+            raise ValueError(
+                f"the task is 'ner', but the sentence at line {example.row} of {path.name!r} has "
+                f"the tag {wrong[:40]!r}; expected O, B-TYPE or I-TYPE. Choose the task pos for "
+                "other tags."
+            )
+        yield of_words(example.words, example.tags)
