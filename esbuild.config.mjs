@@ -13,6 +13,7 @@ const ENTRIES = [
   "canvas/lines/lines",
   "canvas/neurons/neurons",
   "canvas/overview/overview",
+  "corpus_map/point_map",
   "glance/drawing",
   "html_file/chart",
   "inside_layer/drawing",

@@ -128,8 +128,13 @@ def map_height(rows: int) -> int:
     return max(300, min(38 * rows, 520) + 80)
 
 
-def similarity_curve(values: NDArray[np.float64]) -> Figure:
-    """Draw the CKA of each layer with the layer of the same number, as far as both have it."""
+def similarity_curve(values: NDArray[np.float64], chance: NDArray[np.float64]) -> Figure:
+    """Draw the CKA of each layer with the layer of the same number, as far as both have it.
+
+    Args:
+        values: [L1+1, L2+1].
+        chance: Of shuffled examples, of the same shape.
+    """
     diagonal = np.diagonal(values)
     fig = Figure(
         scatter(
@@ -139,8 +144,22 @@ def similarity_curve(values: NDArray[np.float64]) -> Figure:
             line={"color": theme.SEGMENT_A, "width": 2.5},
             marker={"size": 7},
             hovertemplate="layer %{x}: CKA %{y:.3f}<extra></extra>",
+            showlegend=False,
         )
     )
+    by_chance = np.diagonal(chance)
+    if np.isfinite(by_chance).any():
+        fig.add_trace(
+            scatter(
+                x=list(range(len(by_chance))),
+                y=[None if value != value else float(value) for value in by_chance],
+                mode="lines",
+                name="chance",
+                line={"color": theme.SPECIAL, "width": 1.5, "dash": "dash"},
+                hovertemplate="layer %{x}: by chance %{y:.3f}<extra></extra>",
+                showlegend=True,
+            )
+        )
     theme.plot_layout(
         fig, "", "layer (0: embeddings)", "CKA of equal layers", map_height(len(values))
     )
@@ -179,6 +198,8 @@ def similarity_table(similarity: LayerSimilarity) -> pd.DataFrame:
                 "layer_second": j,
                 "cka": similarity.plain[i, j],
                 "cka_debiased": similarity.debiased[i, j],
+                "cka_chance": similarity.plain_chance[i, j],
+                "cka_debiased_chance": similarity.debiased_chance[i, j],
             }
             for i, j in np.ndindex(*similarity.plain.shape)
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.shared.collect import Sentence, VectorTable
+from bertcore.analysis.space.geometry import NUM_ROGUE
 from bertcore.analysis.space.projection import METRICS, LayerMap, UmapSettings
 
 from ..shell import cache
@@ -24,6 +26,7 @@ from .fields import (
     LEVEL_LAYERS,
     METHOD,
     METHOD_NAMES,
+    ROGUE_OFF,
     SPACE,
     SPACE_NAMES,
     UMAP_METRIC,
@@ -40,16 +43,21 @@ MANY_SENTENCES = 50
 LARGEST_SEED = 2**31
 
 
+def choose_points(sentences: Sequence[Sentence]) -> Points:
+    """Draw the row of controls of the view Geometry; return which points are measured."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="map_controls")
+    unit = _select(row, "Points", UNIT, UNITS, 150)
+    word = _word(row, unit) if unit == "word" else ""
+    off = _rogue_off(row)
+    hide = row.toggle("Hide special tokens", key=HIDE_SPECIAL.key())
+    return Points(tuple(sentences), unit, word, hide, off)
+
+
 def choose_view(sentences: Sequence[Sentence]) -> tuple[Points, View, str]:
     """Draw the row of controls; return which points are drawn, how, and what colours them."""
     row = st.container(horizontal=True, vertical_alignment="bottom", key="map_controls")
     unit = _select(row, "Points", UNIT, UNITS, 150)
-    word = row.text_input(
-        "The word" if unit == "word" else "Find a word",
-        key=WORD.key(),
-        width=120,
-        placeholder="bank",
-    ).strip()
+    word = _word(row, unit)
     dims = int(one_of("View", {"2": "2-D", "3": "3-D"}, DIMS, where=row, with_label=True))
     method = one_of("Method", METHOD_NAMES, METHOD, where=row, with_label=True)
     colours = {name: name for name in COLOUR_BY}
@@ -65,9 +73,34 @@ def choose_view(sentences: Sequence[Sentence]) -> tuple[Points, View, str]:
             disabled=space != "joint",
             help="Off: one map for all also shows how mean and size change from layer to layer.",
         )
+        off = _rogue_off(st)
         settings = _umap_settings(disabled=method != "umap")
-    points = Points(tuple(sentences), unit, word if unit == "word" else "", hide)
+    points = Points(tuple(sentences), unit, word if unit == "word" else "", hide, off)
     return points, View(dims, method, space, level, settings), colour
+
+
+def _word(row: DeltaGenerator, unit: str) -> str:
+    typed: str = row.text_input(
+        "The word" if unit == "word" else "Find a word",
+        key=WORD.key(),
+        width=120,
+        placeholder="bank",
+    )
+    return typed.strip()
+
+
+def _rogue_off(where: Any) -> int:
+    """Draw the switch of the rogue dimensions; `where` is a container or Streamlit itself."""
+    return int(
+        where.number_input(
+            "Rogue dimensions off",
+            0,
+            NUM_ROGUE,
+            key=ROGUE_OFF.key(low=0, high=NUM_ROGUE),
+            width=170,
+            help="Sets the dimensions with the largest part in a layer's mean cosine to 0.",
+        )
+    )
 
 
 def searched(table: VectorTable, points: Points) -> NDArray[np.bool_]:

@@ -1,12 +1,14 @@
-"""Line charts over the layers: separation of labels, isotropy, faithfulness of the map."""
+"""Line charts over the layers: separation of labels, faithfulness of the map."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bertcore.analysis.space.map_quality import Faithfulness, Isotropy, Separation
+from bertcore.analysis.space.map_quality import Faithfulness, Separation
 from bertcore.analysis.space.projection import LayerMap
 
 from ..plots import theme
@@ -19,8 +21,8 @@ def separation_curve(separation: Separation) -> Figure:
     """Draw how well the labels separate in the full space, layer by layer."""
     fig = Figure(
         [
-            _line(separation.purity, f"neighbours with the same label (of {separation.k})", 0),
-            _line(separation.silhouette, "silhouette", 1, dash="dot"),
+            line(separation.purity, f"neighbours with the same label (of {separation.k})", 0),
+            line(separation.silhouette, "silhouette", 1, dash="dot"),
         ]
     )
     fig.add_hline(
@@ -33,37 +35,33 @@ def separation_curve(separation: Separation) -> Figure:
         },
     )
     low = min(0.0, float(separation.silhouette.min())) - 0.03
-    return _over_layers(fig, "Where do the labels separate?", "fraction; silhouette", [low, 1.05])
-
-
-def isotropy_curve(isotropy: Isotropy) -> Figure:
-    """Draw the mean cosine of a layer's vectors, of all pairs and of a repeated word."""
-    fig = Figure([_line(isotropy.any_pair, "any two points", 0)])
-    # Where all points are one word both curves are the same.
-    if np.isfinite(isotropy.same_word).any() and not np.allclose(
-        isotropy.same_word, isotropy.any_pair
-    ):
-        fig.add_trace(_line(isotropy.same_word, "the same word twice", 1, dash="dot"))
-    low = min(0.0, float(np.nanmin([0.0, *isotropy.any_pair, *isotropy.same_word]))) - 0.03
-    return _over_layers(fig, "How alike are the vectors?", "mean cosine", [low, 1.05])
+    return over_layers(fig, "Where do the labels separate?", "fraction; silhouette", [low, 1.05])
 
 
 def faithfulness_curve(faithfulness: Faithfulness, layer_map: LayerMap) -> Figure:
     """Draw how much of the full space's neighbourhoods, and of its variance, the map keeps."""
     fig = Figure(
         [
-            _line(faithfulness.trustworthiness, "trustworthiness", 0),
-            _line(faithfulness.overlap, f"shared neighbours (of {faithfulness.k})", 1, dash="dot"),
+            line(faithfulness.trustworthiness, "trustworthiness", 0),
+            line(faithfulness.continuity, "continuity", 2, dash="dashdot"),
+            line(faithfulness.overlap, f"shared neighbours (of {faithfulness.k})", 1, dash="dot"),
         ]
     )
     if layer_map.method == "pca":
-        fig.add_trace(_line(layer_map.explained.sum(1), "variance shown", 2, dash="dash"))
-    return _over_layers(fig, "How faithful is the map?", "fraction", [-0.03, 1.05])
+        fig.add_trace(line(layer_map.explained.sum(1), "variance shown", 3, dash="dash"))
+    return over_layers(fig, "How faithful is the map?", "fraction", [-0.03, 1.05])
 
 
-def _line(values: NDArray[np.floating], name: str, place: int, dash: str = "solid") -> Properties:
+def line(
+    values: NDArray[np.floating],
+    name: str,
+    place: int,
+    dash: str = "solid",
+    layers: Sequence[int] | None = None,
+) -> Properties:
+    """Return a curve over the layers, 0 to L or those given; NaN leaves a gap."""
     return scatter(
-        x=list(range(len(values))),
+        x=list(range(len(values)) if layers is None else layers),
         y=[None if value != value else float(value) for value in values.tolist()],
         mode="lines+markers",
         name=name,
@@ -73,9 +71,10 @@ def _line(values: NDArray[np.floating], name: str, place: int, dash: str = "soli
     )
 
 
-def _over_layers(fig: Figure, title: str, unit: str, span: list[float]) -> Figure:
+def over_layers(fig: Figure, title: str, unit: str, span: list[float] | None) -> Figure:
+    """Give curves their title and axes; `span` of the second, None for what they need."""
     theme.plot_layout(fig, title, "Layer (0: embeddings)", unit, HEIGHT)
-    fig.update_yaxes(range=span)
+    fig.update_yaxes(**({"range": span} if span else {"rangemode": "tozero"}))
     fig.update_xaxes(dtick=1 if len(fig.traces[0]["x"]) <= 13 else 2)
     fig.update_layout(
         legend={"y": -0.36, "yanchor": "top", "font": {"size": 11}},
@@ -90,14 +89,13 @@ def separation_table(separation: Separation) -> pd.DataFrame:
     return _by_layer(silhouette=separation.silhouette, purity=separation.purity)
 
 
-def isotropy_table(isotropy: Isotropy) -> pd.DataFrame:
-    """Return a row for each layer."""
-    return _by_layer(any_pair=isotropy.any_pair, same_word=isotropy.same_word)
-
-
 def faithfulness_table(faithfulness: Faithfulness) -> pd.DataFrame:
     """Return a row for each layer."""
-    return _by_layer(trustworthiness=faithfulness.trustworthiness, overlap=faithfulness.overlap)
+    return _by_layer(
+        trustworthiness=faithfulness.trustworthiness,
+        continuity=faithfulness.continuity,
+        overlap=faithfulness.overlap,
+    )
 
 
 def _by_layer(**columns: NDArray[np.floating]) -> pd.DataFrame:

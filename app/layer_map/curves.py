@@ -1,4 +1,4 @@
-"""Measures over the layers: separation of labels, isotropy, and the faithfulness of the map."""
+"""Measures over the layers: separation of labels, and the faithfulness of the map."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from .controls import columns
 from .curve_figures import (
     faithfulness_curve,
     faithfulness_table,
-    isotropy_curve,
-    isotropy_table,
     separation_curve,
     separation_table,
 )
-from .view import Points, View, faithfulness, isotropy, separation
+from .view import Points, View, faithfulness, separation
 
 SEPARATION = Picture(
     name="layer-map-labels",
@@ -32,30 +30,15 @@ from bertcore.analysis.space.map_quality import separation
 separation(table.vectors, table.labels, groups=table.sentence_ids)
 """,
 )
-ISOTROPY = Picture(
-    name="layer-map-isotropy",
-    figure=isotropy_curve,
-    table=isotropy_table,
-    how=(
-        "Mean cosine 0: the vectors use all directions. Near 1: all point the same way, and any "
-        "two words look alike. If one word in two places is much more alike than two words are, "
-        "the layer still holds the word itself; where the curves meet, context has taken over."
-    ),
-    code="""
-from bertcore.analysis.space.map_quality import isotropy
-
-same = [f"{{word}} {{token}}" for word, token in zip(table.words, table.tokens)]
-isotropy(table.vectors, same)
-""",
-)
 FAITHFULNESS = Picture(
     name="layer-map-truth",
     figure=faithfulness_curve,
     table=faithfulness_table,
     how=(
-        "Trustworthiness 1: points that are near in the map are near in the full space; 0.5 is "
-        "chance. Shared neighbours: the fraction of nearest points in the full space that are "
-        "nearest in the map too. With low values, do not trust single neighbours in the map."
+        "Trustworthiness 1: points that are near in the map are near in the full space. Continuity "
+        "1: points that are near in the full space are near in the map. Of both, 0.5 is chance. "
+        "Shared neighbours: the fraction of nearest points in the full space that are nearest in "
+        "the map too. With low values, do not trust single neighbours in the map."
     ),
     code="""
 from bertcore.analysis.space.map_quality import faithfulness
@@ -75,8 +58,6 @@ def show_curves(
         if separated is not None:
             with next(places):
                 SEPARATION.show(page, separated, setup=code)
-        with next(places):
-            ISOTROPY.show(page, isotropy(page.bert_key, points), setup=code)
         with next(places):
             faithful = faithfulness(page.bert_key, points, view, layer_map)
             drawn = {"layer_map": layer_map}

@@ -10,12 +10,16 @@ from . import word_senses
 SOURCES = {
     "sentence": "This sentence",
     "senses": "A word's senses",
-    "pasted": "Paste sentences",
-    "file": "Upload a file",
+    "pasted": "Paste",
+    "file": "Upload",
+    "corpus": "Corpus",
 }
 METHOD_NAMES = {"pca": "PCA", "umap": "UMAP"}
 SPACE_NAMES = {"joint": "one map for all", "separate": "each by itself"}
 
+VIEWS = {"map": "Map", "geometry": "Geometry"}
+
+VIEW = Field("map_view", "map", tuple(VIEWS))
 SOURCE = Field("map_source", "sentence", tuple(SOURCES))
 SENSES_OF = Field("map_set", next(iter(word_senses.SETS)), tuple(word_senses.SETS))
 UNIT = Field("map_unit", "tokens")
@@ -27,6 +31,8 @@ SPACE = Field("map_space", "joint", tuple(SPACE_NAMES))
 LAYER = Field("map_layer", 0)
 HIDE_SPECIAL = Field("map_hide", True)
 LEVEL_LAYERS = Field("map_level", True)
+ROGUE_OFF = Field("map_rogue_off", 0)
+SECOND_SEED = Field("map_second_seed", False)
 UMAP_NEIGHBORS = Field("umap_neighbors", 15)
 UMAP_MIN_DIST = Field("umap_min_dist", 0.1)
 UMAP_METRIC = Field("umap_metric", METRICS[0], METRICS)

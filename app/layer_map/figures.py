@@ -40,7 +40,8 @@ def travel(
     fig = Figure([points(places[layer], marks, part, names, ink) for part in parts])
     moving = list(range(len(parts)))
     if marks.highlighted.any():
-        if layer_map.space == "joint" and marks.highlighted.sum() <= MAX_TRAILS:
+        is_one_frame = layer_map.space == "joint" or layer_map.method == "umap"
+        if is_one_frame and marks.highlighted.sum() <= MAX_TRAILS:
             fig.add_traces(trails(places[:, marks.highlighted], dims))
         fig.add_trace(rings(places[layer][marks.highlighted], dims))
         moving.append(len(fig.traces) - 1)

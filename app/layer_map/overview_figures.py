@@ -34,7 +34,7 @@ def overview(layer_map: LayerMap, marks: Marks, *, columns: int = 5) -> Figure:
         vertical_spacing=30 / height,
     )
     kept = np.unique(np.linspace(0, places.shape[1] - 1, MAX_OVERVIEW).astype(int))
-    marker = _small_marker(marks, kept)
+    marker = small_marker(marks, kept)
     for index, place in enumerate(places):
         fig.add(
             "scatter",
@@ -85,7 +85,7 @@ def layer_name(layer: int) -> str:
     return "embeddings" if layer == 0 else f"layer {layer}"
 
 
-def _small_marker(marks: Marks, rows: NDArray[np.int64]) -> dict[str, Any]:
+def small_marker(marks: Marks, rows: NDArray[np.int64]) -> dict[str, Any]:
     """Return one marker for many points, a colour for each; it makes no legend."""
     colouring, codes = marks.colouring, marks.colouring.codes[rows]
     marker: dict[str, Any] = {"size": 5, "opacity": 0.85}

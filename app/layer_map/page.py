@@ -1,15 +1,24 @@
 """Layer map: points that travel through the layers."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
+from bertcore.analysis.shared.collect import Sentence
+
+from ..corpus_map.show import show_corpus
 from ..plots.untrusted_text import plain
 from ..shell import frame
+from ..shell.one_of import one_of
 from . import PAGE, view
-from .controls import are_read, choose_view, searched, umap_when_ready
+from .controls import are_read, choose_points, choose_view, searched, umap_when_ready
 from .curves import show_curves
+from .fields import VIEW, VIEWS
+from .geometry import show_geometry
 from .maps import Mapped, show_map, show_overview
 from .point_styles import Marks
 from .points import colouring, hover_texts, point_labels
+from .seeds import show_second_seed
 from .sources import NO_SENTENCES, choose_source, chosen_source, sentences_of
 
 
@@ -17,12 +26,38 @@ def draw() -> None:
     """Draw the page."""
     source = chosen_source()
     page = frame.begin(PAGE, needs_text=source == "sentence")
-    choose_source()
+    row = st.container(horizontal=True, horizontal_alignment="distribute")
+    with row:
+        choose_source()
+        shown = one_of("View", VIEWS, VIEW)
+    if source == "corpus":
+        show_corpus(page, shown)
+        return
     with frame.guard(stop=True):
         sentences = sentences_of(source, page.text_a, page.text_b)
     if not sentences:
         st.info(NO_SENTENCES[source])
         frame.end_page()
+    if shown == "geometry":
+        _draw_geometry(page, sentences)
+    else:
+        _draw_map(page, sentences)
+
+
+def _draw_geometry(page: frame.Page, sentences: Sequence[Sentence]) -> None:
+    points = choose_points(sentences)
+    with frame.guard(stop=True):
+        if not are_read(page.bert_key, points):
+            frame.end_page()
+        table = view.table(page.bert_key, points)
+        measured = view.measured(page.bert_key, points)
+    for note in table.notes:
+        st.caption(plain(note))
+    code = view.code_of(page.bert_key.source, points, None)
+    show_geometry(page, measured, code, table.vectors.shape[-1])
+
+
+def _draw_map(page: frame.Page, sentences: Sequence[Sentence]) -> None:
     points, chosen, colour = choose_view(sentences)
     with frame.guard(stop=True):
         if not are_read(page.bert_key, points):
@@ -44,3 +79,5 @@ def draw() -> None:
     show_map(page, mapped, code)
     show_overview(page, mapped, code)
     show_curves(page, points, chosen, layer_map, code)
+    if layer_map.method == "umap":
+        show_second_seed(page, points, chosen, mapped)

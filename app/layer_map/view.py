@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from bertcore import Model
+from bertcore.analysis.compare.cka import LayerSimilarity, layer_similarity
 from bertcore.analysis.shared.collect import (
     Sentence,
     VectorTable,
@@ -16,12 +20,15 @@ from bertcore.analysis.shared.collect import (
     whole_words,
 )
 from bertcore.analysis.space import map_quality
-from bertcore.analysis.space.map_quality import Faithfulness, Isotropy, Separation
+from bertcore.analysis.space.geometry import Geometry, geometry, without_rogue
+from bertcore.analysis.space.map_quality import Faithfulness, Separation
 from bertcore.analysis.space.projection import LayerMap, UmapSettings, map_layers
 
 from ..shell import cache
 from ..shell.jobs.background import Progress, Work
 
+MAX_EXAMPLES = 600
+"""Points for the CKA between layers; of more, evenly spaced ones."""
 UNITS = {
     "tokens": "tokens",
     "words": "whole words",
@@ -42,6 +49,18 @@ class Points(NamedTuple):
     """The word, where the unit is "word"."""
     hide_special: bool
     """Leave out [CLS] and [SEP]."""
+    rogue_off: int = 0
+    """Dimensions of each layer set to 0: those with the largest part in its mean cosine."""
+
+
+class Measured(NamedTuple):
+    """The geometry of some points."""
+
+    layers: tuple[int, ...]
+    """Numbers of the hidden states that were measured."""
+    geometry: Geometry
+    similarity: LayerSimilarity | None
+    """CKA between them; None for a single point."""
 
 
 class View(NamedTuple):
@@ -109,21 +128,23 @@ def separation(key: cache.BertKey, points: Points) -> Separation | None:
     return cache.call(_separation, key, key, points)
 
 
-def isotropy(key: cache.BertKey, points: Points) -> Isotropy:
-    """Return the mean cosines of each layer."""
-    return cache.call(_isotropy, key, key, points)
+def measured(key: cache.BertKey, points: Points) -> Measured:
+    """Return the geometry of each layer."""
+    return cache.call(_measured, key, key, points)
 
 
-def code_of(source: str, points: Points, view: View) -> str:
-    """Return Python that computes the points (`table`) and their coordinates (`layer_map`)."""
+def code_of(source: str, points: Points, view: View | None) -> str:
+    """Return Python that computes the points (`table`) and with a view their coordinates
+    (`layer_map`)."""
     few = len(points.sentences) <= 60
     listed = "".join(f"    {sentence!r},\n" for sentence in points.sentences if few)
     pooled = points.unit in ("mean", "cls")
     collect = "collect_sentences" if pooled else "collect_tokens"
+    imports = "from bertcore.analysis.space.projection import UmapSettings, map_layers"
     lines = [
         "import bertcore",
         f"from bertcore.analysis.shared.collect import Sentence, {collect}, whole_words",
-        "from bertcore.analysis.space.projection import UmapSettings, map_layers",
+        *([imports] if view is not None else []),
         "",
         f"bert = bertcore.load({source!r})",
     ]
@@ -150,6 +171,15 @@ def code_of(source: str, points: Points, view: View) -> str:
         ]
     elif points.hide_special and not pooled:
         lines.append("table = table.select(~table.is_special)")
+    if points.rogue_off:
+        lines += [
+            "from dataclasses import replace",
+            "from bertcore.analysis.space.geometry import without_rogue",
+            f"off = without_rogue(table.vectors, table.words, {points.rogue_off})",
+            "table = replace(table, vectors=off)",
+        ]
+    if view is None:
+        return "\n".join(lines) + "\n"
     lines += [
         "layer_map = map_layers(",
         f"    table.vectors, dims={view.dims}, method={view.method!r}, space={view.space!r},",
@@ -160,6 +190,14 @@ def code_of(source: str, points: Points, view: View) -> str:
 
 
 def _table(bert: Model, points: Points) -> VectorTable:
+    collected = _collected(bert, points)
+    if not points.rogue_off:
+        return collected
+    off = without_rogue(collected.vectors, collected.words, points.rogue_off)
+    return replace(collected, vectors=off)
+
+
+def _collected(bert: Model, points: Points) -> VectorTable:
     if points.unit in ("mean", "cls"):
         return collect_sentences(bert, points.sentences, pooling=points.unit)
     collected = collect_tokens(bert, points.sentences)
@@ -220,11 +258,23 @@ def _separation(bert: Model, key: cache.BertKey, points: Points) -> Separation |
     )
 
 
-def _isotropy(bert: Model, key: cache.BertKey, points: Points) -> Isotropy:
+def _measured(bert: Model, key: cache.BertKey, points: Points) -> Measured:
     collected = table(key, points)
     # First pieces of a word are compared with its first pieces elsewhere, second with second; two
     # pieces of one occurrence do not count as the same word.
     same = [
         f"{word} {token}" for word, token in zip(collected.words, collected.tokens, strict=True)
     ]
-    return map_quality.isotropy(collected.vectors, same)
+    return measure(tuple(range(len(collected.vectors))), collected.vectors, same)
+
+
+def measure(
+    layers: tuple[int, ...], vectors: NDArray[np.floating], words: Sequence[str]
+) -> Measured:
+    """Return the geometry of vectors [L, N, D] of some layers."""
+    found = geometry(vectors, words)
+    rows = np.flatnonzero(np.isfinite(vectors).all((0, 2)))
+    rows = rows[np.unique(np.linspace(0, len(rows) - 1, MAX_EXAMPLES).astype(int))]
+    states = torch.from_numpy(np.ascontiguousarray(vectors[:, rows], dtype=np.float32))
+    similarity = layer_similarity(states, states) if len(rows) > 1 else None
+    return Measured(layers, found, similarity)

@@ -45,7 +45,17 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
     "tokens": ("tokens", {}, 2),
     "objectives": ("objectives", {}, 1),
     "one objective": ("objectives", {"objective": "next-sentence"}, 3),
-    "layer map": ("layer_map", {}, 4),
+    "layer map": ("layer_map", {}, 3),
+    "geometry": (
+        "layer_map",
+        {
+            "map_view": "geometry",
+            "map_source": "senses",
+            "map_unit": "tokens",
+            "map_rogue_off": "1",
+        },
+        5,
+    ),
     "layer map of a word": (
         "layer_map",
         {"map_source": "senses", "map_unit": "word", "map_word": "bank"},

@@ -1,4 +1,4 @@
-"""Quality of a map: trustworthiness, separation of groups, and isotropy of the full space."""
+"""Quality of a map: trustworthiness and continuity; separation of groups in the full space."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ class Faithfulness:
 
     trustworthiness: NDArray[np.float64]
     """1: no intruders among a point's neighbours in the map; about 0.5 by chance; [L+1]."""
+    continuity: NDArray[np.float64]
+    """1: none of a point's nearest vectors is torn away in the map; about 0.5 by chance; [L+1]."""
     overlap: NDArray[np.float64]
     """Fraction of a point's k nearest vectors that are among its k nearest in the map, [L+1]."""
     k: int
-    """Size of the neighbourhood; 0 where there are too few points (both are NaN then)."""
+    """Size of the neighbourhood; 0 where there are too few points (all are NaN then)."""
     num_points: int
     """Points they were computed from."""
 
@@ -44,16 +46,6 @@ class Separation:
     """Points they were computed from."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Isotropy:
-    """Mean cosine between vectors of one layer: 0 all directions are used, 1 a single one."""
-
-    any_pair: NDArray[np.float64]
-    """Over all pairs of points, [L+1]."""
-    same_word: NDArray[np.float64]
-    """Over pairs that are the same word at different places, [L+1]; NaN where no word repeats."""
-
-
 def faithfulness(
     vectors: Floats, coordinates: Floats, *, k: int = 10, metric: str = "cosine", seed: int = 0
 ) -> Faithfulness:
@@ -65,26 +57,29 @@ def faithfulness(
         metric: Distance between vectors, a name of scikit-learn's `pairwise_distances`.
         seed: Draws MAX_POINTS points where there are more.
 
-    Source: trustworthiness of Venna and Kaski 2001, from scikit-learn.
+    Source: Venna and Kaski 2001; trustworthiness from scikit-learn. Continuity is the same formula
+        with the map and the vectors exchanged.
     """
     from sklearn.manifold import trustworthiness
     from sklearn.metrics import pairwise_distances
 
-    rows = _sample(np.asarray(np.isfinite(coordinates).all((0, 2))), seed)
+    rows = sample_rows(np.asarray(np.isfinite(coordinates).all((0, 2))), seed)
     k = min(k, (len(rows) - 1) // 2)
     num_layers = len(vectors)
     if k < 1:
-        return Faithfulness(np.full(num_layers, np.nan), np.full(num_layers, np.nan), 0, len(rows))
-    trust, overlap = np.empty(num_layers), np.empty(num_layers)
+        unknown = np.full(num_layers, np.nan)
+        return Faithfulness(unknown, unknown, unknown, 0, len(rows))
+    trust, continuity, overlap = (np.empty(num_layers) for _ in range(3))
     for layer in range(num_layers):
         distances = pairwise_distances(vectors[layer, rows], metric=metric)
         in_map = pairwise_distances(coordinates[layer, rows])
         trust[layer] = trustworthiness(
             distances, coordinates[layer, rows], n_neighbors=k, metric="precomputed"
         )
-        near, near_in_map = _nearest(distances, k), _nearest(in_map, k)
+        near, near_in_map = nearest(distances, k), nearest(in_map, k)
+        continuity[layer] = _without_excess_rank(in_map, near)
         overlap[layer] = (near[:, :, None] == near_in_map[:, None, :]).sum() / near.size
-    return Faithfulness(trust, overlap, k, len(rows))
+    return Faithfulness(trust, continuity, overlap, k, len(rows))
 
 
 def separation(
@@ -115,7 +110,7 @@ def separation(
 
     names = np.asarray(labels, dtype=str)
     owners = np.arange(len(names)) if groups is None else np.asarray(groups)
-    rows = _sample((names != "") & np.isfinite(vectors).all((0, 2)), seed)
+    rows = sample_rows((names != "") & np.isfinite(vectors).all((0, 2)), seed)
     # A label within one group only has no points to compare.
     several = [
         name for name in np.unique(names[rows]) if len(set(owners[rows][names[rows] == name])) > 1
@@ -138,53 +133,31 @@ def separation(
         silhouettes[layer] = np.divide(
             between - within, larger, out=np.zeros(len(rows)), where=larger > 0
         ).mean()
-        near = _nearest(np.where(apart, distances, np.inf), k)
+        near = nearest(np.where(apart, distances, np.inf), k)
         purities[layer] = (is_label[near] * is_label[:, None]).sum(-1).mean()
     chance = float((same / comparable.sum(1)).mean())
     return Separation(silhouettes, purities, chance, k, len(rows))
 
 
-def isotropy(vectors: Floats, words: Sequence[str]) -> Isotropy:
-    """Return the mean cosine between vectors of each layer, of all pairs and within words.
-
-    Args:
-        vectors: [L+1, N, D]; points that are not finite are left out.
-        words: The word of each point.
-
-    Source: Ethayarajh 2019, "How Contextual are Contextualized Word Representations?"
-    """
-    finite = np.isfinite(vectors).all((0, 2))
-    points = vectors[:, finite].astype(np.float64)
-    lengths = np.linalg.norm(points, axis=-1, keepdims=True)
-    units = np.divide(points, lengths, out=np.zeros_like(points), where=lengths > 0)
-    _, groups = np.unique(np.asarray(words, dtype=str)[finite], return_inverse=True)
-    # Of n unit vectors the pairs' cosines sum to (|sum|^2 - n) / 2: no N x N matrix is needed.
-    order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    sums = np.add.reduceat(units[:, order], starts, axis=1) if len(order) else units
-    squares = (units**2).sum(-1)
-    within = (sums**2).sum((-2, -1)) - squares.sum(-1)
-    counts = np.bincount(groups)
-    return Isotropy(
-        any_pair=_ratio(
-            (units.sum(1) ** 2).sum(-1) - squares.sum(-1), len(groups) * (len(groups) - 1)
-        ),
-        same_word=_ratio(within, int((counts * (counts - 1)).sum())),
-    )
+def _without_excess_rank(distances: Floats, near: NDArray[np.int64]) -> float:
+    """Return 1 less how far the neighbours `near` [N, k] rank beyond k by `distances` [N, N]."""
+    num, k = near.shape
+    order = nearest(distances, num - 1)
+    ranks = np.empty((num, num), dtype=np.int64)
+    np.put_along_axis(ranks, order, np.arange(1, num)[None], axis=1)
+    excess = np.maximum(0, np.take_along_axis(ranks, near, axis=1) - k).sum()
+    return float(1 - 2 * excess / (num * k * (2 * num - 3 * k - 1)))
 
 
-def _ratio(sums: Floats, num_pairs: int) -> NDArray[np.float64]:
-    return np.asarray(sums / num_pairs if num_pairs else np.full(len(sums), np.nan), np.float64)
-
-
-def _sample(usable: NDArray[np.bool_], seed: int) -> NDArray[np.int64]:
+def sample_rows(usable: NDArray[np.bool_], seed: int) -> NDArray[np.int64]:
+    """Return the usable rows; of more than MAX_POINTS a sample, in order."""
     rows = np.flatnonzero(usable)
     if len(rows) <= MAX_POINTS:
         return rows
     return np.sort(np.random.default_rng(seed).choice(rows, MAX_POINTS, replace=False))
 
 
-def _nearest(distances: Floats, k: int) -> NDArray[np.int64]:
+def nearest(distances: Floats, k: int) -> NDArray[np.int64]:
     """Return the k nearest other points of each point, [N, k], from distances [N, N]."""
     others = distances.copy()
     np.fill_diagonal(others, np.inf)

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from umap import UMAP
+
     from bertcore.analysis.shared.collect import Progress
 
 Floats = NDArray[np.floating]
@@ -27,7 +29,8 @@ MAX_UMAP_POINTS = 12_000
 """Most points of one UMAP; about a minute on one core."""
 
 # numba's fallback threading layer aborts the process when two threads run its kernels at once.
-_umap_lock = threading.Lock()
+umap_lock = threading.Lock()
+"""Held while UMAP computes; who transforms by a fitted one takes it too."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -154,7 +157,6 @@ def umap_map(
 
     Source: umap-learn; the start follows Kobak and Linderman 2021.
     """
-    report = progress or _silent
     distinct, places = np.unique(vectors, axis=0, return_inverse=True)
     if len(distinct) < MIN_UMAP_POINTS:
         raise ValueError(
@@ -165,12 +167,26 @@ def umap_map(
             f"there are {len(distinct):,} points; the limit of one UMAP is {MAX_UMAP_POINTS:,}. "
             "Use fewer sentences, or a map for each layer by itself."
         )
+    embedded = fit_umap(distinct, dims, settings, progress=progress).embedding_
+    out: NDArray[np.float32] = np.asarray(embedded, dtype=np.float32)[places.reshape(-1)]
+    return out
+
+
+def fit_umap(
+    distinct: Floats,
+    dims: int,
+    settings: UmapSettings,
+    *,
+    progress: Progress | None = None,
+) -> UMAP:
+    """Return UMAP fitted to distinct vectors [N, D]; arguments as of `umap_map`."""
+    report = progress or _silent
     start = pca(distinct, dims).transform(distinct)
     start *= 10 / max(float(np.abs(start).max()), 1e-12)
     # Points that PCA puts in one place could never separate.
     start += np.random.default_rng(settings.seed).normal(0, 1e-3, start.shape).astype(np.float32)
-    report(0.0, "Waiting for another UMAP" if _umap_lock.locked() else "Opening UMAP")
-    with _umap_lock:
+    report(0.0, "Waiting for another UMAP" if umap_lock.locked() else "Opening UMAP")
+    with umap_lock:
         report(0.05, "Opening UMAP")
         from umap import UMAP
 
@@ -178,7 +194,7 @@ def umap_map(
         with warnings.catch_warnings(), _released_progress_bar():
             # It warns that a seed means one core, and of duplicates, which `np.unique` removed.
             warnings.simplefilter("ignore")
-            embedded = UMAP(
+            fitted = UMAP(
                 n_components=dims,
                 n_neighbors=min(settings.n_neighbors, len(distinct) - 1),
                 min_dist=settings.min_dist,
@@ -187,10 +203,9 @@ def umap_map(
                 init=start,
                 n_jobs=1,
                 tqdm_kwds=_epochs(report),
-            ).fit_transform(distinct.astype(np.float32))
+            ).fit(distinct.astype(np.float32))
     report(1.0, "Done")
-    out: NDArray[np.float32] = np.asarray(embedded, dtype=np.float32)[places.reshape(-1)]
-    return out
+    return fitted
 
 
 def align(coordinates: Floats, target: Floats) -> NDArray[np.float32]:
@@ -225,7 +240,7 @@ def map_layers(
             for UMAP, and `notes` says so.
         space: "joint" fits one map to the points of all layers together, so that places mean
             the same in each. "separate" fits each layer by itself and turns it to fit the one
-            before (see `align`).
+            before (see `align`). EXPERIMENTS.md compares them.
         level_layers: Before a joint fit, bring each layer to mean 0 and mean squared length 1, so
             that all count alike. Without it the step from one layer's mean to the next, or the
             layer with the longest vectors, often decides the map.
@@ -262,18 +277,15 @@ def map_layers(
                 f"Shown by PCA: UMAP needs {MIN_UMAP_POINTS} different points and there are "
                 f"{fewest}{'' if space == 'joint' else ' at some layer'}."
             )
-    maps = []
+    maps: list[NDArray[np.float32]] = []
     for index, fit in enumerate(fits):
         if method == "pca":
-            maps.append(pca(fit, dims).transform(fit))
+            made = pca(fit, dims).transform(fit)
         else:
-            maps.append(umap_map(fit, dims, settings, progress=_part(progress, index, len(fits))))
-    if space == "joint":
-        placed = maps[0].reshape(*points.shape[:2], dims)
-    else:
-        for index in range(1, len(maps)):
-            maps[index] = align(maps[index], maps[index - 1])
-        placed = np.stack(maps)
+            part = _part(progress, index, len(fits))
+            made = umap_map(fit, dims, settings, progress=part)
+        maps.append(align(made, maps[-1]) if maps else made)
+    placed = np.stack(maps).reshape(*points.shape[:2], dims)
     coordinates = np.full((*vectors.shape[:2], dims), np.nan, dtype=np.float32)
     coordinates[:, finite] = placed
     explained = _explained(points, placed)

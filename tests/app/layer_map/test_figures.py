@@ -1,11 +1,12 @@
 """The layer map's figures from real small tables; no browser."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from app.layer_map import curve_figures, figures
+from app.layer_map import curve_figures, figures, geometry_figures, seed_figures
 from app.layer_map.figures import travel
 from app.layer_map.overview_figures import MAX_OVERVIEW, overview
 from app.layer_map.places import display_places
@@ -18,6 +19,7 @@ from app.layer_map.points import (
     hover_texts,
     point_labels,
 )
+from app.layer_map.view import measure
 from app.plots import label_places
 from bertcore.analysis.shared.collect import (
     Sentence,
@@ -25,8 +27,9 @@ from bertcore.analysis.shared.collect import (
     collect_sentences,
     collect_tokens,
 )
-from bertcore.analysis.space.map_quality import faithfulness, isotropy, separation
+from bertcore.analysis.space.map_quality import faithfulness, separation
 from bertcore.analysis.space.projection import LayerMap, map_layers
+from bertcore.analysis.space.seed_agreement import seed_agreement
 from tests.support.tiny import tiny_bert
 
 BERT = tiny_bert()
@@ -261,18 +264,58 @@ def test_curves_draw_the_measures() -> None:
     np.testing.assert_allclose(fig.plotly().data[0].y, parted.purity)
     np.testing.assert_allclose(fig.plotly().data[1].y, parted.silhouette)
     assert fig.plotly().layout.shapes[0].y0 == parted.chance
-    narrow = isotropy(table.vectors, table.words)
-    fig = curve_figures.isotropy_curve(narrow)
-    np.testing.assert_allclose(fig.plotly().data[0].y, narrow.any_pair)
-    np.testing.assert_allclose(fig.plotly().data[1].y, narrow.same_word)
-    one_word = table.select(np.array([word == "bank" for word in table.words]))
-    assert (
-        len(curve_figures.isotropy_curve(isotropy(one_word.vectors, one_word.words)).plotly().data)
-        == 1
-    )
     true = faithfulness(table.vectors, layer_map.coordinates)
     fig = curve_figures.faithfulness_curve(true, layer_map)
-    np.testing.assert_allclose(fig.plotly().data[2].y, layer_map.explained.sum(1))
+    np.testing.assert_allclose(fig.plotly().data[1].y, true.continuity)
+    np.testing.assert_allclose(fig.plotly().data[3].y, layer_map.explained.sum(1))
     rows = curve_figures.faithfulness_table(true)
-    assert list(rows.columns) == ["layer", "trustworthiness", "overlap"]
+    assert list(rows.columns) == ["layer", "trustworthiness", "continuity", "overlap"]
     assert len(rows) == 3
+
+
+def test_the_charts_of_the_geometry_draw_its_measures() -> None:
+    sentences = [Sentence(f"the river bank was {word}") for word in "old new wet dry".split()]
+    table = table_of(*sentences)
+    measured = measure((0, 2, 4), table.vectors, table.words)
+    found = measured.geometry
+    curves = geometry_figures.cosine_curve(measured).plotly().data
+    assert list(curves[0].x) == [0, 2, 4]
+    for curve, values in zip(
+        curves, (found.any_pair, found.same_word, found.corrected), strict=True
+    ):
+        np.testing.assert_allclose(np.array(curve.y, dtype=float), values)
+    bars = geometry_figures.rogue_bars(measured).plotly().data
+    assert [list(bar.customdata) for bar in bars] == found.rogue.T.astype(str).tolist()
+    shares = np.array([bar.y for bar in bars], dtype=float)
+    np.testing.assert_allclose(shares, found.rogue_share.T)
+    dimensions = geometry_figures.dimension_curve(measured).plotly().data[0].y
+    np.testing.assert_allclose(np.array(dimensions, dtype=float), found.intrinsic_dimension)
+    band, middle = geometry_figures.length_curve(measured).plotly().data
+    np.testing.assert_allclose(middle.y, found.length[1])
+    np.testing.assert_allclose(band.y, [*found.length[2], *found.length[0][::-1]])
+    heat = geometry_figures.layer_similarity_map(measured).plotly().data[0]
+    assert measured.similarity is not None
+    np.testing.assert_allclose(heat.z, measured.similarity.debiased)
+    assert list(heat.x) == ["0", "2", "4"]
+    assert len(geometry_figures.similarity_table(measured)) == 9
+    assert geometry_figures.geometry_table(measured)["layer"].tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+def test_two_seeds_stand_beside_each_other(dims: int) -> None:
+    table = table_of(Sentence("the river bank was steep and old"), Sentence("it had rained"))
+    first = map_layers(table.vectors, dims=dims)
+    turned = replace(first, coordinates=first.coordinates[..., ::-1] + 3, method="umap")
+    two = seed_figures.TwoSeeds(first, seed_agreement(first, turned), (0, 1))
+    fig = seed_figures.seed_pair(two, marks_of(table, "word"), layer=1).plotly()
+    assert [note.text for note in fig.layout.annotations] == ["seed 0", "seed 1"]
+    left, lines, right = fig.data
+    np.testing.assert_allclose(left.x, right.x, atol=1e-2)
+    assert len(lines.x) == 3 * len(left.x)
+    assert [frame.name for frame in fig.frames] == ["0", "1", "2"]
+    assert fig.layout.sliders[0].active == 1
+    curve = seed_figures.agreement_curve(two).plotly().data
+    np.testing.assert_allclose(curve[0].y, 1)
+    np.testing.assert_allclose(curve[1].y, 0, atol=1e-4)
+    assert (seed_figures.moved_table(two)["moved"] < 1e-4).all()
+    assert len(seed_figures.agreement_table(two)) == 3

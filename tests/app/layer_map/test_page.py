@@ -32,7 +32,7 @@ def num_points(figure: dict) -> int:
 
 def test_opens_with_the_pca_map_of_the_sentence(page: AppTest) -> None:
     app = ok(page.run())
-    travel, overview, narrow, true = charts(app)
+    travel, overview, true = charts(app)
     assert num_points(travel) == 10
     assert set(names(travel)) == {
         "the",
@@ -46,8 +46,12 @@ def test_opens_with_the_pca_map_of_the_sentence(page: AppTest) -> None:
         "rained",
     }
     assert num_points(overview) == 3 * num_points(travel)
-    assert len(narrow["data"]) == 2
-    assert len(true["data"]) == 3
+    assert [trace["name"] for trace in true["data"]] == [
+        "trustworthiness",
+        "continuity",
+        "shared neighbours (of 4)",
+        "variance shown",
+    ]
     assert app.session_state["map_layer"] == 2
 
 
@@ -163,6 +167,36 @@ def test_a_link_brings_back_the_view(page: AppTest) -> None:
     assert charts(ok(AppTest.run(page)))
 
 
+def test_the_geometry_of_a_words_senses(page: AppTest) -> None:
+    page.query_params.update({"map_view": "geometry", "map_source": "senses"})
+    page.query_params.update({"map_unit": "tokens"})
+    app = ok(page.run())
+    titles = [figure["layout"].get("title", {}).get("text") for figure in charts(app)]
+    assert titles == [
+        "How alike are the vectors?",
+        "Rogue dimensions",
+        "How many directions?",
+        "How long are the vectors?",
+        "",
+    ]
+    before = charts(app)[1]["data"][0]["text"]
+    app.number_input(key="map_rogue_off").set_value(1).run()
+    assert charts(ok(app))[1]["data"][0]["text"] != before
+    code = next(code.value for code in app.code if "intrinsic" in code.value)
+    assert "without_rogue(table.vectors, table.words, 1)" in code
+    # The switch is the map's too.
+    app.segmented_control(key="map_view").set_value("map").run()
+    assert "without_rogue" in ok(app).code[0].value
+
+
+@pytest.mark.parametrize("text", ["a", "a b", "a a a", "<img src=x>"])
+def test_the_geometry_of_few_tokens(page: AppTest, text: str) -> None:
+    page.query_params.update({"text_a": text, "text_b": "", "map_view": "geometry"})
+    app = ok(page.run())
+    assert "needs 20 different points" in said(app)
+    assert len(charts(app)) in (3, 4)
+
+
 @pytest.mark.slow  # opening UMAP compiles its kernels
 def test_umap_comes_after_the_pca_map_and_replaces_it(page: AppTest) -> None:
     page.query_params.update({"map_method": "umap", "umap_neighbors": "4", "umap_seed": "5"})
@@ -175,6 +209,15 @@ def test_umap_comes_after_the_pca_map_and_replaces_it(page: AppTest) -> None:
         ok(app.run())
     assert charts(app)[0]["layout"]["xaxis"]["title"]["text"] == "UMAP axis 1"
     assert "the size of a cluster" in said(app)
+    before = len(charts(app))
+    app.toggle(key="map_second_seed").set_value(True).run()
+    while len(charts(app)) == before:
+        assert time.monotonic() < deadline
+        time.sleep(1)
+        ok(app.run())
+    assert "of its 4 neighbours" in said(app)
+    pair = charts(app)[-2]
+    assert [note["text"] for note in pair["layout"]["annotations"]] == ["seed 5", "seed 6"]
 
 
 def test_umap_of_too_few_points_says_that_it_is_pca(page: AppTest) -> None:
@@ -207,10 +250,11 @@ def test_pieces_of_one_word_are_no_word_twice(page: AppTest) -> None:
     def curves(app: AppTest) -> set[str]:
         return {trace.get("name") for figure in charts(ok(app)) for trace in figure["data"]}
 
+    page.query_params["map_view"] = "geometry"
     page.query_params["text_a"] = "the river fishing"  # "fishing" has several pieces
     page.query_params["text_b"] = ""
     app = page.run()
-    assert "any two points" in curves(app)
+    assert "any two words" in curves(app)
     assert "the same word twice" not in curves(app)
     app = app.text_area(key="text_a").set_value("the river fishing and fishing").run()
     assert "the same word twice" in curves(app)

@@ -1,4 +1,4 @@
-"""The attention views without the app: each alone in a bare page, fed with any tokens.
+"""The canvas views without the app: each alone in a bare page, fed with any tokens.
 
 Used by the tests of the views and by the benchmark.
 """
@@ -19,6 +19,8 @@ from app.canvas.lines import lines
 from app.canvas.neurons import neurons
 from app.canvas.overview import overview
 from app.canvas.shared.attention_data import mean_weights
+from app.corpus_map import point_map
+from app.corpus_map.points import Colours, Drawn
 from bertcore.trace import Activations, Trace, TracedEmbeddings
 
 PLACE = "#place"
@@ -97,6 +99,11 @@ def neurons_view(trace: Trace, layer: int = 0, head: int = 0, **page: Any) -> Vi
     chosen = {**neurons.DEFAULT_OPTIONS, **page.pop("look", {})}
     data = neurons.message(trace, layer, head, 0, chosen)
     return View(_bare(neurons, **page), data)
+
+
+def point_map_view(drawn: Drawn, colours: Colours, **page: Any) -> View:
+    """Return the map of a corpus."""
+    return View(_bare(point_map, **page), point_map.message(drawn, colours, "map"))
 
 
 def _bare(view: ModuleType, *, js: str = "", width: int = 1100) -> str:

@@ -10,7 +10,7 @@ import torch
 from sklearn.metrics.pairwise import linear_kernel
 from sklearn.preprocessing import KernelCenterer
 
-from bertcore.analysis.compare.cka import layer_similarity, linear_cka
+from bertcore.analysis.compare.cka import NUM_PERMUTATIONS, layer_similarity, linear_cka
 
 
 def draw(num: int, width: int, seed: int) -> torch.Tensor:
@@ -88,6 +88,26 @@ def test_few_examples_flatter_the_plain_estimate_only() -> None:
     found = layer_similarity(draw(40, 200, 0)[None], draw(40, 200, 1)[None])
     assert found.plain[0, 0] > 0.7
     assert abs(found.debiased[0, 0]) < 0.1
+
+
+def test_chance_is_the_highest_of_the_shuffled_examples() -> None:
+    first, second = draw(12, 4, 0), draw(12, 30, 1)
+    found = layer_similarity(first[None], second[None], seed=5)
+    generator = torch.Generator().manual_seed(5)
+    orders = [torch.randperm(12, generator=generator) for _ in range(NUM_PERMUTATIONS)]
+    plain = [by_kernels(first, second[order]) for order in orders]
+    assert found.plain_chance[0, 0] == pytest.approx(max(plain), rel=1e-6)
+    a, b = first.double().numpy(), second.double().numpy()
+    own = math.sqrt(unbiased_hsic(a, a) * unbiased_hsic(b, b))
+    debiased = [unbiased_hsic(a, b[order.numpy()]) / own for order in orders]
+    assert found.debiased_chance[0, 0] == pytest.approx(max(debiased), rel=1e-6)
+
+
+def test_related_vectors_exceed_chance_by_both_estimates() -> None:
+    x = draw(60, 100, 0)
+    found = layer_similarity(x[None], (x + 0.5 * draw(60, 100, 1))[None])
+    assert found.plain[0, 0] > found.plain_chance[0, 0] > 0.5  # few examples: chance is high
+    assert found.debiased[0, 0] > 0.4 > 0.2 > found.debiased_chance[0, 0]
 
 
 def test_nan_and_no_spread_are_nan() -> None:

@@ -1,11 +1,9 @@
-"""Honesty of maps, separation of groups and isotropy, on points whose answer is known."""
-
-import itertools
+"""Honesty of maps and separation of groups, on points whose answer is known."""
 
 import numpy as np
 import pytest
 
-from bertcore.analysis.space.map_quality import MAX_POINTS, faithfulness, isotropy, separation
+from bertcore.analysis.space.map_quality import MAX_POINTS, faithfulness, separation
 
 
 def normal(*shape: int, seed: int = 0) -> np.ndarray:
@@ -22,6 +20,29 @@ def test_a_map_that_loses_nothing_and_one_that_is_made_up() -> None:
     made_up = faithfulness(vectors, normal(1, 80, 2, seed=5), metric="euclidean")
     assert made_up.trustworthiness[0] == pytest.approx(0.5, abs=0.08)
     assert made_up.overlap[0] == pytest.approx(10 / 79, abs=0.06)
+    assert perfect.continuity[0] == 1
+    assert made_up.continuity[0] == pytest.approx(0.5, abs=0.08)
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(("num_points", "k"), [(30, 5), (80, 10), (7, 2)])
+def test_continuity_is_trustworthiness_of_the_way_back(num_points: int, k: int) -> None:
+    manifold = pytest.importorskip("sklearn.manifold")
+    vectors, coordinates = normal(2, num_points, 6), normal(2, num_points, 2, seed=1)
+    found = faithfulness(vectors, coordinates, k=k, metric="euclidean")
+    for layer in range(2):
+        there = manifold.trustworthiness(vectors[layer], coordinates[layer], n_neighbors=k)
+        back = manifold.trustworthiness(coordinates[layer], vectors[layer], n_neighbors=k)
+        assert found.trustworthiness[layer] == pytest.approx(there)
+        assert found.continuity[layer] == pytest.approx(back)
+
+
+def test_two_clouds_laid_over_each_other_are_continuous_and_not_trustworthy() -> None:
+    plane = normal(40, 2)
+    vectors = np.concatenate([np.c_[plane, np.zeros(40)], np.c_[plane + 1e-3, np.full(40, 9)]])
+    found = faithfulness(vectors[None], vectors[None, :, :2], k=5, metric="euclidean")
+    assert found.continuity[0] > 0.95
+    assert found.trustworthiness[0] < 0.8
 
 
 def test_overlap_by_hand() -> None:
@@ -37,6 +58,7 @@ def test_too_few_points_have_no_quality(num_points: int) -> None:
     found = faithfulness(normal(3, num_points, 4), normal(3, num_points, 2))
     assert found.k == 0
     assert np.isnan(found.trustworthiness).all()
+    assert np.isnan(found.continuity).all()
     assert np.isnan(found.overlap).all()
 
 
@@ -63,7 +85,6 @@ def test_points_with_nan_are_left_out() -> None:
     found = separation(vectors, labels)
     assert found is not None
     assert found.num_points == 29
-    assert np.isfinite(isotropy(vectors, labels).any_pair).all()
 
 
 def test_groups_that_part_layer_by_layer() -> None:
@@ -115,23 +136,3 @@ def test_separation_needs_two_labels_with_two_points() -> None:
     found = separation(vectors, ["a", "a", "b", "b", "c"])
     assert found is not None
     assert (found.num_points, found.k) == (4, 1)
-
-
-def test_isotropy_equals_the_plain_sum_over_pairs() -> None:
-    vectors = normal(2, 9, 5) + 1
-    words = ["a", "b", "a", "c", "b", "a", "d", "e", "b"]
-    found = isotropy(vectors, words)
-    for layer in range(2):
-        units = vectors[layer] / np.linalg.norm(vectors[layer], axis=1, keepdims=True)
-        pairs = list(itertools.combinations(range(9), 2))
-        every = [units[i] @ units[j] for i, j in pairs]
-        same = [units[i] @ units[j] for i, j in pairs if words[i] == words[j]]
-        assert found.any_pair[layer] == pytest.approx(np.mean(every))
-        assert found.same_word[layer] == pytest.approx(np.mean(same))
-
-
-def test_isotropy_of_one_point_and_of_no_repeated_word() -> None:
-    assert np.isnan(isotropy(normal(2, 1, 5), ["a"]).any_pair).all()
-    found = isotropy(np.ones((2, 3, 5)), ["a", "b", "c"])
-    assert found.any_pair == pytest.approx(1)
-    assert np.isnan(found.same_word).all()

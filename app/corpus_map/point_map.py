@@ -1,0 +1,65 @@
+"""The canvas of the map of a corpus, a component of ours drawn with WebGL2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from ..bundle import read_bundle
+from ..canvas.shared import events, transport
+from ..plots import theme
+from .points import Colours, Drawn
+
+BUNDLE = read_bundle(__file__)
+
+
+@cache
+def _component() -> Callable[..., Any]:
+    return st.components.v2.component("bertscope_point_map", css=BUNDLE.style, js=BUNDLE.module)
+
+
+def message(drawn: Drawn, colours: Colours, name: str) -> bytes:
+    """Return what the canvas draws: 5 bytes a point, and 4 for each layer.
+
+    Args:
+        drawn: The points.
+        colours: Of the same points.
+        name: Of the map; another one begins with the whole map and no selection.
+    """
+    header = {
+        "layers": list(drawn.map.layers),
+        "shown": len(drawn.map.layers) - 1,
+        "num": len(drawn.map.rows),
+        "words": list(drawn.words),
+        "title": colours.title,
+        "palette": list(colours.palette),
+        "groups": list(colours.groups),
+        "isScale": colours.is_scale,
+        "regions": [
+            [{"x": region.x, "y": region.y, "name": region.name} for region in regions]
+            for regions in drawn.regions
+        ],
+        "accent": theme.ACCENT,
+        "map": name,
+    }
+    return transport.pack(
+        header, drawn.places, colours.codes.astype(np.uint8), drawn.word_ids.astype(np.uint32)
+    )
+
+
+def draw(data: bytes, *, key: str, on_selection: Callable[[Any], None]) -> None:
+    """Draw the map.
+
+    Args:
+        data: From `message`.
+        key: Of the component in the session.
+        on_selection: Called with {"points", "num", "layer"} when points were chosen: up to 200 of
+            them, how many there are, and the layer that is shown.
+    """
+    _component()(
+        key=key, data=data, on_selection_change=events.hear(key, "selection", on_selection)
+    )

@@ -1,0 +1,315 @@
+"""The source "Corpus" of the page Layer map: its map, its geometry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import streamlit as st
+from numpy.typing import NDArray
+from streamlit.delta_generator import DeltaGenerator
+
+from bertcore.analysis.space.atlas import sentences_of
+from bertcore.analysis.space.corpus_map import CorpusMap, CorpusMapSettings, corpus_map
+from bertcore.analysis.space.geometry import NUM_ROGUE, without_rogue
+from bertcore.analysis.space.projection import METRICS, UmapSettings
+from bertcore.corpus import EncodedCorpus, open_encoded
+from bertcore.corpus.parts import about
+
+from ..access.policy import policy
+from ..layer_map.fields import ROGUE_OFF
+from ..layer_map.geometry import show_geometry
+from ..layer_map.view import Measured, measure
+from ..plots.untrusted_text import plain
+from ..shell import cache, frame
+from ..shell.jobs import waiting
+from ..shell.jobs.background import Progress, Work
+from ..shell.one_of import one_of
+from ..shell.picture import Picture
+from . import point_map
+from .fields import (
+    COLOUR,
+    FITTED,
+    FOLDER,
+    METHOD,
+    METHOD_NAMES,
+    METRIC,
+    MIN_DIST,
+    NEIGHBORS,
+    NUM_POINTS,
+    POINTS,
+    SEED,
+)
+from .points import Drawn, colour_columns, colours_of, drawn
+from .quality_figures import quality_curve, quality_table
+
+MEASURED_ROWS = 2000
+"""Rows that the geometry is measured on."""
+_KEY = "corpus_point_map"
+_CHOSEN = "_corpus_chosen"
+NOT_HERE = (
+    "An encoded corpus is a folder on the server's disk, and this server opens no folders for its "
+    "visitors. Start the app on your own computer."
+)
+HOW_TO_ENCODE = (
+    "Encode a corpus with `bertscope encode CORPUS --layers 0 2 4 --out DIR`, then give DIR above."
+)
+
+
+def _arrays(found: CorpusMap) -> dict[str, NDArray[Any]]:
+    return {
+        "layers": np.array(found.layers),
+        "rows": found.rows,
+        "coordinates": found.coordinates,
+    }
+
+
+_CODE = """
+from bertcore.analysis.space.corpus_map import CorpusMapSettings, corpus_map
+from bertcore.analysis.space.projection import UmapSettings
+from bertcore.corpus import open_encoded
+
+corpus = open_encoded({folder!r})
+settings = {settings}
+found = corpus_map(corpus, settings)
+"""
+MAP = Picture(
+    name="corpus-map",
+    table=_arrays,
+    how=(
+        "Each point is a {unit} of the corpus; near points have similar vectors. One map shows all "
+        "layers: *Play* moves the points from layer to layer. Names stand at dense places: the "
+        "word they are richest in. Drag to move, turn the wheel to zoom, draw with *Lasso* (or "
+        "Shift) around points to read them below; of up to 60 chosen points the path is drawn. "
+        "The map is fitted to {fitted} points of each layer, the others are placed in it."
+    ),
+    code=_CODE + "found.rows, found.coordinates               # [N], [L, N, 2]\n",
+)
+QUALITY = Picture(
+    name="corpus-map-truth",
+    figure=quality_curve,
+    table=quality_table,
+    how=(
+        "Of {measured} points that the map was fitted to. Trustworthiness 1: near in the map is "
+        "near in the full space; continuity 1: near in the full space is near in the map; 0.5 is "
+        "chance. Shared neighbours: the fraction of nearest points that stay nearest."
+    ),
+    code=_CODE + "found.quality, found.explained\n",
+)
+
+
+def show_corpus(page: frame.Page, shown: str) -> None:
+    """Draw the box for the folder, then the view "map" or "geometry" of the corpus."""
+    if policy().is_closed:
+        st.info(NOT_HERE)
+        return
+    typed = st.text_input(
+        "Folder of an encoded corpus", key=FOLDER.key(), placeholder="the DIR of bertscope encode"
+    )
+    if not typed.strip():
+        st.info(HOW_TO_ENCODE)
+        return
+    with frame.guard():
+        corpus = open_encoded(Path(typed.strip()).expanduser())
+        facts = f"{len(corpus):,} {corpus.unit}s, layers {', '.join(map(str, corpus.layers))}"
+        st.caption(f"{facts}; encoded by {plain(Path(corpus.manifest.checkpoint).name)}")
+        if shown == "geometry":
+            _show_geometry(page, corpus)
+        else:
+            _show_map(page, corpus)
+
+
+def _show_map(page: frame.Page, corpus: EncodedCorpus) -> None:
+    settings, column = _choose(corpus)
+    key = ("corpus-map", str(corpus.folder), _stamp(corpus), settings)
+    made: Drawn | None = waiting.result(Work(key, _mapping(corpus, settings)), "corpus-map")
+    if made is None:
+        return
+    manifest = _manifest(corpus)
+    colours = cache.of_file(colours_of, manifest, settings, column)
+    name = f"{corpus.folder} {settings!r}"
+    if made.map.num_left_out:
+        st.caption(f"{made.map.num_left_out:,} rows are not drawn: their vectors hold NaN.")
+    point_map.draw(point_map.message(made, colours, name), key=_KEY, on_selection=_choose_points)
+    values: dict[str, Any] = {"folder": str(corpus.folder), "settings": repr(settings)}
+    _show_chosen(corpus, made, name)
+    MAP.offer(
+        page, made.map, setup="", unit=corpus.unit, fitted=f"{made.map.num_fitted:,}", **values
+    )
+    measured = f"{made.map.quality.num_points:,}"
+    QUALITY.show(page, made.map, setup="", measured=measured, **values)
+
+
+def _mapping(corpus: EncodedCorpus, settings: CorpusMapSettings) -> Any:
+    def work(progress: Progress) -> Drawn:
+        found = corpus_map(corpus, settings, progress=progress)
+        progress(0.99, "Naming the dense regions")
+        return drawn(corpus, found)
+
+    return work
+
+
+def _choose(corpus: EncodedCorpus) -> tuple[CorpusMapSettings, str]:
+    """Draw the row of controls; return the settings of the map and the column of the colours."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="corpus_controls")
+    method = one_of("Method", METHOD_NAMES, METHOD, where=row, with_label=True)
+    num_points = row.selectbox(
+        "Points, at most",
+        NUM_POINTS,
+        format_func="{:,}".format,
+        key=POINTS.key(),
+        width=130,
+    )
+    columns = colour_columns(corpus)
+    column = row.selectbox(
+        "Colour by", columns, key=COLOUR.key(default=columns[0], options=columns), width=160
+    )
+    with row.popover("More", icon=":material/tune:"):
+        settings = _more(st, corpus, method, int(num_points))
+    return settings, column
+
+
+def _more(where: Any, corpus: EncodedCorpus, method: str, num_points: int) -> CorpusMapSettings:
+    off = method != "umap"
+    fitted = where.number_input(
+        "Points that the map is fitted to, over all layers",
+        100,
+        50_000,
+        step=1000,
+        key=FITTED.key(low=100, high=50_000),
+    )
+    neighbours = where.slider(
+        "n_neighbors", 2, 100, key=NEIGHBORS.key(low=2, high=100), disabled=off
+    )
+    distance = where.slider("min_dist", 0.0, 1.0, key=MIN_DIST.key(low=0.0, high=1.0), disabled=off)
+    metric = where.selectbox("metric", METRICS, key=METRIC.key())
+    seed = where.number_input("seed", 0, 2**31, key=SEED.key(low=0, high=2**31))
+    umap = UmapSettings(
+        n_neighbors=int(neighbours), min_dist=float(distance), metric=metric, seed=int(seed)
+    )
+    return CorpusMapSettings(
+        layers=corpus.layers,
+        method=method,
+        num_points=num_points,
+        num_fitted=int(fitted),
+        umap=umap,
+        seed=int(seed),
+    )
+
+
+def _choose_points(value: Any) -> None:
+    points, num = [int(point) for point in value["points"]][:200], int(value["num"])
+    st.session_state[_CHOSEN] = (points, num)
+
+
+def _show_chosen(corpus: EncodedCorpus, made: Drawn, name: str) -> None:
+    """Draw the chosen points with their sentences."""
+    points, num = st.session_state.get(_CHOSEN, ([], 0))
+    here = [point for point in points if 0 <= point < len(made.map.rows)]
+    if not here:
+        return
+    texts: pa.Table = cache.of_file(_texts, _manifest(corpus))
+    rows = made.map.rows[here]
+    where = corpus.rows(["document"]).take(pa.array(rows)).column(0).to_pylist()
+    table = pd.DataFrame(
+        {
+            "Point": [made.words[made.word_ids[point]] for point in here],
+            "Sentence": sentences_of(corpus, texts, rows).to_pylist(),
+            "Document": where,
+        }
+    )
+    if corpus.unit == "sentence":
+        table = table.drop(columns="Point")
+    config = {
+        "Point": st.column_config.TextColumn(width="small"),
+        "Sentence": st.column_config.TextColumn(width="large"),
+        "Document": st.column_config.NumberColumn(width="small"),
+    }
+    height = min(38 + 35 * len(table), 320)
+    st.dataframe(table, hide_index=True, height=height, column_config=config)
+    if num > len(here):
+        st.caption(f"The first {len(here):,} of {num:,} chosen points.")
+
+
+def _texts(manifest: Path) -> pa.Table:
+    return open_encoded(manifest.parent.parent).sentences()
+
+
+def _show_geometry(page: frame.Page, corpus: EncodedCorpus) -> None:
+    row: DeltaGenerator = st.container(horizontal=True, key="corpus_geometry_controls")
+    off = int(
+        row.number_input(
+            "Rogue dimensions off",
+            0,
+            NUM_ROGUE,
+            key=ROGUE_OFF.key(low=0, high=NUM_ROGUE),
+            width=170,
+            help="Sets the dimensions with the largest part in a layer's mean cosine to 0.",
+        )
+    )
+
+    def work(progress: Progress) -> Measured:
+        return measure(corpus.layers, *_sampled(corpus, off, progress))
+
+    key = ("corpus-geometry", str(corpus.folder), _stamp(corpus), off)
+    measured: Measured | None = waiting.result(Work(key, work), "corpus-geometry")
+    if measured is None:
+        return
+    num = min(MEASURED_ROWS, len(corpus))
+    st.caption(f"Measured on {num:,} {corpus.unit}s of the corpus, drawn at random.")
+    show_geometry(
+        page,
+        measured,
+        _GEOMETRY_CODE.format(folder=str(corpus.folder), most=MEASURED_ROWS, off=off),
+        corpus.manifest.hidden_size,
+    )
+
+
+_GEOMETRY_CODE = """from types import SimpleNamespace
+
+import numpy as np
+from bertcore.analysis.space.geometry import without_rogue
+from bertcore.corpus import open_encoded
+
+corpus = open_encoded({folder!r})
+num = len(corpus)
+rows = np.sort(np.random.default_rng(0).choice(num, min({most}, num), replace=False))
+named = [name for name in ("word", "piece") if name in corpus.columns]
+columns = corpus.rows(named).take(rows).to_pydict()
+words = columns.get("word", [str(row) for row in rows])
+vectors = np.stack([corpus.vectors(layer)[rows] for layer in corpus.layers]).astype(np.float32)
+pieces = columns.get("piece", words)
+table = SimpleNamespace(vectors=without_rogue(vectors, words, {off}), words=words, tokens=pieces)
+"""
+
+
+def _sampled(
+    corpus: EncodedCorpus, off: int, progress: Progress
+) -> tuple[NDArray[np.float32], list[str]]:
+    """Return vectors [L, N, D] of rows drawn at random, and what counts as the same word."""
+    num = len(corpus)
+    if not num:
+        raise ValueError("the corpus has no rows, so there is nothing to measure.")
+    rows = np.sort(np.random.default_rng(0).choice(num, min(MEASURED_ROWS, num), replace=False))
+    parts = []
+    for number, layer in enumerate(corpus.layers):
+        progress(0.8 * number / len(corpus.layers), f"Reading layer {layer}")
+        parts.append(corpus.vectors(layer)[rows].astype(np.float32))
+    named = [name for name in ("word", "piece") if name in corpus.columns]
+    columns = corpus.rows(named).take(pa.array(rows)).to_pydict()
+    words = columns.get("word", [str(row) for row in rows])
+    pieces = columns.get("piece", words)
+    vectors = without_rogue(np.stack(parts), words, off)
+    return vectors, [f"{word} {piece}" for word, piece in zip(words, pieces, strict=True)]
+
+
+def _manifest(corpus: EncodedCorpus) -> Path:
+    return about(corpus.folder) / "manifest.json"
+
+
+def _stamp(corpus: EncodedCorpus) -> tuple[int, int]:
+    stat = _manifest(corpus).stat()
+    return stat.st_size, stat.st_mtime_ns

@@ -1,0 +1,88 @@
+"""A second seed beside the first: what moves between seeds is no structure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from bertcore.analysis.space.seed_agreement import seed_agreement
+
+from ..shell import frame
+from ..shell.jobs import waiting
+from ..shell.picture import Picture
+from .fields import LAYER, SECOND_SEED
+from .maps import Mapped
+from .seed_figures import TwoSeeds, agreement_curve, agreement_table, moved_table, seed_pair
+from .view import Points, View, code_of, umap_work
+
+_CODE = """
+from dataclasses import replace
+from bertcore.analysis.space.seed_agreement import seed_agreement
+
+other = map_layers(
+    table.vectors, dims={dims}, method="umap", space={space!r}, level_layers={level},
+    umap=replace({umap}, seed={seed}),
+)
+agreement = seed_agreement(layer_map, other)
+"""
+SEED_PAIR = Picture(
+    name="layer-map-seeds",
+    figure=seed_pair,
+    table=moved_table,
+    how=(
+        "The same points by UMAP with another seed, turned and mirrored to fit. Lines lead from a "
+        "point's place in the first map to its place in the second. What moves between seeds is "
+        "no structure of the vectors."
+    ),
+    code=_CODE + "agreement.second, agreement.moved\n",
+)
+SEED_CURVE = Picture(
+    name="layer-map-seeds-curve",
+    figure=agreement_curve,
+    table=agreement_table,
+    how=(
+        "Shared neighbours: the fraction of a point's nearest in one map that are so in the other. "
+        "Moved: the distance of its two places, in radii of the map; unrelated maps are about 1.4 "
+        "apart."
+    ),
+    code=_CODE + "agreement.kept, agreement.chance\n",
+)
+
+
+def show_second_seed(page: frame.Page, points: Points, view: View, mapped: Mapped) -> None:
+    """Draw the switch; if it is on, the second map beside the first, when it is computed."""
+    st.header("A second seed", anchor=False)
+    is_on = st.toggle("Compare with the next seed", key=SECOND_SEED.key())
+    if not is_on:
+        return
+    with frame.guard():
+        seed = view.umap.seed
+        other = view._replace(umap=replace(view.umap, seed=(seed + 1) % 2**32))
+        second = waiting.result(
+            umap_work(page.bert_key, points, other), "second-seed", stopped="UMAP was stopped."
+        )
+        if second is None:
+            return
+        agreement = seed_agreement(mapped.layer_map, second)
+        two = TwoSeeds(mapped.layer_map, agreement, (seed, seed + 1))
+        if agreement.k:
+            moved = float(np.nanmedian(agreement.moved))
+            st.markdown(
+                f"A point keeps **{agreement.kept.mean():.0%}** of its {agreement.k} neighbours "
+                f"(chance: {agreement.chance:.0%}) and moves by **{moved:.2f}** radii of the map."
+            )
+        values: dict[str, Any] = {
+            "setup": code_of(page.bert_key.source, points, view),
+            "dims": view.dims,
+            "space": view.space,
+            "level": view.level_layers,
+            "umap": repr(view.umap),
+            "seed": seed + 1,
+        }
+        drawn = {"marks": mapped.marks, "layer": LAYER.value}
+        SEED_PAIR.show(page, two, drawn=drawn, **values)
+        if agreement.k:
+            SEED_CURVE.show(page, two, **values)

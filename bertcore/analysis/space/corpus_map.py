@@ -1,0 +1,379 @@
+"""A map of an encoded corpus: fitted on a sample, the other rows transformed, kept beside it.
+
+One map shows all chosen layers, so that a point can be followed from layer to layer: each layer is
+brought to mean 0 and mean squared length 1, and the map is fitted to sampled rows of all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.analysis.space.map_quality import Faithfulness, faithfulness
+from bertcore.analysis.space.projection import (
+    METHODS,
+    MIN_UMAP_POINTS,
+    UmapSettings,
+    fit_umap,
+    pca,
+    umap_lock,
+)
+from bertcore.corpus.encoded import EncodedCorpus
+from bertcore.corpus.parts import about
+
+if TYPE_CHECKING:
+    from bertcore.analysis.shared.collect import Progress
+
+FORMAT = 1
+"""Of the kept files; one of another format is computed again."""
+MAX_POINTS = 200_000
+"""Most points of a map; of more rows, a random sample."""
+MIN_POINTS = 4
+"""Fewer distinct rows have no map."""
+_ROWS_TOGETHER = 8192
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CorpusMapSettings:
+    """What is mapped, and how.
+
+    Raises:
+        ValueError: If a value is out of range.
+    """
+
+    layers: tuple[int, ...]
+    """Hidden states that the corpus holds."""
+    method: str = "pca"
+    """"pca" or "umap"."""
+    num_points: int = MAX_POINTS
+    """Most rows that are drawn."""
+    num_fitted: int = 10_000
+    """Rows, over all layers, that the map is fitted to."""
+    umap: UmapSettings = field(default_factory=UmapSettings)
+    seed: int = 0
+    """Draws the rows."""
+
+    def __post_init__(self) -> None:
+        if not self.layers:
+            raise ValueError("no layer was chosen. Choose at least one.")
+        if self.method not in METHODS:
+            raise ValueError(f"method is {self.method!r}; expected one of {', '.join(METHODS)}.")
+        if not MIN_POINTS <= self.num_points <= MAX_POINTS:
+            raise ValueError(
+                f"num_points is {self.num_points}; expected {MIN_POINTS} to {MAX_POINTS:,}."
+            )
+        if self.num_fitted < MIN_POINTS:
+            raise ValueError(f"num_fitted is {self.num_fitted}; expected at least {MIN_POINTS}.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CorpusMap:
+    """Where N rows of an encoded corpus lie, at each of L layers."""
+
+    layers: tuple[int, ...]
+    rows: NDArray[np.int64]
+    """Their numbers in the corpus, rising, [N]."""
+    coordinates: NDArray[np.float32]
+    """[L, N, 2]"""
+    explained: NDArray[np.float64]
+    """Fraction of a layer's variance that PCA shows along each axis, [L, 2]; NaN for UMAP."""
+    quality: Faithfulness
+    """Of a sample of the rows, by layer."""
+    num_fitted: int
+    """Rows of each layer that the map was fitted to."""
+    num_left_out: int
+    """Rows whose vectors hold NaN or infinity."""
+
+
+def corpus_map(
+    corpus: EncodedCorpus,
+    settings: CorpusMapSettings,
+    *,
+    progress: Progress | None = None,
+    keep: bool = True,
+) -> CorpusMap:
+    """Return the map of an encoded corpus; the kept one where it was computed before.
+
+    Args:
+        corpus: Opened.
+        settings: What is mapped.
+        progress: Called with the fraction done and the stage; may raise to stop.
+        keep: Write the map beside the corpus, as _about/map-....npz, for the next time. That file
+            may be deleted at any time.
+
+    Raises:
+        ValueError: If a layer is not stored or there are fewer than MIN_POINTS distinct rows.
+        OSError: If the map cannot be written.
+    """
+    report = progress or _silent
+    missing = [layer for layer in settings.layers if layer not in corpus.layers]
+    if missing:
+        raise ValueError(
+            f"layer {missing[0]} is not stored in {str(corpus.folder)!r}; expected one of "
+            f"{', '.join(map(str, corpus.layers))}."
+        )
+    path = kept_map(corpus, settings)
+    if path.is_file():
+        found = _read(path, settings)
+        if found is not None:
+            return found
+    found = _compute(corpus, settings, report)
+    if keep:
+        _write(path, found)
+    report(1.0, "Done")
+    return found
+
+
+def kept_map(corpus: EncodedCorpus, settings: CorpusMapSettings) -> Path:
+    """Return where the map of some settings is kept; another name for another content."""
+    manifest = corpus.manifest
+    content = {
+        "format": FORMAT,
+        "fingerprint": manifest.fingerprint,
+        "sources": [source.get("sha256") for source in manifest.sources],
+        "encoding": asdict(manifest.settings),
+        "rows": len(corpus),
+        "map": asdict(settings),
+    }
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return about(corpus.folder) / f"map-{digest[:16]}.npz"
+
+
+def _compute(corpus: EncodedCorpus, settings: CorpusMapSettings, report: Progress) -> CorpusMap:
+    rng = np.random.default_rng(settings.seed)
+    rows = _drawn(rng, np.arange(len(corpus)), settings.num_points)
+    layers, stored = settings.layers, []
+    for number, layer in enumerate(layers):
+        report(0.1 * number / len(layers), f"Opening layer {layer}")
+        stored.append(corpus.vectors(layer))
+    each = max(MIN_POINTS, settings.num_fitted // len(layers))
+    fitted = _drawn(rng, rows, each)
+    samples = [stored[i][fitted].astype(np.float32) for i in range(len(layers))]
+    finite = np.isfinite(samples).all((0, 2))
+    fitted, samples = fitted[finite], [sample[finite] for sample in samples]
+    distinct = min(len(np.unique(sample, axis=0)) for sample in samples) if len(fitted) else 0
+    if distinct < MIN_POINTS:
+        raise ValueError(
+            f"{str(corpus.folder)!r} has {distinct} different vectors in a layer; a map needs "
+            f"{MIN_POINTS}. Encode more text."
+        )
+    levels = [_Level.of(sample) for sample in samples]
+    stack = np.concatenate(
+        [level.apply(sample) for level, sample in zip(levels, samples, strict=True)]
+    )
+    transform = _fitted(stack, settings, report)
+    coordinates = np.empty((len(layers), len(rows), 2), dtype=np.float32)
+    done, total = 0, len(layers) * len(rows)
+    for number, (layer, level) in enumerate(zip(layers, levels, strict=True)):
+        for start in range(0, len(rows), _ROWS_TOGETHER):
+            share = 0.5 + 0.5 * done / total
+            report(share, f"Placing {done:,} of {total:,} points (layer {layer})")
+            part = rows[start : start + _ROWS_TOGETHER]
+            vectors = level.apply(stored[number][part].astype(np.float32))
+            whole = np.isfinite(vectors).all(1)
+            placed = coordinates[number, start : start + len(part)]
+            placed[:] = np.nan
+            if whole.any():
+                placed[whole] = transform(vectors[whole])
+            done += len(part)
+    whole = np.isfinite(coordinates).all((0, 2))
+    num_left_out = int((~whole).sum())
+    rows, coordinates = rows[whole], coordinates[:, whole]
+    places = np.searchsorted(rows, fitted)
+    levelled = stack.reshape(len(layers), len(fitted), -1)
+    quality = faithfulness(levelled, coordinates[:, places], metric=settings.umap.metric)
+    explained = np.full((len(layers), 2), np.nan)
+    if settings.method == "pca":
+        spread = levelled.var(1).sum(-1)[:, None]
+        along = coordinates[:, places].var(1)
+        explained = np.divide(along, spread, out=np.zeros_like(along), where=spread > 0)
+    of_layers = explained.astype(np.float64)
+    return CorpusMap(layers, rows, coordinates, of_layers, quality, len(fitted), num_left_out)
+
+
+def _drawn(rng: np.random.Generator, rows: NDArray[np.int64], num: int) -> NDArray[np.int64]:
+    """Return at most `num` of the rows, in order."""
+    if len(rows) <= num:
+        return rows
+    return np.sort(rng.choice(rows, num, replace=False))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Level:
+    """What brings the rows of a layer to mean 0 and mean squared length 1."""
+
+    mean: NDArray[np.float32]
+    size: float
+
+    @staticmethod
+    def of(sample: NDArray[np.float32]) -> _Level:
+        mean = sample.mean(0, dtype=np.float64)
+        size = float(np.sqrt(((sample - mean) ** 2).sum(1).mean()))
+        largest = float(np.abs(sample).max(initial=0.0))
+        return _Level(mean.astype(np.float32), size if size > largest * 1e-6 else 1.0)
+
+    def apply(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        level: NDArray[np.float32] = (vectors - self.mean) / np.float32(self.size)
+        return level
+
+
+def _fitted(
+    stack: NDArray[np.float32], settings: CorpusMapSettings, report: Progress
+) -> Callable[[NDArray[np.float32]], NDArray[np.float32]]:
+    """Fit the map to the sample; return the function that places vectors [N, D] in it, [N, 2]."""
+    if settings.method == "pca":
+        report(0.2, "Fitting PCA")
+        return pca(stack, 2).transform
+
+    distinct = np.unique(stack, axis=0)
+    if len(distinct) < MIN_UMAP_POINTS:
+        raise ValueError(
+            f"the sample has {len(distinct)} different vectors; UMAP needs {MIN_UMAP_POINTS}. "
+            "Use PCA, or encode more text."
+        )
+
+    def within(fraction: float, stage: str) -> None:
+        report(0.1 + 0.4 * fraction, stage)
+
+    reducer = fit_umap(distinct, 2, settings.umap, progress=within)
+
+    def transform(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        with umap_lock, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return np.asarray(reducer.transform(vectors), dtype=np.float32)
+
+    return transform
+
+
+def _read(path: Path, settings: CorpusMapSettings) -> CorpusMap | None:
+    """Return a kept map; None if it is damaged, so that it is computed again."""
+    try:
+        with np.load(path) as file:
+            quality = Faithfulness(
+                file["trustworthiness"],
+                file["continuity"],
+                file["overlap"],
+                int(file["k"]),
+                int(file["num_measured"]),
+            )
+            return CorpusMap(
+                settings.layers,
+                file["rows"],
+                file["coordinates"],
+                file["explained"],
+                quality,
+                int(file["num_fitted"]),
+                int(file["num_left_out"]),
+            )
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        return None
+
+
+def _write(path: Path, made: CorpusMap) -> None:
+    arrays: dict[str, Any] = {
+        "rows": made.rows,
+        "coordinates": made.coordinates,
+        "explained": made.explained,
+        "trustworthiness": made.quality.trustworthiness,
+        "continuity": made.quality.continuity,
+        "overlap": made.quality.overlap,
+        "k": made.quality.k,
+        "num_measured": made.quality.num_points,
+        "num_fitted": made.num_fitted,
+        "num_left_out": made.num_left_out,
+    }
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with partial.open("wb") as file:
+            np.savez(file, **arrays)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _silent(fraction: float, stage: str) -> None:
+    """Take a report and do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A dense place of a map and what it holds."""
+
+    x: float
+    y: float
+    name: str
+    """The word that is most over-represented there."""
+    num_points: int
+
+
+def dense_regions(
+    places: NDArray[np.floating], names: Sequence[str], *, most: int = 14, cells: int = 28
+) -> tuple[Region, ...]:
+    """Return the densest regions of a map, each named by the word it is richest in.
+
+    The map is cut into cells x cells squares. A region is a cell that no neighbour exceeds, with
+    its neighbours; its name is the word with the largest n log(n / expected), where n counts the
+    word in the region and `expected` is what its share of the map would give.
+
+    Args:
+        places: [N, 2].
+        names: The word of each point.
+        most: Regions at most; each name stands once.
+        cells: On a side.
+
+    Source: ours; the score is the word's part of the log-likelihood ratio (Dunning 1993).
+    """
+    if not len(places):
+        return ()
+    low, high = places.min(0), places.max(0)
+    size = np.where(high > low, high - low, 1.0)
+    at = np.minimum(((places - low) / size * cells).astype(np.int64), cells - 1)
+    cell = at[:, 0] * cells + at[:, 1]
+    counts = np.bincount(cell, minlength=cells * cells).reshape(cells, cells)
+    padded = np.pad(counts, 1)
+    around = np.stack(
+        [
+            padded[i : i + cells, j : j + cells]
+            for i in range(3)
+            for j in range(3)
+            if (i, j) != (1, 1)
+        ]
+    )
+    peaks = np.argwhere((counts > 0) & (counts >= around.max(0)))
+    order = np.argsort(-counts[peaks[:, 0], peaks[:, 1]], kind="stable")
+    words, codes = np.unique(np.asarray(names, dtype=str), return_inverse=True)
+    share = np.bincount(codes, minlength=len(words)) / len(codes)
+    by_cell = np.argsort(cell, kind="stable")
+    starts = np.searchsorted(cell[by_cell], np.arange(cells * cells + 1))
+    found: list[Region] = []
+    taken: set[int] = set()
+    for i, j in peaks[order]:
+        inside = np.concatenate(
+            [
+                by_cell[starts[a * cells + b] : starts[a * cells + b + 1]]
+                for a in range(max(0, i - 1), min(cells, i + 2))
+                for b in range(max(0, j - 1), min(cells, j + 2))
+            ]
+        )
+        own = np.bincount(codes[inside], minlength=len(words))
+        present = np.flatnonzero(own)
+        scores = own[present] * np.log(own[present] / (len(inside) * share[present]))
+        best = int(present[scores.argmax()])
+        if best in taken:
+            continue
+        taken.add(best)
+        middle = np.median(places[inside[codes[inside] == best]], axis=0)
+        found.append(Region(float(middle[0]), float(middle[1]), str(words[best]), len(inside)))
+        if len(found) == most:
+            break
+    return tuple(found)
