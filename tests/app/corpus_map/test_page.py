@@ -20,7 +20,7 @@ def encoded(tmp_path_factory: pytest.TempPathFactory) -> EncodedCorpus:
 @pytest.fixture
 def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch, encoded: EncodedCorpus) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    return page_of("layer_map", map_source="corpus", corpus_folder=str(encoded.folder))
+    return page_of("layer_map", map_source="corpus", map_corpus=str(encoded.folder))
 
 
 def snippets(app: AppTest) -> list[str]:
@@ -63,10 +63,10 @@ def test_the_geometry_of_a_corpus(page: AppTest) -> None:
 
 
 def test_no_folder_and_a_wrong_one(page: AppTest, tmp_path: Path) -> None:
-    page.query_params["corpus_folder"] = str(tmp_path / "![x](http://evil/x.png)")
+    page.query_params["map_corpus"] = str(tmp_path / "![x](http://evil/x.png)")
     app = page.run()
     assert not app.exception
     assert "holds no encoded corpus" in app.error[0].value
     assert "![x](http" not in app.error[0].value
-    app.text_input(key="corpus_folder").set_value("").run()
+    app.text_input(key="map_corpus").set_value("").run()
     assert "bertscope encode" in said(ok(app))
