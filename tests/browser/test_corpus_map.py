@@ -33,7 +33,7 @@ def colours(field: Locator) -> int:
 
 def test_points_are_drawn_found_and_read(visit: Visit, tmp_path: Path) -> None:
     field = opened(visit, tmp_path)
-    assert colours(field) > 100
+    assert colours(field) > 20  # thirteen places; names stand over some of them
     search = visit.page.get_by_role("searchbox", name="Find a word")
     search.fill("bank")
     chosen = visit.page.locator(".st-key-corpus_point_map .chosen")
