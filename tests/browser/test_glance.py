@@ -39,10 +39,10 @@ def click(plane: Locator, x: float, y: float) -> None:
         (0.22, 0.5, "tokens", "token"),  # an embedding
         (0.42, 0.09, "attention", "heads"),  # a head
         (0.4, 0.5, "attention", None),  # the lines of a layer
-        (0.445, 0.5, "inside-layer", None),  # add & norm
-        (0.4605, 0.5, "inside-layer", None),  # feed-forward
+        (0.425, 0.5, "inside-layer", None),  # add & norm
+        (0.435, 0.5, "inside-layer", None),  # feed-forward
         (0.82, 0.5, "layer-map", None),  # the last layer's output
-        (0.95, 0.28, "sentence-pairs", None),
+        (0.95, 0.24, "sentence-pairs", None),
         (0.95, 0.55, "masked-words", None),
     ],
 )

@@ -72,7 +72,9 @@ def test_pairs_that_want_to_harm_are_shown_as_text(visit: Visit, tmp_path: Path)
     expect(visit.page.get_by_role("heading", level=2).filter(has_text="wrong")).to_be_visible()
     visit.settle()
     # The click draws the figure again: a point has no box while that goes on.
-    point = visit.picture("figure_grammar-accuracy").locator(".scatterlayer .point").last
+    # Those of the last trace, word frequency, are upright strokes without any width.
+    traces = visit.picture("figure_grammar-accuracy").locator(".scatterlayer .trace")
+    point = traces.first.locator(".point").last
     point.wait_for(state="visible")
     box = point.bounding_box()
     assert box is not None
