@@ -60,6 +60,11 @@ def export(
     """Write the map of an encoded corpus as a file for another tool.
 
     The map is kept beside the corpus: the app shows the same one at once.
+
+    \b
+    Examples:
+      bertscope export vectors --atlas map.parquet
+      bertscope export vectors --atlas layer-4.parquet --layers 4 --method pca
     """
     from bertcore.analysis.space.atlas import atlas_table, write_atlas
     from bertcore.analysis.space.corpus_map import CorpusMapSettings
