@@ -297,7 +297,9 @@ def test_heads_that_are_not_read(name: str, class_name: str, words: str, tmp_pat
     make_other(name, tmp_path)
     config = transformers.AutoConfig.from_pretrained(tmp_path)
     getattr(transformers, class_name)(config).save_pretrained(tmp_path)
-    with pytest.raises(ValueError, match=f"a {class_name}, whose head is not read.*{words}"):
+    with pytest.raises(
+        ValueError, match=f"of the class {class_name}, whose head is not read.*{words}"
+    ):
         open_task_model(tmp_path, device="cpu")
 
 
