@@ -64,7 +64,7 @@ def left(hit: Hit) -> str:
 
 
 def right(hit: Hit, end: int) -> str:
-    """Return what stands behind a hit that ends at a character."""
+    """Return what stands after a hit that ends at a character."""
     cut = "" if len(hit.text) <= end + CONTEXT else "…"
     return hit.text[end : end + CONTEXT].rstrip() + cut
 

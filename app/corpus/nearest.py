@@ -69,7 +69,7 @@ BY_LAYER = Picture(
     name="nearest-by-layer",
     table=nearest_figures.layer_table,
     how=(
-        "At each layer, how many of the {num} nearest tokens are the same word, or stand behind or "
+        "At each layer, how many of the {num} nearest tokens are the same word, or stand after or "
         "before the same word as the framed token does. Where the first line falls, the word is no "
         "longer what makes two vectors alike."
     ),
@@ -153,7 +153,7 @@ def _show_hits(page: frame.Page, found: Neighbours, target: str) -> None:
                 "cosine": hit.cosine,
                 "before": hits.left(hit),
                 "token": hit.text[hit.start : hit.end] if hit.word else "",
-                "behind": hits.right(hit, hit.end if hit.word else 0),
+                "after": hits.right(hit, hit.end if hit.word else 0),
             }
             for hit in found.hits
         ]
@@ -169,7 +169,7 @@ def _show_hits(page: frame.Page, found: Neighbours, target: str) -> None:
             "cosine": column.NumberColumn(format="%.3f", width=70),
             "before": column.TextColumn(alignment="right", width=330),
             "token": column.TextColumn(alignment="center", width=100),
-            "behind": column.TextColumn(width=330),
+            "after": column.TextColumn(width=330),
             "open": column.LinkColumn(display_text="open", width=60),
         },
     )

@@ -15,8 +15,8 @@ from ..plots.formats import percent, shorten
 
 MOST_WORDS = 6
 """Of each part; the others are one bar."""
-PARTS = ("The word itself", "The word before", "The word behind")
-LINES = ("same word", "same word before", "same word behind")
+PARTS = ("The word itself", "The word before", "The word after")
+LINES = ("same word", "same word before", "same word after")
 NOTHING = "(none)"
 """In place of the word beside a token at the edge of a sentence."""
 
@@ -130,7 +130,7 @@ def hit_table(found: Neighbours) -> pd.DataFrame:
                 "word": hit.word,
                 "piece": hit.piece,
                 "before": hit.before,
-                "behind": hit.after,
+                "after": hit.after,
                 "text": hit.text,
                 "start": hit.start,
                 "end": hit.end,
@@ -151,6 +151,6 @@ def layer_table(by_layer: Sequence[Neighbours]) -> pd.DataFrame:
             "layer": [found.layer for found in by_layer],
             "same_word": [found.same_word for found in by_layer],
             "same_before": [found.same_before for found in by_layer],
-            "same_behind": [found.same_after for found in by_layer],
+            "same_after": [found.same_after for found in by_layer],
         }
     )
