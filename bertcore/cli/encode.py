@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-import signal
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +15,7 @@ import typer
 
 from bertcore.cli.options import GroupedCommand, is_typed, refuse_options
 from bertcore.cli.output import print_json
-from bertcore.cli.progress import duration, progress_bar
+from bertcore.cli.progress import duration, progress_bar, stop_signals
 from bertcore.cli.text import AsJson, Checkpoint, Device
 
 if TYPE_CHECKING:
@@ -311,7 +309,7 @@ def encode_folder(
     from bertcore.corpus import encode_corpus
 
     bert = load(checkpoint, device=device)
-    with _stopping() as should_stop, progress_bar() as bar:
+    with stop_signals() as should_stop, progress_bar() as bar:
         task = bar.add_task("reading the corpus", total=1.0)
 
         def show(progress: EncodeProgress) -> None:
@@ -350,25 +348,6 @@ def describe(progress: EncodeProgress) -> str:
         "" if left is None else f"{duration(left)} left",
     ]
     return ", ".join(filter(None, parts))
-
-
-@contextmanager
-def _stopping() -> Iterator[Callable[[], bool]]:
-    """Yield whether Ctrl+C or SIGTERM came; a second Ctrl+C ends at once."""
-    stop = False
-
-    def ask_to_stop(*_: object) -> None:
-        nonlocal stop
-        stop = True
-        signal.signal(signal.SIGINT, before[signal.SIGINT])
-
-    # SIGTERM: what a machine sends before it is switched off.
-    before = {s: signal.signal(s, ask_to_stop) for s in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _summary(out: Path, manifest: Manifest) -> dict[str, Any]:
@@ -415,7 +394,6 @@ def encode_lines(
 
     from bertcore import load
     from bertcore.cli.files import check_target, read_lines, write_whole
-    from bertcore.cli.progress import progress_bar
 
     check_target(out, ".npy")
     lines, num_blank = read_lines(file)

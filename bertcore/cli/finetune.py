@@ -6,7 +6,6 @@ Heavy libraries are imported inside the commands, so that `bertscope --help` ans
 from __future__ import annotations
 
 import shlex
-import signal
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +22,7 @@ from bertcore.cli.options import (
     refuse_options,
 )
 from bertcore.cli.output import make_table, plain, print_json, print_table
-from bertcore.cli.progress import duration, progress_bar, stages
+from bertcore.cli.progress import duration, progress_bar, stages, stop_signals
 from bertcore.configs import Columns, DistillConfig, FinetuneConfig
 from bertcore.configs.debias import DebiasConfig
 
@@ -279,37 +278,24 @@ def resume_experiment_in(out: Path, *, as_json: bool) -> None:
 
 def run_experiment(experiment: Experiment, *, as_json: bool) -> None:
     """Run with a progress bar; Ctrl+C ends it after the current step, a second one at once."""
-    stop = False
-
-    def ask_to_stop(*_: object) -> None:
-        nonlocal stop
-        stop = True
-        signal.signal(signal.SIGINT, before[signal.SIGINT])
-
     if experiment.processes.is_main:
         for note in experiment.notes:
             typer.echo(f"Note: {note}", err=True)
     names = [f"lr-{run.learning_rate:g}-seed-{run.seed}" for run in experiment.settings.runs]
-    # SIGTERM: what a machine sends before it is switched off.
-    before = {s: signal.signal(s, ask_to_stop) for s in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        with progress_bar() as bar:
-            task = bar.add_task("starting", total=1.0)
+    with stop_signals() as should_stop, progress_bar() as bar:
+        task = bar.add_task("starting", total=1.0)
 
-            def show(name: str, progress: Progress) -> None:
-                fraction = (names.index(name) + progress.fraction) / len(names)
-                of_run = f"{name}  " if len(names) > 1 else ""
-                description = _describe(progress, experiment)
-                bar.update(task, completed=fraction, description=f"{of_run}{description}")
-                if progress.is_scored:
-                    bar.console.print(f"{of_run}{description}", highlight=False, soft_wrap=True)
+        def show(name: str, progress: Progress) -> None:
+            fraction = (names.index(name) + progress.fraction) / len(names)
+            of_run = f"{name}  " if len(names) > 1 else ""
+            description = _describe(progress, experiment)
+            bar.update(task, completed=fraction, description=f"{of_run}{description}")
+            if progress.is_scored:
+                bar.console.print(f"{of_run}{description}", highlight=False, soft_wrap=True)
 
-            report = experiment.run(on_progress=show, should_stop=lambda: stop)
-            if report is not None:
-                bar.update(task, completed=1.0)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        report = experiment.run(on_progress=show, should_stop=should_stop)
+        if report is not None:
+            bar.update(task, completed=1.0)
     experiment.processes.leave()
     if not experiment.processes.is_main:
         return

@@ -1,8 +1,9 @@
-"""Progress bars, on stderr, so that what a command prints stays clean."""
+"""Progress bars, on stderr, so that what a command prints stays clean; and clean stops."""
 
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -52,6 +53,25 @@ def stages() -> Iterator[OnStage]:
             yield show
         finally:
             bar.remove_task(task)
+
+
+@contextmanager
+def stop_signals() -> Iterator[Callable[[], bool]]:
+    """Yield whether Ctrl+C or SIGTERM came; a second Ctrl+C ends at once."""
+    stop = False
+
+    def ask_to_stop(*_: object) -> None:
+        nonlocal stop
+        stop = True
+        signal.signal(signal.SIGINT, before[signal.SIGINT])
+
+    # SIGTERM: what a machine sends before it is switched off.
+    before = {s: signal.signal(s, ask_to_stop) for s in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def duration(seconds: float) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shlex
-import signal
 from typing import TYPE_CHECKING
 
 import typer
 
-from bertcore.cli.progress import duration, progress_bar
+from bertcore.cli.progress import duration, progress_bar, stop_signals
 
 if TYPE_CHECKING:
     from bertcore.pretraining import Pretraining
@@ -37,18 +36,9 @@ _SCORES = {
 
 def train(run: Pretraining, *, tensorboard: bool) -> None:
     """Run with a progress bar; Ctrl+C ends it after the current step, a second one at once."""
-    stop = False
     events = _event_files(run, tensorboard=tensorboard)
-
-    def ask_to_stop(*_: object) -> None:
-        nonlocal stop
-        stop = True
-        signal.signal(signal.SIGINT, before[signal.SIGINT])
-
-    # SIGTERM: what a machine sends before it is switched off.
-    before = {s: signal.signal(s, ask_to_stop) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
-        with progress_bar() as bar:
+        with stop_signals() as should_stop, progress_bar() as bar:
             task = bar.add_task("starting", total=1.0)
 
             def show(progress: Progress) -> None:
@@ -67,12 +57,10 @@ def train(run: Pretraining, *, tensorboard: bool) -> None:
             def tell(notice: str) -> None:
                 bar.console.print(notice, highlight=False, markup=False, soft_wrap=True)
 
-            scores = run.run(on_progress=show, should_stop=lambda: stop, on_notice=tell)
+            scores = run.run(on_progress=show, should_stop=should_stop, on_notice=tell)
             if scores is not None:
                 bar.update(task, completed=1.0)
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
         if events is not None:
             events.close()
     run.processes.leave()
