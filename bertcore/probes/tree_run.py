@@ -96,12 +96,6 @@ def probe_trees(
         answers = [probe.predict(states[tree.rows]) for tree in trees["test"]]
         scores = _scores(kind, trees["test"], answers)
         results.append(LayerResult(layer=layer, scores=scores, probe=probe))
-    notes: tuple[str, ...] = ()
-    if vectors.num_left_out:
-        notes = (
-            f"{vectors.num_left_out:,} words are left out: no piece of the vocabulary begins in "
-            "them.",
-        )
     return ProbeReport(
         task=data.task,
         labels=(),
@@ -114,7 +108,7 @@ def probe_trees(
         num_words={name: len(vectors.rows(numbers)) for name, numbers in parts.items()},
         test=tuple(data.sentences[number] for number in parts["test"]),
         pooling=settings.pooling,
-        notes=notes,
+        notes=vectors.notes(),
     )
 
 

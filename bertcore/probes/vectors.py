@@ -36,6 +36,14 @@ class WordVectors:
     num_left_out: int
     """Words in which no piece begins, such as signs that the tokenizer drops."""
 
+    def notes(self) -> tuple[str, ...]:
+        """Return what a reader should know of the words that are not here."""
+        if not self.num_left_out:
+            return ()
+        return (
+            f"{self.num_left_out:,} words are left out: no piece of the vocabulary begins in them.",
+        )
+
     def rows(self, sentences: Sequence[int]) -> NDArray[np.int64]:
         """Return the rows of some sentences, in their order."""
         starts = np.searchsorted(self.sentence, sentences)

@@ -96,12 +96,6 @@ def probe_words(
     expected = None
     if settings.cumulative and len(layers) > 1:
         cumulative, expected = _cumulative(words, results, end, progress)
-    notes: tuple[str, ...] = ()
-    if vectors.num_left_out:
-        notes = (
-            f"{vectors.num_left_out:,} words are left out: no piece of the vocabulary begins in "
-            "them.",
-        )
     return ProbeReport(
         task=data.task,
         labels=data.labels,
@@ -114,7 +108,7 @@ def probe_words(
         num_words={name: len(found) for name, found in rows.items()},
         test=tuple(data.sentences[number] for number in parts["test"]),
         pooling=settings.pooling,
-        notes=notes,
+        notes=vectors.notes(),
     )
 
 
