@@ -4,7 +4,8 @@ Each objective trains the same network on the same text for as many seconds of p
 core: the seconds a step are measured first, and fix its number of steps. Wall-clock time would
 favour whatever ran while the machine was idle. What is trained beside the network (ELECTRA's
 generator, the boundary head) takes of the same time. Runs are kept in `--objective-runs` and
-continued there, so that the table is made in pieces; what is done is only read again.
+continued there; a finished row is kept in `objectives.json` beside this file. So the table, about
+an hour of one core for each row, can be made in pieces and on several machines of one kind.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ from bertcore.shapes import shape_of
 from bertcore.training.progress import Progress
 
 RESULT = "benchmark.json"
+ROWS = Path(__file__).with_suffix(".json")
+"""Finished rows, each with the settings that it was measured with."""
 WARM_UP_STEPS, MEASURED_STEPS = 5, 25
 HELD_OUT_ROWS = 1024
 SETS = ("SST-2", "CoLA", "RTE", "MRPC", "CoNLL-2003", "QA")
@@ -104,24 +107,20 @@ VARIANTS = (
 def run() -> str:
     """Return the table of what each objective is worth at equal size and time.
 
+    Rows that `objectives.json` holds for these settings are read, the others of `--objective-only`
+    (default: all) are measured and added to it.
+
     Raises:
-        ValueError: If a file or folder is missing.
+        ValueError: If a row is to be measured and a file or folder is missing.
     """
     options = OPTIONS
-    if not options.corpus or options.valid is None or finetune_tasks.OPTIONS.tasks is None:
-        raise ValueError(
-            "objectives needs --objective-corpus FILE ..., --objective-valid FILE, --tasks FOLDER."
-        )
+    rows = finished_rows(ROWS)
+    for variant in VARIANTS:
+        if variant.name in rows or (options.only and variant.name not in options.only):
+            continue
+        rows[variant.name] = measured(variant)
+        keep_row(ROWS, variant.name, rows[variant.name])
     specs = [spec for spec in SPECS if spec.name in SETS]
-    rows = []
-    chosen = [each for each in VARIANTS if not options.only or each.name in options.only]
-    for variant in chosen:
-        trained = pretrained(variant)
-        cells = [variant.name, f"{trained['steps']:,}", f"{trained['num_tokens'] / 1e6:.1f} M"]
-        cells += scores_without_tuning(variant, Path(trained["checkpoint"]))
-        for spec in specs:
-            cells.append(tuned(variant, spec, trained["checkpoint"]))
-        rows.append(tuple(cells))
     columns = (
         "objective",
         "steps",
@@ -132,14 +131,64 @@ def run() -> str:
         *(f"{spec.name} ({' / '.join(spec.metrics)})".replace("_", " ") for spec in specs),
     )
     number = finetune_tasks.OPTIONS.num_seeds
+    missing = [variant.name for variant in VARIANTS if variant.name not in rows]
     return "\n\n".join(
         [
             f"{options.layers} layers of {options.hidden}, {options.minutes:g} minutes of one core "
             f"each, the same text, seed {options.seed}; fine-tuned with {number} seeds "
             f"(QA one), medians; SST-2 from {SST2_SAMPLE:,} sentences; –: has no such head.",
-            tables.markdown(columns, rows),
+            *([f"Not measured yet: {'; '.join(missing)}."] if missing else []),
+            tables.markdown(columns, [(v.name, *rows[v.name]) for v in VARIANTS if v.name in rows]),
         ]
     )
+
+
+def measured(variant: Variant) -> list[str]:
+    """Return the row of a variant without its name.
+
+    Raises:
+        ValueError: If a file or folder is missing.
+    """
+    if not OPTIONS.corpus or OPTIONS.valid is None or finetune_tasks.OPTIONS.tasks is None:
+        raise ValueError(
+            f"objectives has no row of {variant.name} in {ROWS.name}; to measure it, it needs "
+            "--objective-corpus FILE ..., --objective-valid FILE, --tasks FOLDER."
+        )
+    trained = pretrained(variant)
+    cells = [f"{trained['steps']:,}", f"{trained['num_tokens'] / 1e6:.1f} M"]
+    cells += scores_without_tuning(variant, Path(trained["checkpoint"]))
+    return cells + [
+        tuned(variant, spec, trained["checkpoint"]) for spec in SPECS if spec.name in SETS
+    ]
+
+
+def settings() -> dict[str, Any]:
+    """Return what two rows of one table must have in common."""
+    options = OPTIONS
+    return {
+        "layers": options.layers,
+        "hidden": options.hidden,
+        "minutes": options.minutes,
+        "seed": options.seed,
+        "fine-tuning seeds": finetune_tasks.OPTIONS.num_seeds,
+        "every n-th pair of BLiMP": options.every,
+    }
+
+
+def finished_rows(path: Path) -> dict[str, list[str]]:
+    """Return the rows of a file that were measured with the present settings."""
+    if not path.is_file():
+        return {}
+    kept_rows = json.loads(path.read_text(encoding="utf-8"))
+    return {row["name"]: row["cells"] for row in kept_rows if row["settings"] == settings()}
+
+
+def keep_row(path: Path, name: str, cells: list[str]) -> None:
+    """Add a row to a file; a row of the same name and settings is replaced."""
+    rows = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    rows = [row for row in rows if (row["name"], row["settings"]) != (name, settings())]
+    rows.append({"name": name, "settings": settings(), "cells": cells})
+    path.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def folder_of(variant: Variant) -> Path:
