@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bertcore.cli.compare.to_json import to_record
 from bertcore.cli.compare.tables import print_answers, print_heads, print_texts, print_weights
+from bertcore.cli.compare.to_json import to_record
+from bertcore.cli.compare.trade_off import compare_at_text, compare_on_file
 from bertcore.cli.files import read_whole
 from bertcore.cli.output import print_json
 from bertcore.cli.progress import stages
 from bertcore.cli.text import AsJson, Device, Dtype
-from bertcore.cli.compare.trade_off import compare_at_text, compare_on_file
 
 if TYPE_CHECKING:
     from bertcore import Model
