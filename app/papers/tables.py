@@ -10,12 +10,13 @@ from bertcore.papers import Literature, Source
 
 
 def show_contrasts(literature: Literature) -> None:
-    """Draw the Transformer beside BERT, a row an aspect."""
+    """Draw the Transformer, ELMo, GPT and BERT side by side, a row an aspect."""
     rows = [
-        (f"**{one.aspect}**", one.transformer, one.bert, links(one.source))
+        (f"**{one.aspect}**", one.transformer, one.elmo, one.gpt, one.bert, links(one.source))
         for one in literature.contrasts
     ]
-    st.markdown(markdown_table(("Aspect", "Transformer (2017)", "BERT (2018)", "Source"), rows))
+    head = ("Aspect", "Transformer (2017)", "ELMo (2018)", "GPT (2018)", "BERT (2018)", "Source")
+    st.markdown(markdown_table(head, rows))
 
 
 def links(sources: Iterable[Source]) -> str:

@@ -117,10 +117,12 @@ class Ablation:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """The Transformer beside BERT in one aspect."""
+    """The Transformer, ELMo, GPT and BERT in one aspect; Markdown."""
 
     aspect: str
     transformer: str
+    elmo: str
+    gpt: str
     bert: str
     source: tuple[Source, ...]
 
@@ -241,10 +243,7 @@ def parse_papers(text: str) -> Literature:
             )
             for one in data["ablations"]
         ),
-        contrasts=tuple(
-            Contrast(one["aspect"], one["transformer"], one["bert"], sources(one))
-            for one in data["contrasts"]
-        ),
+        contrasts=tuple(Contrast(**{**one, "source": sources(one)}) for one in data["contrasts"]),
         ways=tuple(_way(one, sources(one)) for one in data["ways"]),
         claims=tuple(
             Claim(

@@ -24,6 +24,10 @@ class PositionTables:
     """[P, D]: sine and cosine of falling frequency, side by side."""
     cosines: NDArray[np.float32]
     """Of each learned row with the formula's, [P]."""
+    learned_cosines: NDArray[np.float32]
+    """Of two learned rows, [P, P]."""
+    sinusoid_cosines: NDArray[np.float32]
+    """Of two of the formula's rows, [P, P]."""
     learned_by_distance: NDArray[np.float32]
     """Mean cosine of two learned rows that are 0 to P - 1 places apart, [P]."""
     sinusoids_by_distance: NDArray[np.float32]
@@ -47,17 +51,23 @@ def position_tables(bert: Model, num_positions: int = 64) -> PositionTables:
         raise ValueError(f"num_positions is {num_positions}; expected at least 2.")
     learned = bert.module.position_table[:num_positions].detach().float().cpu()
     formula = sinusoids(*learned.shape)
+    among = [_cosines(table) for table in (learned, formula)]
     return PositionTables(
         learned=learned.numpy(),
         sinusoids=formula.numpy(),
         cosines=F.cosine_similarity(learned, formula, dim=-1).numpy(),
-        learned_by_distance=_by_distance(learned),
-        sinusoids_by_distance=_by_distance(formula),
+        learned_cosines=among[0].numpy(),
+        sinusoid_cosines=among[1].numpy(),
+        learned_by_distance=_by_distance(among[0]),
+        sinusoids_by_distance=_by_distance(among[1]),
     )
 
 
-def _by_distance(table: Tensor) -> NDArray[np.float32]:
+def _cosines(table: Tensor) -> Tensor:
     unit = F.normalize(table, dim=-1)
-    cosines = unit @ unit.T
-    means = [float(torch.diagonal(cosines, distance).mean()) for distance in range(len(table))]
+    return unit @ unit.T
+
+
+def _by_distance(cosines: Tensor) -> NDArray[np.float32]:
+    means = [float(torch.diagonal(cosines, distance).mean()) for distance in range(len(cosines))]
     return np.array(means, dtype=np.float32)

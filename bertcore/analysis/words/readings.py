@@ -1,21 +1,27 @@
-"""One place read from both sides and from the left: what can be seen there, and the answers."""
+"""One place read from both sides, the left, or two sides apart: who is seen, and the answers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.analysis.shared.inputs import masked_encoding
+from bertcore.analysis.shared.inputs import masked_encoding, word_log_probabilities
+from bertcore.analysis.words.lens import ranks_of
 from bertcore.analysis.words.next_words import predict_next
 from bertcore.analysis.words.predictions import MaskPredictions, predict_masks
+from bertcore.interventions.attention_patterns import blocks_of
+from bertcore.interventions.what_if import Changes
 from bertcore.model import Model
 from bertcore.others.families import MASKED
 from bertcore.others.model import OtherModel
 from bertcore.trace import Trace
+
+Side = Literal["left", "right"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +46,23 @@ class Reading:
     """Of `token`."""
     rank: int | None
     """Of `token`; 1 is the most probable."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ApartReading:
+    """What a network answers at a place that reads the two directions apart."""
+
+    left: Reading
+    """Each token attends to itself and those before it."""
+    right: Reading
+    """Each token attends to itself and those after it."""
+    best: tuple[tuple[str, float], ...]
+    """The most probable pieces of both, their probabilities multiplied, and divided by their sum
+    over the vocabulary; the best first."""
+    probability: float | None
+    """Of the token at the place, by both."""
+    rank: int | None
+    """Of that token; 1 is the most probable."""
 
 
 def why_not_both_sides(bert: Model) -> str | None:
@@ -121,6 +144,103 @@ def read_left(
     found = predict_next(bert, joined, None, (position,), top_k)
     sees = visible(trace.attentions, position - 1)
     return _reading(trace, position, position - 1, sees, found)
+
+
+@torch.inference_mode()
+def read_one_side(
+    bert: Model, text: str, text_pair: str | None, position: int, side: Side, top_k: int = 5
+) -> Reading:
+    """Return what a model of masked words reads at a place if attention goes to one side only.
+
+    The token is hidden, and every token attends to itself and to those on one side of it, in every
+    layer. The network was trained on both sides, so it answers worse than one that is trained so.
+
+    Args:
+        bert: Of the BERT family, with a masked-word head.
+        text, text_pair: One text or pair.
+        position: Of a token of it.
+        side: The one that is seen.
+        top_k: Answers, at least 1.
+
+    Raises:
+        ValueError: If the position is no token of a text, there is no such head, or its attention
+            cannot be changed.
+    """
+    return _one_side(bert, text, text_pair, position, side, top_k)[0]
+
+
+@torch.inference_mode()
+def read_apart(
+    bert: Model, text: str, text_pair: str | None, position: int, top_k: int = 5
+) -> ApartReading:
+    """Return what a model answers at a place that reads left and right apart and joins them last.
+
+    ELMo's rule of who sees whom: no state of one direction reads one of the other. The network is
+    the model's own under two masks, not ELMo's LSTMs, and was trained on both sides at once. ELMo
+    hands the two vectors, side by side, to a task; here the two answers are multiplied.
+
+    Args:
+        bert, text, text_pair, position, top_k: As for `read_one_side`.
+
+    Raises:
+        ValueError: As `read_one_side`.
+
+    Source: Peters et al. 2018, section 3.1; the masks and the product are ours.
+    """
+    left, from_left = _one_side(bert, text, text_pair, position, "left", top_k)
+    right, from_right = _one_side(bert, text, text_pair, position, "right", top_k)
+    log_p = torch.log_softmax(from_left + from_right, -1)
+    token_id = bert.tokenize(text, text_pair).input_ids[position]
+    return ApartReading(left, right, *_answers(bert, log_p, token_id, top_k))
+
+
+def _one_side(
+    bert: Model, text: str, text_pair: str | None, position: int, side: Side, top_k: int
+) -> tuple[Reading, Tensor]:
+    """Return what is read from one side, and the log-probability of each named piece, [V]."""
+    if top_k < 1:
+        raise ValueError(f"top_k is {top_k}; expected at least 1.")
+    bert.require("mlm")
+    bert.require("parts")
+    encoding = masked_encoding(bert, text, text_pair, (position,))
+    everything = torch.ones(len(encoding), len(encoding), dtype=torch.bool)
+    allowed = everything.tril() if side == "left" else everything.triu()
+    changes = Changes(pattern="drawn", blocked=blocks_of(allowed))
+    trace = bert.trace(text, text_pair, encoding=encoding, changes=changes)
+    state = trace.word_states[position][None].to(bert.device)
+    (log_p,) = word_log_probabilities(bert, state)
+    log_p = log_p[0, : bert.tokenizer.vocab_size].cpu()
+    token_id = bert.tokenize(text, text_pair).input_ids[position]
+    best, probability, rank = _answers(bert, log_p, token_id, top_k)
+    sees = visible(trace.attentions, position)
+    sees[position] = False  # its own word is hidden from it
+    reading = Reading(
+        tokens=tuple(trace.tokens),
+        position=position,
+        reader=position,
+        weights=trace.attentions.float().mean(1).numpy(),
+        sees=sees,
+        token=None if rank is None else bert.tokenizer.id_to_token(token_id),
+        best=best,
+        probability=probability,
+        rank=rank,
+    )
+    return reading, log_p
+
+
+def _answers(
+    bert: Model, log_p: Tensor, token_id: int, top_k: int
+) -> tuple[tuple[tuple[str, float], ...], float | None, int | None]:
+    """Return the best pieces, and probability and rank of a token; None for [MASK]."""
+    top = log_p.topk(min(top_k, len(log_p)))
+    best = tuple(
+        (bert.tokenizer.id_to_token(i), float(value.exp()))
+        for i, value in zip(top.indices.tolist(), top.values, strict=True)
+    )
+    if token_id == bert.tokenizer.mask_id:
+        return best, None, None
+    rank = int(ranks_of(log_p[None], torch.tensor([token_id])))
+    return best, float(log_p[token_id].exp()), rank
 
 
 def visible(attentions: Tensor, reader: int) -> NDArray[np.bool_]:

@@ -98,7 +98,8 @@ def test_each_variant_is_a_dot_at_its_distance(name: str) -> None:
 def test_the_transformer_and_the_reading_list() -> None:
     shown = said(opened(papers_view=TRANSFORMER))
     for contrast in LITERATURE.contrasts:
-        assert f"| {contrast.transformer} | {contrast.bert} |" in shown
+        four = (contrast.transformer, contrast.elmo, contrast.gpt, contrast.bert)
+        assert f"| {' | '.join(four)} |" in shown
     shown = said(opened(papers_view=READING))
     listed = re.findall(r"\]\((https://[^)]+)\)", shown)
     assert listed == [paper.url for paper in LITERATURE.papers]

@@ -134,6 +134,18 @@ def test_differences_are_from_the_first_row() -> None:
         LITERATURE.ablation("nothing")
 
 
+def test_four_networks_stand_beside_each_other() -> None:
+    by_aspect = {one.aspect: one for one in LITERATURE.contrasts}
+    assert len(by_aspect) == len(LITERATURE.contrasts)
+    scores = by_aspect["GLUE, mean of the test scores"]
+    glue = {row.name: row.average for row in LITERATURE.glue}
+    assert scores.bert == f"{glue['Base']:.1f} (Base), {glue['Large']:.1f} (Large)"
+    assert f"GPT, as large, {scores.gpt}" in FACTS["Best when it came out"].base
+    assert by_aspect["Parameters"].bert.startswith(FACTS["Parameters"].base)
+    for one in LITERATURE.contrasts:
+        assert all((one.transformer, one.elmo, one.gpt, one.bert)), one.aspect
+
+
 def test_ways_are_tasks_that_can_be_trained() -> None:
     heads = {way.task: TASKS[way.task] for way in LITERATURE.ways}
     assert list(heads) == ["pair", "classify", "qa", "tag"]

@@ -47,6 +47,16 @@ def test_distances_by_hand() -> None:
     assert found.learned_by_distance[0] == pytest.approx(1, abs=1e-5)
 
 
+def test_cosines_are_those_of_the_rows() -> None:
+    found = position_tables(tiny_bert(), 5)
+    for table, cosines in (
+        (found.learned, found.learned_cosines),
+        (found.sinusoids, found.sinusoid_cosines),
+    ):
+        norms = np.linalg.norm(table, axis=1)
+        np.testing.assert_allclose(cosines, table @ table.T / np.outer(norms, norms), atol=1e-5)
+
+
 def test_bad_input_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="num_positions is 1"):
         position_tables(tiny_bert(), 1)

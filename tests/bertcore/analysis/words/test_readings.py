@@ -10,12 +10,21 @@ import torch
 
 from bertcore import Bert, load
 from bertcore.analysis.words.leakage import returned_shares
-from bertcore.analysis.words.readings import Reading, read_both_sides, read_left, visible
+from bertcore.analysis.words.readings import (
+    Reading,
+    Side,
+    read_apart,
+    read_both_sides,
+    read_left,
+    read_one_side,
+    visible,
+)
 from bertcore.network import ALL_HEADS
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_others import make_other
 
 TEXT, PAIR = "The old man sat on the mat.", "It had rained."
+SIDES: tuple[Side, ...] = ("left", "right")
 MAN = 3
 """The place of "man", whose first letter is 8."""
 
@@ -107,6 +116,53 @@ def test_a_pair_is_read_on(twin: Bert) -> None:
     assert found.tokens == alone.tokens
 
 
+@pytest.mark.parity
+def test_the_left_alone_equals_transformers_with_causal_attention(
+    bert: Bert, tmp_path: Path
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    model = transformers.BertLMHeadModel.from_pretrained(
+        bert.save(tmp_path / "b"), attn_implementation="eager", is_decoder=True
+    ).eval()
+    found = read_one_side(bert, TEXT, None, MAN, "left", 3)
+    ids = torch.tensor([bert.tokenize(TEXT).input_ids])
+    token_id = int(ids[0, MAN])
+    ids[0, MAN] = bert.tokenizer.mask_id
+    with torch.inference_mode():
+        out = model(input_ids=ids, output_attentions=True)
+    p = out.logits[0, MAN].double().softmax(-1)
+    assert found.probability == pytest.approx(float(p[token_id]), abs=1e-5)
+    assert [one for _, one in found.best] == pytest.approx(p.topk(3).values.tolist(), abs=1e-5)
+    np.testing.assert_allclose(found.weights, torch.stack(out.attentions)[:, 0].mean(1), atol=1e-5)
+
+
+def test_two_sides_apart_see_what_their_masks_allow(bert: Bert) -> None:
+    found = read_apart(bert, TEXT, PAIR, MAN)
+    number = len(found.left.tokens)
+    assert found.left.sees.tolist() == [place < MAN for place in range(number)]
+    assert found.right.sees.tolist() == [place > MAN for place in range(number)]
+    assert not np.triu(found.left.weights, 1).any()
+    assert not np.tril(found.right.weights, -1).any()
+    np.testing.assert_allclose(found.right.weights.sum(-1), 1, atol=1e-5)
+    usual = {side: dict(read_one_side(bert, TEXT, None, MAN, side, 9).best) for side in SIDES}
+    for old, new, unmoved in (("old", "new", "right"), ("sat", "runs", "left")):
+        for side in SIDES:
+            other = read_one_side(bert, changed(TEXT, old, new), None, MAN, side, 9)
+            is_same = dict(other.best) == pytest.approx(usual[side], abs=1e-7)
+            assert is_same == (side == unmoved), (old, side)
+
+
+def test_the_sides_are_joined_by_a_product(bert: Bert) -> None:
+    most = bert.tokenizer.vocab_size
+    found = read_apart(bert, TEXT, None, MAN, most)
+    left, right, both = (dict(one.best) for one in (found.left, found.right, found))
+    products = {word: left[word] * right[word] for word in left}
+    total = sum(products.values())
+    assert both == pytest.approx({word: p / total for word, p in products.items()}, rel=1e-4)
+    assert found.probability == pytest.approx(both["man"])
+    assert [*both][(found.rank or 0) - 1] == "man"
+
+
 def test_paths_by_hand() -> None:
     """Two layers of a window of one: two places away are seen, three are not."""
     near = torch.ones(5, 5).tril(1).triu(-1)
@@ -116,9 +172,14 @@ def test_paths_by_hand() -> None:
 
 
 def test_a_typed_mask_has_no_original(bert: Bert) -> None:
-    found = read_both_sides(bert, "The old [MASK] sat.", None, MAN)
-    assert (found.token, found.probability, found.rank) == (None, None, None)
-    assert len(found.best) == 5
+    for found in (
+        read_both_sides(bert, "The old [MASK] sat.", None, MAN),
+        read_one_side(bert, "The old [MASK] sat.", None, MAN, "left"),
+    ):
+        assert (found.token, found.probability, found.rank) == (None, None, None)
+        assert len(found.best) == 5
+    apart = read_apart(bert, "The old [MASK] sat.", None, MAN)
+    assert (apart.probability, apart.rank) == (None, None)
 
 
 def test_nothing_comes_back_where_attention_is_causal(twin: Bert) -> None:
@@ -152,6 +213,13 @@ def test_bad_input_is_a_sentence(bert: Bert, twin: Bert) -> None:
         read_both_sides(bert, TEXT, None, 0)
     with pytest.raises(ValueError, match="has no mask"):
         read_both_sides(twin, TEXT, None, MAN)
+    for model in (twin, tiny_bert(heads=ALL_HEADS - {"mlm"})):
+        with pytest.raises(ValueError, match="mask"):
+            read_apart(model, TEXT, None, MAN)
+    with pytest.raises(ValueError, match="top_k is 0"):
+        read_one_side(bert, TEXT, None, MAN, "left", 0)
+    with pytest.raises(ValueError, match="token 99 cannot be masked"):
+        read_one_side(bert, TEXT, None, 99, "right")
     with pytest.raises(ValueError, match="GPT-2 or a causal BERT"):
         read_left(bert, TEXT, None, (0, 0))
     with pytest.raises(ValueError, match="no token at this place"):

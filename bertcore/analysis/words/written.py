@@ -1,0 +1,87 @@
+"""What a model wrote, measured: repetition, and how another model would score it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from bertcore.analysis.shared.inputs import text_positions
+from bertcore.analysis.words.next_words import next_surprise
+from bertcore.grammar.pseudo_log_likelihood import pseudo_log_likelihoods
+from bertcore.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenScores:
+    """A text that was written after another one, in numbers."""
+
+    num_tokens: int
+    """That were written, as the reader of both sides cuts them."""
+    num_different: int
+    """Different ones among them."""
+    num_pairs: int
+    """Pairs of neighbours that end in them: one for each."""
+    num_repeated: int
+    """Those that stand earlier in the text already."""
+    perplexity: float | None
+    """Of the written tokens, each given those before it, by the model of next tokens; None without
+    such a model."""
+    pseudo_perplexity: float | None
+    """Of the written tokens, each hidden in turn, by the model of masked words. A text that repeats
+    itself gives each token away, so it is low there."""
+
+
+def score_written(masked: Model, causal: Model | None, text: str, written: str) -> WrittenScores:
+    """Return how repetitive a continuation is, and what two models think of it.
+
+    Args:
+        masked: With a masked-word head; its tokens are counted.
+        causal: A model of next tokens, or None.
+        text: What stands before.
+        written: The continuation, as text.
+
+    Raises:
+        ValueError: If a head is absent, nothing was written, or it is not read to its end.
+
+    Sources: pairs that stood before: Holtzman et al. 2020 and Welleck et al. 2020, "rep" of
+        n-grams, with n = 2; pseudo-perplexity: Salazar et al. 2020.
+    """
+    joined, start = f"{text} {written}", len(text) + 1
+    encoding = masked.tokenize(joined)
+    if encoding.truncation is not None:
+        raise ValueError(
+            f"the text with its continuation is too long for {masked.name}. Write less."
+        )
+    of_text = text_positions(encoding)
+    ids = [encoding.input_ids[place] for place in of_text]
+    num_before = sum(encoding.offsets[place][0] < start for place in of_text)
+    places = of_text[num_before:]
+    if not places:
+        raise ValueError("nothing was written that can be scored. Write more.")
+    pairs = list(pairwise(ids))
+    # Pair k ends in token k + 1.
+    own_pairs = range(max(num_before - 1, 0), len(pairs))
+    (score,) = pseudo_log_likelihoods(masked, [encoding], scoring="single", positions=[places])
+    return WrittenScores(
+        num_tokens=len(places),
+        num_different=len(set(ids[num_before:])),
+        num_pairs=len(own_pairs),
+        num_repeated=sum(pairs[number] in pairs[:number] for number in own_pairs),
+        perplexity=None if causal is None else _perplexity(causal, joined, start),
+        pseudo_perplexity=float(np.exp(-score / len(places))),
+    )
+
+
+def _perplexity(causal: Model, joined: str, start: int) -> float:
+    surprise = next_surprise(causal, joined)
+    encoding = causal.tokenize(joined)
+    bits = [
+        float(bits)
+        for place, bits in zip(surprise.positions, surprise.bits, strict=True)
+        if encoding.text_ids[place] >= 0 and encoding.offsets[place][0] >= start
+    ]
+    if not bits:
+        raise ValueError(f"{causal.name} reads nothing of the continuation. Shorten the text.")
+    return float(2 ** np.mean(bits))
