@@ -18,7 +18,7 @@ from ..shell import cache, frame
 from ..shell.picture import Picture
 from ..shell.state import Field
 from ..token_strip.token_strip import token_strip
-from . import hits, nearest_figures, source
+from . import concordance, hits, nearest_figures, source
 from .source import Opened
 
 COUNTS = (10, 25, 50, 100)
@@ -146,33 +146,18 @@ def _show(page: frame.Page, corpus: Opened) -> None:
 
 def _show_hits(page: frame.Page, found: Neighbours, target: str) -> None:
     """Draw the hits, one under the other with their words in one column."""
-    table = pd.DataFrame(
-        [
-            {
-                "open": hits.link(page, hit, target),
-                "cosine": hit.cosine,
-                "before": hits.left(hit),
-                "token": hit.text[hit.start : hit.end] if hit.word else "",
-                "after": hits.right(hit, hit.end if hit.word else 0),
-            }
-            for hit in found.hits
-        ]
-    )
-    column = st.column_config
-    st.dataframe(
-        table,
-        hide_index=True,
-        width="stretch",
-        height=38 + 35 * min(len(table), 12),
-        key="corpus_hits",
-        column_config={
-            "cosine": column.NumberColumn(format="%.3f", width=70),
-            "before": column.TextColumn(alignment="right", width=330),
-            "token": column.TextColumn(alignment="center", width=100),
-            "after": column.TextColumn(width=330),
-            "open": column.LinkColumn(display_text="open", width=60),
-        },
-    )
+    rows = [
+        concordance.Row(
+            before=hits.left(hit),
+            token=hit.text[hit.start : hit.end] if hit.word else "",
+            after=hits.right(hit, hit.end if hit.word else 0),
+            cosine=hit.cosine,
+            link=hits.link(page, hit, target),
+        )
+        for hit in found.hits
+    ]
+    with st.container(key="corpus_hits"):
+        st.html(concordance.table(rows))
 
 
 def _neighbours(

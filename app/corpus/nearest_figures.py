@@ -17,6 +17,8 @@ MOST_WORDS = 6
 """Of each part; the others are one bar."""
 PARTS = ("The word itself", "The word before", "The word after")
 LINES = ("same word", "same word before", "same word after")
+_LONGEST = 12
+"""Letters of a word beside its bar: three names and three bars share a narrow window."""
 NOTHING = "(none)"
 """In place of the word beside a token at the edge of a sentence."""
 
@@ -46,11 +48,11 @@ def share_bars(found: Neighbours, query: Query) -> Figure:
         found: With words.
         query: Its own words are coloured.
     """
-    fig = subplots(1, 3, subplot_titles=PARTS, horizontal_spacing=0.12)
+    fig = subplots(1, 3, subplot_titles=PARTS, horizontal_spacing=0.17)
     own = (query.word, query.before, query.after)
     parts = share_rows(found)
     for col, (part, word) in enumerate(zip(parts, own, strict=True), start=1):
-        names = [theme.escape(shorten(name, 16)) for name, _ in part]
+        names = [theme.escape(name) for name, _ in part]
         values = [value for _, value in part]
         is_own = [bool(word) and name.casefold() == word.casefold() for name, _ in part]
         fig.add(
@@ -73,11 +75,11 @@ def share_bars(found: Neighbours, query: Query) -> Figure:
             col=col,
             tickmode="array",
             tickvals=list(range(len(part))),
-            ticktext=names,
+            ticktext=[theme.escape(shorten(name, _LONGEST)) for name, _ in part],
             range=[MOST_WORDS + 0.6, -0.6],
             automargin=True,
             showgrid=False,
-            tickfont={"size": 14},
+            tickfont={"size": 13},
         )
         fig.update_xaxes(row=1, col=col, visible=False, range=[0, 1.25 * max(values, default=1)])
     fig.update_layout(height=264, margin={"l": 8, "r": 8, "t": 36, "b": 8})

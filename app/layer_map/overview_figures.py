@@ -25,13 +25,13 @@ def overview(layer_map: LayerMap, marks: Marks, *, columns: int = 5) -> Figure:
     num_layers = len(places)
     columns = min(columns, num_layers)
     num_rows = -(-num_layers // columns)
-    height = 30 + 195 * num_rows
+    height = 30 + 200 * num_rows
     fig = subplots(
         num_rows,
         columns,
         subplot_titles=[layer_name(i) for i in range(num_layers)],
         horizontal_spacing=0.015,
-        vertical_spacing=30 / height,
+        vertical_spacing=40 / height,
     )
     kept = np.unique(np.linspace(0, places.shape[1] - 1, MAX_OVERVIEW).astype(int))
     marker = small_marker(marks, kept)
@@ -63,8 +63,9 @@ def overview(layer_map: LayerMap, marks: Marks, *, columns: int = 5) -> Figure:
     }
     fig.update_xaxes(range=[-reach[0], reach[0]], **box)
     fig.update_yaxes(range=[-reach[1], reach[1]], **box)
-    fig.update_annotations(font_size=12, yshift=8, yanchor="bottom")
-    fig.update_layout(margin={"t": 30, "l": 2, "r": 10})
+    fig.update_annotations(font_size=12, yshift=5, yanchor="bottom")
+    # Streamlit's template draws the frames 8 pixels outside the panels: over each other, and cut.
+    fig.update_layout(margin={"t": 30, "l": 2, "r": 10, "pad": 0})
     return fig
 
 

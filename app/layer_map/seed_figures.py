@@ -88,10 +88,10 @@ def seed_pair(two: TwoSeeds, marks: Marks, *, layer: int) -> Figure:
     steps = [
         {"label": str(i), "method": "animate", "args": [[str(i)], jump]} for i in range(len(ones))
     ]
-    room = {"t": 16, "b": 4}
+    room = {"t": 24, "b": 4}
     fig.update_layout(
         sliders=[player.slider(steps, active=layer, prefix="Layer ", y=0, pad=room)],
-        margin={"t": 30, "l": 2, "r": 10},
+        margin={"t": 30, "l": 2, "r": 10, "pad": 0},  # the page's template has 8: frames are cut
     )
     fig.update_annotations(font_size=13, yshift=6, yanchor="bottom")
     return fig

@@ -243,6 +243,15 @@ def test_frames_of_the_overview_stay_apart() -> None:
     axes = [*fig.plotly().select_xaxes(), *fig.plotly().select_yaxes()]
     assert len(axes) == 2 * len(table.vectors)
     assert not any(axis.automargin for axis in axes)
+    assert fig.plotly().layout.margin.pad == 0  # the page's template has 8
+
+
+def test_rows_of_the_overview_leave_room_for_their_names() -> None:
+    table = pair()
+    fig = overview(map_layers(table.vectors, dims=2), marks_of(table), columns=2)
+    height = fig.height - 30 - 8
+    upper, lower = (fig.domain(row, 1)[1] for row in (1, 2))
+    assert (upper[0] - lower[1]) * height > 30
 
 
 def test_overview_draws_each_layer_once_and_bounds_its_points() -> None:
