@@ -19,6 +19,7 @@ const ENTRIES = [
   "inside_layer/drawing",
   "layer_map/layer_watch",
   "objectives/drawing",
+  "probes/drawing",
   "shell/live_text",
   "shell/render_signal",
   "token_strip/token_strip",

@@ -17,7 +17,7 @@ GROUPS = {
         "sentence_pairs",
     ),
     "What if": ("what_if", "minimal_pair", "grammar"),
-    "Many texts": ("heads", "layer_map", "corpus", "bias"),
+    "Many texts": ("heads", "layer_map", "probes", "corpus", "bias"),
     "Checkpoints": ("checkpoints", "inspect_checkpoint", "compare"),
     "Training": ("training_example", "objectives", "training"),
     "Background": ("papers",),

@@ -43,6 +43,8 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
     "masked words": ("masked_words", {}, 3),
     "sentence pairs": ("sentence_pairs", {}, 3),
     "tokens": ("tokens", {}, 2),
+    "probes": ("probes", {"probe_sentences": "100"}, 5),
+    "probes of trees": ("probes", {"probe_trees": "100", "probe_task": "distance"}, 3),
     "objectives": ("objectives", {}, 1),
     "one objective": ("objectives", {"objective": "next-sentence"}, 3),
     "layer map": ("layer_map", {}, 3),

@@ -1,0 +1,167 @@
+"""Scores by layer, with what stands beside them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import streamlit as st
+
+from bertcore.probes import STRUCTURAL, ProbeReport
+
+from ..layer_map.controls import columns
+from ..plots.figure import Figure
+from ..plots.untrusted_text import plain
+from ..shell import frame
+from ..shell.picture import Picture
+from . import score_figures
+from .score_figures import MEASURES, Found, Named, report_table
+from .source import Chosen
+from .work import Probed, controlled
+
+REPORT_CODE = """
+from bertcore.probes import ProbeSettings, run_probes
+{data}
+settings = ProbeSettings({settings})
+reports = [run_probes(each, data, settings) for each in {checkpoints}]
+"""
+"""Python that makes `reports`; see `code_values`."""
+
+
+def _main(found: Found) -> Figure:
+    return score_figures.score_lines(found, next(iter(found[0].report.layers[0].scores)))
+
+
+def _second(found: Found) -> Figure:
+    return score_figures.score_lines(found, [*found[0].report.layers[0].scores][1])
+
+
+SCORES = Picture(
+    name="probe-scores",
+    figure=_main,
+    table=report_table,
+    how=(
+        "Of the test part, by a probe of each layer; lines: 95% intervals over sentences. Layer 0 "
+        "is known before a word meets its neighbours; the dashed lines need no vectors. An "
+        "untrained network of the same shape tells words apart too, and a probe learns random "
+        "labels of words by heart (control task, Hewitt and Liang 2019): only what is above both "
+        "was learned by the network."
+    ),
+    code=REPORT_CODE + "[(one.layer, one.main) for one in reports[0].layers]\n",
+)
+TREES = Picture(
+    name="probe-trees",
+    figure=_main,
+    table=report_table,
+    how=(
+        "Structural probe (Hewitt and Manning 2019) of each layer on the test part, with 95% "
+        "intervals over sentences. It counts where it is above the sentence taken for a chain and "
+        "the untrained network. Such probes are made for thousands of sentences: the {num:,} that "
+        "these learn from leave them below what the vectors hold."
+    ),
+    code=REPORT_CODE + "[(one.layer, one.main) for one in reports[0].layers]\n",
+)
+SECOND = Picture(
+    name="probe-second-score",
+    figure=_second,
+    table=report_table,
+    how="The second measure of the same probes: {measure}.",
+    code=REPORT_CODE + "[(one.layer, [*one.scores.values()][1]) for one in reports[0].layers]\n",
+)
+SELECTIVITY = Picture(
+    name="probe-selectivity",
+    figure=score_figures.selectivity_lines,
+    table=report_table,
+    how=(
+        "Accuracy less that on the control task, where each word has a random label. Low: the "
+        "probe may have learned words by heart (Hewitt and Liang 2019)."
+    ),
+    code=REPORT_CODE + "[(one.layer, one.selectivity) for one in reports[0].layers]\n",
+)
+CODE = Picture(
+    name="probe-code",
+    figure=score_figures.code_lines,
+    table=report_table,
+    how=(
+        "How much shorter the labels become for one who has the vectors (online code, Voita and "
+        "Titov 2020). Dashed line, 1: the uniform code. It also counts how few examples suffice."
+    ),
+    code=REPORT_CODE + "[(one.layer, one.code) for one in reports[0].layers]\n",
+)
+EXPECTED = Picture(
+    name="probe-expected",
+    figure=score_figures.expected_lines,
+    table=report_table,
+    how=(
+        "A probe reads a learned mix of all layers up to one; bars: what its score gains by that "
+        "layer. Dotted: the expected layer, their mean weighted by gain (Tenney et al. 2019). "
+        "{expected}"
+    ),
+    code=REPORT_CODE + "reports[0].cumulative, reports[0].expected_layer\n",
+)
+
+
+def code_values(chosen: Chosen, found: list[Probed], *, alone: bool = False) -> dict[str, str]:
+    """Return what fills the braces of REPORT_CODE.
+
+    Args:
+        alone: Train the probes without what stands beside their scores.
+    """
+    others = [f"bertcore.load({one.side.key.source!r})" for one in found[1:]]
+    number = chosen.max_sentences
+    settings = [] if number is None else [f"max_sentences={number}"]
+    if alone:
+        settings.append("control=False, twin=False, code=False, cumulative=False")
+    return {
+        "data": chosen.code,
+        "settings": ", ".join(settings),
+        "checkpoints": f"({', '.join(['bert', *others])},)",
+    }
+
+
+def show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
+    """Draw the pictures; those of the control task and the baselines when they are measured."""
+    st.header("By layer", anchor=False)
+    place = st.container()
+    measured = [controlled(one, chosen, number) for number, one in enumerate(found)]
+    ready = [one for one in measured if one is not None]
+    is_whole = len(ready) == len(found)
+    named = [Named(one.name, one.report) for one in (ready if is_whole else found)]
+    values: dict[str, Any] = code_values(chosen, found)
+    report = named[0].report
+    measures = [*report.layers[0].scores]
+    with place:
+        if chosen.task in STRUCTURAL:
+            cells = columns()
+            with next(cells):
+                TREES.show(page, named, num=report.num_sentences["train"], **values)
+        else:
+            SCORES.show(page, named, **values)
+            cells = columns()
+        if len(measures) > 1:
+            with next(cells):
+                SECOND.show(page, named, measure=MEASURES[measures[1]], **values)
+    if report.layers[0].selectivity is not None:
+        with next(cells):
+            SELECTIVITY.show(page, named, **values)
+    if report.layers[0].code is not None:
+        with next(cells):
+            CODE.show(page, named, **values)
+    if report.cumulative:
+        with next(cells):
+            told = " ".join(_expected(one, len(named) > 1) for one in named)
+            EXPECTED.show(page, named, expected=told, **values)
+
+
+def _expected(one: Named, with_name: bool) -> str:
+    """Return the expected layer of a checkpoint as a sentence."""
+    return f"{plain(one.name)}: {_told(one.report)}" if with_name else _told(one.report)
+
+
+def _told(report: ProbeReport) -> str:
+    score = report.expected_layer
+    if score is None:
+        return "Here the layers add nothing to the embeddings, so there is none."
+    if math.isnan(score.low):
+        return f"Here {score.value:.1f}, but the whole gain is too small to place it."
+    return f"Here {score.value:.1f} ({score.low:.1f} to {score.high:.1f})."

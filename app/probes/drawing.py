@@ -1,0 +1,73 @@
+"""The drawing of a sentence, a component of ours: tags under the words, trees over them, depths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from bertcore.probes.live import WordLabels, WordTrees
+
+from ..bundle import read_bundle
+from ..canvas.shared import transport
+from ..plots import theme
+
+BUNDLE = read_bundle(__file__)
+
+
+@cache
+def _component() -> Callable[..., Any]:
+    return st.components.v2.component("bertscope_probes", css=BUNDLE.style, js=BUNDLE.module)
+
+
+def labels_message(found: WordLabels, place: int) -> bytes:
+    """Return what the drawing shows of the labels of one layer.
+
+    Args:
+        place: Of the layer in `found.layers`.
+    """
+    return transport.pack(
+        {
+            "kind": "labels",
+            "layer": found.layers[place],
+            "words": found.words,
+            "labels": found.labels[place],
+            "chances": found.probabilities[place].tolist(),
+            "gold": found.gold,
+            "colors": _colors(),
+        }
+    )
+
+
+def tree_message(found: WordTrees, place: int) -> bytes:
+    """Return what the drawing shows of the tree, or the depths, of one layer.
+
+    Args:
+        place: Of the layer in `found.layers`.
+    """
+    header: dict[str, Any] = {
+        "layer": found.layers[place],
+        "words": found.words,
+        "colors": _colors(),
+    }
+    if found.edges:
+        tree = {"kind": "tree", "edges": found.edges[place], "gold": found.gold_edges}
+        return transport.pack({**header, **tree})
+    depths = found.depths[place].tolist()
+    return transport.pack({**header, "kind": "depth", "depths": depths, "gold": found.gold_depths})
+
+
+def draw(data: bytes, *, key: str) -> None:
+    """Draw it.
+
+    Args:
+        data: Of `labels_message` or `tree_message`.
+        key: Of the component in the session.
+    """
+    _component()(key=key, data=data)
+
+
+def _colors() -> dict[str, str]:
+    return {"right": theme.SEGMENT_A, "wrong": theme.ACCENT, "gold": theme.SPECIAL}

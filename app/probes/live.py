@@ -1,0 +1,264 @@
+"""The probes on the visitor's sentence, or on one of the file beside what the file says."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from bertcore import Model, Trace
+from bertcore.probes import STRUCTURAL, ProbeReport
+from bertcore.probes.live import WordLabels, WordTrees, draw_trees, label_words
+
+from ..canvas.html_part import part_of_bundle
+from ..compare.case import Side
+from ..plots.formats import shorten
+from ..plots.untrusted_text import plain
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
+from ..shell.state import Field
+from . import drawing, source
+from .by_layer import REPORT_CODE, code_values
+from .source import Chosen
+from .work import Probed
+
+LAYER = Field("probe_layer", -1)
+_TAKEN = "probe_sentence"
+"""Widget: the number of a sentence of the test part."""
+
+
+class Shown(NamedTuple):
+    """A text that was drawn, by the probe of one layer."""
+
+    text: str
+    layer: int
+    place: int
+    """Of the layer among those that were probed."""
+    data: bytes
+    """What the drawing was sent."""
+    result: WordLabels | WordTrees
+
+
+def _labels_table(found: WordLabels) -> pd.DataFrame:
+    """Return a row for each layer and word."""
+    return pd.DataFrame(
+        [
+            {
+                "layer": layer,
+                "position": number,
+                "word": word,
+                "label": found.labels[place][number],
+                "probability": found.probabilities[place, number],
+                "gold": found.gold[number] if found.gold else "",
+            }
+            for place, layer in enumerate(found.layers)
+            for number, word in enumerate(found.words)
+        ]
+    )
+
+
+def _edges_table(found: WordTrees) -> pd.DataFrame:
+    """Return a row for each layer and edge, predicted or of the file."""
+    gold = found.gold_edges
+    return pd.DataFrame(
+        [
+            {
+                "layer": layer,
+                "first": a,
+                "second": b,
+                "first_word": found.words[a],
+                "second_word": found.words[b],
+                "predicted": (a, b) in found.edges[place],
+                "gold": None if gold is None else (a, b) in gold,
+            }
+            for place, layer in enumerate(found.layers)
+            for a, b in sorted({*found.edges[place], *(gold or ())})
+        ]
+    )
+
+
+def _depths_table(found: WordTrees) -> pd.DataFrame:
+    """Return a row for each layer and word."""
+    gold = found.gold_depths
+    return pd.DataFrame(
+        [
+            {
+                "layer": layer,
+                "position": number,
+                "word": word,
+                "depth": found.depths[place, number],
+                "gold": None if gold is None else gold[number],
+            }
+            for place, layer in enumerate(found.layers)
+            for number, word in enumerate(found.words)
+        ]
+    )
+
+
+_LABELS_CODE = """
+from bertcore.probes.live import label_words
+
+found = label_words(bert, reports[0], {text!r})
+list(zip(found.words, found.labels[{place}], found.probabilities[{place}]))
+"""
+_TREES_CODE = """
+from bertcore.probes.live import draw_trees
+
+found = draw_trees(bert, reports[0], {text!r})
+"""
+LABELS = Picture(
+    name="probe-sentence",
+    table=_labels_table,
+    how=(
+        "Under each word the probe's most probable label at layer {layer}, and its probability. Of "
+        "a sentence of the file, blue agrees with the file; pink does not, and the file's label "
+        "stands below it. A high probability may be wrong."
+    ),
+    code=REPORT_CODE + _LABELS_CODE,
+)
+TREE = Picture(
+    name="probe-tree",
+    table=_edges_table,
+    how=(
+        "The minimum spanning tree of the distances that the probe predicts at layer {layer}, "
+        "without punctuation; it has no directions. Of a sentence of the file, the file's tree "
+        "stands above the words and the predicted one below; pink, dashed: an edge that the file "
+        "does not have."
+    ),
+    code=REPORT_CODE + _TREES_CODE + "found.edges[{place}], found.gold_edges\n",
+)
+DEPTH = Picture(
+    name="probe-depth",
+    table=_depths_table,
+    how=(
+        "How deep the probe puts each word in the tree at layer {layer}; 0 is the root. Rings, of "
+        "a sentence of the file: the file's depth."
+    ),
+    code=REPORT_CODE + _TREES_CODE + "found.depths[{place}], found.gold_depths\n",
+)
+
+
+@st.fragment
+def show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
+    """Draw the sentence at one layer; runs alone when another layer is chosen."""
+    with frame.guard():
+        _show(page, chosen, found)
+
+
+def _show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
+    report = found[0].report
+    st.header("On this sentence", anchor=False)
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="probe_live")
+    layers = tuple(result.layer for result in report.layers)
+    key = LAYER.key(default=report.best.layer, options=layers)
+    layer = row.select_slider("Layer", layers, key=key, width=260)
+    _choose_sentence(report, page.text_a, row)
+    texts = [text for text in (_read_part(page.trace, 0), _read_part(page.trace, 1)) if text]
+    shown: list[Shown] = []
+    for one in found:
+        if len(found) > 1:
+            st.markdown(f"**{plain(one.name)}**")
+        for text in texts:
+            drawn = _draw(chosen, one, text, layer, len(shown))
+            if drawn is not None:
+                shown.append(drawn)
+    if shown:
+        _offer(page, chosen, found[0], shown)
+
+
+def _draw(chosen: Chosen, one: Probed, text: str, layer: int, number: int) -> Shown | None:
+    """Draw a text by the probes of a checkpoint; None where a sentence says why not."""
+    layers = [result.layer for result in one.report.layers]
+    place = min(range(len(layers)), key=lambda each: abs(layers[each] - layer))
+    result: WordLabels | WordTrees
+    try:
+        if chosen.task in STRUCTURAL:
+            trees: WordTrees = cache.call(_trees, one.side.key, one.side, one.report, text)
+            data, summary, result = (
+                drawing.tree_message(trees, place),
+                _agreement(trees, place),
+                trees,
+            )
+        else:
+            labels: WordLabels = cache.call(_labels, one.side.key, one.side, one.report, text)
+            data, summary = drawing.labels_message(labels, place), _num_right(labels, place)
+            result = labels
+    except ValueError as error:  # a tokenizer that does not tell where a word ends
+        st.info(plain(frame.sentence_of(error)))
+        return None
+    drawing.draw(data, key=f"probe_drawing_{number}")
+    if summary:
+        st.caption(summary)
+    return Shown(text, layers[place], place, data, result)
+
+
+def _offer(page: frame.Page, chosen: Chosen, one: Probed, shown: list[Shown]) -> None:
+    """Draw downloads and caption; numbers and Python are those of the first drawing."""
+    picture = {"distance": TREE, "depth": DEPTH}.get(chosen.task, LABELS)
+    first = shown[0]
+    values: dict[str, Any] = {**code_values(chosen, [one], alone=True), "text": first.text}
+    picture.offer(
+        page,
+        first.result,
+        title=f"{source.TASKS[chosen.task]}, layer {first.layer}",
+        part=lambda: part_of_bundle(drawing.BUNDLE, [first.data]),
+        record=first.result,
+        layer=first.layer,
+        place=first.place,
+        **values,
+    )
+
+
+def _num_right(found: WordLabels, place: int) -> str:
+    if found.gold is None:
+        return ""
+    pairs = zip(found.labels[place], found.gold, strict=True)
+    return f"{sum(a == b for a, b in pairs)} of {len(found.gold)} words are as in the file."
+
+
+def _agreement(found: WordTrees, place: int) -> str:
+    if found.gold_edges is None:
+        return ""
+    return f"{found.num_right(place)} of {len(found.gold_edges)} edges are as in the file."
+
+
+def _choose_sentence(report: ProbeReport, text: str, row: Any) -> None:
+    """Draw the list of the test part's sentences; one that is chosen goes into the sentence box."""
+    texts = [sentence.text for sentence in report.test]
+    stripped = text.strip()
+    st.session_state[_TAKEN] = texts.index(stripped) if stripped in texts else None
+
+    def take() -> None:
+        number = st.session_state[_TAKEN]
+        if isinstance(number, int) and 0 <= number < len(texts):
+            TEXT_A.put(texts[number])
+            TEXT_B.put("")
+
+    row.selectbox(
+        "A sentence of the test part, beside what the file says of it",
+        range(len(texts)),
+        format_func=lambda number: shorten(texts[number], 90),
+        key=_TAKEN,
+        on_change=take,
+        placeholder="Choose one",
+    )
+
+
+def _read_part(trace: Trace, text_id: int) -> str:
+    """Return a text as far as the checkpoint reads it; "" where it reads no token."""
+    text = trace.text_a if text_id == 0 else trace.text_b
+    pairs = zip(trace.offsets, trace.text_ids, strict=True)
+    ends = [end for (_, end), owner in pairs if owner == text_id]
+    if text is None or not ends:
+        return ""
+    return text if trace.truncation is None else text[: max(ends)]
+
+
+def _labels(bert: Model, side: Side, report: ProbeReport, text: str) -> WordLabels:
+    return label_words(side.bert, report, text)
+
+
+def _trees(bert: Model, side: Side, report: ProbeReport, text: str) -> WordTrees:
+    return draw_trees(side.bert, report, text)

@@ -1,0 +1,75 @@
+"""Probes as background work: first the probes alone, then all that stands beside their scores."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bertcore.probes import STRUCTURAL, ProbeReport, ProbeSettings, run_probes
+
+from ..compare.case import Side
+from ..plots.untrusted_text import plain
+from ..shell.jobs import waiting
+from ..shell.jobs.background import Progress, Work
+from .source import Chosen
+
+STOPPED = "Stopped. Control task, untrained network and code length are not measured."
+
+
+class Probed(NamedTuple):
+    """The probes of a checkpoint."""
+
+    side: Side
+    report: ProbeReport
+
+    @property
+    def name(self) -> str:
+        """Of the checkpoint; any characters."""
+        return self.side.name
+
+
+def probed(side: Side, chosen: Chosen, place: int) -> Probed | None:
+    """Return the probes of a checkpoint; draw the progress and return None until then.
+
+    Args:
+        place: Of the checkpoint on the page, 0 or 1.
+
+    Raises:
+        ValueError, RuntimeError: See `run_probes`.
+    """
+    name = f"probes-{place}"
+    report: ProbeReport | None = waiting.result(_work(side, chosen, is_whole=False), name)
+    return None if report is None else Probed(side, report)
+
+
+def controlled(one: Probed, chosen: Chosen, place: int) -> Probed | None:
+    """Return the same with control task, baselines and code length; draw the progress until then.
+
+    Raises:
+        ValueError, RuntimeError: See `run_probes`.
+    """
+    work = _work(one.side, chosen, is_whole=True)
+    report: ProbeReport | None = waiting.result(
+        work, f"probe-controls-{place}", patience=0.0, stopped=STOPPED
+    )
+    return None if report is None else Probed(one.side, report)
+
+
+def _work(side: Side, chosen: Chosen, *, is_whole: bool) -> Work:
+    is_linear = chosen.task not in STRUCTURAL
+    settings = ProbeSettings(
+        max_sentences=chosen.max_sentences,
+        control=is_whole and is_linear,
+        twin=is_whole and not side.is_untrained,
+        code=is_whole and is_linear,
+        cumulative=is_whole and is_linear,
+    )
+
+    def run(progress: Progress) -> ProbeReport:
+        progress(0.0, "Reading the file")
+
+        def report(fraction: float, stage: str) -> None:
+            progress(fraction, f"{plain(side.name)}: {stage}")
+
+        return run_probes(side.bert, chosen.read(), settings, progress=report)
+
+    return Work(("probes", side.key, side.is_untrained, chosen.key, chosen.task, settings), run)

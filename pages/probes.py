@@ -1,0 +1,3 @@
+from app.probes import page
+
+page.draw()
