@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bertcore.analysis.space.projection import METRICS
+from bertcore.analysis.space.sense_sets import SETS
 
 from ..shell.state import Field
-from . import word_senses
 
 SOURCES = {
     "sentence": "This sentence",
@@ -21,7 +21,7 @@ VIEWS = {"map": "Map", "geometry": "Geometry"}
 
 VIEW = Field("map_view", "map", tuple(VIEWS))
 SOURCE = Field("map_source", "sentence", tuple(SOURCES))
-SENSES_OF = Field("map_set", next(iter(word_senses.SETS)), tuple(word_senses.SETS))
+SENSES_OF = Field("map_set", next(iter(SETS)), tuple(SETS))
 UNIT = Field("map_unit", "tokens")
 WORD = Field("map_word", "")
 COLOUR = Field("map_colour", "word")

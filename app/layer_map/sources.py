@@ -6,12 +6,12 @@ import streamlit as st
 
 from bertcore.analysis.shared.collect import Sentence
 from bertcore.analysis.shared.texts_file import Texts, read_pasted, read_upload
+from bertcore.analysis.space.sense_sets import SETS
 
 from ..plots.untrusted_text import plain
 from ..shell import uploads
 from ..shell.one_of import one_of
 from ..shell.sentence_box.pasted import pasted
-from . import word_senses
 from .fields import COLOUR, SENSES_OF, SOURCE, SOURCES, UNIT, WORD
 
 NO_SENTENCES = {
@@ -43,7 +43,7 @@ def sentences_of(source: str, text_a: str, text_b: str | None) -> tuple[Sentence
     if source == "sentence":
         return (Sentence(text_a, text_b),)
     if source == "senses":
-        return word_senses.SETS[_word()]
+        return SETS[_word()]
     texts = _pasted() if source == "pasted" else _uploaded()
     if texts is None:
         return ()
@@ -67,7 +67,7 @@ def _suit_to_source() -> None:
 def _word() -> str:
     st.pills(
         "Word",
-        list(word_senses.SETS),
+        list(SETS),
         key=SENSES_OF.key(),
         on_change=_suit_to_source,
         required=True,

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from app.layer_map import view as map_view
 from bertcore import Bert, load
 from bertcore.analysis.space.projection import UmapSettings
+from bertcore.analysis.space.sense_sets import SETS
 from tests.support.opened import charts, ok, page_of, said
 
 
@@ -84,7 +85,7 @@ def test_a_words_senses_with_one_click(page: AppTest) -> None:
     ok(app)
     travel, _, parted, *_ = charts(app)
     assert names(travel) == ["money", "river"]
-    assert num_points(travel) == 16
+    assert num_points(travel) == len(SETS["bank"])
     assert parted["data"][0]["name"].startswith("neighbours with the same label")
     app.pills(key="map_set").set_value("spring").run()
     assert names(charts(ok(app))[0]) == ["season", "water", "coil"]

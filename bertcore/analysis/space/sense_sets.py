@@ -1,4 +1,4 @@
-"""Sentences with one word in several senses, to see in which layer BERT separates them."""
+"""Sentences with one word in several senses, written for this project."""
 
 from __future__ import annotations
 
@@ -15,6 +15,18 @@ _TEXTS: dict[str, dict[str, tuple[str, ...]]] = {
             "Two men robbed the bank and escaped in a stolen car.",
             "The government gave the bank a loan to keep it alive.",
             "Her salary is paid into the bank at the end of the month.",
+            "The bank refused to pay out the money without a signature.",
+            "My uncle was the manager of a small bank for thirty years.",
+            "She asked the bank for a loan to open a shop.",
+            "The bank closes at four and does not open on Sundays.",
+            "He kept all of his gold in the vault of the bank.",
+            "Every bank in the country lost money that year.",
+            "A clerk at the bank counted the notes twice.",
+            "The company owes the bank more than a million dollars.",
+            "You can change your foreign coins at the bank near the station.",
+            "The old bank failed and its customers lost their savings.",
+            "They will sell the house to pay their debt to the bank.",
+            "The new bank offers cheap credit to farmers.",
         ),
         "river": (
             "We sat on the bank and watched the river flow past.",
@@ -25,6 +37,18 @@ _TEXTS: dict[str, dict[str, tuple[str, ...]]] = {
             "He climbed up the steep bank and shook the water off.",
             "Flowers grew all along the bank of the canal.",
             "The fisherman walked down the bank to the water.",
+            "The children ran along the bank and threw stones at the ducks.",
+            "An otter has its hole under the roots in the bank.",
+            "We pulled the canoe up on the grassy bank and made a fire.",
+            "Willows lean over the stream from the other bank.",
+            "The flood washed away a part of the northern bank.",
+            "The ferry crossed slowly from one bank to the other.",
+            "Cows came down to the bank to drink in the evening.",
+            "He slipped on the wet bank and fell into the river.",
+            "Reeds hide the bank where the swans have their nest.",
+            "A narrow path follows the bank as far as the mill.",
+            "The swimmer reached the far bank tired and cold.",
+            "The bank is too low here and the fields are under water.",
         ),
     },
     "spring": {
