@@ -8,6 +8,8 @@ import { parseArgs } from "node:util";
 import { build } from "esbuild";
 
 const ENTRIES = [
+  "architectures/drawing",
+  "architectures/writing",
   "bertviz_views/framed",
   "canvas/heat_map/heat_map",
   "canvas/lines/lines",

@@ -19,7 +19,7 @@ GROUPS = {
     "What if": ("what_if", "minimal_pair", "grammar"),
     "Many texts": ("heads", "layer_map", "probes", "corpus", "bias"),
     "Checkpoints": ("checkpoints", "inspect_checkpoint", "compare"),
-    "Training": ("training_example", "objectives", "training"),
+    "Training": ("training_example", "objectives", "architectures", "training"),
     "Background": ("papers",),
 }
 PAGES: dict[str, PageInfo] = {

@@ -51,7 +51,7 @@ if os.environ.get("BERTSCOPE_EVERY_HEAD") != "1":
     CASES = list(WALKED.items())
 
 SHOWN = (
-    "canvas, iframe, table, .js-plotly-plot, .words button, .row .token, "
+    "canvas, iframe, table, .js-plotly-plot, .words button, .row .token, .panel svg, "
     "[data-testid=stDataFrame], "
     "[data-testid=stAlertContainer], [data-testid=stMetric]"
 )

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 ORDER = [page.name for page in PAGES.values()]
 PICTURES = (
     "canvas, svg.main-svg, table, [data-testid='stDataFrame'], [data-testid='stMetric'], "
-    ".row .token"
+    ".row .token, .panel svg"
 )
 """What is drawn from numbers; boxes with words are none."""
 

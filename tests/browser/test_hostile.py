@@ -104,6 +104,12 @@ def use(visit: Visit, name: str) -> None:
         visit.page.locator(".st-key-objectives button", has_text="Replaced tokens").click()
         visit.wait_for_query("objective", "replaced-tokens")
         visit.picture("figure_objective-looks").hover()
+    elif name == "architectures":
+        visit.page.locator(".st-key-architectures svg .token").nth(3).click()
+        visit.page.get_by_role("radio", name="Let it write").click()
+        expect(visit.page.locator(".st-key-writing .chip").first).to_be_visible()
+        visit.page.get_by_role("radio", name="Why words are hidden").click()
+        visit.picture("figure_two-layers").hover()
     else:  # a new page: the first of its pictures
         visit.page.locator(".js-plotly-plot").first.hover()
 

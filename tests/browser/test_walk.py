@@ -32,6 +32,8 @@ def first_picture(visit: Visit, name: str) -> None:
         expect(visit.page.locator(".st-key-training_example .line").first).to_be_visible()
     elif name == "objectives":
         expect(visit.page.locator(".st-key-objectives .row .token").first).to_be_visible()
+    elif name == "architectures":
+        expect(visit.page.locator(".st-key-architectures .panel svg circle").first).to_be_visible()
     elif name == "checkpoints":
         expect(visit.page.get_by_test_id("stDataFrame")).to_be_visible()
     elif name == "minimal-pair":  # whose two versions are still equal here

@@ -1,0 +1,188 @@
+"""The drawing of networks side by side, a component of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from bertcore.analysis.words.leakage import PathsBack
+from bertcore.analysis.words.readings import ApartReading, Reading
+
+from ..bundle import read_bundle
+
+BUNDLE = read_bundle(__file__)
+MOST_ROWS = 24
+"""Tokens that are drawn of a longer text, around the place."""
+NOTHING = 1e-3
+"""Shares of value zeroing below this count as none in the drawing."""
+
+Side = Literal["both", "left", "right"]
+
+
+class Picked(NamedTuple):
+    """A token that the visitor clicked."""
+
+    panel: int
+    token: int
+    """Its number in the panel's own text."""
+
+
+@cache
+def _component() -> Callable[..., Any]:
+    return st.components.v2.component("bertscope_architectures", css=BUNDLE.style, js=BUNDLE.module)
+
+
+def window(place: int, num_tokens: int) -> range:
+    """Return the tokens that are drawn: all of a short text, those around the place of a long one.
+
+    >>> window(50, 100), window(2, 9)
+    (range(38, 62), range(0, 9))
+    """
+    first = max(0, min(place - MOST_ROWS // 2, num_tokens - MOST_ROWS))
+    return range(first, min(num_tokens, first + MOST_ROWS))
+
+
+def reading_panel(
+    name: str, rule: str, note: str, reading: Reading, side: Side, *, knows_token: bool = True
+) -> dict[str, Any]:
+    """Return a panel of one network.
+
+    Args:
+        name: Such as "BERT".
+        rule: Who sees whom.
+        note: What the network is.
+        reading: Of a place.
+        side: To which its tokens attend.
+        knows_token: False where a [MASK] was typed at the place.
+    """
+    rows = window(reading.position, len(reading.tokens))
+    # What comes after the reader is never read where attention goes to the left alone.
+    unread = max(reading.reader + 1, reading.position) if side == "left" else len(reading.tokens)
+    return {
+        **_frame(name, rule, note, reading.tokens, rows, reading.position, unread),
+        "nets": [_net(reading.weights, reading.reader, rows, side)],
+        "best": reading.best,
+        "token": reading.token if knows_token else None,
+        "probability": reading.probability if knows_token else None,
+        "rank": reading.rank if knows_token else None,
+    }
+
+
+def apart_panel(name: str, rule: str, note: str, reading: ApartReading) -> dict[str, Any]:
+    """Return a panel of two directions that are joined at the end; see `reading_panel`."""
+    left, right = reading.left, reading.right
+    rows = window(left.position, len(left.tokens))
+    return {
+        **_frame(name, rule, note, left.tokens, rows, left.position, len(left.tokens)),
+        "nets": [
+            _net(left.weights, left.reader, rows, "left"),
+            _net(right.weights, right.reader, rows, "right"),
+        ],
+        "best": reading.best,
+        "token": left.token,
+        "probability": reading.probability,
+        "rank": reading.rank,
+    }
+
+
+def paths_panel(
+    name: str,
+    rule: str,
+    note: str,
+    tokens: Sequence[str],
+    paths: PathsBack,
+    place: int,
+    reader: int,
+    result: str,
+) -> dict[str, Any]:
+    """Return a panel of the paths from a token to the vector that would guess it, over two layers.
+
+    Args:
+        name, rule, note: As for `reading_panel`.
+        tokens: Of the text.
+        paths: Of the same tokens.
+        place: The token that would be guessed.
+        reader: Whose vector guesses it.
+        result: What comes back, in words.
+    """
+    rows = window(place, len(tokens))
+    out, back = np.zeros_like(paths.out), np.zeros_like(paths.back)
+    out[:, place] = paths.out[:, place]
+    back[reader] = paths.back[reader]
+    for part in (out, back):  # what rounding leaves of nothing, and what no line would show
+        part[part < NOTHING] = 0
+    side: Side = "both" if reader == place else "left"
+    return {
+        **_frame(name, rule, note, tokens, rows, place, len(tokens)),
+        "nets": [_net(np.stack([out, back]), reader, rows, side)],
+        "result": result,
+    }
+
+
+def message(panels: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return what the drawing is sent; the largest weight of all panels is the darkest."""
+    weights = [np.array(net["weights"]) for panel in panels for net in panel["nets"]]
+    most = max((float(each.max()) for each in weights if each.size), default=0.0)
+    return {"panels": list(panels), "most": most or 1.0}
+
+
+def draw(data: dict[str, Any], *, key: str, on_pick: Callable[[Picked], None]) -> None:
+    """Draw it.
+
+    Args:
+        data: From `message`.
+        key: Unique on the page.
+        on_pick: Called with the token that the visitor clicks.
+    """
+
+    def picked() -> None:
+        found = st.session_state[key].get("picked")
+        if not isinstance(found, dict):
+            return
+        number, row = found.get("panel"), found.get("row")
+        if not (isinstance(number, int) and 0 <= number < len(data["panels"])):
+            return
+        panel = data["panels"][number]
+        if isinstance(row, int) and 0 <= row < len(panel["tokens"]):
+            on_pick(Picked(number, panel["before"] + row))
+
+    _component()(key=key, data=data, on_picked_change=picked)
+
+
+def _frame(
+    name: str,
+    rule: str,
+    note: str,
+    tokens: Sequence[str],
+    rows: range,
+    place: int,
+    unread: int,
+) -> dict[str, Any]:
+    """Return what all panels have; rows count from the first that is drawn."""
+    return {
+        "name": name,
+        "rule": rule,
+        "note": note,
+        "tokens": [tokens[row] for row in rows],
+        "before": rows.start,
+        "after": len(tokens) - rows.stop,
+        "place": place - rows.start,
+        "unread": unread - rows.start,
+        "best": (),
+        "token": None,
+        "probability": None,
+        "rank": None,
+        "result": "",
+    }
+
+
+def _net(weights: NDArray[np.float32], reader: int, rows: range, side: Side) -> dict[str, Any]:
+    shown = weights[:, rows.start : rows.stop, rows.start : rows.stop]
+    # Four digits; what is above 0 stays so, since it tells who may be seen.
+    rounded = np.where(shown > 0, np.maximum(shown.round(4), 1e-4), 0.0)
+    return {"side": side, "weights": rounded.tolist(), "reader": reader - rows.start}

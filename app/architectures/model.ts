@@ -1,0 +1,113 @@
+// What the drawing is sent, and what it makes of it.
+
+export interface Net {
+  /** Which side its tokens attend to. */
+  side: "both" | "left" | "right";
+  /** [layer][query][key]; rows that are drawn only. */
+  weights: number[][][];
+  /** The row whose last vector answers. */
+  reader: number;
+}
+
+export interface Panel {
+  name: string;
+  /** Who sees whom, in a line. */
+  rule: string;
+  /** What the network is. */
+  note: string;
+  tokens: string[];
+  /** Tokens above and below those that are drawn. */
+  before: number;
+  after: number;
+  /** The row that is guessed; the number of tokens for the one after the text. */
+  place: number;
+  /** The first row that was not read. */
+  unread: number;
+  nets: Net[];
+  best: [word: string, probability: number][];
+  /** What stands at the place; null where it is not known. */
+  token: string | null;
+  probability: number | null;
+  rank: number | null;
+  /** In place of a guess, such as the share that comes back. */
+  result: string;
+}
+
+export interface Drawing {
+  panels: Panel[];
+  /** The largest weight has this share of ink. */
+  most: number;
+}
+
+export interface Spot {
+  net: number;
+  /** 0: the input; L: the last layer's output. */
+  level: number;
+  row: number;
+}
+
+export interface Edge {
+  layer: number;
+  key: number;
+  query: number;
+  weight: number;
+}
+
+/** Weights below this share of the largest are not drawn. */
+export const LEAST = 0.03;
+
+// What a spot can depend on, [level][row]: by weights above 0 and residual connections.
+export function cone(net: Net, level: number, row: number): boolean[][] {
+  const size = net.weights[0]?.length ?? 0;
+  const levels = net.weights.length + 1;
+  const seen = Array.from({ length: levels }, () => new Array<boolean>(size).fill(false));
+  if (row >= size) return seen;
+  seen[level][row] = true;
+  for (let layer = level - 1; layer >= 0; layer--) {
+    for (let query = 0; query < size; query++) {
+      if (!seen[layer + 1][query]) continue;
+      seen[layer][query] = true;
+      net.weights[layer][query].forEach((weight, key) => { if (weight > 0) seen[layer][key] = true; });
+    }
+  }
+  return seen;
+}
+
+// The weights that are drawn, the small ones first.
+export function edges(net: Net, most: number): Edge[] {
+  const found: Edge[] = [];
+  net.weights.forEach((rows, layer) => rows.forEach((row, query) => row.forEach((weight, key) => {
+    if (weight >= LEAST * most) found.push({ layer, key, query, weight });
+  })));
+  return found.sort((a, b) => a.weight - b.weight);
+}
+
+// The ends of all weights above 0, [level][row].
+export function touched(net: Net): boolean[][] {
+  const size = net.weights[0]?.length ?? 0;
+  const found = Array.from({ length: net.weights.length + 1 }, () => new Array<boolean>(size).fill(false));
+  net.weights.forEach((rows, layer) => rows.forEach((row, query) => row.forEach((weight, key) => {
+    if (weight > 0) found[layer][key] = found[layer + 1][query] = true;
+  })));
+  return found;
+}
+
+// What a token reads most in a layer.
+export function reads(net: Net, layer: number, query: number, count: number): { key: number; weight: number }[] {
+  return net.weights[layer][query]
+    .map((weight, key) => ({ key, weight }))
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight)
+    .slice(0, count);
+}
+
+// Which way a token looks.
+export function direction(edge: { key: number; query: number }): "left" | "right" | "itself" {
+  if (edge.key === edge.query) return "itself";
+  return edge.key < edge.query ? "left" : "right";
+}
+
+// How dark an edge is, 0 to 1: weights of a tenth of the largest are still seen.
+export function ink(weight: number, most: number): number {
+  return Math.min(1, Math.sqrt(weight / most));
+}

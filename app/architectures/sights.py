@@ -1,0 +1,220 @@
+"""Three networks at one place: who sees whom, and what each guesses."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from bertcore import Model, Trace
+from bertcore.analysis.words.readings import (
+    ApartReading,
+    Reading,
+    read_apart,
+    read_both_sides,
+    read_left,
+    read_one_side,
+)
+from bertcore.analysis.words.surprise import example_mask
+
+from ..plots.untrusted_text import plain
+from ..shell import cache, frame
+from ..shell.picture import Picture
+from ..shell.state import Field
+from . import drawing
+from .readers import Readers, name_of
+
+PLACE = Field("architecture_token", 0, url="word")
+"""Of the token that is guessed, in the tokens of the reader of both sides; 0 for an example."""
+BERT, GPT, ELMO = NAMES = ("BERT", "GPT", "ELMo")
+RULES = {
+    BERT: "Both sides, in every layer",
+    GPT: "The left alone, in every layer",
+    ELMO: "Left and right apart, joined at the end",
+}
+
+
+class Sights(NamedTuple):
+    """What the three read; a sentence where one cannot."""
+
+    both: Reading
+    left: Reading | str
+    is_twin: bool
+    """Whether the left is read by a network that was trained so."""
+    apart: ApartReading | str
+
+
+def _table(sights: Sights) -> pd.DataFrame:
+    """Return a row for each token of each network: whether the guess sees it."""
+    tables = [
+        _rows(name, reading)
+        for name, reading in (
+            (BERT, sights.both),
+            (GPT, sights.left),
+            (f"{ELMO}, left", _part(sights.apart, "left")),
+            (f"{ELMO}, right", _part(sights.apart, "right")),
+        )
+        if isinstance(reading, Reading)
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def _part(apart: ApartReading | str, side: str) -> Reading | None:
+    if isinstance(apart, str):
+        return None
+    return apart.left if side == "left" else apart.right
+
+
+def _rows(name: str, reading: Reading) -> pd.DataFrame:
+    last = reading.weights[-1, reading.reader]
+    return pd.DataFrame(
+        {
+            "network": name,
+            "token": reading.tokens,
+            "sees": reading.sees,
+            "weight_in_the_last_layer": last,
+            "is_guessed": [place == reading.position for place in range(len(reading.tokens))],
+        }
+    )
+
+
+SIGHTS = Picture(
+    name="who-sees-whom",
+    table=_table,
+    how=(
+        "Rows are tokens, columns the input and each layer's output. A line leads from a token "
+        "that is read to the vector that reads it, the darker the larger the weight, the mean over "
+        "the heads. In colour: what the guess can depend on. Point at a vector to see what it "
+        "reads; click a token to guess it."
+    ),
+    code="""
+from bertcore.analysis.words.readings import read_apart, read_both_sides, read_left, read_one_side
+
+readings = [read_both_sides(bert, trace.text_a, trace.text_b, {place})]
+{more}
+[reading.best for reading in readings]
+""",
+)
+
+
+def chosen_place(readers: Readers) -> int | None:
+    """Return the token that is guessed: the visitor's, a typed [MASK], or an example.
+
+    None where the text has no token.
+    """
+    trace, mask_id = readers.trace, readers.bert.tokenizer.mask_id
+    places = [place for place, text in enumerate(trace.text_ids) if text >= 0]
+    if not places:
+        return None
+    if PLACE.value in places:
+        return int(PLACE.value)
+    if mask_id in trace.input_ids:
+        return trace.input_ids.index(mask_id)
+    return cache.call(_example, readers.both, readers.text_a, readers.text_b)
+
+
+def show_sights(page: frame.Page, readers: Readers, place: int) -> None:
+    """Draw the three networks."""
+    sights: Sights = cache.call(_sights, readers.both, readers, place)
+    panels = [
+        drawing.reading_panel(
+            BERT, RULES[BERT], f"Checkpoint: {_name(readers)}", sights.both, "both"
+        )
+    ]
+    if isinstance(sights.left, Reading):
+        note = (
+            f"Checkpoint: {name_of(readers.left)}, trained on the next token"
+            if sights.is_twin and readers.left is not None
+            else f"The weights of {_name(readers)} with what follows hidden: not trained so"
+        )
+        knows = sights.both.token is not None
+        panels.append(
+            drawing.reading_panel(GPT, RULES[GPT], note, sights.left, "left", knows_token=knows)
+        )
+    if isinstance(sights.apart, ApartReading):
+        note = (
+            f"ELMo's rule on the weights of {_name(readers)}, which were trained on both sides: "
+            "not ELMo's LSTMs. Both guesses are multiplied."
+        )
+        panels.append(drawing.apart_panel(ELMO, RULES[ELMO], note, sights.apart))
+
+    def pick(picked: drawing.Picked) -> None:
+        found = _same_token(readers, sights, panels[picked.panel]["name"], picked.token)
+        if found is not None:
+            PLACE.put(found)
+
+    PLACE.key(default=0, low=0, high=len(readers.trace.tokens))
+    drawing.draw(drawing.message(panels), key="architectures", on_pick=pick)
+    for name, reading in ((GPT, sights.left), (ELMO, sights.apart)):
+        if isinstance(reading, str):
+            st.caption(f"**{name}** is not drawn. {plain(reading)}")
+    more = [_left_code(readers, sights, place)] if isinstance(sights.left, Reading) else []
+    if isinstance(sights.apart, ApartReading):
+        more.append(f"readings.append(read_apart(bert, trace.text_a, trace.text_b, {place}))")
+    SIGHTS.offer(
+        page, sights, setup=readers.setup, record=sights, place=place, more="\n".join(more)
+    )
+
+
+def _name(readers: Readers) -> str:
+    return name_of(readers.both)
+
+
+def _left_code(readers: Readers, sights: Sights, place: int) -> str:
+    if sights.is_twin:
+        at = _character(readers.trace, place)
+        return f"readings.append(read_left(twin, trace.text_a, trace.text_b, {at}))"
+    return f'readings.append(read_one_side(bert, trace.text_a, trace.text_b, {place}, "left"))'
+
+
+def _same_token(readers: Readers, sights: Sights, name: str, token: int) -> int | None:
+    """Return the token of the reader of both sides at the same place of the text, or None."""
+    trace = readers.trace
+    if name == GPT and sights.is_twin and readers.left is not None:
+        joined = _joined(readers.text_a, readers.text_b)
+        other = cache.trace(readers.left, joined, None)
+        if not 0 <= token < other.num_tokens or other.text_ids[token] < 0:
+            return None
+        start = other.offsets[token][0]
+        for place in range(trace.num_tokens):
+            if trace.text_ids[place] >= 0:
+                begin = trace.offsets[place][0]
+                shift = (len(readers.text_a) + 1) * trace.text_ids[place]
+                if begin + shift <= start < trace.offsets[place][1] + shift:
+                    return place
+        return None
+    return token if 0 <= token < trace.num_tokens and trace.text_ids[token] >= 0 else None
+
+
+def _joined(text_a: str, text_b: str | None) -> str:
+    """Return a pair as the running text that `read_left` reads."""
+    return text_a if text_b is None else f"{text_a} {text_b}"
+
+
+def _character(trace: Trace, place: int) -> tuple[int, int]:
+    return trace.text_ids[place], trace.offsets[place][0]
+
+
+def _example(bert: Model, text_a: str, text_b: str | None) -> int:
+    return example_mask(bert, text_a, text_b)
+
+
+def _sights(bert: Model, readers: Readers, place: int) -> Sights:
+    both = read_both_sides(bert, readers.text_a, readers.text_b, place)
+    left: Reading | str
+    apart: ApartReading | str
+    try:
+        if readers.left is None:
+            left = read_one_side(bert, readers.text_a, readers.text_b, place, "left")
+        else:
+            twin = cache.opened(readers.left)
+            at = _character(readers.trace, place)
+            left = read_left(twin, readers.text_a, readers.text_b, at)
+    except ValueError as reason:
+        left = frame.sentence_of(reason)
+    try:
+        apart = read_apart(bert, readers.text_a, readers.text_b, place)
+    except ValueError as reason:
+        apart = frame.sentence_of(reason)
+    return Sights(both, left, readers.left is not None, apart)

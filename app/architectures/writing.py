@@ -1,0 +1,283 @@
+"""Let it write: one network token by token, the other by filling a row of masks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import cache as cached
+from typing import Any, NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from bertcore.analysis.words.continuation import Continuation, continue_text
+from bertcore.analysis.words.mask_writing import MaskWriting, write_with_masks
+from bertcore.analysis.words.written import WrittenScores, score_written
+
+from ..bundle import read_bundle
+from ..papers.tables import markdown_table
+from ..plots.untrusted_text import plain
+from ..shell import cache, capabilities, frame
+from ..shell.jobs import waiting
+from ..shell.jobs.background import Progress, Work
+from ..shell.one_of import one_of
+from ..shell.picture import Picture
+from ..shell.state import Field
+from .readers import Readers, name_of
+from .sights import BERT, GPT
+
+BUNDLE = read_bundle(__file__)
+LAST_SEED = 999_999
+HALF, WHOLE = STARTS = ("its first half", "all of it")
+MOST_TOKENS = 20
+
+START = Field("written_after", HALF, STARTS)
+NUM = Field("written_tokens", 12)
+TEMPERATURE = Field("temperature", 0.0)
+SEED = Field("written_seed", 1)
+
+
+class Written(NamedTuple):
+    """What both wrote after the same text."""
+
+    before: str
+    next: Continuation | str | None
+    """A sentence where it cannot; None where there is no such checkpoint."""
+    masks: MaskWriting | str
+    scores: dict[str, WrittenScores]
+    """By network."""
+    before_tokens: tuple[str, ...]
+    """As the first one reads them."""
+
+
+class Choice(NamedTuple):
+    """How they write."""
+
+    before: str
+    num_tokens: int
+    temperature: float
+    seed: int
+
+
+def _table(written: Written) -> pd.DataFrame:
+    """Return a row for each token that was written, in the order in which it was."""
+    rows = []
+    if isinstance(written.next, Continuation):
+        rows += [
+            (GPT, step, len(written.before_tokens) + step - 1, each.token, each.probability)
+            for step, each in enumerate(written.next.written, start=1)
+        ]
+    if isinstance(written.masks, MaskWriting):
+        rows += [
+            (BERT, step, each.position, each.word, each.probability)
+            for step, each in enumerate(written.masks.steps, start=1)
+        ]
+    names = ("network", "step", "position", "token", "probability")
+    return pd.DataFrame(rows, columns=list(names))
+
+
+WRITTEN = Picture(
+    name="let-it-write",
+    table=_table,
+    how=(
+        "The darker, the surer. GPT asks for the next token only, which is what it was trained on. "
+        "BERT needs the number of words beforehand, runs over the whole text again for each, and "
+        "meets what training never showed it: a row of masks with nothing behind. Neighbours are "
+        "guessed apart, so words come twice; and no product of its guesses is the probability of "
+        "a text. Both are small networks: the way they write tells more than what they write."
+    ),
+    code="""
+from bertcore.analysis.words.mask_writing import write_with_masks
+
+before = {before!r}
+filled = write_with_masks(bert, before, {num})
+filled.text, [(step.position, step.word, step.probability) for step in filled.steps]
+{more}""",
+)
+TWIN_CODE = """
+from bertcore.analysis.words.continuation import continue_text
+from bertcore.analysis.words.written import score_written
+
+went_on = continue_text(twin, before, {num}, temperature={temperature}, seed={seed})
+went_on.text, [score_written(bert, twin, before, text) for text in (went_on.text, filled.text)]
+"""
+
+
+@cached
+def _component() -> Callable[..., Any]:
+    return st.components.v2.component("bertscope_writing", css=BUNDLE.style, js=BUNDLE.module)
+
+
+def show_writing(page: frame.Page, readers: Readers) -> None:
+    """Draw what both write after the text."""
+    if capabilities.tells_of(readers.bert, "mlm"):
+        return
+    choice = _choose(readers)
+
+    def work(progress: Progress) -> Written:
+        return write_both(readers, choice, progress)
+
+    written = waiting.result(Work(("let-it-write", readers, choice), work), "let-it-write")
+    if written is None:
+        return
+    _component()(key="writing", data=message(readers, written))
+    for name, found in ((GPT, written.next), (BERT, written.masks)):
+        if isinstance(found, str):
+            st.caption(f"**{name}** writes nothing. {plain(found)}")
+    if readers.left is None:
+        st.info(
+            "No network of next tokens is open. Choose one in the sidebar, such as GPT-2 or what "
+            "`bertscope pretrain --objective causal` makes."
+        )
+    _show_scores(written)
+    more = ""
+    if isinstance(written.next, Continuation):
+        more = TWIN_CODE.format(
+            num=choice.num_tokens, temperature=choice.temperature, seed=choice.seed
+        )
+    if isinstance(written.masks, MaskWriting):
+        WRITTEN.offer(
+            page,
+            written,
+            setup=readers.setup,
+            record=written,
+            before=choice.before,
+            num=choice.num_tokens,
+            more=more,
+        )
+
+
+def _choose(readers: Readers) -> Choice:
+    """Draw the controls."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    start = one_of("After the text:", STARTS, START, where=row, with_label=True)
+    row.slider("Tokens", 1, MOST_TOKENS, key=NUM.key(low=1, high=MOST_TOKENS), width=160)
+    temperature, seed = 0.0, 0
+    if readers.left is not None:
+        key = TEMPERATURE.key(low=0.0, high=2.0)
+        help = "0: the most probable token each time. 1: drawn from GPT's probabilities."
+        row.slider("Temperature", 0.0, 2.0, step=0.1, key=key, width=160, help=help)
+        temperature = round(TEMPERATURE.value, 1)
+        SEED.key(low=0, high=LAST_SEED)
+        if temperature:
+            seed = SEED.value
+            row.button(
+                "Draw again",
+                icon=":material/casino:",
+                on_click=lambda: SEED.put((seed + 1) % (LAST_SEED + 1)),
+            )
+    text = readers.text_a if readers.text_b is None else f"{readers.text_a} {readers.text_b}"
+    before = first_half(text) if start == HALF else text
+    return Choice(before, NUM.value, temperature, seed)
+
+
+def first_half(text: str) -> str:
+    """Return the first half of a text's words, at least one; letters where there are no spaces.
+
+    >>> first_half("The old man sat on the mat."), first_half("one")
+    ('The old man', 'one')
+    """
+    words = text.split()
+    if len(words) > 1:
+        return " ".join(words[: len(words) // 2])
+    letters = text.strip()
+    return letters[: len(letters) // 2] if len(letters) > 12 else letters
+
+
+def write_both(
+    readers: Readers,
+    choice: Choice,
+    progress: Progress = lambda fraction, stage: None,
+) -> Written:
+    """Return what both write, and what each thinks of it."""
+    bert, twin = readers.bert, None
+    went_on: Continuation | str | None = None
+    before_tokens: tuple[str, ...] = ()
+    if readers.left is not None:
+        twin = cache.opened(readers.left)
+        progress(0.05, "Writing token by token")
+        encoding = twin.tokenize(choice.before)
+        before_tokens = tuple(
+            token
+            for token, added in zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
+            if not added
+        )
+        try:
+            went_on = continue_text(
+                twin,
+                choice.before,
+                choice.num_tokens,
+                temperature=choice.temperature,
+                seed=choice.seed,
+            )
+        except ValueError as reason:
+            went_on = frame.sentence_of(reason)
+    progress(0.35, "Filling masks")
+    masks: MaskWriting | str
+    try:
+        masks = write_with_masks(bert, choice.before, choice.num_tokens)
+    except ValueError as reason:
+        masks = frame.sentence_of(reason)
+    progress(0.7, "Scoring both")
+    scores = {}
+    for name, found in ((GPT, went_on), (BERT, masks)):
+        if isinstance(found, Continuation | MaskWriting) and found.text.strip():
+            try:
+                scores[name] = score_written(bert, twin, choice.before, found.text)
+            except ValueError:  # such as a text that fills all positions; the row is left out
+                continue
+    return Written(choice.before, went_on, masks, scores, before_tokens)
+
+
+def message(readers: Readers, written: Written) -> dict[str, Any]:
+    """Return what the drawing is sent."""
+    following = masks = None
+    if isinstance(written.next, Continuation) and readers.left is not None:
+        following = {
+            "name": f"{GPT}: {name_of(readers.left)}",
+            "before": written.before_tokens,
+            "written": [asdict(each) for each in written.next.written],
+        }
+    if isinstance(written.masks, MaskWriting):
+        steps = written.masks.steps
+        masks = {
+            "name": f"{BERT}: {name_of(readers.both)}",
+            "tokens": steps[0].tokens,
+            "places": written.masks.places,
+            "steps": [
+                {
+                    "position": step.position,
+                    "word": step.word,
+                    "probability": step.probability,
+                    "weights": step.weights.round(4).tolist(),
+                }
+                for step in steps
+            ],
+        }
+    return {"next": following, "masks": masks}
+
+
+def _show_scores(written: Written) -> None:
+    """Write how repetitive both are, and what each network thinks of them."""
+    if not written.scores:
+        return
+    head: tuple[str, ...] = ("", "Different tokens", "Pairs of neighbours that stood before")
+    has_twin = any(score.perplexity is not None for score in written.scores.values())
+    if has_twin:
+        head += (f"Perplexity by {GPT}",)
+    head += (f"Pseudo-perplexity by {BERT}",)
+    rows = []
+    for name, score in written.scores.items():
+        row: tuple[str, ...] = (
+            f"**{name}** wrote",
+            f"{score.num_different} of {score.num_tokens}",
+            f"{score.num_repeated} of {score.num_pairs}",
+        )
+        if has_twin:
+            row += ("" if score.perplexity is None else f"{score.perplexity:,.1f}",)
+        rows.append((*row, f"{score.pseudo_perplexity:,.1f}"))
+    st.markdown(markdown_table(head, rows))
+    st.caption(
+        "Lower is more expected. Each network likes its own way best, and repetition is easy to "
+        "expect: low is not good. One text of this length shows no difference in quality."
+    )

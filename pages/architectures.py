@@ -1,0 +1,3 @@
+from app.architectures import page
+
+page.draw()
