@@ -42,15 +42,6 @@ from bertcore.analysis.heads.texts import (  # noqa: E402
 )
 from bertcore.analysis.patching import REGIONS, bundled_texts, patch_texts  # noqa: E402
 from bertcore.analysis.shared.collect import Sentence  # noqa: E402
-from bertcore.analysis.space.sense_layers import (  # noqa: E402
-    PairCosines,
-    WordEffect,
-    leave_one_out,
-    pair_cosines,
-    probe_accuracy,
-    word_effects,
-    word_vectors,
-)
 from bertcore.analysis.space.sense_sets import SETS  # noqa: E402
 from bertcore.checkpoints.source import labelled_file  # noqa: E402
 from bertcore.corpus import EncodeSettings, encode_corpus, open_encoded  # noqa: E402
@@ -59,6 +50,15 @@ from bertcore.corpus.search import Places, WordSenses, word_senses  # noqa: E402
 from bertcore.corpus.shipped import STORIES  # noqa: E402
 from bertcore.evaluation.intervals import Interval, bootstrap_means  # noqa: E402
 from bertcore.model import Model  # noqa: E402
+from bertcore.probes.sense_layers import (  # noqa: E402
+    PairCosines,
+    WordEffect,
+    leave_one_out,
+    pair_cosines,
+    probe_accuracy,
+    word_effects,
+    word_vectors,
+)
 from tests.support.browser.running import running_app  # noqa: E402
 from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser  # noqa: E402
 from tests.support.browser.visit import TIMEOUT_MS, Visit  # noqa: E402

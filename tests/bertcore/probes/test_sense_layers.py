@@ -9,7 +9,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from bertcore.analysis.shared.collect import Sentence
-from bertcore.analysis.space.sense_layers import (
+from bertcore.analysis.space.sense_sets import SETS
+from bertcore.evaluation.intervals import wilson_interval
+from bertcore.probes.sense_layers import (
     L2,
     leave_one_out,
     pair_cosines,
@@ -17,8 +19,6 @@ from bertcore.analysis.space.sense_layers import (
     word_effects,
     word_vectors,
 )
-from bertcore.analysis.space.sense_sets import SETS
-from bertcore.evaluation.intervals import wilson_interval
 from tests.support.tiny import tiny_bert
 
 SENTENCES = (
