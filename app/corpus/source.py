@@ -1,4 +1,4 @@
-"""The corpus of the page: the stories that ship, encoded on first use, or a folder of one's own."""
+"""The corpus that a page reads: the stories that ship, encoded on first use, or a folder."""
 
 from __future__ import annotations
 
@@ -78,8 +78,13 @@ class Opened:
         return len(self.encoded) <= EXACT_ROWS
 
 
-def choose(page: frame.Page) -> Opened | None:
+def choose(page: frame.Page, *, is_searched: bool = True) -> Opened | None:
     """Draw the choice of the corpus; return it opened, None while it is read or not named.
+
+    Args:
+        page: Of this or of another page that reads a corpus.
+        is_searched: Whether vectors of the page's checkpoint are compared with those of the corpus,
+            so that it must have encoded it.
 
     Raises:
         ValueError: If a folder holds no encoded corpus, or another checkpoint encoded it.
@@ -106,7 +111,8 @@ def choose(page: frame.Page) -> Opened | None:
         folder = ready
     manifest = about(folder) / "manifest.json"
     opened = at(manifest)
-    opened.encoded.check_model(page.bert)
+    if is_searched:
+        opened.encoded.check_model(page.bert)
     _describe(opened, chosen)
     return opened
 

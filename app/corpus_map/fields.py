@@ -9,7 +9,6 @@ from ..shell.state import Field
 METHOD_NAMES = {"pca": "PCA", "umap": "UMAP"}
 NUM_POINTS = (20_000, 50_000, 100_000, 200_000)
 
-FOLDER = Field("map_corpus", "")
 METHOD = Field("corpus_method", "pca", tuple(METHOD_NAMES))
 POINTS = Field("corpus_points", NUM_POINTS[-1], NUM_POINTS)
 COLOUR = Field("corpus_colour", "")

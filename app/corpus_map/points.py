@@ -26,7 +26,7 @@ MAX_GROUPS = 12
 """Values of a column with a colour of their own; the others share a grey."""
 OTHERS = "#A3A9B8"
 LEVELS = 256
-_OWN = ("document", "sentence", "position", "word_id", "piece", "word", "start", "end")
+_OWN = ("word", "piece", "position", "document", "sentence", "word_id", "start", "end")
 _NOT_COLOURS = ("start", "end", "word_id")
 
 

@@ -19,11 +19,11 @@ from bertcore.analysis.space.projection import METRICS, UmapSettings
 from bertcore.corpus import EncodedCorpus, open_encoded
 from bertcore.corpus.parts import about
 
-from ..access.policy import policy
+from ..corpus import source
+from ..corpus.source import Opened
 from ..layer_map.fields import ROGUE_OFF
 from ..layer_map.geometry import show_geometry
 from ..layer_map.view import Measured, measure
-from ..plots.untrusted_text import plain
 from ..shell import cache, frame
 from ..shell.jobs import waiting
 from ..shell.jobs.background import Progress, Work
@@ -33,7 +33,6 @@ from . import point_map
 from .fields import (
     COLOUR,
     FITTED,
-    FOLDER,
     METHOD,
     METHOD_NAMES,
     METRIC,
@@ -50,13 +49,6 @@ MEASURED_ROWS = 2000
 """Rows that the geometry is measured on."""
 _KEY = "corpus_point_map"
 _CHOSEN = "_corpus_chosen"
-NOT_HERE = (
-    "An encoded corpus is a folder on the server's disk, and this server opens no folders for its "
-    "visitors. Start the app on your own computer."
-)
-HOW_TO_ENCODE = (
-    "Encode a corpus with `bertscope encode CORPUS --layers 0 2 4 --out DIR`, then give DIR above."
-)
 
 
 def _arrays(found: CorpusMap) -> dict[str, NDArray[Any]]:
@@ -102,27 +94,19 @@ QUALITY = Picture(
 
 
 def show_corpus(page: frame.Page, shown: str) -> None:
-    """Draw the box for the folder, then the view "map" or "geometry" of the corpus."""
-    if policy().is_closed:
-        st.info(NOT_HERE)
-        return
-    typed = st.text_input(
-        "Folder of an encoded corpus", key=FOLDER.key(), placeholder="the DIR of bertscope encode"
-    )
-    if not typed.strip():
-        st.info(HOW_TO_ENCODE)
-        return
+    """Draw the choice of the corpus, then its view "map" or "geometry"."""
     with frame.guard():
-        corpus = open_encoded(Path(typed.strip()).expanduser())
-        facts = f"{len(corpus):,} {corpus.unit}s, layers {', '.join(map(str, corpus.layers))}"
-        st.caption(f"{facts}; encoded by {plain(Path(corpus.manifest.checkpoint).name)}")
+        corpus = source.choose(page, is_searched=False)
+        if corpus is None:
+            return
         if shown == "geometry":
             _show_geometry(page, corpus)
         else:
             _show_map(page, corpus)
 
 
-def _show_map(page: frame.Page, corpus: EncodedCorpus) -> None:
+def _show_map(page: frame.Page, opened: Opened) -> None:
+    corpus = opened.encoded
     settings, column = _choose(corpus)
     key = ("corpus-map", str(corpus.folder), _stamp(corpus), settings)
     made: Drawn | None = waiting.result(Work(key, _mapping(corpus, settings)), "corpus-map")
@@ -130,11 +114,11 @@ def _show_map(page: frame.Page, corpus: EncodedCorpus) -> None:
         return
     manifest = _manifest(corpus)
     colours = cache.of_file(colours_of, manifest, settings, column)
-    name = f"{corpus.folder} {settings!r}"
+    name = f"{source.shown_folder(opened)} {len(corpus)} {settings!r}"
     if made.map.num_left_out:
         st.caption(f"{made.map.num_left_out:,} rows are not drawn: their vectors hold NaN.")
     point_map.draw(point_map.message(made, colours, name), key=_KEY, on_selection=_choose_points)
-    values: dict[str, Any] = {"folder": str(corpus.folder), "settings": repr(settings)}
+    values: dict[str, Any] = {"folder": source.shown_folder(opened), "settings": repr(settings)}
     _show_chosen(corpus, made, name)
     MAP.offer(
         page, made.map, setup="", unit=corpus.unit, fitted=f"{made.map.num_fitted:,}", **values
@@ -238,7 +222,8 @@ def _texts(manifest: Path) -> pa.Table:
     return open_encoded(manifest.parent.parent).sentences()
 
 
-def _show_geometry(page: frame.Page, corpus: EncodedCorpus) -> None:
+def _show_geometry(page: frame.Page, opened: Opened) -> None:
+    corpus = opened.encoded
     row: DeltaGenerator = st.container(horizontal=True, key="corpus_geometry_controls")
     off = int(
         row.number_input(
@@ -263,7 +248,7 @@ def _show_geometry(page: frame.Page, corpus: EncodedCorpus) -> None:
     show_geometry(
         page,
         measured,
-        _GEOMETRY_CODE.format(folder=str(corpus.folder), most=MEASURED_ROWS, off=off),
+        _GEOMETRY_CODE.format(folder=source.shown_folder(opened), most=MEASURED_ROWS, off=off),
         corpus.manifest.hidden_size,
     )
 

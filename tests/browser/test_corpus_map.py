@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 def opened(visit: Visit, folder: Path) -> Locator:
     encoded = encode_table(folder)
-    visit.open("layer-map", map_source="corpus", map_corpus=str(encoded.folder))
+    visit.open("layer-map", map_source="corpus", corpus="folder", corpus_folder=str(encoded.folder))
     field = visit.page.get_by_role("application", name="Map of the corpus")
     expect(field).to_be_visible()
     visit.settle()

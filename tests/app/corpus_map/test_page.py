@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertcore.corpus import EncodedCorpus
+from app.corpus import source
+from bertcore.corpus import EncodedCorpus, open_encoded
 from tests.support.encoded_table import ROWS, encode_table
 from tests.support.opened import charts, ok, page_of, said, with_results
+from tests.support.tiny import tiny_bert
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +23,9 @@ def encoded(tmp_path_factory: pytest.TempPathFactory) -> EncodedCorpus:
 @pytest.fixture
 def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch, encoded: EncodedCorpus) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
-    return page_of("layer_map", map_source="corpus", map_corpus=str(encoded.folder))
+    return page_of(
+        "layer_map", map_source="corpus", corpus="folder", corpus_folder=str(encoded.folder)
+    )
 
 
 def snippets(app: AppTest) -> list[str]:
@@ -29,7 +34,7 @@ def snippets(app: AppTest) -> list[str]:
 
 def test_the_map_its_honesty_and_its_python(page: AppTest, encoded: EncodedCorpus) -> None:
     app = ok(with_results(page.run()))
-    assert f"{len(encoded):,} tokens, layers 0, 2" in said(app)
+    assert f"{len(encoded):,} tokens of" in said(app)
     assert charts(app)[0]["layout"]["title"]["text"] == "How faithful is the map?"
     assert app.selectbox(key="corpus_colour").value == "topic"
     for snippet in snippets(app):
@@ -63,10 +68,51 @@ def test_the_geometry_of_a_corpus(page: AppTest) -> None:
 
 
 def test_no_folder_and_a_wrong_one(page: AppTest, tmp_path: Path) -> None:
-    page.query_params["map_corpus"] = str(tmp_path / "![x](http://evil/x.png)")
+    page.query_params["corpus_folder"] = str(tmp_path / "![x](http://evil/x.png)")
     app = page.run()
     assert not app.exception
     assert "holds no encoded corpus" in app.error[0].value
     assert "![x](http" not in app.error[0].value
-    app.text_input(key="map_corpus").set_value("").run()
+    app.text_input(key="corpus_folder").set_value("").run()
     assert "bertscope encode" in said(ok(app))
+
+
+def test_the_stories_are_mapped_without_a_folder(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(source.CACHE, str(tmp_path))
+    monkeypatch.setattr(source, "STARTS", {"part": 0.02, "whole": 1.0})
+    page.query_params["corpus"] = "part"
+    app = ok(with_results(page.run()))
+    assert "Wind in the Willows" in said(app)
+    (place,) = tmp_path.iterdir()
+    assert charts(app)[0]["layout"]["title"]["text"] == "How faithful is the map?"
+    (snippet,) = {code for code in snippets(app) if "quality" in code}
+    scope: dict[str, object] = {}
+    exec(compile(snippet, "shown", "exec"), scope)
+    assert scope["found"].rows.tolist() == list(range(len(open_encoded(place))))  # type: ignore[attr-defined]
+    assert app.selectbox(key="corpus_colour").value == "word"
+
+
+def test_a_corpus_of_another_checkpoint_is_mapped_too(
+    page: AppTest, encoded: EncodedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tiny_bert(seed=5).save(tmp_path / "other")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(other))
+    assert f"{len(encoded):,} tokens of" in said(ok(with_results(page.run())))
+
+
+def test_a_closed_server_maps_the_stories_and_tells_no_path(
+    page: AppTest, encoded: EncodedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = replace(source.policy(), is_closed=True)
+    monkeypatch.setattr(source, "policy", lambda: closed)
+    monkeypatch.setattr(source.visits, "root", lambda: tmp_path)
+    monkeypatch.setattr(source, "STARTS", {"part": 0.02, "whole": 1.0})
+    app = ok(with_results(page.run()))
+    components = [str(element.proto) for element in app.get("bidi_component")]
+    assert components
+    shown = " ".join([said(app), *snippets(app), *components])
+    assert "Wind in the Willows" in shown
+    assert str(tmp_path) not in shown
+    assert str(encoded.folder) not in shown
