@@ -8,7 +8,9 @@ from bertcore.analysis.patching.answers import (
     word_answer,
 )
 from bertcore.analysis.patching.many import (
+    REASONS,
     REGIONS,
+    LeftOut,
     ManyPatched,
     PatchText,
     bundled_texts,
@@ -31,9 +33,11 @@ from bertcore.analysis.patching.patch import (
 __all__ = [
     "DIRECTIONS",
     "PARTS",
+    "REASONS",
     "REGIONS",
     "Answer",
     "Direction",
+    "LeftOut",
     "ManyPatched",
     "Part",
     "PatchPair",

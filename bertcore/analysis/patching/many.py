@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,11 @@ COLUMNS = ("first", "second", "word_first", "word_second")
 REGIONS = ("before", "what differs", "between", "the mask", "after")
 """Of a text: what stands before both the tokens that differ and the mask; the tokens that differ;
 what stands between any of them and the mask; the mask; the rest."""
+Reason = Literal["unaligned", "no_mask", "words", "unused", "too_close"]
+REASONS: tuple[Reason, ...] = get_args(Reason)
+"""Why a pair is left out: its versions do not align token by token, as those of unequal length do
+not; they have no mask at one place; a word is not one piece of the vocabulary; another cause; or
+the checkpoint does not tell the versions apart by LEAST_DIFFERENCE."""
 LEAST_DIFFERENCE = 1.0
 """Nats by which a pair's logit differences must be apart: of less, shares are noise."""
 
@@ -44,6 +51,19 @@ class PatchText:
     """Number of its row in the file, from 1; 0: of no file."""
 
 
+class LeftOut(NamedTuple):
+    """A pair that was not patched."""
+
+    row: int
+    """Number of its row in the file, from 1; of no file its number among the pairs."""
+    reason: Reason
+    sentence: str
+
+    def __str__(self) -> str:
+        """Return the reason with the number."""
+        return f"Pair {self.row}: {self.sentence}"
+
+
 @dataclass(frozen=True, slots=True)
 class ManyPatched:
     """Means over the pairs that the checkpoint tells apart, with 95% bootstrap intervals."""
@@ -55,8 +75,13 @@ class ManyPatched:
     difference: Interval
     """Logit difference of the first version minus that of the second; of one number."""
     num_pairs: int
-    left_out: tuple[str, ...]
-    """Why pairs were left out, a sentence each."""
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def num_left_out(self) -> dict[Reason, int]:
+        """How many pairs were left out, by REASONS; those without any are not named."""
+        counts = Counter(pair.reason for pair in self.left_out)
+        return {reason: counts[reason] for reason in REASONS if reason in counts}
 
 
 def read_texts(path: Path, *, bad_rows: BadRows | None = None) -> tuple[PatchText, ...]:
@@ -126,7 +151,7 @@ def patch_texts(
         model.require("parts")
     shares: list[NDArray[np.float32]] = []
     differences: list[float] = []
-    left_out: list[str] = []
+    left_out: list[LeftOut] = []
     for number, text in enumerate(texts):
         on_fraction(number / len(texts))
         try:
@@ -135,15 +160,16 @@ def patch_texts(
             try:
                 found = patch(model, pair, answer, part, direction, groups=groups)
             except ValueError as error:
-                raise _LeftOut(str(error)) from error
+                raise _Unusable("unused", str(error)) from error
             apart = found.first - found.second
             if apart < LEAST_DIFFERENCE:
-                raise _LeftOut(
+                raise _Unusable(
+                    "too_close",
                     f"{text.word!r} is only {apart:+.2f} nats likelier in the first version, of at "
-                    f"least {LEAST_DIFFERENCE:g}."
+                    f"least {LEAST_DIFFERENCE:g}.",
                 )
-        except _LeftOut as reason:
-            left_out.append(f"Pair {text.row or number + 1}: {reason}")
+        except _Unusable as unusable:
+            left_out.append(LeftOut(text.row or number + 1, unusable.reason, str(unusable)))
             continue
         row = found.shares.copy()
         if part != "head":
@@ -177,31 +203,35 @@ def regions(model: Model, pair: PatchPair) -> list[list[int]]:
     ]
 
 
-class _LeftOut(Exception):  # noqa: N818 - no error: the pair is counted
+class _Unusable(Exception):  # noqa: N818 - no error: the pair is counted
     """Why a pair cannot be used, as a sentence."""
+
+    def __init__(self, reason: Reason, sentence: str) -> None:
+        super().__init__(sentence)
+        self.reason = reason
 
 
 def _prepared(model: Model, text: PatchText) -> tuple[PatchPair, Answer]:
     """Return a pair and its answer.
 
     Raises:
-        _LeftOut: If the pair cannot be used.
+        _Unusable: If the pair cannot be used.
     """
     mask = model.tokenizer.mask_token
     versions = [each.replace("[MASK]", mask) for each in (text.first, text.second)]
     try:
         pair = patch_pair(model, (versions[0], None), (versions[1], None))
         if not pair.is_aligned:
-            raise _LeftOut(pair.sentence())
+            raise _Unusable("unaligned", pair.sentence())
         if not common_masks(model, pair):
-            raise _LeftOut(f"the versions have no {mask} at the same place.")
+            raise _Unusable("no_mask", f"the versions have no {mask} at the same place.")
         words = [
             _piece(model, version, word)
             for version, word in zip(versions, (text.word, text.other), strict=True)
         ]
         return pair, word_answer(model, pair, *words)
     except ValueError as error:
-        raise _LeftOut(str(error)) from error
+        raise _Unusable("unused", str(error)) from error
 
 
 def _piece(model: Model, text: str, word: str) -> str:
@@ -211,7 +241,7 @@ def _piece(model: Model, text: str, word: str) -> str:
     filled = model.tokenize(text.replace(mask, word, 1)).input_ids
     differ = [n for n, ids in enumerate(zip(masked, filled, strict=False)) if ids[0] != ids[1]]
     if len(masked) != len(filled) or len(differ) != 1:
-        raise _LeftOut(f"{word!r} is not one piece of this vocabulary.")
+        raise _Unusable("words", f"{word!r} is not one piece of this vocabulary.")
     if filled[differ[0]] == model.tokenizer.unk_id:
-        raise _LeftOut(f"{word!r} is unknown to this vocabulary.")
+        raise _Unusable("words", f"{word!r} is unknown to this vocabulary.")
     return model.tokenizer.id_to_token(filled[differ[0]])

@@ -104,9 +104,11 @@ def test_pairs_that_cannot_be_used_are_counted(bert: Bert) -> None:
     assert found.num_pairs == 1
     expected = ["do not align", "'zebra' is not one piece", "the same", "nats", "[MASK]", "unknown"]
     assert len(found.left_out) == len(expected)
-    for row, (sentence, part) in enumerate(zip(found.left_out, expected, strict=True), start=2):
-        assert sentence.startswith(f"Pair {row}: ")
-        assert part in sentence
+    for row, (pair, part) in enumerate(zip(found.left_out, expected, strict=True), start=2):
+        assert str(pair).startswith(f"Pair {row}: ")
+        assert part in pair.sentence
+    counts = {"unaligned": 1, "no_mask": 1, "words": 2, "unused": 1, "too_close": 1}
+    assert found.num_left_out == counts
     with pytest.raises(ValueError, match="no pair is left"):
         patch_texts(bert, odd)
 
