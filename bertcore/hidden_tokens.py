@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -19,6 +19,11 @@ CPU_TOKENS_PER_BATCH = 2048
 """The same on a processor, whose caches hold the activations then: a tenth faster than 8,192."""
 LOGITS_PER_CHUNK = 512
 """Positions whose vocabulary logits exist at the same time: 62 MB with 30,522 pieces."""
+
+
+Translate: TypeAlias = Callable[[Tensor], Tensor]
+"""Maps hidden states [L+1, ..., D] to what the masked-word head is to read, such as
+`TunedLens.translate`."""
 
 
 class Row(NamedTuple):
@@ -40,7 +45,11 @@ class HiddenToken(NamedTuple):
 
 @torch.inference_mode()
 def hidden_log_probabilities(
-    bert: Model, asked: Sequence[HiddenToken], *, by_layer: bool = False
+    bert: Model,
+    asked: Sequence[HiddenToken],
+    *,
+    by_layer: bool = False,
+    translate: Translate | None = None,
 ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
     """Yield the log-probabilities of tokens at hidden places, in batches of like length.
 
@@ -51,6 +60,7 @@ def hidden_log_probabilities(
         bert: With a masked-word head.
         asked: [N].
         by_layer: Read every layer's states through the masked-word head.
+        translate: Before the head reads them by layer; None: as they are.
 
     Yields:
         The numbers of those of a batch, [n], and their log-probabilities, nats: [1, n], or by layer
@@ -71,8 +81,9 @@ def hidden_log_probabilities(
         places = torch.tensor([asked[groups[i][0]].position for i in chosen], device=ids.device)
         if by_layer:
             kept = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
-            every = bert.module.read_early(bert.module.every_state(ids, segments, kept))
-            states = every[:, torch.arange(len(ids), device=ids.device), places]
+            every = bert.module.every_state(ids, segments, kept)
+            early = every[:, torch.arange(len(ids), device=ids.device), places]
+            states = bert.module.read_early(early if translate is None else translate(early))
         else:
             states = bert.module.word_states_at(ids, segments, mask, places)[None]
         found = [number for i in chosen for number in groups[i]]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
+from bertcore.analysis.tuned_lens import TunedLens
 from bertcore.finetuning.data.files import BadRows
 from bertcore.grammar import GroupAccuracy, PairScore, Scoring, TokenCounts, accuracies, score_pairs
 
@@ -20,6 +22,20 @@ from bertcore.grammar import accuracies, bundled_pairs, read_pairs, score_pairs
 {chosen}exam = score_pairs(bert, file.pairs, scoring={scoring!r}, by_layer={by_layer})
 scores = [score for part in exam for score in part]
 """
+
+
+class SavedLens(NamedTuple):
+    """A tuned lens that is kept beside a checkpoint."""
+
+    path: Path
+    shown: str
+    """The file as visitors see it."""
+    lens: TunedLens
+
+    @property
+    def stamp(self) -> tuple[str, int]:
+        """What stands for it in the key of a result."""
+        return str(self.path), self.path.stat().st_mtime_ns
 
 
 class Exam(NamedTuple):
@@ -42,10 +58,16 @@ class Exam(NamedTuple):
     @property
     def all(self) -> GroupAccuracy:
         """The accuracy on all pairs."""
-        return accuracies(self.scores, ())[0]
+        return self.all_at(-1)
+
+    def all_at(self, state: int) -> GroupAccuracy:
+        """Return the accuracy on all pairs at a layer."""
+        return accuracies(self.scores, (), state=state)[0]
 
 
-def take(side: Side, chosen: Chosen, scoring: Scoring, name: str) -> Exam | None:
+def take(
+    side: Side, chosen: Chosen, scoring: Scoring, name: str, saved: SavedLens | None = None
+) -> Exam | None:
     """Return the exam if it is taken; else draw its progress, which updates by itself.
 
     Args:
@@ -53,10 +75,13 @@ def take(side: Side, chosen: Chosen, scoring: Scoring, name: str) -> Exam | None
         chosen: The pairs.
         scoring: As for `pseudo_log_likelihoods`.
         name: Of the view; unique on the page.
+        saved: Reads the layers through it; None: through the head as it is.
 
     Raises:
         Exception: The error that ended the work.
     """
+
+    reader = side.name if saved is None else f"{side.name} through its tuned lens"
 
     def work(progress: background.Progress) -> Exam:
         bert = side.bert
@@ -71,10 +96,11 @@ def take(side: Side, chosen: Chosen, scoring: Scoring, name: str) -> Exam | None
             chosen.file.pairs,
             scoring=scoring,
             by_layer=has_layers(side),
+            translate=None if saved is None else saved.lens.translate,
             counts=counts,
             bad_rows=bad_rows,
             progress=lambda done: progress(
-                done, f"{side.name}: {done * number:,.0f} of {number:,} pairs"
+                done, f"{reader}: {done * number:,.0f} of {number:,} pairs"
             ),
         ):
             scores += part
@@ -83,7 +109,7 @@ def take(side: Side, chosen: Chosen, scoring: Scoring, name: str) -> Exam | None
         notes = [bad_rows.sentence(), _unknown(scores, side)]
         return Exam(tuple(scores), chosen.file.columns, tuple(note for note in notes if note))
 
-    key = ("grammar", side, chosen.key, scoring)
+    key = ("grammar", side, chosen.key, scoring, None if saved is None else saved.stamp)
     result: Exam | None = waiting.result(
         Work(key, work), name, stopped="Stopped. Nothing was scored."
     )

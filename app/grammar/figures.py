@@ -59,7 +59,7 @@ def accuracy_rows(result: Graded, opened: str, *, is_dark: bool) -> Figure:
         )
     _add_dots(fig, result)
     if result.by_layer is not None:
-        _add_layers(fig, result.order, result.by_layer, is_dark=is_dark)
+        _add_layers(fig, result.order, result.by_layer, col=2, is_dark=is_dark)
     names = [theme.escape(shorten(group, _LONGEST_NAME)) for group in result.order]
     names = [
         f"<b>{name}</b>" if group == opened else name
@@ -102,6 +102,57 @@ def graded_table(result: Graded) -> pd.DataFrame:
                 row |= {f"layer_{layer}": value for layer, value in layers}
             rows.append(row)
     return pd.DataFrame(rows)
+
+
+class TwoLenses(NamedTuple):
+    """Accuracies by layer through the plain lens and through the tuned one."""
+
+    groups: tuple[tuple[tuple[GroupAccuracy, ...], ...], ...]
+    """[2][L+1][G]: by lens, layer and group; the first group is all pairs."""
+
+
+LENSES = ("plain lens", "tuned lens")
+
+
+def lens_maps(result: TwoLenses, *, is_dark: bool) -> Figure:
+    """Draw the accuracy of each group at each layer, by both lenses beside each other."""
+    fig = subplots(1, 2, subplot_titles=LENSES, shared_yaxes=True, horizontal_spacing=0.03)
+    names = [group.group for group in result.groups[0][0]]
+    for col, layers in enumerate(result.groups, start=1):
+        accuracy = np.array([[group.accuracy for group in groups] for groups in layers]).T
+        _add_layers(fig, names, accuracy, col=col, is_dark=is_dark)
+    theme.plot_layout(fig, "", "layer: % right", "", ROW_PIXELS * len(names) + 92)
+    fig.update_yaxes(
+        tickvals=list(range(len(names))),
+        ticktext=[theme.escape(shorten(name, _LONGEST_NAME)) for name in names],
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
+        ticklen=0,
+    )
+    fig.update_annotations(font_size=13)
+    fig.update_layout(margin={"t": 36, "pad": 2})
+    return fig
+
+
+def lens_table(result: TwoLenses) -> pd.DataFrame:
+    """Return a row for each lens, layer and group, with its interval."""
+    return pd.DataFrame(
+        [
+            {
+                "lens": name,
+                "layer": layer,
+                "group": group.group,
+                "pairs": group.num_pairs,
+                "right": group.num_right,
+                "accuracy": group.accuracy,
+                "low": group.low,
+                "high": group.high,
+            }
+            for name, layers in zip(LENSES, result.groups, strict=True)
+            for layer, groups in enumerate(layers)
+            for group in groups
+        ]
+    )
 
 
 def _add_dots(fig: Figure, result: Graded) -> None:
@@ -155,14 +206,14 @@ def _add_dots(fig: Figure, result: Graded) -> None:
 
 
 def _add_layers(
-    fig: Figure, groups: Sequence[str], accuracy: NDArray[np.float64], *, is_dark: bool
+    fig: Figure, groups: Sequence[str], accuracy: NDArray[np.float64], *, col: int, is_dark: bool
 ) -> None:
-    """Add the map of groups and layers."""
+    """Add the map of groups and layers in a column."""
     num_groups, num_states = accuracy.shape
     fig.add_trace(
         heatmap(
             z=accuracy,
-            x=["emb.", *(str(layer) for layer in range(1, num_states))],
+            x=[str(layer) for layer in range(num_states)],
             y=list(range(num_groups)),
             zmin=0,
             zmax=1,
@@ -177,9 +228,9 @@ def _add_layers(
             ygap=1,
         ),
         row=1,
-        col=2,
+        col=col,
     )
-    fig.update_xaxes(type="category", showgrid=False, row=1, col=2)
+    fig.update_xaxes(type="category", tickangle=0, showgrid=False, row=1, col=col)
 
 
 def _describe(group: GroupAccuracy) -> str:

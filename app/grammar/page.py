@@ -8,11 +8,12 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from bertcore.grammar import SCORINGS, Scoring
+from bertcore.grammar import SCORINGS, GroupAccuracy, Scoring
 
 from ..access.policy import policy
 from ..compare.case import Side, choices, shown_name, shown_names, sides
 from ..compare.choice import open_other
+from ..masked_words import tuned_lens
 from ..plots.untrusted_text import plain
 from ..shell import capabilities, consent, frame, sidebar
 from ..shell.one_of import one_of
@@ -20,7 +21,7 @@ from ..shell.picture import Picture
 from ..shell.state import Field
 from . import PAGE, exam, sources
 from .exam import Exam
-from .figures import Graded, accuracy_rows, graded_table
+from .figures import Graded, TwoLenses, accuracy_rows, graded_table, lens_maps, lens_table
 from .pair_list import show_pairs
 from .sources import Chosen
 
@@ -44,8 +45,9 @@ HIDDEN = {
 }
 BASELINE = " Grey: what the frequency of words in the training text gets right by itself."
 BY_LAYER = (
-    " On the right, the states of each layer of {first} are read through the masked-word head, "
-    "which was trained on the last layer alone: an early layer may know more than it can say."
+    " On the right, the states of each layer of {first} (0: embeddings) are read through the "
+    "masked-word head, which was trained on the last layer alone: an early layer may know more "
+    "than it can say."
 )
 ACCURACY = Picture(
     name="grammar-accuracy",
@@ -63,6 +65,30 @@ ACCURACY = Picture(
         "    print(state, [group for group in groups if group.column == {column!r}])\n"
     ),
     needs=frozenset({"mlm"}),
+)
+
+LENSES = Picture(
+    name="grammar-lenses",
+    figure=lens_maps,
+    table=lens_table,
+    how=(
+        "The exam by layer (0: embeddings) through the masked-word head as it is, and through the "
+        "checkpoint's tuned lens, which first turns each layer's vectors towards the last layer's "
+        "answers. Over all pairs, the plain lens is ahead of chance from {plain} on, the tuned "
+        "lens from {tuned} on (95% intervals above 50%). A tuned lens is fitted to the last "
+        "layer's words, not to grammar; intervals are in the table."
+    ),
+    code=(
+        "from bertcore.analysis.tuned_lens import read_tuned_lens\n\n"
+        "tuned = read_tuned_lens(Path({path!r}), bert)\n"
+        "exam = score_pairs(\n"
+        "    bert, file.pairs, scoring={scoring!r}, by_layer=True, translate=tuned.translate\n"
+        ")\n"
+        "tuned_scores = [score for part in exam for score in part]\n"
+        "for state in range(len(scores[0].good)):\n"
+        "    print(state, [accuracies(s, (), state=state)[0] for s in (scores, tuned_scores)])\n"
+    ),
+    needs=frozenset({"lens", "mlm"}),
 )
 
 
@@ -97,6 +123,8 @@ def views(page: frame.Page, chosen: Chosen, takers: Sequence[Side], column: str)
             by_layer="" if result.by_layer is None else BY_LAYER.format(first=plain(names[0])),
         )
         capabilities.note(page, "lens")
+        if exam.has_layers(takers[0]):
+            _show_lenses(page, takers[0], chosen, scoring, taken[0], column, order, setup)
         st.selectbox(
             "Pairs of",
             [WORST, *order],
@@ -123,6 +151,61 @@ def _graded(names: Sequence[str], taken: Sequence[Exam], column: str) -> Graded:
         by_layer = np.array(columns).T
     rows = tuple(tuple(one[name] for name in order) for one in groups)
     return Graded(tuple(names), rows, by_layer)
+
+
+def _show_lenses(
+    page: frame.Page,
+    side: Side,
+    chosen: Chosen,
+    scoring: Scoring,
+    plain_exam: Exam,
+    column: str,
+    order: Sequence[str],
+    setup: str,
+) -> None:
+    """Draw both lenses beside each other, where a tuned lens is saved beside the checkpoint."""
+    path = None if side.is_untrained else tuned_lens.usable(page)
+    if path is None:
+        return
+    saved = exam.SavedLens(path, tuned_lens.shown(path), tuned_lens.opened(page, path))
+    tuned_exam = exam.take(side, chosen, scoring, "exam-tuned", saved)
+    if tuned_exam is None:
+        return
+    result = TwoLenses(
+        tuple(
+            tuple(
+                (one.all_at(state), *_in_order(one.groups(column, state=state), order))
+                for state in range(one.num_states)
+            )
+            for one in (plain_exam, tuned_exam)
+        )
+    )
+    starts = [_ahead_of_chance([layer[0] for layer in layers]) for layers in result.groups]
+    LENSES.show(
+        page,
+        result,
+        drawn={"is_dark": page.is_dark},
+        setup=setup,
+        plain=starts[0],
+        tuned=starts[1],
+        path=saved.shown,
+        scoring=scoring,
+    )
+
+
+def _in_order(groups: Sequence[GroupAccuracy], order: Sequence[str]) -> list[GroupAccuracy]:
+    named = {group.group: group for group in groups}
+    return [named[name] for name in order]
+
+
+def _ahead_of_chance(layers: Sequence[GroupAccuracy]) -> str:
+    """Return from which layer on the accuracy's interval lies above one half."""
+    start = len(layers)
+    while start and layers[start - 1].low > 0.5:
+        start -= 1
+    if start == len(layers):
+        return "no layer"
+    return f"layer {start}" if start else "the embeddings"
 
 
 def _pick() -> None:

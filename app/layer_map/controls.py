@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -136,8 +137,8 @@ def are_read(key: cache.BertKey, points: Points) -> bool:
 
 def columns() -> Iterator[DeltaGenerator]:
     """Yield places for small charts, two to a row."""
-    while True:
-        yield from st.columns(2, gap="medium")
+    for number in itertools.count():
+        yield from st.container(key=f"map_columns_{number}").columns(2, gap="medium")
 
 
 def _umap_settings(*, disabled: bool) -> UmapSettings:

@@ -75,7 +75,7 @@ def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
         tuned_lens.offer_fit(page)
         return
     other = tuned_lens.predictions(page, path, masked, positions)
-    left, right = st.columns(2, gap="medium")
+    left, right = st.container(key="lens_pair").columns(2, gap="medium")
     with left:
         st.markdown("**Plain lens**")
         LENS.show(page, lens, drawn={"whole_sentence": whole}, **values)
@@ -112,7 +112,7 @@ def show_ranks(
         RANKS.show(page, trajectories, drawn=drawn, **values)
         return
     other = tuned_lens.trajectories(page, path, masked, position, words)
-    left, right = st.columns(2, gap="medium")
+    left, right = st.container(key="ranks_pair").columns(2, gap="medium")
     with left:
         RANKS.show(page, trajectories, drawn=drawn, **values)
     with right:

@@ -14,6 +14,7 @@ from bertcore.finetuning.data.files import BadRows
 from bertcore.grammar.pairs import MinimalPair, bundled_pairs
 from bertcore.grammar.pseudo_log_likelihood import Scoring, pseudo_log_likelihoods
 from bertcore.grammar.word_frequency import TokenCounts
+from bertcore.hidden_tokens import Translate
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.tokenizer import Encoding, Tokenizer
@@ -87,6 +88,7 @@ def score_pairs(
     *,
     scoring: Scoring = "within-word",
     by_layer: bool = False,
+    translate: Translate | None = None,
     counts: TokenCounts | None = None,
     bad_rows: BadRows | None = None,
     progress: Callable[[float], None] | None = None,
@@ -96,7 +98,7 @@ def score_pairs(
     Args:
         bert: With a masked-word head.
         pairs: At least one.
-        scoring, by_layer: As for `pseudo_log_likelihoods`.
+        scoring, by_layer, translate: As for `pseudo_log_likelihoods`.
         counts: For the baseline of word frequency; None leaves it out.
         bad_rows: Collects pairs with a sentence that is too long; None refuses them.
         progress: Called with the fraction done.
@@ -124,7 +126,12 @@ def score_pairs(
 
         encodings = [encoding for _, good, bad in kept for encoding in (good, bad)]
         scores = pseudo_log_likelihoods(
-            bert, encodings, scoring=scoring, by_layer=by_layer, progress=report
+            bert,
+            encodings,
+            scoring=scoring,
+            by_layer=by_layer,
+            translate=translate,
+            progress=report,
         )
         states = np.atleast_2d(scores)  # [S, 2 N]
         yield [

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.hidden_tokens import HiddenToken, Row, hidden_log_probabilities
+from bertcore.hidden_tokens import HiddenToken, Row, Translate, hidden_log_probabilities
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
@@ -25,6 +25,7 @@ def pseudo_log_likelihoods(
     *,
     scoring: Scoring = "within-word",
     by_layer: bool = False,
+    translate: Translate | None = None,
     positions: Sequence[Sequence[int]] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> NDArray[np.float64]:
@@ -42,6 +43,8 @@ def pseudo_log_likelihoods(
             it in the same word as well.
         by_layer: Read every layer's states through the masked-word head: [L+1, N], where index 0
             is the embeddings' output. The head was trained on the last layer alone.
+        translate: What the head reads of each layer, such as `translate` of a tuned lens; None: the
+            states as they are.
         positions: The tokens of each text that are hidden and counted, such as those that two
             texts share; None: all of them.
         progress: Called with the fraction done after each batch.
@@ -69,7 +72,9 @@ def pseudo_log_likelihoods(
             for position in hidden[number]:
                 copies.append(_copy(encodings[number], position, bert.tokenizer.mask_id, scoring))
                 owners.append(number)
-        for chosen, log_p in hidden_log_probabilities(bert, copies, by_layer=by_layer):
+        for chosen, log_p in hidden_log_probabilities(
+            bert, copies, by_layer=by_layer, translate=translate
+        ):
             for layer, values in zip(scores, log_p, strict=True):
                 np.add.at(layer, [owners[i] for i in chosen], values)
             done += len(chosen)
