@@ -14,7 +14,8 @@ from ..plots.figure import Figure
 from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.picture import Picture
-from . import score_figures
+from . import grid_figures, score_figures
+from .grid_figures import Recall
 from .score_figures import MEASURES, Found, Named, report_table
 from .source import Chosen
 from .work import Probed, controlled
@@ -100,6 +101,22 @@ EXPECTED = Picture(
     code=REPORT_CODE + "reports[0].cumulative, reports[0].expected_layer\n",
 )
 
+RECALL = Picture(
+    name="probe-labels",
+    figure=grid_figures.recall_grid,
+    table=grid_figures.recall_table,
+    how=(
+        "Of the test part's words with a label, the share that gets it, by layer; in brackets how "
+        "many words that are: with few, the share hangs on some."
+    ),
+    code=REPORT_CODE
+    + """
+from bertcore.probes import label_scores
+
+found = label_scores(bert, reports[0])
+""",
+)
+
 
 def code_values(chosen: Chosen, found: list[Probed], *, alone: bool = False) -> dict[str, str]:
     """Return what fills the braces of REPORT_CODE.
@@ -151,6 +168,11 @@ def show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
         with next(cells):
             told = " ".join(_expected(one, len(named) > 1) for one in named)
             EXPECTED.show(page, named, expected=told, **values)
+    recalls = [Recall(one.name, one.by_label) for one in ready if one.by_label is not None]
+    if is_whole and recalls:
+        with next(cells) if len(recalls) == 1 else st.container():
+            alone: dict[str, Any] = code_values(chosen, found[:1], alone=True)
+            RECALL.show(page, recalls, drawn={"is_dark": page.is_dark}, **alone)
 
 
 def _expected(one: Named, with_name: bool) -> str:
@@ -163,5 +185,8 @@ def _told(report: ProbeReport) -> str:
     if score is None:
         return "Here the layers add nothing to the embeddings, so there is none."
     if math.isnan(score.low):
-        return f"Here {score.value:.1f}, but the whole gain is too small to place it."
-    return f"Here {score.value:.1f} ({score.low:.1f} to {score.high:.1f})."
+        return "Here the whole gain is too small to place it."
+    told = f"Here {score.value:.1f} ({score.low:.1f} to {score.high:.1f})"
+    if not report.layers[0].layer <= score.value <= report.layers[-1].layer:
+        return f"{told}, outside of the layers: later ones lose what lower ones gain."
+    return f"{told}."

@@ -212,6 +212,7 @@ var bundle = (() => {
   var SIDE = 4;
   var LINE = 30;
   var DEPTH_STEP = 26;
+  var MANY = 60;
   function component(mounted) {
     return mount(SentenceView, mounted, {});
   }
@@ -231,23 +232,24 @@ var bundle = (() => {
     }
   };
   function labels(data) {
-    const cells = data.words.map((word, place) => {
-      const gold = data.gold?.[place] ?? null;
-      const label = data.labels[place];
+    const cells = data.words.map((word, place2) => {
+      const gold = data.gold?.[place2] ?? null;
+      const label = data.labels[place2];
       const kind = gold === null ? "label" : gold === label ? "label right" : "label wrong";
       const name = element("b", { className: kind, textContent: legible(label), dir: "auto" });
-      name.style.setProperty("--chance", String(data.chances[place]));
+      name.style.setProperty("--chance", String(data.chances[place2]));
       const parts = [
         element("span", { className: "word", textContent: legible(word), title: legible(word), dir: "auto" }),
         name,
-        element("small", { textContent: percent(data.chances[place]) })
+        element("small", { textContent: percent(data.chances[place2]) })
       ];
       if (data.gold) parts.push(element("small", { className: "gold", textContent: gold === label ? "" : legible(gold ?? ""), dir: "auto" }));
       return element("li", {}, ...parts);
     });
     const list = element("ul", { className: "words", ariaLabel: describe(data) }, ...cells);
     const all = data.gold ? [legend(data, [["right", "as in the file"], ["wrong", "not as in the file"]])] : [];
-    return [...all, colored(list, data)];
+    const place = data.words.length > MANY ? element("div", { className: "long", tabIndex: 0, role: "region", ariaLabel: "The words; scroll down" }, list) : list;
+    return [...all, colored(place, data)];
   }
   function tree(data) {
     const gold = data.gold ?? [];

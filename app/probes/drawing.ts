@@ -20,6 +20,7 @@ const CURVE = 8; // radius of an arc's corners
 const SIDE = 4; // pixels from the middle of a word to where its arcs begin
 const LINE = 30; // height of the words
 const DEPTH_STEP = 26;
+const MANY = 60; // words beyond which their list scrolls
 
 export default function component(mounted: Mounted<Bytes>): () => void {
   return mount<Drawing, object>(SentenceView, mounted, {});
@@ -63,7 +64,10 @@ function labels(data: Labels): HTMLElement[] {
   });
   const list = element("ul", { className: "words", ariaLabel: describe(data) }, ...cells);
   const all = data.gold ? [legend(data, [["right", "as in the file"], ["wrong", "not as in the file"]])] : [];
-  return [...all, colored(list, data)];
+  // It scrolls where it is long, so that the keyboard must reach it.
+  const place = data.words.length > MANY
+    ? element("div", { className: "long", tabIndex: 0, role: "region", ariaLabel: "The words; scroll down" }, list) : list;
+  return [...all, colored(place, data)];
 }
 
 // ---- trees and depths ----

@@ -16,17 +16,23 @@ from ..compare.case import Side
 from ..plots.formats import shorten
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame
+from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
 from ..shell.state import Field
-from . import drawing, source
+from . import drawing, grid_figures, source
 from .by_layer import REPORT_CODE, code_values
+from .grid_figures import Sentence
 from .source import Chosen
 from .work import Probed
 
 LAYER = Field("probe_layer", -1)
 _TAKEN = "probe_sentence"
 """Widget: the number of a sentence of the test part."""
+
+
+VIEWS = {"one": "One layer", "all": "All layers"}
+VIEW = Field("probe_view", "one", tuple(VIEWS))
 
 
 class Shown(NamedTuple):
@@ -57,6 +63,15 @@ def _labels_table(found: WordLabels) -> pd.DataFrame:
             for number, word in enumerate(found.words)
         ]
     )
+
+
+def _grid_table(shown: list[Sentence]) -> pd.DataFrame:
+    """Return a row for each checkpoint, text, layer and word."""
+    tables = [
+        _labels_table(labels).assign(checkpoint=name, text=number)
+        for number, (name, labels) in enumerate(shown)
+    ]
+    return pd.concat(tables, ignore_index=True)
 
 
 def _edges_table(found: WordTrees) -> pd.DataFrame:
@@ -140,6 +155,24 @@ DEPTH = Picture(
 )
 
 
+ALL_LAYERS = Picture(
+    name="probe-sentence-layers",
+    figure=grid_figures.label_grid,
+    table=_grid_table,
+    how=(
+        "The label of each word by the probe of each layer, the darker the more probable. Pink, of "
+        "a sentence of the file: not as in the file.{cut}"
+    ),
+    code=REPORT_CODE
+    + """
+from bertcore.probes.live import label_words
+
+found = label_words(bert, reports[0], {text!r})
+list(zip(found.layers, found.labels))
+""",
+)
+
+
 @st.fragment
 def show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
     """Draw the sentence at one layer; runs alone when another layer is chosen."""
@@ -151,11 +184,18 @@ def _show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
     report = found[0].report
     st.header("On this sentence", anchor=False)
     row = st.container(horizontal=True, vertical_alignment="bottom", key="probe_live")
-    layers = tuple(result.layer for result in report.layers)
-    key = LAYER.key(default=report.best.layer, options=layers)
-    layer = row.select_slider("Layer", layers, key=key, width=260)
+    has_grid = chosen.task not in STRUCTURAL
+    is_grid = has_grid and one_of("Shown", VIEWS, VIEW, where=row) == "all"
+    layer = report.best.layer
+    if not is_grid:
+        layers = tuple(result.layer for result in report.layers)
+        key = LAYER.key(default=layer, options=layers)
+        layer = row.select_slider("Layer", layers, key=key, width=220)
     _choose_sentence(report, page.text_a, row)
     texts = [text for text in (_read_part(page.trace, 0), _read_part(page.trace, 1)) if text]
+    if is_grid:
+        _show_grid(page, chosen, found, texts)
+        return
     shown: list[Shown] = []
     for one in found:
         if len(found) > 1:
@@ -166,6 +206,33 @@ def _show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
                 shown.append(drawn)
     if shown:
         _offer(page, chosen, found[0], shown)
+
+
+def _show_grid(page: frame.Page, chosen: Chosen, found: list[Probed], texts: list[str]) -> None:
+    """Draw the labels by the probes of all layers."""
+    shown = []
+    try:
+        for one in found:
+            for text in texts:
+                labels = cache.call(_labels, one.side.key, one.side, one.report, text)
+                shown.append(Sentence(one.name, labels))
+    except ValueError as error:  # a tokenizer that does not tell where a word ends
+        st.info(plain(frame.sentence_of(error)))
+        return
+    if not shown:
+        return
+    most = grid_figures.MOST_WORDS
+    number = max(
+        sum(len(one.labels.words) for one in shown if one.name == each.name) for each in found
+    )
+    values: dict[str, Any] = {
+        **code_values(chosen, found[:1], alone=True),
+        "text": texts[0],
+        "cut": f" Of {number} words the first {most}." if number > most else "",
+    }
+    drawn = {"is_dark": page.is_dark}
+    record = [one.labels for one in shown]
+    ALL_LAYERS.show(page, shown, drawn=drawn, record=record, **values)
 
 
 def _draw(chosen: Chosen, one: Probed, text: str, layer: int, number: int) -> Shown | None:
@@ -237,7 +304,7 @@ def _choose_sentence(report: ProbeReport, text: str, row: Any) -> None:
             TEXT_B.put("")
 
     row.selectbox(
-        "A sentence of the test part, beside what the file says of it",
+        "A sentence of the test part",
         range(len(texts)),
         format_func=lambda number: shorten(texts[number], 90),
         key=_TAKEN,

@@ -11,11 +11,13 @@ from ..plots.untrusted_text import plain
 from ..shell import consent, frame, sidebar
 from ..shell.state import Field
 from . import PAGE, by_layer, live, source
+from .source import Chosen
 from .work import Probed, probed
 
 NOBODY = ""
 SECOND = Field("probe_with", NOBODY)
 """Source of the second checkpoint."""
+SEEN = "These sentences watched the training of `pos`: its scores are not those of new text."
 _TAKEN = "are taken, at random."
 """End of a note that says what the visitor chose."""
 TELLS = (
@@ -41,14 +43,14 @@ def draw() -> None:
     ready = [one for one in found if one is not None]
     if len(ready) < len(opened):
         frame.end_page()
-    _describe(ready)
+    _describe(chosen, ready)
     live.show(page, chosen, ready)
     with frame.guard():
         by_layer.show(page, chosen, ready)
     st.caption(TELLS)
 
 
-def _describe(found: list[Probed]) -> None:
+def _describe(chosen: Chosen, found: list[Probed]) -> None:
     """Say how many sentences and words there are, and what was left out."""
     report = found[0].report
     sentences, words = report.num_sentences, report.num_words
@@ -58,6 +60,8 @@ def _describe(found: list[Probed]) -> None:
         f"{sentences['dev']:,} to choose by, {sentences['test']:,} to test "
         f"({words['test']:,} words). {plain(' '.join(dict.fromkeys(notes)))}"
     )
+    if chosen.key == source.OWN and any(one.side.key.source == "pos" for one in found):
+        st.caption(SEEN)
 
 
 def _choose_second() -> None:

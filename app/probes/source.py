@@ -22,6 +22,8 @@ from ..shell import uploads
 from ..shell.one_of import one_of
 from ..shell.state import Field
 
+OWN = "own"
+"""Key of the treebank that ships."""
 SOURCES = {"own": "Our treebank", "file": "Your file"}
 SOURCE = Field("probe_source", "own", tuple(SOURCES))
 TASKS: dict[str, str] = {
@@ -81,7 +83,7 @@ def choose(row: DeltaGenerator) -> Chosen | None:
     )
     if source == "own":
         code = f"from bertcore.probes import bundled_data\n\ndata = bundled_data({task!r})"
-        return Chosen(task, "own", lambda: bundled_data(task), count or None, code)
+        return Chosen(task, OWN, lambda: bundled_data(task), count or None, code)
     uploaded = _uploaded()
     if uploaded is None:
         st.info(ABOUT)

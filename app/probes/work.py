@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bertcore.probes import STRUCTURAL, ProbeReport, ProbeSettings, run_probes
+from bertcore.probes import (
+    STRUCTURAL,
+    LabelScores,
+    ProbeReport,
+    ProbeSettings,
+    label_scores,
+    run_probes,
+)
 
 from ..compare.case import Side
 from ..plots.untrusted_text import plain
@@ -15,11 +22,16 @@ from .source import Chosen
 STOPPED = "Stopped. Control task, untrained network and code length are not measured."
 
 
+Found = tuple[ProbeReport, LabelScores | None]
+
+
 class Probed(NamedTuple):
     """The probes of a checkpoint."""
 
     side: Side
     report: ProbeReport
+    by_label: LabelScores | None = None
+    """None for trees, and where it is not measured yet."""
 
     @property
     def name(self) -> str:
@@ -37,8 +49,8 @@ def probed(side: Side, chosen: Chosen, place: int) -> Probed | None:
         ValueError, RuntimeError: See `run_probes`.
     """
     name = f"probes-{place}"
-    report: ProbeReport | None = waiting.result(_work(side, chosen, is_whole=False), name)
-    return None if report is None else Probed(side, report)
+    found: Found | None = waiting.result(_work(side, chosen, is_whole=False), name)
+    return None if found is None else Probed(side, *found)
 
 
 def controlled(one: Probed, chosen: Chosen, place: int) -> Probed | None:
@@ -48,10 +60,10 @@ def controlled(one: Probed, chosen: Chosen, place: int) -> Probed | None:
         ValueError, RuntimeError: See `run_probes`.
     """
     work = _work(one.side, chosen, is_whole=True)
-    report: ProbeReport | None = waiting.result(
+    found: Found | None = waiting.result(
         work, f"probe-controls-{place}", patience=0.0, stopped=STOPPED
     )
-    return None if report is None else Probed(one.side, report)
+    return None if found is None else Probed(one.side, *found)
 
 
 def _work(side: Side, chosen: Chosen, *, is_whole: bool) -> Work:
@@ -64,12 +76,20 @@ def _work(side: Side, chosen: Chosen, *, is_whole: bool) -> Work:
         cumulative=is_whole and is_linear,
     )
 
-    def run(progress: Progress) -> ProbeReport:
+    def run(progress: Progress) -> Found:
         progress(0.0, "Reading the file")
+        share = 0.95 if is_whole and is_linear else 1.0
 
         def report(fraction: float, stage: str) -> None:
-            progress(fraction, f"{plain(side.name)}: {stage}")
+            progress(share * fraction, f"{plain(side.name)}: {stage}")
 
-        return run_probes(side.bert, chosen.read(), settings, progress=report)
+        found = run_probes(side.bert, chosen.read(), settings, progress=report)
+        if share == 1:
+            return found, None
+
+        def count(fraction: float) -> None:
+            progress(share + (1 - share) * fraction, f"{plain(side.name)}: counting by label")
+
+        return found, label_scores(side.bert, found, progress=count)
 
     return Work(("probes", side.key, side.is_untrained, chosen.key, chosen.task, settings), run)

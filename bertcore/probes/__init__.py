@@ -9,6 +9,7 @@
 | `code_length.py` | the online code length |
 | `expected_layer.py` | the expected layer |
 | `scores.py` | scores with intervals over sentences |
+| `by_label.py` | recall of each label |
 | `word_run.py` | all of these for every layer |
 | `structural.py` | linear maps under which distances or norms are those of a tree |
 | `trees.py` | trees: gold, predicted, and how well they agree |
@@ -18,6 +19,7 @@
 | `live.py` | trained probes asked about a sentence |
 """
 
+from bertcore.probes.by_label import LabelScores, label_scores
 from bertcore.probes.code_length import CodeLength
 from bertcore.probes.data_sets import (
     BUNDLED,
@@ -38,6 +40,7 @@ __all__ = [
     "STRUCTURAL",
     "TASKS",
     "CodeLength",
+    "LabelScores",
     "LayerResult",
     "ProbeData",
     "ProbeReport",
@@ -46,6 +49,7 @@ __all__ = [
     "Score",
     "Task",
     "bundled_data",
+    "label_scores",
     "read_probe_data",
     "run_probes",
 ]

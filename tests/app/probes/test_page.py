@@ -8,16 +8,17 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.canvas.shared import transport
-from app.probes import by_layer, live, score_figures, source
+from app.probes import by_layer, grid_figures, live, score_figures, source
 from app.probes.drawing import labels_message, tree_message
 from app.probes.score_figures import Named
 from bertcore import Bert
-from bertcore.probes import ProbeReport, ProbeSettings, Score, Task, run_probes
+from bertcore.probes import ProbeReport, ProbeSettings, Score, Task, label_scores, run_probes
 from bertcore.probes.live import draw_trees, label_words
 from tests.support.opened import (
     button,
@@ -72,13 +73,16 @@ def test_the_scores_are_the_cores(bert: Bert) -> None:
         chart.proto.id.rpartition("figure_probe-")[2]: json.loads(chart.proto.spec)["data"]
         for chart in app.get("plotly_chart")
     }
-    assert set(by_name) == {"scores", "selectivity", "code", "expected"}
+    assert set(by_name) == {"scores", "selectivity", "code", "expected", "labels"}
     probe, control, twin = by_name["scores"]
     assert numbers(probe["y"]).tolist() == pytest.approx([r.main.value for r in report.layers])
     assert numbers(control["y"]).tolist() == pytest.approx(
         [r.control.value for r in report.layers if r.control]
     )
     assert numbers(twin["y"]).tolist() == pytest.approx([r.main.value for r in report.twin])
+    recall = label_scores(bert, report)
+    (cells,) = by_name["labels"]
+    assert cells["z"][0] == pytest.approx([row[0].value for row in recall.recall])
     (selectivity,) = by_name["selectivity"]
     assert numbers(selectivity["y"])[1] == pytest.approx(
         report.layers[1].main.value - report.layers[1].control.value  # type: ignore[union-attr]
@@ -131,6 +135,41 @@ def test_a_sentence_of_the_test_part_goes_into_the_box(bert: Bert) -> None:
     assert f"{num_right} of 5 words are as in the file" in said(app)
     app.text_area(key="text_a").set_value("Another text").run()
     assert ok(app).selectbox(key="probe_sentence").value is None
+
+
+def test_all_layers_stand_side_by_side(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grid_figures, "MOST_WORDS", 12)
+    report = report_of(bert, "pos", control=False, twin=False, code=False, cumulative=False)
+    text = report.test[0].text
+    app = ok(opened(probe_view="all", text_a=text, text_b=f"{HOSTILE} river"))
+    assert messages(app) == []
+    grid = next(c for c in app.get("plotly_chart") if "probe-sentence-layers" in c.proto.id)
+    drawn = json.loads(grid.proto.spec)["data"]
+    found = label_words(bert, report, text)
+    right, wrong_ones = (np.array(cells["text"]) for cells in drawn)
+    rows = np.where(right == "", wrong_ones, right)  # each cell is in one of them
+    assert len(rows) == 12
+    for place in range(5):
+        assert rows[place].tolist() == [labels[place] for labels in found.labels]
+    gold = found.gold or ()
+    wrong = sum(a != b for labels in found.labels for a, b in zip(labels, gold, strict=True))
+    assert wrong, "or the test sees no pink cell"
+    assert sum(cell is not None for row in drawn[1]["z"] for cell in row) == wrong
+    assert "words the first 12" in said(app)
+
+
+def test_grids_of_two_checkpoints_stand_below_each_other(bert: Bert) -> None:
+    report = report_of(bert, "pos", control=False, twin=False, code=False, cumulative=False)
+    found = label_words(bert, report, "the river went bank .")
+    shown = [grid_figures.Sentence(name, found) for name in ("a", "b<i>")]
+    drawn = grid_figures.label_grid(shown, is_dark=True)
+    (_, first), (_, second) = (drawn.domain(row, 1) for row in (1, 2))
+    assert second[1] < first[0]
+    assert "b&lt;i&gt;" in json.dumps(drawn.settings)
+    recall = label_scores(bert, report)
+    both = [grid_figures.Recall(name, recall) for name in ("a", "b")]
+    assert len(grid_figures.recall_grid(both).traces) == 2
+    assert len(grid_figures.recall_table(both)) == 2 * 3 * len(recall.labels)
 
 
 def test_entities_of_a_conll_file() -> None:
@@ -203,7 +242,7 @@ def test_a_text_without_a_word_is_not_drawn(text: str) -> None:
     app = ok(opened(text_a=text))
     assert messages(app) == []
     assert "Nothing in this text is a word" in said(app)
-    assert len(charts(app)) == 4
+    assert len(charts(app)) == 5
 
 
 def test_a_file_is_asked_for_and_kept() -> None:
@@ -229,7 +268,7 @@ def test_the_first_visit_shows_the_scores_before_their_controls(
     assert len(json.loads(scores.proto.spec)["data"]) == 1
     assert button(app, "Stop")
     ok(with_results(app))
-    assert len(app.get("plotly_chart")) == 4
+    assert len(app.get("plotly_chart")) == 5
 
 
 def test_what_is_sent_holds_every_word_and_edge(bert: Bert) -> None:
@@ -267,7 +306,8 @@ def test_the_tables_hold_every_number(bert: Bert) -> None:
 
 def test_the_expected_layer_is_told(bert: Bert) -> None:
     report = report_of(bert, "pos", twin=False, code=False)
-    told = by_layer._told(replace(report, expected_layer=Score(2.5, 1.25, 3.75)))
-    assert told == "Here 2.5 (1.2 to 3.8)."
+    told = by_layer._told(replace(report, expected_layer=Score(1.5, 1.25, 2.75)))
+    assert told == "Here 1.5 (1.2 to 2.8)."
+    assert "outside" in by_layer._told(replace(report, expected_layer=Score(-1.5, -3, 2.5)))
     assert "too small" in by_layer._told(replace(report, expected_layer=Score(2.5, nan, nan)))
     assert "none" in by_layer._told(replace(report, expected_layer=None))
