@@ -248,7 +248,7 @@ var bundle = (() => {
     });
     const list = element("ul", { className: "words", ariaLabel: describe(data) }, ...cells);
     const all = data.gold ? [legend(data, [["right", "as in the file"], ["wrong", "not as in the file"]])] : [];
-    const place = data.words.length > MANY ? element("div", { className: "long", tabIndex: 0, role: "region", ariaLabel: "The words; scroll down" }, list) : list;
+    const place = data.words.length > MANY ? element("div", { className: "long", tabIndex: 0, role: "group", ariaLabel: "The words; scroll down" }, list) : list;
     return [...all, colored(place, data)];
   }
   function tree(data) {
@@ -327,7 +327,7 @@ var bundle = (() => {
     return node;
   }
   function scroller(picture, data) {
-    return colored(element("div", { className: "scroller", tabIndex: 0, role: "region", ariaLabel: "The sentence; scroll sideways where it is long" }, picture), data);
+    return colored(element("div", { className: "scroller", tabIndex: 0, role: "group", ariaLabel: "The sentence; scroll sideways where it is long" }, picture), data);
   }
   function colored(node, { colors }) {
     for (const [name, value] of Object.entries(colors)) node.style.setProperty(`--${name}`, value);

@@ -66,7 +66,7 @@ function labels(data: Labels): HTMLElement[] {
   const all = data.gold ? [legend(data, [["right", "as in the file"], ["wrong", "not as in the file"]])] : [];
   // It scrolls where it is long, so that the keyboard must reach it.
   const place = data.words.length > MANY
-    ? element("div", { className: "long", tabIndex: 0, role: "region", ariaLabel: "The words; scroll down" }, list) : list;
+    ? element("div", { className: "long", tabIndex: 0, role: "group", ariaLabel: "The words; scroll down" }, list) : list;
   return [...all, colored(place, data)];
 }
 
@@ -159,7 +159,7 @@ function shape(name: string, properties: Record<string, string | number>): SVGEl
 }
 
 function scroller(picture: SVGElement, data: Drawing): HTMLElement {
-  return colored(element("div", { className: "scroller", tabIndex: 0, role: "region", ariaLabel: "The sentence; scroll sideways where it is long" }, picture), data);
+  return colored(element("div", { className: "scroller", tabIndex: 0, role: "group", ariaLabel: "The sentence; scroll sideways where it is long" }, picture), data);
 }
 
 function colored(node: HTMLElement, { colors }: Drawing): HTMLElement {
