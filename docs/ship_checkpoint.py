@@ -1,11 +1,11 @@
 """Put a checkpoint among those that ship: word vectors as float16, float32 answers for a test.
 
-    python docs/ship_checkpoint.py FOLDER NAME      # NAME: default, sentiment or pos
+    python docs/ship_checkpoint.py FOLDER NAME      # NAME: one of SHIPPED
 
 Copies config.json, the tokenizer, the weights, and what tells of the training text or the
 fine-tuning (its files without their folders). The card (README.md) and the labelled file are
-written by hand. Of `default` the word vectors are float16, which are a third of it. The fine-tuned
-ones are float16 as a whole, which changes a probability by more: the tests say by how much.
+written by hand. Of `default` the word vectors are float16, which are a third of it. The others are
+float16 as a whole, which changes a probability by more: the tests say by how much.
 """
 
 import json
@@ -20,6 +20,7 @@ from safetensors.torch import load_file, save_file
 
 from bertcore import load
 from bertcore.analysis.attribution import answer, task_input
+from bertcore.bert import with_parts
 from bertcore.checkpoints.source import DEFAULT, SHIPPED
 from bertcore.finetuning.model import open_task_model
 
@@ -34,7 +35,7 @@ TEXTS = (
     ("Service was slow and the [MASK] arrived cold!", "We will be back next week."),
     ("Photosynthesis takes place in the [MASK] of plants.", "Plants need light and water."),
 )
-"""Each pair is answered; text A alone by a fine-tuned checkpoint."""
+"""Each pair is answered; text A alone by a fine-tuned checkpoint, text B by a causal one."""
 WORD_VECTORS = "bert.embeddings.word_embeddings.weight"
 COPIED = (
     "config.json",
@@ -56,6 +57,12 @@ def answers_of(source: str | Path) -> dict[str, NDArray[np.float32]]:
             answers[f"words {number}"] = words.numpy()[:, :2000]
             follows = bert.next_sentence(*pair)
             answers[f"pair {number}"] = np.float32([follows.is_next, follows.not_next])
+        return answers
+    if "next" in bert.capabilities:
+        for number, (_, text) in enumerate(TEXTS):
+            states = bert.word_states(bert.tokenize(text))[1:-2]  # each after two tokens or more
+            logits = with_parts(bert).module.next_logits(states).detach()
+            answers[f"next {number}"] = logits.softmax(-1).numpy()[:, :500]
         return answers
     model = open_task_model(source, bert=bert)
     for number, (text, _) in enumerate(TEXTS):

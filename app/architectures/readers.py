@@ -6,13 +6,11 @@ from typing import NamedTuple
 
 from bertcore import Model, Trace
 from bertcore.analysis.words.readings import why_not_both_sides
-from bertcore.checkpoints.source import DEFAULT, SHIPPED
+from bertcore.checkpoints.source import CAUSAL, DEFAULT, SHIPPED
 
 from ..plots.formats import shorten
 from ..shell import cache, frame, sidebar
 
-CAUSAL = "causal"
-"""The twin of `default` that predicts the next token."""
 _LONGEST_NAME = 28
 
 

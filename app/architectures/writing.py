@@ -278,6 +278,6 @@ def _show_scores(written: Written) -> None:
         rows.append((*row, f"{score.pseudo_perplexity:,.1f}"))
     st.markdown(markdown_table(head, rows))
     st.caption(
-        "Lower is more expected. Each network likes its own way best, and repetition is easy to "
-        "expect: low is not good. One text of this length shows no difference in quality."
+        "Lower is more expected, and repetition is easy to expect: low is not good. One text of "
+        "this length shows no difference in quality."
     )

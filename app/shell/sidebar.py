@@ -33,6 +33,7 @@ SHIPPED_NAMES = {
     "default": "default (ships with BertScope)",
     "sentiment": "sentiment (default, fine-tuned: positive or negative)",
     "pos": "pos (default, fine-tuned: parts of speech)",
+    "causal": "causal (default's twin: predicts the next token)",
 }
 """What the checkpoints that ship are called in lists."""
 MAX_LOCAL = 50

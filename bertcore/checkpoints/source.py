@@ -21,7 +21,9 @@ DEFAULT = "default"
 """The pretrained checkpoint that ships with BertScope."""
 FINE_TUNED = ("sentiment", "pos")
 """What was fine-tuned from it and ships too: a classifier of reviews, a tagger of words."""
-SHIPPED = {name: Path(__file__).parent / name for name in (DEFAULT, *FINE_TUNED)}
+CAUSAL = "causal"
+"""Its twin, trained on from its weights to predict the next token from those before it."""
+SHIPPED = {name: Path(__file__).parent / name for name in (DEFAULT, *FINE_TUNED, CAUSAL)}
 """The folders of the checkpoints that ship, by the name that opens them."""
 
 

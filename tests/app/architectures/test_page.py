@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app.architectures import drawing, sights, writing
 from app.architectures.leak import before
 from app.architectures.page import LEAKS, POSITIONS, TABLE, WRITES
-from app.architectures.readers import CAUSAL, Readers
+from app.architectures.readers import Readers
 from app.shell import cache
 from bertcore import load
 from bertcore.analysis.space.position_table import position_tables
@@ -29,7 +31,7 @@ from bertcore.analysis.words.readings import (
     read_one_side,
 )
 from bertcore.analysis.words.written import score_written
-from bertcore.checkpoints.source import SHIPPED
+from bertcore.checkpoints.source import CAUSAL, SHIPPED
 from bertcore.network import ALL_HEADS
 from bertcore.papers import read_papers
 from tests.support.opened import (
@@ -61,9 +63,10 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture
-def open_page(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> Any:
+def open_page(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Return what runs the page on a checkpoint, with the tiny ones in place of those that ship."""
     monkeypatch.setitem(SHIPPED, "default", folders["bert"])
+    st.cache_resource.clear()  # what ships is kept by its name
 
     def opened(name: str, *, twin: bool = True, **query: str) -> AppTest:
         if twin:
@@ -75,7 +78,8 @@ def open_page(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> Any:
         app.query_params.update({"text_a": TEXT, **query})
         return ok(with_results(app.run()))
 
-    return opened
+    yield opened
+    st.cache_resource.clear()
 
 
 def sent(app: AppTest, key: str) -> dict[str, Any]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+import torch
 from safetensors.numpy import load_file
 
-from bertcore.checkpoints.source import DEFAULT, SHIPPED, labelled_file
+from bertcore import load
+from bertcore.analysis.words.next_words import predict_next
+from bertcore.checkpoints.source import CAUSAL, DEFAULT, FINE_TUNED, SHIPPED, labelled_file
 
 ROOT = Path(__file__).parents[3]
-TOLERANCE = {"default": 1e-3, "sentiment": 2e-3, "pos": 2e-3}
+TOLERANCE = {"default": 1e-3, "sentiment": 2e-3, "pos": 2e-3, "causal": 2e-3}
 """Largest difference of a probability."""
-MOST_BYTES = 70_000_000
+MOST_BYTES = 85_000_000
 """Of all weights that ship."""
 
 
@@ -51,12 +55,34 @@ def test_each_has_a_card_that_names_its_data_and_licence(name: str) -> None:
 
 
 def test_fine_tuned_ones_come_with_their_dev_data() -> None:
-    for name in SHIPPED:
-        if name != DEFAULT:
-            assert labelled_file(name).stat().st_size > 10_000
+    for name in FINE_TUNED:
+        assert labelled_file(name).stat().st_size > 10_000
 
 
 def test_weights_stay_small() -> None:
     files = [path for folder in SHIPPED.values() for path in folder.glob("*.safetensors")]
     assert len(files) == len(SHIPPED)
     assert sum(path.stat().st_size for path in files) < MOST_BYTES
+
+
+def test_the_twin_has_the_shape_and_the_vocabulary_of_the_default() -> None:
+    default, twin = (load(SHIPPED[name], device="cpu") for name in (DEFAULT, CAUSAL))
+    assert replace(twin.config, is_decoder=False) == default.config
+    assert twin.tokenizer.vocab == default.tokenizer.vocab
+    assert "next" in twin.capabilities
+    assert not {"mlm", "nsp"} & twin.capabilities
+
+
+@pytest.mark.parity
+def test_the_twin_opens_in_transformers() -> None:
+    transformers = pytest.importorskip("transformers")
+    model, found = transformers.BertLMHeadModel.from_pretrained(
+        SHIPPED[CAUSAL], output_loading_info=True, dtype=torch.float32
+    )
+    assert not found["missing_keys"]
+    assert not found["unexpected_keys"]
+    ids = load(SHIPPED[CAUSAL], device="cpu").tokenize("The cat sat on the").input_ids[:-1]
+    with torch.inference_mode():
+        theirs = model.eval()(torch.tensor([ids])).logits[0, -1].softmax(-1)
+    ours = predict_next(load(SHIPPED[CAUSAL], device="cpu"), "The cat sat on the", top_k=3)
+    assert ours.probabilities[0].tolist() == pytest.approx(theirs.topk(3).values.tolist(), abs=1e-5)
