@@ -43,10 +43,9 @@ SCORES = Picture(
     table=report_table,
     how=(
         "Of the test part, by a probe of each layer; lines: 95% intervals over sentences. Layer 0 "
-        "is known before a word meets its neighbours; the dashed lines need no vectors. An "
-        "untrained network of the same shape tells words apart too, and a probe learns random "
-        "labels of words by heart (control task, Hewitt and Liang 2019): only what is above both "
-        "was learned by the network."
+        "is known before a word meets its neighbours; the grey lines need no vectors. What lies "
+        "above an untrained network of the same shape came by training; what the control task "
+        "reaches, random labels by word, a probe learns by heart (Hewitt and Liang 2019)."
     ),
     code=REPORT_CODE + "[(one.layer, one.main) for one in reports[0].layers]\n",
 )
