@@ -143,14 +143,13 @@ def _compare(
 def _choose(audit: GroupAudit) -> Shown:
     """Draw the choice of a measure, and of a label where it is of one."""
     measures = list(dict.fromkeys(rates.measure for rates in audit.rates))
-    row = st.container(horizontal=True, vertical_alignment="center")
     names = {one: {**METRIC_NAMES, **SHORT_NAMES}.get(one, one) for one in measures}
-    measure = one_of("Measure", names, MEASURE, default=measures[0], where=row)
+    measure = one_of("Measure", names, MEASURE, default=measures[0])
     of_measure = {rates.label: rates for rates in audit.rates if rates.measure == measure}
     labels = [label for label in of_measure if label is not None]
     if not labels:
         return Shown(audit, of_measure[None])
-    label = row.selectbox(
+    label = st.selectbox(
         "Label",
         labels,
         format_func=shorten_middle,
@@ -180,14 +179,24 @@ def _show_gaps(audit: GroupAudit) -> None:
             "in 20 would be."
         )
     column = st.column_config
-    form = "%.3f" if gaps[0].measure in MEANS else "percent"
-    numbers = ("value", "low", "high", "chance")
+    are_means = gaps[0].measure in MEANS
+    numbers = ["value", "low", "high", "chance"]
+    table = gap_table(gaps)
+    if not are_means:
+        table[numbers] *= 100
+    if table["label"].isna().all():
+        del table["label"]
+    form = "%.3f" if are_means else "%.1f%%"
     st.dataframe(
-        gap_table(gaps),
+        table.fillna({"label": ""}),
         hide_index=True,
         width="stretch",
         height=min(320, 38 + 35 * len(gaps)),
-        column_config={name: column.NumberColumn(format=form) for name in numbers},
+        column_config={
+            **{name: column.NumberColumn(format=form, width=62) for name in numbers},
+            "label": column.TextColumn(width=70),
+            "beyond chance": column.CheckboxColumn("beyond", width=62),
+        },
     )
 
 
