@@ -159,7 +159,7 @@ var bundle = (() => {
       this.svg.addEventListener("keydown", (event) => this.key(event));
       this.root = element(
         "section",
-        { className: "panel", "data-name": panel.name },
+        { className: this.showsPaths ? "panel paths" : "panel", "data-name": panel.name },
         element("h2", { textContent: panel.name }),
         element("p", { className: "rule", textContent: panel.rule }),
         this.svg,

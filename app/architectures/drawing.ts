@@ -53,7 +53,7 @@ class Network {
     this.svg.addEventListener("pointerleave", () => this.point(null));
     this.svg.addEventListener("click", (event) => this.click(event));
     this.svg.addEventListener("keydown", (event) => this.key(event));
-    this.root = element("section", { className: "panel", "data-name": panel.name },
+    this.root = element("section", { className: this.showsPaths ? "panel paths" : "panel", "data-name": panel.name },
       element("h2", { textContent: panel.name }),
       element("p", { className: "rule", textContent: panel.rule }),
       this.svg, this.status, this.answers(),
