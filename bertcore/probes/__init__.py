@@ -17,7 +17,7 @@
 | `report.py` | settings and results |
 | `run.py` | all of it for a checkpoint and its untrained twin |
 | `live.py` | trained probes asked about a sentence |
-| `sense_layers.py` | two senses of one word: at which layer they are told apart, and by which words |
+| `sense_layers.py` | two senses of one word: at which layer they part, and by which words |
 """
 
 from bertcore.probes.by_label import LabelScores, label_scores
