@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from bertcore.distillation.losses import attended, attention_loss, hidden_loss
 from bertcore.network import Network
-from bertcore.network.attention import attention_scores
+from bertcore.network.attention import attention_scores, cast_mask
 from bertcore.network.encoder import collect_into
 
 
@@ -47,7 +47,7 @@ def run_with_states(
         scores = attention_scores(queries, keys)
         states.scores.append(scores)
         if mask is not None:
-            scores = scores + mask.to(scores.dtype)
+            scores = scores + cast_mask(mask, scores.dtype)
         return F.dropout(torch.softmax(scores, dim=-1), dropout) @ values
 
     network.run_layers(hidden, mask, attend, after=collect_into(states.hidden))

@@ -56,6 +56,15 @@ class AttentionBuffers(NamedTuple):
     """[B, H, T, K]"""
 
 
+def cast_mask(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return an additive mask in another floating-point format, finite there too.
+
+    float32's lowest number is -inf in bfloat16, and a query that may look nowhere, as a padded one
+    far from the text under a window, would get NaN for its weights.
+    """
+    return mask.clamp(min=torch.finfo(dtype).min).to(dtype)
+
+
 def attention_scores(queries: Tensor, keys: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return queries . keys / sqrt(K), [..., H, T, T], from queries and keys [..., H, T, K].
 
@@ -146,7 +155,7 @@ def attention_in_products(
     """
     scores = attention_scores(queries, keys)
     if mask is not None:
-        scores = scores + mask.to(scores.dtype)
+        scores = scores + cast_mask(mask, scores.dtype)
     weights = F.dropout(torch.softmax(scores, dim=-1), dropout)
     return weights @ values
 

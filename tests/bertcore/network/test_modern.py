@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,13 @@ from transformers.models.modernbert.modeling_modernbert import (
 from bertcore import load
 from bertcore.analysis.space.rotary import rotations
 from bertcore.modern_config import ModernBertConfig
+from bertcore.network import Network
+from bertcore.network.attention import (
+    AttentionFunction,
+    attention_fused,
+    attention_in_products,
+)
+from bertcore.network.initialize import initialize
 from bertcore.network.modern import rotate, rotation_angles, window_mask
 from bertcore.shapes import shape_from_hf, shape_of
 from tests.support.tiny import tiny_bert
@@ -77,6 +85,29 @@ def test_nothing_beyond_the_window_has_weight(tmp_path: Path) -> None:
         assert (trace.attentions[layer][:, near] > 0).all()
     for layer in (0, 3):
         assert (trace.attentions[layer] > 0).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("attention", [attention_in_products, attention_fused])
+def test_padding_beyond_the_window_stays_finite(
+    attention: AttentionFunction, dtype: torch.dtype
+) -> None:
+    """A padded token farther from the text than the window reaches may look nowhere."""
+    shape = shape_of("modernbert", vocab_size=100, num_hidden_layers=4, hidden_size=64)
+    assert isinstance(shape, ModernBertConfig)
+    shape = replace(shape, local_attention=16)
+    network = initialize(Network(shape), torch.Generator().manual_seed(0))
+    ids = torch.randint(5, 100, (2, 64), generator=torch.Generator().manual_seed(3))
+    mask = torch.ones(2, 64, dtype=torch.bool)
+    mask[1, 20:] = False  # tokens 29 on see none of the text
+    with torch.autocast("cpu", torch.bfloat16, enabled=dtype == torch.bfloat16):
+        hidden = network(ids, None, mask, attention=attention)
+        alone = network(ids[1:, :20], attention=attention)
+    assert hidden.isfinite().all()
+    torch.testing.assert_close(hidden[1, :20], alone[0], atol=2e-2, rtol=2e-2)
+    hidden[mask].square().mean().backward()
+    for name, weight in network.named_parameters():
+        assert weight.grad is None or weight.grad.isfinite().all(), name
 
 
 def test_both_generations_of_field_names_are_read() -> None:
