@@ -24,6 +24,7 @@ from bertcore.grammar import (
     read_pairs,
     score_pairs,
 )
+from bertcore.grammar.exam import TIE
 
 FINE_TUNED = "sentiment"
 COLUMNS = ("checkpoint", "our 200 pairs", "BLiMP, within-word", "BLiMP, single masks", "ties")
@@ -100,7 +101,8 @@ def _baseline(own: Sequence[MinimalPair], blimp: Sequence[MinimalPair]) -> tuple
     for pairs in (own, blimp):
         right = sum(
             counts.log_likelihood(bert.tokenize(pair.good))
-            > counts.log_likelihood(bert.tokenize(pair.bad))
+            - counts.log_likelihood(bert.tokenize(pair.bad))
+            > TIE
             for pair in pairs
         )
         cells.append(f"{100 * right / len(pairs):.1f}" if pairs else "–")
