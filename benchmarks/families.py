@@ -52,11 +52,11 @@ def run() -> str:
             )
         )
     number = finetune_tasks.OPTIONS.num_seeds
+    seeds = "one seed" if number == 1 else f"median of {number} seeds"
     return "\n\n".join(
         [
             f"{OPTIONS.layers} layers of {OPTIONS.hidden}, pretrained for {OPTIONS.minutes:g} "
-            f"minutes of one core each; SST-2 dev after {SST2_SAMPLE:,} sentences, median of "
-            f"{number} seeds, percent.",
+            f"minutes of one core each; SST-2 dev after {SST2_SAMPLE:,} sentences, {seeds}, percent.",
             tables.markdown(
                 ("family", "objective", "opens as", "steps", "tokens", "SST-2 dev"), rows
             ),
