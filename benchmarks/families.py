@@ -56,7 +56,8 @@ def run() -> str:
     return "\n\n".join(
         [
             f"{OPTIONS.layers} layers of {OPTIONS.hidden}, pretrained for {OPTIONS.minutes:g} "
-            f"minutes of one core each; SST-2 dev after {SST2_SAMPLE:,} sentences, {seeds}, percent.",
+            f"minutes of one core each; SST-2 dev after {SST2_SAMPLE:,} sentences, {seeds}, "
+            "percent.",
             tables.markdown(
                 ("family", "objective", "opens as", "steps", "tokens", "SST-2 dev"), rows
             ),
