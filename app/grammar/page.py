@@ -10,12 +10,11 @@ import streamlit as st
 
 from bertcore.grammar import SCORINGS, GroupAccuracy, Scoring
 
-from ..access.policy import policy
-from ..compare.case import Side, choices, shown_name, shown_names, sides
-from ..compare.choice import open_other
+from ..compare.case import Side, choices
+from ..compare.second import NOBODY, choose_second, open_second
 from ..masked_words import tuned_lens
 from ..plots.untrusted_text import plain
-from ..shell import capabilities, consent, frame, sidebar
+from ..shell import capabilities, frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
@@ -25,7 +24,6 @@ from .figures import Graded, TwoLenses, accuracy_rows, graded_table, lens_maps, 
 from .pair_list import show_pairs
 from .sources import Chosen
 
-NOBODY = ""
 SECOND = Field("grammar_with", NOBODY)
 """Source of the second checkpoint."""
 SCORING: Field[str] = Field("grammar_scoring", SCORINGS[0], SCORINGS)
@@ -230,43 +228,10 @@ def _show_totals(names: Sequence[str], taken: Sequence[Exam]) -> None:
         st.caption(plain(note))
 
 
-def _choose_second() -> None:
-    """Draw the choice of another checkpoint."""
-    options = list(dict.fromkeys([NOBODY, *choices(), SECOND.value]))
-    names = shown_names([source for source in options if source != NOBODY])
-    st.selectbox(
-        "Compare with",
-        options,
-        key=SECOND.key(),
-        accept_new_options=not policy().is_closed,
-        format_func=lambda source: (
-            "no other checkpoint" if source == NOBODY else names.get(source) or shown_name(source)
-        ),
-        on_change=lambda: consent.allow(SECOND.value),
-        help=(
-            f"{sidebar.how_to_choose()} Two moments of a run are its folders checkpoints/step-N."
-        ),
-        width=210,
-    )
-
-
 def _open_both(page: frame.Page) -> list[Side]:
-    """Return the page's checkpoint, and the other if there is one, whose fetching may be drawn."""
-    chosen = SECOND.value.strip()
-    if chosen in (NOBODY, page.bert_key.source):
-        own, _ = sides(page, page.bert_key.source)
-        return [own]
-    with frame.guard(stop=True):
-        own, other = sides(page, chosen)
-    open_other(other, _put_second)
-    if capabilities.tells_of(other.bert, "mlm"):
-        return [own]
-    return [own, other]
-
-
-def _put_second(source: str) -> None:
-    consent.allow(source)
-    SECOND.put(source)
+    """Return the page's checkpoint, and the other if there is one that fills in masked words."""
+    own, *others = open_second(page, SECOND)
+    return [own, *(one for one in others if not capabilities.tells_of(one.bert, "mlm"))]
 
 
 def draw() -> None:
@@ -279,7 +244,7 @@ def draw() -> None:
     with row:
         one_of("Hidden with a piece", SCORING_NAMES, SCORING, with_label=True)
         column = "" if chosen is None else sources.choose_column(chosen.file)
-        _choose_second()
+        choose_second("Compare with", SECOND, choices(), width=210)
     takers = _open_both(page)
     if chosen is None:
         st.caption(sources.ABOUT_FILES)

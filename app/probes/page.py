@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ..access.policy import policy
-from ..compare.case import UNTRAINED, Side, choices, shown_name, shown_names, sides
-from ..compare.choice import open_other
+from ..compare.case import UNTRAINED, choices
+from ..compare.second import NOBODY, choose_second, open_second
 from ..plots.untrusted_text import plain
-from ..shell import consent, frame, sidebar
+from ..shell import frame
 from ..shell.state import Field
 from . import PAGE, by_layer, live, source
 from .source import Chosen
 from .work import Probed, probed
 
-NOBODY = ""
 SECOND = Field("probe_with", NOBODY)
 """Source of the second checkpoint."""
 SEEN = "These sentences watched the training of `pos`: its scores are not those of new text."
@@ -33,8 +31,10 @@ def draw() -> None:
     with frame.guard(stop=True):
         chosen = source.choose(row)
     with row:
-        _choose_second()
-    opened = _open_both(page)
+        choose_second(
+            "Beside it", SECOND, [one for one in choices() if one != UNTRAINED], width=200
+        )
+    opened = open_second(page, SECOND)
     if chosen is None:
         frame.end_page()
     with frame.guard(stop=True):
@@ -62,41 +62,3 @@ def _describe(chosen: Chosen, found: list[Probed]) -> None:
     )
     if chosen.key == source.OWN and any(one.side.key.source == "pos" for one in found):
         st.caption(SEEN)
-
-
-def _choose_second() -> None:
-    """Draw the choice of another checkpoint."""
-    offered = [one for one in choices() if one != UNTRAINED]
-    options = list(dict.fromkeys([NOBODY, *offered, SECOND.value]))
-    names = shown_names([source for source in options if source != NOBODY])
-    st.selectbox(
-        "Beside it",
-        options,
-        key=SECOND.key(),
-        accept_new_options=not policy().is_closed,
-        format_func=lambda source: (
-            "no other checkpoint" if source == NOBODY else names.get(source) or shown_name(source)
-        ),
-        on_change=lambda: consent.allow(SECOND.value),
-        help=(
-            f"{sidebar.how_to_choose()} Two moments of a run are its folders checkpoints/step-N."
-        ),
-        width=200,
-    )
-
-
-def _open_both(page: frame.Page) -> list[Side]:
-    """Return the page's checkpoint, and the other if there is one, whose fetching may be drawn."""
-    chosen = SECOND.value.strip()
-    own, _ = sides(page, page.bert_key.source)
-    if chosen in (NOBODY, page.bert_key.source):
-        return [own]
-    with frame.guard(stop=True):
-        own, other = sides(page, chosen)
-    open_other(other, _put_second)
-    return [own, other]
-
-
-def _put_second(source: str) -> None:
-    consent.allow(source)
-    SECOND.put(source)
