@@ -28,10 +28,12 @@ from benchmarks import (
     pretrain_loss,
     pretrain_memory,
     probes,
+    scale,
     search,
     splitter,
     task_heads,
     trace,
+    tuned_lens,
     visitors,
 )
 
@@ -49,7 +51,9 @@ BENCHMARKS = {
     "patching": patching.run,
     "minimal_pairs": minimal_pairs.run,
     "exam": exam.run,
+    "tuned_lens": tuned_lens.run,
     "encode": encode.run,
+    "scale": scale.run,
     "probes": probes.run,
     "search": search.run,
     "corpus_map": corpus_map.run,
@@ -134,6 +138,10 @@ def main() -> None:
     probed, probes_group = probes.OPTIONS, parser.add_argument_group("probes")
     probes_group.add_argument("--probe-checkpoint", default=probed.checkpoint)
     probes_group.add_argument("--probe-sentences", type=int, help="default: all")
+    lens_group = parser.add_argument_group("tuned_lens")
+    lens_group.add_argument("--lens-steps", type=int, default=tuned_lens.OPTIONS.steps)
+    scale_group = parser.add_argument_group("scale")
+    scale_group.add_argument("--scale-tokens", type=int, default=scale.OPTIONS.tokens)
     search_group, found = parser.add_argument_group("search"), search.OPTIONS
     search_group.add_argument("--search-tokens", type=int, default=found.tokens)
     search_group.add_argument("--search-queries", type=int, default=found.queries)
@@ -144,6 +152,7 @@ def main() -> None:
     before.penalty, before.items = chosen.bias_penalty, chosen.bias_items
     before.loop_items, before.tuned = chosen.bias_loop, chosen.bias_tuned
     encoded.sentences, encoded.rounds = chosen.encode_sentences, chosen.encode_rounds
+    tuned_lens.OPTIONS.steps, scale.OPTIONS.tokens = chosen.lens_steps, chosen.scale_tokens
     found.tokens, found.queries = chosen.search_tokens, chosen.search_queries
     equal.corpus, equal.valid = tuple(chosen.objective_corpus), chosen.objective_valid
     equal.runs, equal.only = chosen.objective_runs, tuple(chosen.objective_only)

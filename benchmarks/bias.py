@@ -127,11 +127,12 @@ def run() -> str:
     parts = [tables.markdown(columns, rows)]
     if options.tuned:
         specs = [spec for spec in SPECS if spec.name in SETS]
+        num_seeds = finetune_tasks.OPTIONS.num_seeds
+        seeds = "one seed" if num_seeds == 1 else f"{num_seeds} seeds, medians"
         heads = (f"{spec.name} ({' / '.join(spec.metrics)})" for spec in specs)
         tuned = [(name, *(objectives_figure(name, spec) for spec in specs)) for name in names]
         parts += [
-            f"Fine-tuned with {finetune_tasks.OPTIONS.num_seeds} seeds, medians; SST-2 from "
-            f"{SST2_SAMPLE:,} sentences.",
+            f"Fine-tuned with {seeds}; SST-2 from {SST2_SAMPLE:,} sentences.",
             tables.markdown(("checkpoint", *heads), tuned),
         ]
     return "\n\n".join([_about(), *parts, speed_table()])

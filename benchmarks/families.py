@@ -7,6 +7,7 @@ from pretraining to a classifier, with networks of one size. The options are tho
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks import finetune_tasks, tables
@@ -33,7 +34,9 @@ def run() -> str:
         raise ValueError(
             "families needs --objective-corpus FILE ..., --objective-valid FILE, --tasks FOLDER."
         )
-    (spec,) = (spec for spec in SPECS if spec.name == "SST-2")
+    (spec,) = (
+        replace(spec, more={"sample": SST2_SAMPLE}) for spec in SPECS if spec.name == "SST-2"
+    )
     rows = []
     for variant in FAMILIES:
         if OPTIONS.only and variant.name not in OPTIONS.only:

@@ -50,7 +50,7 @@ def run() -> str:
     """Return the table of both ways to search."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        corpus = _write(place / "corpus.txt", OPTIONS.tokens)
+        corpus = write_stories(place / "corpus.txt", OPTIONS.tokens)
         bert = load("default", device="cpu")
         encode_corpus(bert, corpus, place / "out", _SETTINGS)
         encoded = open_encoded(place / "out")
@@ -115,7 +115,7 @@ def _verdict(seconds: list[float], recall: float) -> str:
     return "reached" if reached else "missed"
 
 
-def _write(path: Path, num_tokens: int) -> Path:
+def write_stories(path: Path, num_tokens: int) -> Path:
     """Write the stories over and over; each time two sentences of them make one line."""
     with lzma.open(STORIES, "rt", encoding="utf-8") as file:
         sentences = [one for line in file for one in split_sentences(line.strip()) if one]

@@ -299,7 +299,8 @@ def _grouped(bert: Model, texts: Sequence[str]) -> WordSenses:
         corpus = Path(name) / "banks.txt"
         corpus.write_text("\n".join(texts) + "\n", encoding="utf-8")
         layers = tuple(range(bert.config.num_hidden_layers + 1))
-        settings = EncodeSettings(layers=layers, split=False)
+        # bfloat16 rounds differently on each kind of processor, and near ties of groups turn.
+        settings = EncodeSettings(layers=layers, split=False, dtype="float32")
         encode_corpus(bert, corpus, Path(name) / "vectors", settings)
         return word_senses(Places(open_encoded(Path(name) / "vectors")), "bank", layers)
 

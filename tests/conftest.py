@@ -27,7 +27,11 @@ import torch
 
 from tests.support.imports import imports_of
 
-UMAP_FILES = ("app/layer_map/test_page.py", "bertcore/analysis/space/test_projection.py")
+UMAP_FILES = (
+    "app/layer_map/test_page.py",
+    "bertcore/analysis/space/test_neighbour_embedding.py",
+    "bertcore/analysis/space/test_projection.py",
+)
 """Run in one process, since each process compiles UMAP for half a minute."""
 LONG = ("slow", "browser")
 """Marks of the tests whose files begin first."""
@@ -47,6 +51,7 @@ SLOW_FILES = (
     "bertcore/others/",  # open every architecture of transformers
     "app/layer_map/",  # compile UMAP
     "bertcore/analysis/space/test_projection",
+    "bertcore/analysis/space/test_neighbour_embedding",
     "test_docs",  # run the guides
 )
 """So is a file whose path in tests/ begins with one of these, and each test marked `slow`."""

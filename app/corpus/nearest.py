@@ -10,6 +10,7 @@ import streamlit as st
 
 from bertcore import Model
 from bertcore.corpus.search import Neighbours, Query, neighbours, query_of
+from bertcore.corpus.search.places import tag_shares
 
 from ..plots.figure import Figure
 from ..plots.special_tokens import own_markdown
@@ -63,6 +64,22 @@ NEAREST = Picture(
     + """index = open_index(encoded, {layer})
 found = neighbours(index, Places(encoded), query, {layer}, {num}, own_text={own!r})
 found.hits, found.same_word, found.same_before, found.same_after
+""",
+)
+TAGS = Picture(
+    name="nearest-tags",
+    figure=lambda drawn: nearest_figures.tag_bars(drawn.found),
+    table=_hits,
+    how=(
+        "Tags that the corpus's file gives the words of the {num} nearest tokens at layer {layer}; "
+        "*none*: the file has none there. Where one tag fills the bar, these vectors tell it."
+    ),
+    code=_CODE
+    + """from bertcore.corpus.search.places import tag_shares
+
+index = open_index(encoded, {layer})
+found = neighbours(index, Places(encoded), query, {layer}, {num}, own_text={own!r})
+tag_shares(found.hits)
 """,
 )
 BY_LAYER = Picture(
@@ -138,6 +155,9 @@ def _show(page: frame.Page, corpus: Opened) -> None:
     what = plain(f"“{query.word}”")
     st.header(own_markdown(f"What they share with {what}", page.marks), anchor=False)
     NEAREST.show(page, drawn, record=found, **values)
+    if tag_shares(found.hits):
+        st.header("How they are tagged", anchor=False)
+        TAGS.show(page, drawn, record=found, **values)
     if len(by_layer) > 1:
         st.header("By layer", anchor=False)
         fig = nearest_figures.layer_lines(by_layer, layer)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from bertcore.corpus.search import Neighbours, Query
-from bertcore.corpus.search.places import shares
+from bertcore.corpus.search.places import shares, tag_shares
 
 from ..plots import theme
 from ..plots.figure import Figure, scatter, subplots
@@ -52,38 +52,60 @@ def share_bars(found: Neighbours, query: Query) -> Figure:
     own = (query.word, query.before, query.after)
     parts = share_rows(found)
     for col, (part, word) in enumerate(zip(parts, own, strict=True), start=1):
-        names = [theme.escape(name) for name, _ in part]
-        values = [value for _, value in part]
         is_own = [bool(word) and name.casefold() == word.casefold() for name, _ in part]
-        fig.add(
-            "bar",
-            row=1,
-            col=col,
-            x=values,
-            y=list(range(len(part))),
-            orientation="h",
-            text=[percent(value) for value in values],
-            textposition="outside",
-            cliponaxis=False,
-            marker={"color": [theme.ACCENT if own else theme.SEGMENT_A for own in is_own]},
-            customdata=names,
-            hovertemplate="%{customdata}: %{x:.0%}<extra></extra>",
-            showlegend=False,
-        )
-        fig.update_yaxes(
-            row=1,
-            col=col,
-            tickmode="array",
-            tickvals=list(range(len(part))),
-            ticktext=[theme.escape(shorten(name, _LONGEST)) for name, _ in part],
-            range=[MOST_WORDS + 0.6, -0.6],
-            automargin=True,
-            showgrid=False,
-            tickfont={"size": 13},
-        )
-        fig.update_xaxes(row=1, col=col, visible=False, range=[0, 1.25 * max(values, default=1)])
+        _bars(fig, col, part, [theme.ACCENT if own else theme.SEGMENT_A for own in is_own])
     fig.update_layout(height=264, margin={"l": 8, "r": 8, "t": 36, "b": 8})
     return fig
+
+
+def tag_bars(found: Neighbours) -> Figure:
+    """Draw which tags the words of the nearest tokens have: part of speech, relation, entity.
+
+    Args:
+        found: From a corpus whose words have tags.
+    """
+    parts = tag_shares(found.hits)
+    fig = subplots(1, len(parts), subplot_titles=list(parts), horizontal_spacing=0.17)
+    for col, listed in enumerate(parts.values(), start=1):
+        part = [(share.word, share.num / len(found.hits)) for share in listed[:MOST_WORDS]]
+        if len(listed) > MOST_WORDS:
+            rest = sum(share.num for share in listed[MOST_WORDS:])
+            part.append((f"{len(listed) - MOST_WORDS} others", rest / len(found.hits)))
+        _bars(fig, col, part, [theme.SEGMENT_A] * len(part))
+    fig.update_layout(height=264, margin={"l": 8, "r": 8, "t": 36, "b": 8})
+    return fig
+
+
+def _bars(fig: Figure, col: int, part: Sequence[tuple[str, float]], colours: list[str]) -> None:
+    """Draw names with their shares as bars, one under the other."""
+    values = [value for _, value in part]
+    fig.add(
+        "bar",
+        row=1,
+        col=col,
+        x=values,
+        y=list(range(len(part))),
+        orientation="h",
+        text=[percent(value) for value in values],
+        textposition="outside",
+        cliponaxis=False,
+        marker={"color": colours},
+        customdata=[theme.escape(name) for name, _ in part],
+        hovertemplate="%{customdata}: %{x:.0%}<extra></extra>",
+        showlegend=False,
+    )
+    fig.update_yaxes(
+        row=1,
+        col=col,
+        tickmode="array",
+        tickvals=list(range(len(part))),
+        ticktext=[theme.escape(shorten(name, _LONGEST)) for name, _ in part],
+        range=[MOST_WORDS + 0.6, -0.6],
+        automargin=True,
+        showgrid=False,
+        tickfont={"size": 13},
+    )
+    fig.update_xaxes(row=1, col=col, visible=False, range=[0, 1.25 * max(values, default=1)])
 
 
 def layer_lines(by_layer: Sequence[Neighbours], layer: int) -> Figure:
@@ -140,6 +162,7 @@ def hit_table(found: Neighbours) -> pd.DataFrame:
                 "sentence": hit.sentence,
                 "position": hit.position,
                 "row": hit.row,
+                **hit.tags,
             }
             for hit in found.hits
         ]

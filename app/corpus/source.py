@@ -35,12 +35,17 @@ TOKENS = 215_000
 """Of the stories, about; a checkpoint's own pieces may be more."""
 MOST_BYTES = 800e6
 """Of the vectors of all layers; of a larger checkpoint fewer sentences are read."""
+SCANNED_ROWS = 2_000_000
+"""Rows up to which a layer without an index is searched all the same, by comparing every one: less
+than a second at a million, while an index takes minutes to build."""
 MOST_KEPT = 4
 """Encodings of the stories; the longest unused are deleted."""
 _VERSION = 1
 """Of the stories and of how they are read."""
 _RECENT_SECONDS = 600
 """Since its last use, in which an encoding may be on somebody's page."""
+_INDEXED = "_layers_to_index"
+"""Session state: folders and layers of which this visitor wants an index."""
 _LEFT_SECONDS = 86_400
 """Age of what a killed process left."""
 
@@ -118,30 +123,73 @@ def choose(page: frame.Page, *, is_searched: bool = True) -> Opened | None:
 
 
 def is_ready(opened: Opened, layer: int) -> bool:
-    """Return whether a layer can be searched; until then draw the progress of its index.
+    """Return whether a layer can be searched; until then draw the progress of what it needs.
+
+    Up to SCANNED_ROWS that is its vectors as one file, and an index is offered; above, an index.
 
     Raises:
         ValueError: See `bertcore.corpus.search.build_graph`.
+        OSError: If a file cannot be written.
     """
     encoded = opened.encoded
-    if opened.is_small or (index_folder(encoded, layer) / "about.json").is_file():
+    if opened.is_small or _has_index(opened, layer):
         return True
+    if len(encoded) > SCANNED_ROWS:
+        return _built(opened, layer)
+
+    def read(progress: Progress) -> bool:
+        progress(0.1, f"Reading the vectors of layer {layer}")
+        encoded.vectors(layer)
+        return True
+
+    key = ("corpus-vectors", hashable(opened), layer)
+    if waiting.result(Work(key, read), "corpus-vectors") is None:
+        return False
+    if (str(encoded.folder), layer) in st.session_state.get(_INDEXED, ()):
+        with frame.guard():
+            _built(opened, layer)
+        return True
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.caption(f"Every row is compared: layer {layer} has no index.", width="content")
+    row.button(
+        "Build an index",
+        key="build_corpus_index",
+        on_click=_want_index,
+        args=(str(encoded.folder), layer),
+        icon=":material/account_tree:",
+        help="Takes some minutes for a million rows, and answers faster. It is kept beside the "
+        "corpus.",
+    )
+    return True
+
+
+def _want_index(folder: str, layer: int) -> None:
+    wanted = st.session_state.get(_INDEXED, frozenset())
+    st.session_state[_INDEXED] = wanted | {(folder, layer)}
+
+
+def _built(opened: Opened, layer: int) -> bool:
+    """Return whether the index of a layer is built; draw the progress until then."""
 
     def work(progress: Progress) -> bool:
-        build_graph(encoded, layer, on_progress=progress)
+        build_graph(opened.encoded, layer, on_progress=progress)
         return True
 
-    key = ("corpus-index", str(encoded.folder), layer)
+    key = ("corpus-index", str(opened.encoded.folder), layer)
     return waiting.result(Work(key, work), "corpus-index") is not None
 
 
+def _has_index(opened: Opened, layer: int) -> bool:
+    return (index_folder(opened.encoded, layer) / "about.json").is_file()
+
+
 def index_of(opened: Opened, layer: int) -> VectorIndex:
-    """Return what a layer that is ready is searched with.
+    """Return what a layer that is ready is searched with: every row, or its index.
 
     Raises:
         ValueError: If its index was made by another checkpoint or from another corpus.
     """
-    if opened.is_small:
+    if opened.is_small or not _has_index(opened, layer):
         exact: VectorIndex = cache.of_file(_exact, opened.manifest, layer)
         return exact
     about_file = index_folder(opened.encoded, layer) / "about.json"

@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bertcore.analysis.space.atlas import sentences_of
 from bertcore.analysis.space.corpus_map import CorpusMap, CorpusMapSettings, corpus_map
 from bertcore.analysis.space.geometry import NUM_ROGUE, without_rogue
-from bertcore.analysis.space.projection import METRICS, UmapSettings
+from bertcore.analysis.space.projection import METHODS, method_of
 from bertcore.corpus import EncodedCorpus, open_encoded
 from bertcore.corpus.parts import about
 
@@ -23,6 +23,7 @@ from ..corpus import source
 from ..corpus.source import Opened
 from ..layer_map.fields import ROGUE_OFF
 from ..layer_map.geometry import show_geometry
+from ..layer_map.parameters import choose_parameters
 from ..layer_map.view import Measured, measure
 from ..shell import cache, frame
 from ..shell.jobs import waiting
@@ -34,13 +35,9 @@ from .fields import (
     COLOUR,
     FITTED,
     METHOD,
-    METHOD_NAMES,
-    METRIC,
-    MIN_DIST,
-    NEIGHBORS,
     NUM_POINTS,
+    PARAMETERS,
     POINTS,
-    SEED,
 )
 from .points import Drawn, colour_columns, colours_of, drawn
 from .quality_figures import quality_curve, quality_table
@@ -61,6 +58,7 @@ def _arrays(found: CorpusMap) -> dict[str, NDArray[Any]]:
 
 _CODE = """
 from bertcore.analysis.space.corpus_map import CorpusMapSettings, corpus_map
+from bertcore.analysis.space.neighbour_embedding import PacmapSettings, TsneSettings
 from bertcore.analysis.space.projection import UmapSettings
 from bertcore.corpus import open_encoded
 
@@ -139,7 +137,7 @@ def _mapping(corpus: EncodedCorpus, settings: CorpusMapSettings) -> Any:
 def _choose(corpus: EncodedCorpus) -> tuple[CorpusMapSettings, str]:
     """Draw the row of controls; return the settings of the map and the column of the colours."""
     row = st.container(horizontal=True, vertical_alignment="bottom", key="corpus_controls")
-    method = one_of("Method", METHOD_NAMES, METHOD, where=row, with_label=True)
+    method = one_of("Method", METHODS, METHOD, where=row, with_label=True)
     num_points = row.selectbox(
         "Points, at most",
         NUM_POINTS,
@@ -157,7 +155,6 @@ def _choose(corpus: EncodedCorpus) -> tuple[CorpusMapSettings, str]:
 
 
 def _more(where: Any, corpus: EncodedCorpus, method: str, num_points: int) -> CorpusMapSettings:
-    off = method != "umap"
     fitted = where.number_input(
         "Points that the map is fitted to, over all layers",
         100,
@@ -165,22 +162,14 @@ def _more(where: Any, corpus: EncodedCorpus, method: str, num_points: int) -> Co
         step=1000,
         key=FITTED.key(low=100, high=50_000),
     )
-    neighbours = where.slider(
-        "n_neighbors", 2, 100, key=NEIGHBORS.key(low=2, high=100), disabled=off
-    )
-    distance = where.slider("min_dist", 0.0, 1.0, key=MIN_DIST.key(low=0.0, high=1.0), disabled=off)
-    metric = where.selectbox("metric", METRICS, key=METRIC.key())
-    seed = where.number_input("seed", 0, 2**31, key=SEED.key(low=0, high=2**31))
-    umap = UmapSettings(
-        n_neighbors=int(neighbours), min_dist=float(distance), metric=metric, seed=int(seed)
-    )
+    parameters = choose_parameters(where, method, PARAMETERS)
     return CorpusMapSettings(
         layers=corpus.layers,
         method=method,
         num_points=num_points,
         num_fitted=int(fitted),
-        umap=umap,
-        seed=int(seed),
+        seed=parameters.seed,
+        **{method_of(parameters): parameters},  # type: ignore[arg-type]
     )
 
 

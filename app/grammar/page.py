@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from bertcore.grammar import SCORINGS, GroupAccuracy, Scoring
+from bertcore.grammar import SCORINGS, GroupAccuracy, Scoring, reads_from_left
 
 from ..compare.case import Side, choices
 from ..compare.second import NOBODY, choose_second, open_second
@@ -32,6 +32,11 @@ WORST = ""
 """In place of a group's name: the one that the checkpoint fails most."""
 GROUP = Field("grammar_group", WORST)
 
+PSEUDO = (
+    "its pseudo-log-likelihood: each piece is hidden in turn, {hidden}, and the log-probabilities "
+    "are summed"
+)
+FROM_LEFT = "its log-likelihood: the log-probabilities of its pieces, each from those before it"
 HIDDEN = {
     "within-word": (
         "with the pieces after it in its word, which would give it away (Kauf and Ivanova 2023)"
@@ -52,8 +57,7 @@ ACCURACY = Picture(
     figure=accuracy_rows,
     table=graded_table,
     how=(
-        "A sentence's score is its pseudo-log-likelihood: each piece is hidden in turn, {hidden}, "
-        "and the log-probabilities are summed. A pair is right if its good sentence scores higher; "
+        "A sentence's score is {scored}. A pair is right if its good sentence scores higher; "
         "a tie is wrong. Lines are 95% intervals (Wilson), dashed is chance: click a point to see "
         "its pairs.{baseline}{by_layer}"
     ),
@@ -62,7 +66,6 @@ ACCURACY = Picture(
         "    groups = accuracies(scores, file.columns, state=state)\n"
         "    print(state, [group for group in groups if group.column == {column!r}])\n"
     ),
-    needs=frozenset({"mlm"}),
 )
 
 LENSES = Picture(
@@ -116,7 +119,7 @@ def views(page: frame.Page, chosen: Chosen, takers: Sequence[Side], column: str)
             setup=setup,
             on_select=_pick,
             column=column,
-            hidden=HIDDEN[scoring],
+            scored=_scored(takers, scoring),
             baseline=BASELINE if has_baseline else "",
             by_layer="" if result.by_layer is None else BY_LAYER.format(first=plain(names[0])),
         )
@@ -191,6 +194,17 @@ def _show_lenses(
     )
 
 
+def _scored(takers: Sequence[Side], scoring: Scoring) -> str:
+    """Return how the sentences are scored by one or two checkpoints."""
+    ways = {
+        one: FROM_LEFT if reads_from_left(one.bert) else PSEUDO.format(hidden=HIDDEN[scoring])
+        for one in takers
+    }
+    if len(set(ways.values())) == 1:
+        return ways[takers[0]]
+    return "; ".join(f"for {plain(one.name)} {way}" for one, way in ways.items())
+
+
 def _in_order(groups: Sequence[GroupAccuracy], order: Sequence[str]) -> list[GroupAccuracy]:
     named = {group.group: group for group in groups}
     return [named[name] for name in order]
@@ -229,20 +243,28 @@ def _show_totals(names: Sequence[str], taken: Sequence[Exam]) -> None:
 
 
 def _open_both(page: frame.Page) -> list[Side]:
-    """Return the page's checkpoint, and the other if there is one that fills in masked words."""
+    """Return the page's checkpoint, and the other if there is one that can score sentences."""
     own, *others = open_second(page, SECOND)
-    return [own, *(one for one in others if not capabilities.tells_of(one.bert, "mlm"))]
+    return [own, *(one for one in others if _can_take(one))]
+
+
+def _can_take(side: Side) -> bool:
+    """Return whether a checkpoint can score sentences; if not, say why."""
+    return reads_from_left(side.bert) or not capabilities.tells_of(side.bert, "mlm")
 
 
 def draw() -> None:
     """Draw the page."""
     page = frame.begin(PAGE, needs_text=False)
-    capabilities.needs(page, "mlm")
+    is_causal = reads_from_left(page.bert)
+    if not is_causal:
+        capabilities.needs(page, "mlm")
     row = st.container(horizontal=True, vertical_alignment="bottom", key="grammar_choice")
     with row, frame.guard(stop=True):
         chosen = sources.choose()
     with row:
-        one_of("Hidden with a piece", SCORING_NAMES, SCORING, with_label=True)
+        if not is_causal or SECOND.value != NOBODY:
+            one_of("Hidden with a piece", SCORING_NAMES, SCORING, with_label=True)
         column = "" if chosen is None else sources.choose_column(chosen.file)
         choose_second("Compare with", SECOND, choices(), width=210)
     takers = _open_both(page)

@@ -36,9 +36,8 @@ PAIRS = Picture(
     name="grammar-pairs",
     table=pair_table,
     how=(
-        "How much more probable the good sentence is, in nats of pseudo-log-likelihood: below 0 "
-        "the model prefers the bad one, 0 is a tie, which counts as wrong. *open* shows the two "
-        "on Minimal pair."
+        "How much more probable the good sentence is, in nats: below 0 the model prefers the bad "
+        "one, 0 is a tie, which counts as wrong. *open* shows the two on Minimal pair."
     ),
     code="""
 group = [score for score in scores if {group!r} in score.pair.groups]

@@ -1,4 +1,4 @@
-"""The controls of the layer map: points, method, colours, search, and UMAP's progress."""
+"""The controls of the layer map: points, method, colours, search, and a map's progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.shared.collect import Sentence, VectorTable
 from bertcore.analysis.space.geometry import NUM_ROGUE
-from bertcore.analysis.space.projection import METRICS, LayerMap, UmapSettings
+from bertcore.analysis.space.neighbour_embedding import check_installed
+from bertcore.analysis.space.projection import METHODS, LayerMap
 
 from ..shell import cache
 from ..shell.jobs import waiting
@@ -26,22 +27,18 @@ from .fields import (
     HIDE_SPECIAL,
     LEVEL_LAYERS,
     METHOD,
-    METHOD_NAMES,
+    PARAMETERS,
     ROGUE_OFF,
     SPACE,
     SPACE_NAMES,
-    UMAP_METRIC,
-    UMAP_MIN_DIST,
-    UMAP_NEIGHBORS,
-    UMAP_SEED,
     UNIT,
     WORD,
 )
+from .parameters import choose_parameters
 from .points import COLOUR_BY
-from .view import UNITS, Points, View, matches, reading_work, umap_work
+from .view import UNITS, Points, View, embedding_work, matches, reading_work
 
 MANY_SENTENCES = 50
-LARGEST_SEED = 2**31
 
 
 def choose_points(sentences: Sequence[Sentence]) -> Points:
@@ -57,14 +54,14 @@ def choose_points(sentences: Sequence[Sentence]) -> Points:
 def choose_view(sentences: Sequence[Sentence]) -> tuple[Points, View, str]:
     """Draw the row of controls; return which points are drawn, how, and what colours them."""
     row = st.container(horizontal=True, vertical_alignment="bottom", key="map_controls")
-    unit = _select(row, "Points", UNIT, UNITS, 150)
+    unit = _select(row, "Points", UNIT, UNITS, 135)
     word = _word(row, unit)
     dims = int(one_of("View", {"2": "2-D", "3": "3-D"}, DIMS, where=row, with_label=True))
-    method = one_of("Method", METHOD_NAMES, METHOD, where=row, with_label=True)
+    method = one_of("Method", METHODS, METHOD, where=row, with_label=True)
     colours = {name: name for name in COLOUR_BY}
     if not any(sentence.label for sentence in sentences):
         colours.pop("label")
-    colour = _select(row, "Colour by", COLOUR, colours, 120)
+    colour = _select(row, "Colour by", COLOUR, colours, 115)
     with row.popover("More", icon=":material/tune:"):
         space = one_of("Layers", SPACE_NAMES, SPACE, with_label=True)
         hide = st.toggle("Hide special tokens", key=HIDE_SPECIAL.key())
@@ -75,7 +72,7 @@ def choose_view(sentences: Sequence[Sentence]) -> tuple[Points, View, str]:
             help="Off: one map for all also shows how mean and size change from layer to layer.",
         )
         off = _rogue_off(st)
-        settings = _umap_settings(disabled=method != "umap")
+        settings = choose_parameters(st, method, PARAMETERS)
     points = Points(tuple(sentences), unit, word if unit == "word" else "", hide, off)
     return points, View(dims, method, space, level, settings), colour
 
@@ -84,7 +81,7 @@ def _word(row: DeltaGenerator, unit: str) -> str:
     typed: str = row.text_input(
         "The word" if unit == "word" else "Find a word",
         key=WORD.key(),
-        width=120,
+        width=110,
         placeholder="bank",
     )
     return typed.strip()
@@ -110,22 +107,32 @@ def searched(table: VectorTable, points: Points) -> NDArray[np.bool_]:
     return matches(table, word)
 
 
-def umap_when_ready(key: cache.BertKey, points: Points, view: View) -> LayerMap | None:
-    """Return the UMAP map if it is ready; else draw its progress, which updates by itself.
+def map_when_ready(key: cache.BertKey, points: Points, view: View) -> LayerMap | None:
+    """Return the map by UMAP, t-SNE or PaCMAP if it is ready; else draw its progress.
+
+    The progress updates by itself.
 
     Raises:
-        Exception: The error that stopped UMAP.
+        ValueError: If the package of the method is not installed.
+        Exception: The error that stopped the map.
     """
-    work = umap_work(key, points, view)
+    check_installed(view.method)
+    name = METHODS[view.method]
+
+    def say(job: Job) -> str:
+        first = ""
+        if job.fraction_done < 0.3:
+            first = " The first one on this server takes up to a minute."
+        return f"{name}. {job.stage}.{first} Until then this is the PCA map."
+
     result: LayerMap | None = waiting.result(
-        work, "umap", patience=0.0, stopped="UMAP was stopped: this is the PCA map.", say=_say
+        embedding_work(key, points, view),
+        "layer-map",
+        patience=0.0,
+        stopped=f"{name} was stopped: this is the PCA map.",
+        say=say,
     )
     return result
-
-
-def _say(job: Job) -> str:
-    first = " The first one on this server takes up to a minute." if job.fraction_done < 0.3 else ""
-    return f"UMAP. {job.stage}.{first} Until then this is the PCA map."
 
 
 def are_read(key: cache.BertKey, points: Points) -> bool:
@@ -139,39 +146,6 @@ def columns() -> Iterator[DeltaGenerator]:
     """Yield places for small charts, two to a row."""
     for number in itertools.count():
         yield from st.container(key=f"map_columns_{number}").columns(2, gap="medium")
-
-
-def _umap_settings(*, disabled: bool) -> UmapSettings:
-    st.caption("UMAP")
-    neighbours = st.slider(
-        "n_neighbors",
-        2,
-        100,
-        key=UMAP_NEIGHBORS.key(low=2, high=100),
-        disabled=disabled,
-        help="Size of a point's neighbourhood: small shows detail, large the whole.",
-    )
-    distance = st.slider(
-        "min_dist",
-        0.0,
-        1.0,
-        key=UMAP_MIN_DIST.key(low=0.0, high=1.0),
-        disabled=disabled,
-        help="How close points may lie in the map.",
-    )
-    metric = st.selectbox(
-        "metric",
-        METRICS,
-        key=UMAP_METRIC.key(),
-        disabled=disabled,
-        help="Distance between vectors; the faithfulness of the map is measured by it too.",
-    )
-    seed = st.number_input(
-        "seed", 0, LARGEST_SEED, key=UMAP_SEED.key(low=0, high=LARGEST_SEED), disabled=disabled
-    )
-    return UmapSettings(
-        n_neighbors=int(neighbours), min_dist=float(distance), metric=metric, seed=int(seed)
-    )
 
 
 def _select(

@@ -75,7 +75,8 @@ def over_layers(fig: Figure, title: str, unit: str, span: list[float] | None) ->
     """Give curves their title and axes; `span` of the second, None for what they need."""
     theme.plot_layout(fig, title, "Layer (0: embeddings)", unit, HEIGHT)
     fig.update_yaxes(**({"range": span} if span else {"rangemode": "tozero"}))
-    fig.update_xaxes(dtick=1 if len(fig.traces[0]["x"]) <= 13 else 2)
+    layers = sorted(set(fig.traces[0]["x"]))  # of a corpus not all are stored
+    fig.update_xaxes(tickmode="array", tickvals=layers if len(layers) <= 13 else layers[::2])
     fig.update_layout(
         legend={"y": -0.36, "yanchor": "top", "font": {"size": 11}},
         margin={"b": 8},

@@ -61,4 +61,4 @@ def show_curves(
         with next(places):
             faithful = faithfulness(page.bert_key, points, view, layer_map)
             drawn = {"layer_map": layer_map}
-            FAITHFULNESS.show(page, faithful, drawn=drawn, setup=code, metric=view.umap.metric)
+            FAITHFULNESS.show(page, faithful, drawn=drawn, setup=code, metric=view.settings.metric)

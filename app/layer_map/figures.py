@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.analysis.space.projection import LayerMap
+from bertcore.analysis.space.projection import METHODS, LayerMap
 
 from ..plots import player, theme
 from ..plots.figure import Figure, Properties
@@ -40,7 +40,7 @@ def travel(
     fig = Figure([points(places[layer], marks, part, names, ink) for part in parts])
     moving = list(range(len(parts)))
     if marks.highlighted.any():
-        is_one_frame = layer_map.space == "joint" or layer_map.method == "umap"
+        is_one_frame = layer_map.space == "joint" or layer_map.method != "pca"
         if is_one_frame and marks.highlighted.sum() <= MAX_TRAILS:
             fig.add_traces(trails(places[:, marks.highlighted], dims))
         fig.add_trace(rings(places[layer][marks.highlighted], dims))
@@ -57,7 +57,7 @@ def travel(
         }
         for name, place in _stations(places, dims)
     ]
-    axes = [f"{layer_map.method.upper()} axis {axis + 1}" for axis in range(dims)]
+    axes = [f"{METHODS[layer_map.method]} axis {axis + 1}" for axis in range(dims)]
     theme.plot_layout(fig, "", axes[0], axes[1], height)
     _frame_axes(fig, places, axes)
     _controls(fig, num_layers, layer, dims)

@@ -63,7 +63,7 @@ LAYER_MAP = Picture(
 layer_map.coordinates                       # [L+1, N, dims]
 """,
 )
-METHODS = {
+READING = {
     "pca": (
         "PCA shows the directions in which the points differ most and hides all others; *How "
         "faithful is the map?* says how much of the variance is shown."
@@ -71,6 +71,16 @@ METHODS = {
     "umap": (
         "UMAP preserves neighbourhoods, not large distances: read who is near whom, not the size "
         "of a cluster or the gap between two. Change the seed and the number of neighbours under "
+        "*More*: what stays is real, what moves is not."
+    ),
+    "tsne": (
+        "t-SNE keeps each point's nearest neighbours; the size of a cluster, its density and the "
+        "gap between two mean nothing. Change the perplexity under *More*: groups that come and go "
+        "with it are not in the vectors."
+    ),
+    "pacmap": (
+        "PaCMAP keeps neighbourhoods, and by pairs of fairly near points some of the arrangement "
+        "of the whole; distances are still no measure. Change the ratios and the seed under "
         "*More*: what stays is real, what moves is not."
     ),
 }
@@ -92,7 +102,7 @@ table.vectors, layer_map.coordinates        # [L+1, N, D], [L+1, N, dims]
 def show_map(page: frame.Page, mapped: Mapped, code: str) -> None:
     """Draw the map with its slider over the layers."""
     keep_layer(page.bert.config.num_hidden_layers)
-    method = METHODS[mapped.layer_map.method]
+    method = READING[mapped.layer_map.method]
     drawn = {"layer": LAYER.value, "ink": theme.INK[page.is_dark]}
     LAYER_MAP.show(page, mapped, drawn=drawn, setup=code, method=method)
 

@@ -11,7 +11,7 @@ from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.one_of import one_of
 from . import PAGE, view
-from .controls import are_read, choose_points, choose_view, searched, umap_when_ready
+from .controls import are_read, choose_points, choose_view, map_when_ready, searched
 from .curves import show_curves
 from .fields import VIEW, VIEWS
 from .geometry import show_geometry
@@ -64,8 +64,9 @@ def _draw_map(page: frame.Page, sentences: Sequence[Sentence]) -> None:
             frame.end_page()
         table = view.table(page.bert_key, points)
         layer_map = view.layer_map(page.bert_key, points, chosen)
-        if chosen.method == "umap":
-            layer_map = umap_when_ready(page.bert_key, points, chosen) or layer_map
+    if chosen.method != "pca":
+        with frame.guard():  # the PCA map stays where there is no other
+            layer_map = map_when_ready(page.bert_key, points, chosen) or layer_map
     for note in (*table.notes, *layer_map.notes):
         st.caption(plain(note))
     marks = Marks(
@@ -79,5 +80,5 @@ def _draw_map(page: frame.Page, sentences: Sequence[Sentence]) -> None:
     show_map(page, mapped, code)
     show_overview(page, mapped, code)
     show_curves(page, points, chosen, layer_map, code)
-    if layer_map.method == "umap":
+    if layer_map.method != "pca":
         show_second_seed(page, points, chosen, mapped)

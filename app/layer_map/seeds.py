@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from bertcore.analysis.space.projection import METHODS
 from bertcore.analysis.space.seed_agreement import seed_agreement
 
 from ..shell import frame
@@ -16,26 +17,30 @@ from ..shell.picture import Picture
 from .fields import LAYER, SECOND_SEED
 from .maps import Mapped
 from .seed_figures import TwoSeeds, agreement_curve, agreement_table, moved_table, seed_pair
-from .view import Points, View, code_of, umap_work
+from .view import Points, View, code_of, embedding_work
 
 _CODE = """
 from dataclasses import replace
 from bertcore.analysis.space.seed_agreement import seed_agreement
 
 other = map_layers(
-    table.vectors, dims={dims}, method="umap", space={space!r}, level_layers={level},
-    umap=replace({umap}, seed={seed}),
+    table.vectors, dims={dims}, method={name!r}, space={space!r}, level_layers={level},
+    **{{{name!r}: replace({settings}, seed={seed})}},
 )
 agreement = seed_agreement(layer_map, other)
 """
+_SAME_START = (
+    " Both start from the PCA map: what they share in the large is partly that start. The start "
+    "may be made random under *More*."
+)
 SEED_PAIR = Picture(
     name="layer-map-seeds",
     figure=seed_pair,
     table=moved_table,
     how=(
-        "The same points by UMAP with another seed, turned and mirrored to fit. Lines lead from a "
-        "point's place in the first map to its place in the second. What moves between seeds is "
-        "no structure of the vectors."
+        "The same points by {method} with another seed, turned and mirrored to fit. Lines lead "
+        "from a point's place in the first map to its place in the second. What moves between "
+        "seeds is no structure of the vectors.{start}"
     ),
     code=_CODE + "agreement.second, agreement.moved\n",
 )
@@ -59,10 +64,12 @@ def show_second_seed(page: frame.Page, points: Points, view: View, mapped: Mappe
     if not is_on:
         return
     with frame.guard():
-        seed = view.umap.seed
-        other = view._replace(umap=replace(view.umap, seed=(seed + 1) % 2**32))
+        seed, method = view.settings.seed, METHODS[view.method]
+        other = view._replace(settings=replace(view.settings, seed=(seed + 1) % 2**32))
         second = waiting.result(
-            umap_work(page.bert_key, points, other), "second-seed", stopped="UMAP was stopped."
+            embedding_work(page.bert_key, points, other),
+            "second-seed",
+            stopped=f"{method} was stopped.",
         )
         if second is None:
             return
@@ -79,8 +86,11 @@ def show_second_seed(page: frame.Page, points: Points, view: View, mapped: Mappe
             "dims": view.dims,
             "space": view.space,
             "level": view.level_layers,
-            "umap": repr(view.umap),
+            "name": view.method,
+            "method": method,
+            "settings": repr(view.settings),
             "seed": seed + 1,
+            "start": _SAME_START if getattr(view.settings, "initialization", "") == "pca" else "",
         }
         drawn = {"marks": mapped.marks, "layer": LAYER.value}
         SEED_PAIR.show(page, two, drawn=drawn, **values)

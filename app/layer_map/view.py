@@ -22,7 +22,7 @@ from bertcore.analysis.shared.collect import (
 from bertcore.analysis.space import map_quality
 from bertcore.analysis.space.geometry import Geometry, geometry, without_rogue
 from bertcore.analysis.space.map_quality import Faithfulness, Separation
-from bertcore.analysis.space.projection import LayerMap, UmapSettings, map_layers
+from bertcore.analysis.space.projection import LayerMap, Settings, map_layers, method_of
 
 from ..shell import cache
 from ..shell.jobs.background import Progress, Work
@@ -70,7 +70,8 @@ class View(NamedTuple):
     method: str
     space: str
     level_layers: bool
-    umap: UmapSettings
+    settings: Settings
+    """Parameters of the method; of PCA, only their metric counts."""
 
 
 def table(key: cache.BertKey, points: Points) -> VectorTable:
@@ -98,21 +99,21 @@ def layer_map(key: cache.BertKey, points: Points, view: View) -> LayerMap:
     return cache.call(_layer_map, key, key, points, view._replace(method="pca"))
 
 
-def umap_work(key: cache.BertKey, points: Points, view: View) -> Work:
-    """Return the background job that computes the UMAP map."""
+def embedding_work(key: cache.BertKey, points: Points, view: View) -> Work:
+    """Return the background job that computes the map by UMAP, t-SNE or PaCMAP."""
 
     def work(progress: Progress) -> LayerMap:
         return map_layers(
             table(key, points).vectors,
             dims=view.dims,
-            method="umap",
+            method=view.method,
             space=view.space,
             level_layers=view.level_layers,
-            umap=view.umap,
             progress=progress,
+            **{method_of(view.settings): view.settings},  # type: ignore[arg-type]
         )
 
-    return Work(("umap", key, points, view), work)
+    return Work(("layer-map", key, points, view), work)
 
 
 def faithfulness(
@@ -120,7 +121,7 @@ def faithfulness(
 ) -> Faithfulness:
     """Return the faithfulness of the map `projection` of `view`."""
     # A LayerMap is a key by its identity: the same map is measured once.
-    return cache.call(_faithfulness, key, key, points, view.umap.metric, projection)
+    return cache.call(_faithfulness, key, key, points, view.settings.metric, projection)
 
 
 def separation(key: cache.BertKey, points: Points) -> Separation | None:
@@ -140,11 +141,16 @@ def code_of(source: str, points: Points, view: View | None) -> str:
     listed = "".join(f"    {sentence!r},\n" for sentence in points.sentences if few)
     pooled = points.unit in ("mean", "cls")
     collect = "collect_sentences" if pooled else "collect_tokens"
-    imports = "from bertcore.analysis.space.projection import UmapSettings, map_layers"
+    imports = []
+    if view is not None:
+        imports = ["from bertcore.analysis.space.projection import map_layers"]
+        if view.method != "pca":
+            kind = type(view.settings)
+            imports.append(f"from {kind.__module__} import {kind.__name__}")
     lines = [
         "import bertcore",
         f"from bertcore.analysis.shared.collect import Sentence, {collect}, whole_words",
-        *([imports] if view is not None else []),
+        *imports,
         "",
         f"bert = bertcore.load({source!r})",
     ]
@@ -183,7 +189,8 @@ def code_of(source: str, points: Points, view: View | None) -> str:
     lines += [
         "layer_map = map_layers(",
         f"    table.vectors, dims={view.dims}, method={view.method!r}, space={view.space!r},",
-        f"    level_layers={view.level_layers}, umap={view.umap!r},",
+        f"    level_layers={view.level_layers},",
+        *([] if view.method == "pca" else [f"    {view.method}={view.settings!r},"]),
         ")",
     ]
     return "\n".join(lines) + "\n"

@@ -51,7 +51,8 @@ CANDIDATES = Picture(
     figure=candidate_dots,
     table=candidates_table,
     how=(
-        "A word that is one piece has the probability of the bars above. A word of several pieces "
+        "A word that is one piece has the probability of the bars above, and its rank among all "
+        "pieces of the vocabulary: 1 is the best guess. A word of several pieces "
         "gets as many masks, and its pieces are predicted one after another from left to right, "
         "each with those before it filled in; the probabilities are multiplied. The blue dot is "
         "that product, the orange ring its geometric mean per piece: compare rings when words "
@@ -61,7 +62,7 @@ CANDIDATES = Picture(
 from bertcore.analysis.words.candidates import score_candidates
 
 scored = score_candidates(bert, trace.text_a, trace.text_b, {masked}, {position}, {words})
-[(c.word, c.pieces, c.probability) for c in scored]
+[(c.word, c.pieces, c.probability, c.rank) for c in scored]
 """,
 )
 

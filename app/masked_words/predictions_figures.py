@@ -96,7 +96,8 @@ def _mask_title(predictions: MaskPredictions, index: int) -> str:
 def candidate_dots(candidates: Sequence[Candidate]) -> Figure:
     """Draw the scored candidates on a logarithmic scale, best first.
 
-    A filled dot is the word's probability; a ring, for words of several pieces, its mean a piece.
+    A filled dot is the word's probability, with its rank in the vocabulary; a ring, for words
+    of several pieces, its mean a piece.
     """
     scored = sorted(
         (c for c in candidates if c.probability is not None),
@@ -138,7 +139,7 @@ def candidate_dots(candidates: Sequence[Candidate]) -> Figure:
             y=rows,
             mode="markers+text",
             marker={"size": 12, "color": theme.SEGMENT_A},
-            text=[f"  {percent(c.probability or 0.0)}" for c in scored],
+            text=[f"  {_with_rank(c)}" for c in scored],
             textposition="middle right",
             cliponaxis=False,
             name="whole word",
@@ -152,7 +153,7 @@ def candidate_dots(candidates: Sequence[Candidate]) -> Figure:
     powers = range(lowest - lowest % 2, 1, 2 if lowest < -6 else 1)
     fig.update_xaxes(
         type="log",
-        range=[lowest - 0.2, 0.45],  # room for the label of a certain word
+        range=[lowest - 0.2, -0.22 * lowest],  # room for the label of a certain word
         tickvals=[10.0**e for e in powers],
         ticktext=[percent(10.0**e) if e >= -5 else f"10<sup>{e}</sup>" for e in powers],
     )
@@ -163,6 +164,11 @@ def candidate_dots(candidates: Sequence[Candidate]) -> Figure:
         showgrid=False,
     )
     return fig
+
+
+def _with_rank(candidate: Candidate) -> str:
+    shown = percent(candidate.probability or 0.0)
+    return shown if candidate.rank is None else f"{shown}, rank {candidate.rank:,}"
 
 
 def _pieces(candidate: Candidate) -> str:

@@ -142,8 +142,9 @@ def _note_unreadable(page: Page) -> None:
         name = plain(sidebar.brief_name(page.bert_key.source))
         st.warning(
             f"{num_unknown} of {len(ids)} tokens are {plain(tokenizer.unk_token)}: the vocabulary "
-            f"of {name} cannot read this text, so the pictures are of unknown words. Open a "
-            "checkpoint of its language, such as `bert-base-multilingual-cased`."
+            f"of {name} cannot read this text, so the pictures and guesses are of unknown words. "
+            "Open a checkpoint of its language, such as `bert-base-multilingual-cased`, or train "
+            "one on such text: `bertscope pretrain`, with `--alphabet` for its characters."
         )
 
 

@@ -46,7 +46,8 @@ def show(page: frame.Page) -> None:
         with right, frame.guard():
             compared = show_answers(page, case)
         if compared is not None:  # else the sentence beside the switches says why
-            show_inside(page, case, compared)
+            if case.changes != Changes():  # else nothing moved, and both pictures would be empty
+                show_inside(page, case, compared)
             with frame.guard():
                 show_ranking(page, case)
             show_saving(page, case.changes)

@@ -76,7 +76,7 @@ def encode(
         typer.Argument(
             metavar="CORPUS...",
             help="Text (a paragraph or sentence a line, a blank line between documents; .gz and "
-            ".xz too), or tables: .csv, .tsv, .jsonl, .parquet.",
+            ".xz too), tables (.csv, .tsv, .jsonl, .parquet), or tagged words (.conllu, .conll).",
         ),
     ] = None,
     checkpoint: Checkpoint = "default",
@@ -204,6 +204,7 @@ def encode(
     \b
     Examples:
       bertscope encode books.txt --layers 0 2 4 --out vectors
+      bertscope encode en_ewt-ud-dev.conllu --layers 0 2 4 --unit word --out treebank
       bertscope encode reviews.csv --unit sentence --sample 0.1 --out reviews
       bertscope encode --out vectors --resume
       bertscope encode books.txt --out vectors --cluster local --workers 4

@@ -29,6 +29,7 @@ from bertcore.cli.options import (
     chosen,
     config_options,
     field_names,
+    is_typed,
     refuse_options,
 )
 from bertcore.cli.output import make_table, plain, print_json, print_table
@@ -41,10 +42,12 @@ if TYPE_CHECKING:
 
     from bertcore.evaluation.breakdown import Breakdown
     from bertcore.finetuning import Scored, TaskData, TaskModel
-    from bertcore.pretraining import Batch, PretrainingScores
+    from bertcore.pretraining import Batch, CausalScores, PretrainingScores
 
 MASKED_WORDS = "mlm"
-"""The task that is not one of fine-tuning."""
+"""The task of held-out text for a checkpoint that fills in masks."""
+NEXT_TOKENS = "causal"
+"""The task of held-out text for a checkpoint that predicts the next token."""
 MOST_LABELS = 20
 """Labels whose accuracy is printed; of more the worst. JSON has all."""
 MACHINE = "Machine"
@@ -57,7 +60,7 @@ class Subject:
     checkpoint: str = "default"
     """'default', a folder, or a hub id such as bert-base-uncased."""
     max_seq_length: int | None = None
-    """Longest input in tokens; default: that of the fine-tuning, mlm: 128."""
+    """Longest input in tokens; default: that of the fine-tuning, mlm and causal: 128."""
     device: str = "auto"
     """auto, cpu, cuda, cuda:1, mps."""
 
@@ -67,12 +70,12 @@ class MaskedWordOptions:
     """Options of masked words and next sentences alone."""
 
     objective: str = "auto"
-    """mlm+nsp: on sentence pairs; mlm: masked words alone, on rows packed full of text; auto: as
-    the checkpoint's heads allow."""
+    """Of mlm alone. mlm+nsp: on sentence pairs; mlm: masked words alone, on rows packed full of
+    text; auto: as the checkpoint's heads allow."""
     rows: int = field(default=512, metadata={"min": 1})
     """Rows to score, at most."""
     dtype: str = "auto"
-    """mlm, minimal-pairs: auto (float32), bfloat16, float16."""
+    """mlm, causal, minimal-pairs: auto (float32), bfloat16, float16."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,11 +83,11 @@ class TaskOptions:
     """Options of labelled files, beside the columns."""
 
     skip_bad_rows: bool = False
-    """Leave out rows that cannot be used; not mlm."""
+    """Leave out rows that cannot be used; not mlm, causal."""
     null_threshold: float = 0.0
     """qa: answer "none" where it leads by more than this, in logits."""
     predictions: Path | None = None
-    """Write a JSON line for each example to this file; not mlm."""
+    """Write a JSON line for each example to this file; not mlm, causal."""
 
     def __post_init__(self) -> None:
         path = self.predictions
@@ -103,7 +106,7 @@ def register(app: typer.Typer) -> None:
 @config_options(
     (DATA, Subject, "checkpoint max_seq_length"),
     (DATA, TaskOptions, "skip_bad_rows predictions"),
-    ("mlm: masked words", MaskedWordOptions, "objective rows"),
+    ("mlm, causal: held-out text", MaskedWordOptions, "objective rows"),
     (
         "minimal-pairs: a grammar exam",
         MinimalPairOptions,
@@ -119,17 +122,17 @@ def evaluate(
     data: Annotated[
         Path | None,
         Option(
-            help="mlm: held-out text (.txt, .xz, .gz), a paragraph a line, a blank line between "
-            "documents. minimal-pairs: a table or JSON lines; default: 200 pairs of ours. Other "
-            "tasks: labelled examples, as for bertscope finetune.",
+            help="mlm, causal: held-out text (.txt, .xz, .gz), a paragraph a line, a blank line "
+            "between documents. minimal-pairs: a table or JSON lines; default: 200 pairs of ours. "
+            "Other tasks: labelled examples, as for bertscope finetune.",
             rich_help_panel=DATA,
         ),
     ] = None,
     task: Annotated[
         str,
         Option(
-            help="mlm: masked words and next sentences; minimal-pairs: is the good sentence of a "
-            f"pair the more probable one? {TASKS_HELP}",
+            help="mlm: masked words and next sentences; causal: next tokens; minimal-pairs: is "
+            f"the good sentence of a pair the more probable one? {TASKS_HELP}",
             rich_help_panel=DATA,
         ),
     ] = MASKED_WORDS,
@@ -139,14 +142,16 @@ def evaluate(
     """Score a checkpoint on held-out text or on labelled examples.
 
     mlm takes fixed rows and fixed masks (15%, 80/10/10), and without a next-sentence head scores
-    masked words alone; minimal-pairs hides each token in turn and sums the log-probabilities; the
-    other tasks need a fine-tuned checkpoint, of bertscope finetune or of transformers. Proportions
-    have 95% intervals.
+    masked words alone; causal takes fixed rows and predicts each token from those before it;
+    minimal-pairs sums the log-probabilities of the tokens, each hidden in turn, or of a causal
+    checkpoint each from those before it; the other tasks need a fine-tuned checkpoint, of bertscope
+    finetune or of transformers. Proportions have 95% intervals.
 
     \b
     Examples:
       bertscope evaluate --task mlm --data held-out.txt
       bertscope evaluate --data held-out.txt --checkpoint runs/mine/checkpoints/step-1000 --json
+      bertscope evaluate --task causal --data held-out.txt --checkpoint causal
       bertscope evaluate --task minimal-pairs
       bertscope evaluate --task minimal-pairs --data blimp.jsonl --predictions scores.jsonl
       bertscope evaluate --task classify --checkpoint sst2 --data dev.tsv
@@ -159,7 +164,7 @@ def evaluate(
     if task == MINIMAL_PAIRS:
         ours = field_names(Columns) | {"null_threshold"}
         refuse_options(context, ours, "it is for fine-tuned checkpoints")
-        refuse_options(context, {"objective", "rows"}, "it is for --task mlm")
+        refuse_options(context, {"objective", "rows"}, "it is for held-out text")
         refuse_options(context, {"max_seq_length"}, "a pair is scored whole or not at all")
         words = MaskedWordOptions(**chosen(MaskedWordOptions, settings))
         writing = TaskOptions(**chosen(TaskOptions, settings))
@@ -172,6 +177,7 @@ def evaluate(
             predictions=writing.predictions,
             skip_bad_rows=writing.skip_bad_rows,
             as_json=as_json,
+            scoring_is_typed=is_typed(context, "scoring"),
         )
         return
     refuse_options(context, exam, f"it is for --task {MINIMAL_PAIRS}")
@@ -183,12 +189,19 @@ def evaluate(
         options = MaskedWordOptions(**chosen(MaskedWordOptions, settings))
         evaluate_masked_words(data, subject, options, as_json=as_json)
         return
+    if task == NEXT_TOKENS:
+        ours = field_names(Columns, TaskOptions)
+        refuse_options(context, ours, "it is for fine-tuned checkpoints")
+        refuse_options(context, {"objective"}, "it is for --task mlm")
+        options = MaskedWordOptions(**chosen(MaskedWordOptions, settings))
+        evaluate_causal(data, subject, options, as_json=as_json)
+        return
     from bertcore.finetuning import TASKS
 
     if task not in TASKS:
-        names = ", ".join((MASKED_WORDS, MINIMAL_PAIRS, *TASKS))
+        names = ", ".join((MASKED_WORDS, NEXT_TOKENS, MINIMAL_PAIRS, *TASKS))
         raise ValueError(f"--task is {task!r}; this version scores {names}.")
-    refuse_options(context, field_names(MaskedWordOptions), "it is for --task mlm")
+    refuse_options(context, field_names(MaskedWordOptions), "it is for held-out text")
     columns = Columns(**chosen(Columns, settings))
     task_options = TaskOptions(**chosen(TaskOptions, settings))
     evaluate_task(task, data, subject, task_options, columns, as_json=as_json)
@@ -214,7 +227,10 @@ def evaluate_masked_words(
     from bertcore.pretraining.run import HELD_OUT_SEED
 
     next(read_sentences([data]), None)  # before the checkpoint is opened
-    bert = with_parts(load(subject.checkpoint, device=subject.device, dtype=options.dtype))
+    model = load(subject.checkpoint, device=subject.device, dtype=options.dtype)
+    if "next" in model.capabilities:
+        raise ValueError(f"{model.absent['mlm']} Score it by --task {NEXT_TOKENS}.")
+    bert = with_parts(model)
     limit, length = bert.config.max_position_embeddings, subject.max_seq_length
     length = min(128, limit) if length is None else length
     if length > limit:
@@ -257,6 +273,64 @@ def evaluate_masked_words(
     print_table(scores_table(scores))
 
 
+def evaluate_causal(
+    data: Path, subject: Subject, options: MaskedWordOptions, *, as_json: bool
+) -> None:
+    """Score a causal checkpoint on held-out text and print the scores.
+
+    Raises:
+        ValueError: If the checkpoint does not predict next tokens, or the text cannot be used.
+    """
+    from bertcore import load
+    from bertcore.pretraining import causal_rows, evaluate_next_tokens, read_documents
+    from bertcore.pretraining.run import HELD_OUT_SEED
+
+    next(read_documents([data]), None)  # before the checkpoint is opened
+    bert = load(subject.checkpoint, device=subject.device, dtype=options.dtype)
+    bert.require("next")
+    length, limit = subject.max_seq_length, bert.max_length
+    length = min(128, limit) if length is None else length
+    if not 3 <= length <= limit:
+        raise ValueError(
+            f"--max-seq-length is {length}; this checkpoint takes 3 to {limit} tokens."
+        )
+    with stages() as on_stage:
+        on_stage("reading the text", None)
+        rows = causal_rows(
+            read_documents([data]),
+            bert,
+            max_seq_length=length,
+            seed=HELD_OUT_SEED,
+            num_rows=options.rows,
+        )
+        scores = evaluate_next_tokens(
+            bert, rows, progress=lambda fraction: on_stage("scoring", fraction)
+        )
+    if as_json:
+        about = {"task": NEXT_TOKENS, "checkpoint": subject.checkpoint, "data": str(data)}
+        print_json({**about, "max_seq_length": length, **scores.to_dict()})
+        return
+    print_table(causal_table(scores))
+
+
+def causal_table(scores: CausalScores) -> Table:
+    """Return scores of next tokens as a table of three columns: measure, value, what it means."""
+    table = make_table("measure", "value", "note", right=("value",))
+    table.title = plain(f"{scores.num_rows:,} rows of text, {scores.num_tokens:,} tokens")
+    table.title_justify = "left"
+    for row in (
+        ("next-token loss", f"{scores.loss:.3f}", "nats"),
+        ("perplexity", f"{scores.perplexity:,.1f}", "e to the loss, of a token"),
+        ("bits per character", f"{scores.bits_per_character:.3f}", "of all tokens"),
+        ("next-token top-1", f"{scores.top1:.1%}", "the most probable token is the right one"),
+    ):
+        table.add_row(*row)
+    if scores.num_unknown:
+        share = f"{scores.num_unknown / scores.num_tokens:.1%}"
+        table.add_row("unknown tokens", share, "[UNK]: in the loss, never right")
+    return table
+
+
 def scores_table(scores: PretrainingScores) -> Table:
     """Return held-out scores as a table of three columns: measure, value, what it means."""
     table = make_table("measure", "value", "note", right=("value",))
@@ -281,6 +355,9 @@ def scores_table(scores: PretrainingScores) -> Table:
     bits = ("bits per character", f"{scores.bits_per_character:.3f}", "of the hidden tokens")
     for row in (*lines, bits):
         table.add_row(*row)
+    if scores.num_unknown:
+        share = f"{scores.num_unknown / scores.num_masked:.1%}"
+        table.add_row("unknown tokens", share, "[UNK]: a guess of [UNK] counts as right there")
     return table
 
 

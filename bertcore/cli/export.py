@@ -44,7 +44,7 @@ def export(
         str | None,
         typer.Option("--layers", metavar="N [N ...]", help="Default: all that are stored."),
     ] = None,
-    method: Annotated[str, typer.Option("--method", help="umap or pca.")] = "umap",
+    method: Annotated[str, typer.Option("--method", help="umap, pca, tsne or pacmap.")] = "umap",
     points: Annotated[
         int, typer.Option("--points", help="Most rows; of more, a random sample.")
     ] = 200_000,
@@ -52,22 +52,47 @@ def export(
         int,
         typer.Option("--fitted", help="Rows, over all layers, that the map is fitted to."),
     ] = 10_000,
-    neighbors: Annotated[int, typer.Option("--neighbors", help="UMAP's n_neighbors.")] = 15,
+    neighbors: Annotated[
+        int | None,
+        typer.Option(
+            "--neighbors",
+            help="n_neighbors of UMAP or PaCMAP; 15 and 10 if not given.",
+            show_default=False,
+        ),
+    ] = None,
     min_dist: Annotated[float, typer.Option("--min-dist", help="UMAP's min_dist.")] = 0.1,
+    perplexity: Annotated[float, typer.Option("--perplexity", help="Of t-SNE.")] = 30.0,
+    early_exaggeration: Annotated[
+        float, typer.Option("--early-exaggeration", help="Of t-SNE.")
+    ] = 12.0,
+    learning_rate: Annotated[
+        float, typer.Option("--learning-rate", help="Of t-SNE; 0: auto.")
+    ] = 0.0,
+    n_iter: Annotated[
+        int, typer.Option("--n-iter", help="Steps of t-SNE after the exaggerated ones.")
+    ] = 500,
+    initialization: Annotated[
+        str, typer.Option("--initialization", help="Of t-SNE: pca or random.")
+    ] = "pca",
+    mn_ratio: Annotated[float, typer.Option("--mn-ratio", help="PaCMAP's MN_ratio.")] = 0.5,
+    fp_ratio: Annotated[float, typer.Option("--fp-ratio", help="PaCMAP's FP_ratio.")] = 2.0,
     metric: Annotated[str, typer.Option("--metric", help="Distance between vectors.")] = "cosine",
-    seed: Annotated[int, typer.Option("--seed", help="Of the sample and of UMAP.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Of the sample and of the map.")] = 0,
 ) -> None:
     """Write the map of an encoded corpus as a file for another tool.
 
-    The map is kept beside the corpus: the app shows the same one at once.
+    The map is kept beside the corpus: the app shows the same one at once. t-SNE and PaCMAP need
+    the extra: pip install 'bertscope[maps]'.
 
     \b
     Examples:
       bertscope export vectors --atlas map.parquet
       bertscope export vectors --atlas layer-4.parquet --layers 4 --method pca
+      bertscope export vectors --atlas map.parquet --method tsne --perplexity 50
     """
     from bertcore.analysis.space.atlas import atlas_table, write_atlas
     from bertcore.analysis.space.corpus_map import CorpusMapSettings
+    from bertcore.analysis.space.neighbour_embedding import PacmapSettings, TsneSettings
     from bertcore.analysis.space.projection import UmapSettings
     from bertcore.corpus import open_encoded
 
@@ -76,13 +101,26 @@ def export(
     if not atlas.absolute().parent.is_dir():
         raise ValueError(f"there is no folder {str(atlas.parent)!r}. Make it, or choose another.")
     opened = open_encoded(corpus)
-    umap = UmapSettings(n_neighbors=neighbors, min_dist=min_dist, metric=metric, seed=seed)
+    num = {} if neighbors is None else {"n_neighbors": neighbors}
+    umap = UmapSettings(**num, min_dist=min_dist, metric=metric, seed=seed)
+    tsne = TsneSettings(
+        perplexity=perplexity,
+        early_exaggeration=early_exaggeration,
+        learning_rate=learning_rate,
+        n_iter=n_iter,
+        initialization=initialization,
+        metric=metric,
+        seed=seed,
+    )
+    pacmap = PacmapSettings(**num, MN_ratio=mn_ratio, FP_ratio=fp_ratio, metric=metric, seed=seed)
     settings = CorpusMapSettings(
         layers=_numbers(layers) if layers else opened.layers,
         method=method,
         num_points=points,
         num_fitted=fitted,
         umap=umap,
+        tsne=tsne,
+        pacmap=pacmap,
         seed=seed,
     )
     with stages() as show:

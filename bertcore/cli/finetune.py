@@ -72,6 +72,8 @@ class Start:
     """'default', a folder, or a hub id."""
     new_head: bool = False
     """Start with a new head on a fine-tuned checkpoint."""
+    untrained: bool = False
+    """Start with random weights in the shape of --checkpoint: what pretraining is worth."""
     max_seq_length: int | None = None
     """Longest input in tokens; default 128, qa 384."""
     teacher: str | None = None
@@ -112,7 +114,7 @@ class Trials:
     (DATA, Files, "skip_bad_rows"),
     (TRAINING, Trials, "lr seeds class_weights"),
     (TRAINING, FinetuneConfig, "epochs batch_size seed warmup_ratio weight_decay"),
-    (MODEL, Start, "checkpoint new_head max_seq_length"),
+    (MODEL, Start, "checkpoint new_head untrained max_seq_length"),
     (MODEL, FinetuneConfig, "frozen feature_based doc_stride"),
     (RECORDS, FinetuneConfig, "metric evaluate_every patience save_every keep_epochs"),
     (BIAS, DebiasConfig, "swap_words swap_mode balance direction_penalty direction_words"),
@@ -249,6 +251,7 @@ def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_js
             columns=Columns(**chosen(Columns, settings)),
             skip_bad_rows=files.skip_bad_rows,
             new_head=start.new_head,
+            is_untrained=start.untrained,
             command=shlex.join(["bertscope", *sys.argv[1:]]),
             layers=layers,
             teacher=start.teacher,

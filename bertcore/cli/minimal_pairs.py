@@ -33,7 +33,8 @@ class MinimalPairOptions:
 
     scoring: str = "within-word"
     """within-word: hide a piece and those after it in its word; single: one piece at a time, in
-    which the others give a rare word away, as most published tables have it."""
+    which the others give a rare word away, as most published tables have it. A causal checkpoint
+    has no such choice."""
     good: str | None = None
     """Column of the good sentence; default: sentence_good, good, ..."""
     bad: str | None = None
@@ -64,6 +65,7 @@ def evaluate_minimal_pairs(
     predictions: Path | None,
     skip_bad_rows: bool,
     as_json: bool,
+    scoring_is_typed: bool = False,
 ) -> None:
     """Score the minimal pairs of a file and print the accuracy by group.
 
@@ -74,13 +76,15 @@ def evaluate_minimal_pairs(
         predictions: Gets a JSON line for each pair, as the exam goes.
         skip_bad_rows: Leave out pairs that cannot be scored.
         as_json: Print JSON.
+        scoring_is_typed: Whether `options.scoring` was asked for; a causal checkpoint refuses it.
 
     Raises:
-        ValueError: If the checkpoint has no masked-word head or the file cannot be used.
+        ValueError: If the checkpoint has no masked-word head and none of next tokens, or the file
+            cannot be used.
     """
     from bertcore import load
     from bertcore.finetuning.data.files import BadRows
-    from bertcore.grammar import BUNDLED, accuracies, read_pairs
+    from bertcore.grammar import BUNDLED, accuracies, read_pairs, reads_from_left
 
     if options.resume and predictions is None:
         raise ValueError("--resume goes on with the file of --predictions, which is not given.")
@@ -94,10 +98,18 @@ def evaluate_minimal_pairs(
         )
         on_stage("opening the checkpoint", None)
         bert = load(checkpoint, device=device, dtype=dtype)
-        bert.require("lens" if options.by_layer else "mlm")
+        is_causal = reads_from_left(bert)
+        if options.by_layer or not is_causal:
+            bert.require("lens" if options.by_layer else "mlm")
+        if is_causal and scoring_is_typed:
+            raise ValueError(
+                "--scoring would have no effect: a causal checkpoint scores each piece from those "
+                "before it. Leave it out."
+            )
+        scoring = "left-to-right" if is_causal else options.scoring
         counts = _counts(bert, options.counts_from, on_stage)
         about = {
-            "scoring": options.scoring,
+            "scoring": scoring,
             "by_layer": options.by_layer,
             "checkpoint": bert.report.fingerprint if bert.report else "",
             "dtype": str(bert.dtype).removeprefix("torch."),
@@ -112,7 +124,7 @@ def evaluate_minimal_pairs(
                 "task": MINIMAL_PAIRS,
                 "checkpoint": checkpoint,
                 "data": str(path) if data is not None else "our own pairs",
-                "scoring": options.scoring,
+                "scoring": scoring,
                 "all": _as_data(results[0]),
                 "groups": [_as_data(result) for result in results[1:]],
                 **(_layers(scores, file) if options.by_layer else {}),

@@ -40,7 +40,10 @@ TEACHER, LENGTH, BATCHES = "Teacher", "Length", "Batches"
 GENERATOR = "Generator (objective rtd)"
 OPTIMIZER, MACHINE = "Optimiser", "Machine"
 BIAS = "Against a bias"
-_VOCABULARY = {"tokenizer", "vocab_size", "uncased", "alphabet"}
+_VOCABULARY = {"tokenizer", "vocab_size", "uncased", "alphabet"} | {
+    "strip_accents",
+    "tokenize_chinese_chars",
+}
 _LOSSES = {"temperature", "soft_weight", "hard_weight", "cosine_weight", "layer_weight"}
 
 
@@ -62,7 +65,15 @@ class Texts:
     vocab_size: int = 16384
     """Word pieces to learn where no --tokenizer is given."""
     uncased: bool = field(default=True, metadata={"flag": "--uncased/--cased"})
-    """Lower-case the text and strip accents."""
+    """Lower-case the text, and strip accents unless the next option says otherwise."""
+    strip_accents: bool | None = field(
+        default=None, metadata={"flag": "--strip-accents/--keep-accents"}
+    )
+    """Strip accents (Russian й becomes и), or keep them; default: as --uncased."""
+    tokenize_chinese_chars: bool = field(
+        default=True, metadata={"flag": "--tokenize-chinese-chars/--join-chinese-chars"}
+    )
+    """Make each Chinese character a word of its own."""
     alphabet: int | None = field(default=None, metadata={"min": 1})
     """Different characters to learn where no --tokenizer is given; default: as many as cover 99.95%
     of the text, at least 500, if they take no more than 90% of the pieces."""
@@ -114,7 +125,8 @@ class Plan(NamedTuple):
 
 
 @config_options(
-    (TEXT, Texts, "corpus valid tokenizer vocab_size uncased alphabet"),
+    (TEXT, Texts, "corpus valid tokenizer vocab_size uncased strip_accents"),
+    (TEXT, Texts, "tokenize_chinese_chars alphabet"),
     (LENGTH, TrainConfig, "steps minutes seed"),
     (NETWORK, Shape, "family layers hidden heads"),
     (NETWORK, Sources, "from_checkpoint"),
@@ -362,6 +374,8 @@ def _learn_tokenizer(texts: Texts, data: DataConfig, on_stage: OnStage) -> Token
         texts.corpus,
         vocab_size=texts.vocab_size - objective.num_added_tokens,
         do_lower_case=texts.uncased,
+        strip_accents=texts.strip_accents,
+        tokenize_chinese_chars=texts.tokenize_chinese_chars,
         alphabet=texts.alphabet,
         on_stage=on_stage,
     )

@@ -167,7 +167,7 @@ def token_position(trace: Trace, token: str | None, unit: str) -> int:
 def _values(
     found: Neighbours, query: Query, text: str, num_rows: int, num_left_out: int
 ) -> dict[str, Any]:
-    from bertcore.corpus.search.places import shares
+    from bertcore.corpus.search.places import shares, tag_shares
 
     return {
         "text": text,
@@ -183,12 +183,16 @@ def _values(
         "words": [share._asdict() for share in shares(hit.word for hit in found.hits)],
         "before_words": [share._asdict() for share in shares(hit.before for hit in found.hits)],
         "after_words": [share._asdict() for share in shares(hit.after for hit in found.hits)],
+        "tags": {
+            name: [share._asdict() for share in listed]
+            for name, listed in tag_shares(found.hits).items()
+        },
         "hits": [asdict(hit) for hit in found.hits],
     }
 
 
 def _print(found: Neighbours, query: Query) -> None:
-    from bertcore.corpus.search.places import shares
+    from bertcore.corpus.search.places import shares, tag_shares
 
     columns = ("cosine", "before", "token", "behind", "document")
     table = make_table(*columns, right=("cosine", "before", "document"))
@@ -205,12 +209,12 @@ def _print(found: Neighbours, query: Query) -> None:
     print_table(table)
     if not query.word:
         return
-    for name, words in (
-        ("the word", [hit.word for hit in found.hits]),
-        ("before it", [hit.before for hit in found.hits]),
-        ("behind it", [hit.after for hit in found.hits]),
+    for name, listed in (
+        ("the word", shares(hit.word for hit in found.hits)),
+        ("before it", shares(hit.before for hit in found.hits)),
+        ("behind it", shares(hit.after for hit in found.hits)),
+        *tag_shares(found.hits).items(),
     ):
-        listed = shares(words)
         line = ", ".join(f"{share.word} {share.num}" for share in listed[:_MOST_WORDS])
         more = "" if len(listed) <= _MOST_WORDS else f", {len(listed) - _MOST_WORDS} others"
         typer.echo(str(plain(f"{name}: {line}{more}")))

@@ -29,7 +29,26 @@ def train_tokenizer(
     out: Annotated[Path, typer.Option("--out", help="Folder to write the tokenizer to.")],
     vocab_size: Annotated[int, typer.Option("--vocab-size", help="Number of pieces.")] = 16384,
     uncased: Annotated[
-        bool, typer.Option("--uncased/--cased", help="Lower-case the text and strip accents.")
+        bool,
+        typer.Option(
+            "--uncased/--cased",
+            help="Lower-case the text, and strip accents unless the next option says otherwise.",
+        ),
+    ] = True,
+    strip_accents: Annotated[
+        bool | None,
+        typer.Option(
+            "--strip-accents/--keep-accents",
+            help="Strip accents (Russian й becomes и), or keep them. Default: as --uncased.",
+            show_default=False,
+        ),
+    ] = None,
+    tokenize_chinese_chars: Annotated[
+        bool,
+        typer.Option(
+            "--tokenize-chinese-chars/--join-chinese-chars",
+            help="Make each Chinese character a word of its own.",
+        ),
     ] = True,
     alphabet: Annotated[
         int | None,
@@ -58,6 +77,8 @@ def train_tokenizer(
             corpus,
             vocab_size=vocab_size,
             do_lower_case=uncased,
+            strip_accents=strip_accents,
+            tokenize_chinese_chars=tokenize_chinese_chars,
             alphabet=alphabet,
             on_stage=on_stage,
         )

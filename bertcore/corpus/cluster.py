@@ -100,7 +100,8 @@ class ClusterRun(PartRun):
                 f"Ask for at most {available}."
             )
         actor = ray.remote(max_restarts=-1, max_task_retries=-1, **options)(Worker)
-        arguments = str(self.folder.absolute()), self.manifest.fingerprint, self.corpus.fields
+        fields = self.corpus.fields, self.word_fields
+        arguments = str(self.folder.absolute()), self.manifest.fingerprint, *fields
         workers = [actor.remote(*arguments) for _ in range(num)]
         return workers * _PARTS_AHEAD
 
@@ -133,18 +134,19 @@ class Worker:
         folder: Of the encoded corpus, on a disk that all machines see.
         fingerprint: Of the weights that the manifest names.
         fields: The corpus's own columns.
+        word_fields: Those of its words.
 
     Raises:
         ValueError: If the folder is not seen here, or the checkpoint is another one.
     """
 
-    def __init__(self, folder: str, fingerprint: str, fields: Any) -> None:
+    def __init__(self, folder: str, fingerprint: str, fields: Any, word_fields: Any) -> None:
         from bertcore.corpus.encode import check_checkpoint
         from bertcore.corpus.precision import choose_precision
         from bertcore.corpus.settings import DTYPES
         from bertcore.loading import load
 
-        self.folder, self.fields = Path(folder), fields
+        self.folder, self.fields, self.word_fields = Path(folder), fields, word_fields
         self.problem: str | None = None
         here = socket.gethostname()
         try:
@@ -171,7 +173,7 @@ class Worker:
         if self.problem is not None:
             raise ValueError(self.problem)
         found = encode_share(self.model, share, self.manifest.layers, self.settings)
-        return found.write(self.folder, self.fields)
+        return found.write(self.folder, self.fields, self.word_fields)
 
 
 @contextmanager

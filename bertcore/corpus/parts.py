@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 from bertcore.corpus.batch import Encoded
 from bertcore.corpus.read import CorpusText
 from bertcore.corpus.settings import EncodeSettings, Unit
+from bertcore.corpus.word_tags import RowTags
 
 FORMAT = 1
 """Of the manifest; another one is refused."""
@@ -58,6 +59,12 @@ class Part:
     """Texts that were longer than what the checkpoint reads at once."""
     empty: int
     """Texts without a piece, which have no row."""
+    lost_words: int = 0
+    """Tagged words whose tags no row has: no row begins in them."""
+    first_lost: str = ""
+    """The first of them, and where it stands."""
+    untagged_rows: int = 0
+    """Rows that begin in no word of the file."""
 
 
 @dataclass(slots=True)
@@ -87,6 +94,8 @@ class Manifest:
     columns: tuple[str, ...]
     """Columns of the rows but the vector."""
     version: str
+    word_columns: tuple[str, ...] = ()
+    """Those of them that are tags of words."""
     parts: list[Part] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What was cut or left out, in sentences; written at the end."""
@@ -146,6 +155,7 @@ def read_manifest(folder: Path) -> Manifest:
                 **values,
                 "layers": tuple(values["layers"]),
                 "columns": tuple(values["columns"]),
+                "word_columns": tuple(values.get("word_columns", ())),
                 "settings": EncodeSettings(**settings),
                 "parts": [Part(*part) for part in values["parts"]],
             }
@@ -180,6 +190,8 @@ def write_part(
     encoded: Encoded,
     texts: Sequence[CorpusText],
     fields: Sequence[pa.Field],
+    word_fields: Sequence[pa.Field] = (),
+    tags: RowTags | None = None,
 ) -> None:
     """Write one part of all layers, and its texts.
 
@@ -189,11 +201,16 @@ def write_part(
         encoded: Its rows.
         texts: What was encoded, in order.
         fields: The corpus's own columns.
+        word_fields: Columns of the rows that are tags of words.
+        tags: Their values.
 
     Raises:
         OSError: If the disk is full.
     """
     columns, schema = _columns(encoded, texts, fields)
+    for column, values in zip(word_fields, tags.columns if tags else (), strict=True):
+        columns.append(values)
+        schema = schema.append(column)
     for layer, vectors in encoded.vectors.items():
         column = vector_field(vectors.shape[1])
         values = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), type=column.type)

@@ -1,4 +1,4 @@
-"""Read a corpus as a stream of sentences: text, CSV, TSV, JSON lines and Parquet, never held."""
+"""Read a corpus as a stream of sentences, never held: text, tables, and files of tagged words."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any, BinaryIO, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bertcore.corpus.read_tagged import TAGGED, read_tagged, tag_fields
+from bertcore.corpus.word_tags import WordTags
 from bertcore.finetuning.data.files import BadRows, kind_of, lines_of, open_text
 from bertcore.finetuning.data.tables import column_place, open_table
 from bertcore.pretraining.data.sentences import split_sentences
@@ -22,7 +24,7 @@ TEXT_COLUMNS = ("text", "sentence", "content", "review", "sentence1", "text_a")
 OWN_COLUMNS = ("document", "sentence", "position", "word_id", "piece", "word", "start", "end")
 """Columns that are ours; a table's column of such a name is called table_NAME in the rows."""
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
-_REFUSED = (".conllu", ".conll", ".xlsx", ".xls", ".zip", ".arrow", ".pdf", ".docx", ".npy", ".npz")
+_REFUSED = (".xlsx", ".xls", ".zip", ".arrow", ".pdf", ".docx", ".npy", ".npz")
 _ROWS_AT_ONCE = 512
 _REPORT_EVERY = 64
 """Lines or rows between two calls of `on_read`."""
@@ -35,12 +37,15 @@ class CorpusText(NamedTuple):
     """One sentence of a corpus (or a whole line or cell, where they are not cut)."""
 
     document: int
-    """From 0: blank lines end a document of a text file; of a table it is the row."""
+    """From 0: blank lines end a document of a text file; of a table it is the row; of CoNLL-U and
+    CoNLL `# newdoc` and -DOCSTART- begin one."""
     sentence: int
     """Number within the document, from 0."""
     text: str
     columns: tuple[Any, ...]
     """Values of the table's other columns."""
+    tags: WordTags | None = None
+    """Of a file of tagged words: the words, and the values of `Corpus.word_fields`."""
 
 
 @dataclass
@@ -49,16 +54,22 @@ class Corpus:
 
     paths: tuple[Path, ...]
     text_column: str | None
-    """None for plain text."""
+    """None for plain text and tagged words."""
     fields: tuple[pa.Field, ...]
     """The table's other columns, under the names that they have in the rows."""
     split: bool
     """Whether texts are cut into sentences."""
     skip_bad_rows: bool
+    word_fields: tuple[pa.Field, ...] = ()
+    """Columns of the words of tagged files."""
     num_blank: int = 0
     """Rows without a text, so far."""
     num_cut: int = 0
     """Sentences of more than LONGEST_SENTENCE characters that were cut into several, so far."""
+    num_joined: int = 0
+    """Sentences so far whose text is put together from their words, since `# text =` has others."""
+    first_joined: str = ""
+    """Where the first of them stands."""
     bad_rows: BadRows = field(default_factory=BadRows)
     _next_document: int = 0
     """The first document of the file after the one that is read."""
@@ -70,10 +81,13 @@ class Corpus:
             ValueError: If a file cannot be read, is not whole, or holds a row that cannot be read.
             OSError: If a file cannot be opened.
         """
-        self.num_blank = self.num_cut = 0
+        self.num_blank = self.num_cut = self.num_joined = 0
+        self.first_joined = ""
         self.bad_rows = BadRows(skip=self.skip_bad_rows)
         self._next_document = 0
         read = self._lines if self.text_column is None else self._cells
+        if self.word_fields:
+            read = self._tagged
         for path in self.paths:
             with path.open("rb") as raw:
                 yield from read(path, raw, on_read)
@@ -110,6 +124,28 @@ class Corpus:
             for number, sentence in enumerate(self._sentences(text)):
                 yield CorpusText(document, number, sentence, columns)
         self._next_document = document + 1
+        position.end()
+
+    def _tagged(self, path: Path, raw: BinaryIO, on_read: OnRead) -> Iterator[CorpusText]:
+        document, number = self._next_document, 0
+        position = _Position(raw, on_read)
+        for one in read_tagged(path, raw, self.word_fields, self.bad_rows):
+            position.passed()
+            if one.is_new_document and number:
+                document, number = document + 1, 0
+            where = f"line {one.line:,} of {str(path)!r}"
+            if len(one.text) > LONGEST_SENTENCE:
+                self.bad_rows.add(
+                    f"the sentence at {where} has {len(one.text):,} characters; expected at most "
+                    f"{LONGEST_SENTENCE:,}, with a blank line after each sentence."
+                )
+                continue
+            if one.is_joined:
+                self.num_joined += 1
+                self.first_joined = self.first_joined or where
+            yield CorpusText(document, number, one.text, (), one.tags)
+            number += 1
+        self._next_document = document + (number > 0)
         position.end()
 
     def _table_rows(
@@ -150,8 +186,8 @@ def open_corpus(
 
     Args:
         paths: Text files (a paragraph or sentence a line, a blank line between documents), or
-            tables with the same columns (.csv, .tsv, .jsonl, .parquet); text may be packed as .gz
-            or .xz.
+            tables with the same columns (.csv, .tsv, .jsonl, .parquet), or files of tagged words
+            (.conllu, .conll); what is text may be packed as .gz or .xz.
         text_column: Of a table; None: the first of TEXT_COLUMNS, or its only column.
         split: Whether texts are cut into sentences; None: those of text files.
         skip_bad_rows: Leave out rows that cannot be read.
@@ -165,6 +201,9 @@ def open_corpus(
         raise ValueError("no corpus was given. Name at least one file.")
     for path in files:
         _check_file(path)
+    are_tagged = {kind_of(path) in TAGGED for path in files}
+    if are_tagged != {False}:
+        return _open_tagged(files, text_column, split, skip_bad_rows)
     are_tables = {kind_of(path) in TABLES for path in files}
     if len(are_tables) > 1:
         raise ValueError(
@@ -192,6 +231,31 @@ def open_corpus(
         if name != chosen
     )
     return Corpus(files, chosen, others, bool(split), skip_bad_rows)
+
+
+def _open_tagged(
+    files: tuple[Path, ...], text_column: str | None, split: bool | None, skip_bad_rows: bool
+) -> Corpus:
+    if len({kind_of(path) for path in files}) > 1:
+        raise ValueError(
+            f"the corpus mixes {kind_of(files[0])} and other files. Give files of one kind, or "
+            "encode them apart."
+        )
+    if text_column is not None or split:
+        option = "split is True" if text_column is None else f"text_column is {text_column!r}"
+        raise ValueError(
+            f"{option}, but {str(files[0])!r} has a word a line and its own sentences. "
+            "Leave it out."
+        )
+    fields = [tag_fields(path) for path in files]
+    for path, found in zip(files, fields, strict=True):
+        if found != fields[0]:
+            names, first = ([field.name for field in each] for each in (found, fields[0]))
+            raise ValueError(
+                f"{str(path)!r} has the tags {', '.join(names)}, but {str(files[0])!r} has "
+                f"{', '.join(first)}. Encode them apart."
+            )
+    return Corpus(files, None, (), False, skip_bad_rows, fields[0])
 
 
 def sampled(texts: Iterable[CorpusText], share: float, seed: int) -> Iterator[CorpusText]:
@@ -254,7 +318,8 @@ def _check_file(path: Path) -> None:
     if kind_of(path) in _REFUSED:
         raise ValueError(
             f"the corpus {str(path)!r} is a {kind_of(path)} file, which is not read here. Save it "
-            f"as plain text, or as a table ({', '.join(TABLES)})."
+            f"as plain text, as a table ({', '.join(TABLES)}), or with a word a line "
+            f"({', '.join(TAGGED)})."
         )
 
 

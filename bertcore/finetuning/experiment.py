@@ -350,6 +350,7 @@ def open_models(
         generator=torch.Generator().manual_seed(seed),
         new_head=settings.new_head,
         feature_based=settings.config.feature_based,
+        is_untrained=settings.is_untrained,
     )
     if settings.layers is not None:
         module = model.require_parts("--layers")

@@ -32,6 +32,7 @@ from bertcore.others.generic import family_of
 from bertcore.others.model import OtherModel
 from bertcore.others.task_network import OtherTaskNetwork, task_network
 from bertcore.tokenizer import Tokenizer
+from bertcore.untrained import untrained
 
 if TYPE_CHECKING:
     from bertcore.model import Model
@@ -175,6 +176,7 @@ def start_task_model(
     generator: Generator,
     new_head: bool = False,
     feature_based: bool = False,
+    is_untrained: bool = False,
 ) -> TaskModel:
     """Open a checkpoint to be fine-tuned: a pretrained one gets a new head.
 
@@ -188,15 +190,20 @@ def start_task_model(
         generator: Random source of the new head (and of a pooler, where there is none), on the CPU.
         new_head: Start with a new head even if the checkpoint has one.
         feature_based: Of "tag": a BiLSTM over the last four layers, which stay as they are.
+        is_untrained: Take shape and vocabulary alone: random weights by the seed of `generator`,
+            and a new head.
 
     Raises:
-        ValueError: If the checkpoint has a head for this task with other labels, or is no BERT.
+        ValueError: If the checkpoint has a head for this task with other labels, or is no BERT; if
+            random weights are asked for and it runs on code of `transformers`.
         RuntimeError: If its files are damaged.
     """
     chosen = find_task(task, feature_based=feature_based)
     check_labels(chosen, labels)
     bert = load(source, device="cpu")
-    stored = _read_head(source)
+    if is_untrained:
+        bert = untrained(bert, generator.initial_seed())
+    stored = None if is_untrained else _read_head(source)
     keeps = stored is not None and bool(stored.tensors) and _is_for(stored, chosen)
     keeps = keeps and not new_head
     num_outputs = chosen.num_outputs(labels)

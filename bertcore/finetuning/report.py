@@ -77,7 +77,7 @@ def _summary(report: dict[str, Any]) -> str:
     """Return what was trained on what, by which settings, and how fast."""
     best = report["best"]
     rows = [
-        ("Checkpoint", report["checkpoint"]),
+        ("Checkpoint", report["checkpoint"] + _start(report.get("settings", {}))),
         ("Class in transformers", report["architecture"]),
         ("Labels", ", ".join(report["labels"]) or "none"),
         ("Training data", f"{report['train']} ({report['num_train']:,} examples)"),
@@ -94,6 +94,10 @@ def _summary(report: dict[str, Any]) -> str:
         *report["versions"].items(),
     ]
     return _table(("", ""), rows)
+
+
+def _start(settings: dict[str, Any]) -> str:
+    return ", its shape with random weights" if settings.get("is_untrained") else ""
 
 
 def _against_bias(settings: dict[str, Any]) -> list[tuple[str, str]]:

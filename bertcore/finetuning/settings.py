@@ -53,6 +53,8 @@ class Settings:
     """A direction that the encoder's states are kept from by a loss."""
     balance: str | None = None
     """Column of the training data; its groups and the labels are made independent by weights."""
+    is_untrained: bool = False
+    """Whether the model begins with random weights, in the shape of the checkpoint."""
 
     @property
     def division(self) -> Division | None:
@@ -92,6 +94,7 @@ def make_settings(
     swap: Swapping | None = None,
     direction: PenalisedDirection | None = None,
     balance: str | None = None,
+    is_untrained: bool = False,
     **config: Any,
 ) -> Settings:
     """Return settings, with defaults for the task and the checkpoint filled in.
@@ -115,6 +118,7 @@ def make_settings(
         swap: Words to swap in the training texts; None swaps none.
         direction: That the encoder's states are kept from by a loss; None: none.
         balance: Column of the training data by which examples are weighed; None weighs all alike.
+        is_untrained: Begin with random weights, in the shape of the checkpoint.
         config: Further fields of FinetuneConfig.
 
     Raises:
@@ -154,7 +158,13 @@ def make_settings(
         swap=swap,
         direction=direction,
         balance=balance,
+        is_untrained=is_untrained,
     )
+    if is_untrained and (layers is not None or feature_based):
+        raise ValueError(
+            "random weights go with neither --student-layers nor --feature-based, which take what "
+            "a checkpoint has learned. Leave one of them out."
+        )
     check_direction(direction, settings.config, has_teacher=teacher is not None)
     if balance is not None:
         check_balance(settings.config, chosen, swaps=swap is not None, has_teacher=bool(teacher))

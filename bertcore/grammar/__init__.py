@@ -5,8 +5,10 @@ from bertcore.grammar.exam import (
     PairScore,
     PretrainingExam,
     accuracies,
+    reads_from_left,
     score_pairs,
 )
+from bertcore.grammar.log_likelihood import log_likelihoods
 from bertcore.grammar.pairs import (
     BUNDLED,
     MinimalPair,
@@ -36,7 +38,9 @@ __all__ = [
     "accuracies",
     "bundled_pairs",
     "file_fingerprint",
+    "log_likelihoods",
     "pseudo_log_likelihoods",
     "read_pairs",
+    "reads_from_left",
     "score_pairs",
 ]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bertcore.bert import Bert
 from bertcore.evaluation.intervals import wilson_interval
 from bertcore.finetuning.data.files import BadRows
+from bertcore.grammar.log_likelihood import log_likelihoods
 from bertcore.grammar.pairs import MinimalPair, bundled_pairs
 from bertcore.grammar.pseudo_log_likelihood import Scoring, pseudo_log_likelihoods
 from bertcore.grammar.word_frequency import TokenCounts
@@ -35,7 +36,8 @@ class PairScore:
 
     pair: MinimalPair
     good: tuple[float, ...]
-    """Pseudo-log-likelihood of the good sentence, nats, [1] or [L+1]."""
+    """Pseudo-log-likelihood of the good sentence, nats, [1] or [L+1]; by a causal model its
+    log-likelihood, [1]."""
     bad: tuple[float, ...]
     num_unknown: int = 0
     """[UNK] in the two sentences together."""
@@ -96,25 +98,28 @@ def score_pairs(
     """Yield the scores of pairs, PAIRS_AT_ONCE at a time, in order.
 
     Args:
-        bert: With a masked-word head.
+        bert: With a masked-word head, or one of next tokens.
         pairs: At least one.
-        scoring, by_layer, translate: As for `pseudo_log_likelihoods`.
+        scoring, by_layer, translate: As for `pseudo_log_likelihoods`; a causal model has no choice
+            of scoring.
         counts: For the baseline of word frequency; None leaves it out.
         bad_rows: Collects pairs with a sentence that is too long; None refuses them.
         progress: Called with the fraction done.
 
     Raises:
-        ValueError: If there is no masked-word head, no reading by layer, or a sentence has no
-            token or too many.
+        ValueError: If there is no masked-word head and none of next tokens, no reading by layer, or
+            a sentence has no token or too many.
     """
-    bert.require("lens" if by_layer else "mlm")
+    is_causal = reads_from_left(bert)
+    if by_layer or not is_causal:
+        bert.require("lens" if by_layer else "mlm")
     bad_rows = BadRows() if bad_rows is None else bad_rows
     for start in range(0, len(pairs), PAIRS_AT_ONCE):
         part = pairs[start : start + PAIRS_AT_ONCE]
         read = [(pair, *_encode(bert, pair)) for pair in part]
         kept = []
         for pair, good, bad in read:
-            problem = _problem(pair, good, bad)
+            problem = _problem(pair, good, bad, longest_sentence(bert))
             if problem is None:
                 kept.append((pair, good, bad))
             else:
@@ -125,14 +130,17 @@ def score_pairs(
                 progress((start + fraction * number) / len(pairs))
 
         encodings = [encoding for _, good, bad in kept for encoding in (good, bad)]
-        scores = pseudo_log_likelihoods(
-            bert,
-            encodings,
-            scoring=scoring,
-            by_layer=by_layer,
-            translate=translate,
-            progress=report,
-        )
+        if is_causal:
+            scores = log_likelihoods(bert, encodings, progress=report)
+        else:
+            scores = pseudo_log_likelihoods(
+                bert,
+                encodings,
+                scoring=scoring,
+                by_layer=by_layer,
+                translate=translate,
+                progress=report,
+            )
         states = np.atleast_2d(scores)  # [S, 2 N]
         yield [
             PairScore(
@@ -147,6 +155,11 @@ def score_pairs(
             )
             for i, (pair, good, bad) in enumerate(kept)
         ]
+
+
+def reads_from_left(bert: Model) -> bool:
+    """Return whether a sentence is scored by what stands before each token: a causal model."""
+    return "next" in bert.capabilities
 
 
 def accuracies(
@@ -211,13 +224,20 @@ def _encode(bert: Model, pair: MinimalPair) -> tuple[Encoding, Encoding]:
     return bert.tokenize(pair.good), bert.tokenize(pair.bad)
 
 
-def _problem(pair: MinimalPair, good: Encoding, bad: Encoding) -> str | None:
+def longest_sentence(bert: Model) -> int:
+    """Return how many tokens a scored sentence has at most; GPT-2's first token is put before."""
+    adds_none = bert.tokenizer.template(is_pair=False).num_special == 0
+    has_first = reads_from_left(bert) and adds_none
+    return min(bert.max_length, bert.config.max_length - int(has_first))
+
+
+def _problem(pair: MinimalPair, good: Encoding, bad: Encoding, limit: int) -> str | None:
     """Return why a pair cannot be scored; None if it can."""
     for name, encoding in (("good", good), ("bad", bad)):
-        if encoding.truncation is not None:
+        if encoding.truncation is not None or len(encoding) > limit:
             return (
-                f"row {pair.row}: the {name} sentence has more than {encoding.truncation.limit} "
-                "tokens, the most that this checkpoint reads."
+                f"row {pair.row}: the {name} sentence has more than {limit} tokens, the most that "
+                "this checkpoint reads."
             )
         if all(encoding.special_tokens_mask):
             return f"row {pair.row}: the {name} sentence has no token."

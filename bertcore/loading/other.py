@@ -30,6 +30,8 @@ from bertcore.others.model import OtherModel
 from bertcore.others.network import OtherNetwork
 from bertcore.tokenizer import Tokenizer, open_other_tokenizer
 
+_RTD = "mask_predictions."
+"""In names of DeBERTa-v3's replaced-token head, as its authors' code writes it."""
 _WRAPPERS = ("module.", "_orig_mod.", "model.module.")
 """Prefixes of data-parallel wrappers and compilers."""
 _TASK_HEADS = (
@@ -125,6 +127,7 @@ def load_other(
         match.opener.heads,
         mask_id=fitted.mask_id,
         sentinels=_sentinels(fitted.vocab) if family.words == SPANS else (),
+        has_unread_rtd=any(_RTD in name for name in weights.stored),
     ).eval()
     if family.is_generic:
         network.config = probed(network)
@@ -421,8 +424,8 @@ def _is_task_head(name: str, starts: tuple[str, ...] = _TASK_HEADS) -> bool:
 
 
 def _is_buffer(name: str) -> bool:
-    """Return whether a stored tensor is no weight: position ids, GPT-2's causal mask."""
-    known = (".attn.bias", ".attn.masked_bias", "position_ids", "mask_predictions.")
+    """Return whether a stored tensor is not read: position ids, GPT-2's mask, DeBERTa-v3's RTD."""
+    known = (".attn.bias", ".attn.masked_bias", "position_ids", _RTD)
     return any(part in f".{name}" for part in known)
 
 

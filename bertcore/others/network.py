@@ -38,6 +38,7 @@ class OtherNetwork(nn.Module):
         heads: Those that it has: "mlm", "next", "nsp".
         mask_id: Of the token that stands for a hidden word; -1: there is none.
         sentinels: Ids of T5's <extra_id_0>, <extra_id_1>, ...
+        has_unread_rtd: Whether the file has a replaced-token head that is passed over (DeBERTa-v3).
         lock: Of another network with the same encoder; None makes one.
     """
 
@@ -49,6 +50,7 @@ class OtherNetwork(nn.Module):
         *,
         mask_id: int = -1,
         sentinels: Sequence[int] = (),
+        has_unread_rtd: bool = False,
         lock: threading.RLock | None = None,
     ) -> None:
         super().__init__()
@@ -58,6 +60,7 @@ class OtherNetwork(nn.Module):
         self.other = config.other
         self.mask_id = mask_id
         self.sentinels = list(sentinels)
+        self.has_unread_rtd = has_unread_rtd
         self.lock = lock or threading.RLock()
 
     @property
@@ -375,6 +378,12 @@ class OtherNetwork(nn.Module):
         has_words = bool(self.heads & {"mlm", "next"})
         if head in self.heads or (head == "decoder" and self.other.has_decoder and has_words):
             return None
+        if head == "replaced" and self.has_unread_rtd:
+            return (
+                f"this {self.other.name} has a replaced-token head (mask_predictions), which is "
+                "passed over: transformers has no class for it. Open an ELECTRA discriminator "
+                "(ElectraForPreTraining)."
+            )
         if head == "mlm" and self.other.is_causal:
             return self.other.absent["mlm"]  # no checkpoint of it has one
         return absent_head(head, self.other)

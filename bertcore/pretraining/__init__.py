@@ -17,6 +17,11 @@ from bertcore.pretraining.data.read_corpus import train_tokenizer
 from bertcore.pretraining.data.sentences import split_sentences
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
 from bertcore.pretraining.loss.objective import PretrainingLoss, pretraining_loss
+from bertcore.pretraining.next_token_evaluation import (
+    CausalScores,
+    causal_rows,
+    evaluate_next_tokens,
+)
 from bertcore.pretraining.run import Pretraining
 from bertcore.pretraining.start_run import check_inputs, resume_run, start_run
 from bertcore.training.progress import Progress
@@ -25,6 +30,7 @@ from bertcore.training.run_folder import RunFolder
 __all__ = [
     "Batch",
     "Batches",
+    "CausalScores",
     "DataConfig",
     "Instances",
     "Masked",
@@ -37,11 +43,13 @@ __all__ = [
     "Progress",
     "RunFolder",
     "TrainConfig",
+    "causal_rows",
     "check_inputs",
     "check_objective",
     "check_settings",
     "create_instances",
     "create_packed_rows",
+    "evaluate_next_tokens",
     "evaluate_pretraining",
     "fixed_batches",
     "mask_tokens",

@@ -29,7 +29,8 @@ class PretrainingScores:
     mlm_loss: float
     """Mean of -ln p over the hidden tokens, nats."""
     mlm_top1: float
-    """Fraction of hidden tokens whose most probable word is the right one."""
+    """Fraction of hidden tokens whose most probable word is the right one; a guess of [UNK] where
+    [UNK] stood counts as right (`num_unknown`)."""
     nsp_loss: float | None
     """Nats."""
     nsp_accuracy: float | None
@@ -43,6 +44,8 @@ class PretrainingScores:
     """Pairs scored."""
     num_masked: int
     """Hidden tokens scored."""
+    num_unknown: int
+    """[UNK] among the hidden tokens: with many, top-1 and loss say little."""
     share_random: float | None
     """Fraction of pairs whose B is random: the accuracy of always answering "random"."""
 
@@ -88,11 +91,11 @@ def evaluate_pretraining(
     if network.config.is_decoder:  # its word head is of next tokens
         raise ValueError(network.why_no_head("mlm"))
     device = network.token_table.device
-    characters = torch.tensor([_num_characters(token) for token in tokenizer.vocab])
+    characters = torch.tensor([characters_of(token) for token in tokenizer.vocab])
     was_training = network.training
     network.eval()
     mlm = nsp = right = num_masked = pairs_right = num_characters = 0.0
-    num_rows = num_pairs = num_random = 0
+    num_rows = num_pairs = num_random = num_unknown = 0
     try:
         for batch in batches:
             with torch.autocast(device.type, torch.bfloat16, enabled=autocast):
@@ -108,6 +111,7 @@ def evaluate_pretraining(
                 num_pairs += rows
                 num_random += int(batch.next_sentence_labels.sum())
             masked = batch.masked
+            num_unknown += int(((masked.labels == tokenizer.unk_id) * masked.weights).sum())
             num_characters += float((characters[masked.labels] * masked.weights).sum())
     finally:
         network.train(was_training)
@@ -122,6 +126,7 @@ def evaluate_pretraining(
         num_rows=num_rows,
         num_pairs=num_pairs or None,
         num_masked=int(num_masked),
+        num_unknown=num_unknown,
         share_random=num_random / num_pairs if num_pairs else None,
     )
 
@@ -230,10 +235,10 @@ def _own_values(
     return objective.metrics(sums, totals)
 
 
-def _num_characters(token: str) -> int:
+def characters_of(token: str) -> int:
     """Return the characters that a token stands for in running text, with a space before words.
 
-    >>> _num_characters("river"), _num_characters("##ing"), _num_characters("[UNK]")
+    >>> characters_of("river"), characters_of("##ing"), characters_of("[UNK]")
     (6, 3, 2)
     """
     if token == "[UNK]":  # what it stood for is not known: at least one character

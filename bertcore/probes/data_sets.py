@@ -10,7 +10,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from bertcore.analysis.heads.conllu import ParsedSentence, read_conllu
+from bertcore.corpus.word_tags import joined
+from bertcore.finetuning.data.conllu import ParsedSentence, read_conllu
 from bertcore.finetuning.data.files import BadRows, kind_of, lines_of, open_text
 from bertcore.finetuning.data.read_tags import are_entities, read_tags
 
@@ -134,11 +135,8 @@ def of_trees(parsed: Sequence[ParsedSentence], task: Task) -> ProbeData:
 
 def of_words(words: Sequence[str], labels: Sequence[str] = ()) -> ProbeSentence:
     """Return words, with a space between each two, as a sentence."""
-    spans, start = [], 0
-    for word in words:
-        spans.append((start, start + len(word)))
-        start += len(word) + 1
-    return ProbeSentence(" ".join(words), tuple(words), tuple(spans), tuple(labels))
+    text, spans = joined(words)
+    return ProbeSentence(text, tuple(words), spans, tuple(labels))
 
 
 def is_tree(heads: Sequence[int]) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bertcore.corpus import EncodeSettings, encode_texts
 from bertcore.corpus.batch import pool_rows
+from bertcore.corpus.word_tags import owners as owners_of
 from bertcore.memory import free_memory
 from bertcore.model import Model
 from bertcore.probes.data_sets import ProbeSentence
@@ -170,12 +171,8 @@ def _words_of(
     words = np.full(len(texts), -1, dtype=np.int64)
     bounds = np.searchsorted(texts, np.arange(len(sentences) + 1))
     for number, sentence in enumerate(sentences):
-        owner = np.full(len(sentence.text) + 1, -1, dtype=np.int64)
-        for word in reversed(range(len(sentence.words))):
-            first, end = sentence.spans[word]
-            owner[first:end] = word
         rows = slice(bounds[number], bounds[number + 1])
-        words[rows] = owner[np.minimum(starts[rows], len(sentence.text))]
+        words[rows] = owners_of(len(sentence.text), sentence.spans, starts[rows])
     return words
 
 

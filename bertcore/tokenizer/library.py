@@ -283,6 +283,14 @@ class LibraryTokenizer(Tokenizer):
         for name, content in ((CONFIG_FILE, config), (SPECIAL_TOKENS_FILE, self._special_tokens)):
             (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
+    @property
+    def bos_id(self) -> int | None:
+        """Id of the token that begins a text: [CLS], or GPT-2's bos_token; None without one."""
+        told = self._settings.get("bos_token")
+        name = told.get("content") if isinstance(told, dict) else told
+        found = self._ids.get(str(name or "<|endoftext|>"))
+        return super().bos_id if self.cls_id >= 0 else found
+
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of the vocabulary and every option; equal means same ids for any text."""

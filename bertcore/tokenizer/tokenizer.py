@@ -159,6 +159,11 @@ class Tokenizer:
         return [self._ids[token] for token in self.special_tokens]
 
     @property
+    def bos_id(self) -> int | None:
+        """Id of the token that begins a text, from which a causal model predicts the first word."""
+        return self.cls_id if self.cls_id >= 0 else None
+
+    @property
     def vocab_size(self) -> int:
         """Number of entries of `vocab`, V."""
         return len(self.vocab)

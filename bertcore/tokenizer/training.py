@@ -32,6 +32,8 @@ def train_vocabulary(
     *,
     vocab_size: int,
     do_lower_case: bool = True,
+    strip_accents: bool | None = None,
+    tokenize_chinese_chars: bool = True,
     min_frequency: int = 2,
     alphabet: int | None = None,
 ) -> list[str]:
@@ -47,7 +49,10 @@ def train_vocabulary(
         texts: The corpus, in pieces of any length. An iterator is written to a temporary file,
             for it is read twice; a list, or an object that opens its files anew, is not.
         vocab_size: Number of entries wanted, special tokens included.
-        do_lower_case: True for a vocabulary of lower-case pieces without accents.
+        do_lower_case: True for a vocabulary of lower-case pieces.
+        strip_accents: Remove accents first, as BERT does: Russian й becomes и. None: if
+            `do_lower_case`.
+        tokenize_chinese_chars: Make each Chinese character a word of its own.
         min_frequency: A pair of pieces is merged if the corpus holds it at least so often.
         alphabet: Number of different characters, or all of the corpus if it has fewer: those of
             ASCII first, then the most frequent. None: as many as cover COVERED of the corpus, at
@@ -76,7 +81,11 @@ def train_vocabulary(
         )
     if isinstance(texts, str):
         raise TypeError("texts is one string; pass a list of strings, or an open file.")
-    normalizer = normalizers.BertNormalizer(lowercase=do_lower_case)
+    normalizer = normalizers.BertNormalizer(
+        lowercase=do_lower_case,
+        strip_accents=strip_accents,
+        handle_chinese_chars=tokenize_chinese_chars,
+    )
     learn = partial(
         _train,
         normalizer=normalizer,

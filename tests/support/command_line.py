@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.testing import CliRunner, Result
 
-from bertcore.cli import evaluate, inspect_checkpoint, pretrain, train_tokenizer
+from bertcore.cli import evaluate, inspect_checkpoint, label_curve, pretrain, train_tokenizer
 from bertcore.cli.errors import SentenceGroup
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_tokenizer
@@ -17,6 +17,7 @@ train_tokenizer.register(app)
 pretrain.register(app)
 inspect_checkpoint.register(app)
 evaluate.register(app)
+label_curve.register(app)
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 
 SHAPE = "--layers 1 --hidden 32 --heads 2 --batch-size 4 --max-seq-length 24 --device cpu".split()

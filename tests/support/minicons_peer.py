@@ -11,6 +11,24 @@ METRICS = {"within-word": "within_word_l2r", "single": "original"}
 """Our names of the scorings -> theirs."""
 
 
+def left_to_right_sums(
+    folder: str | Path, texts: Sequence[str], *, puts_bos: bool
+) -> list[list[float]]:
+    """Return the log-probability of each token of each text by a causal model, nats.
+
+    Args:
+        folder: As `transformers` opens it.
+        texts: Any number.
+        puts_bos: Put the token before each that begins a text; BERT's tokenizer does it by itself.
+    """
+    scorer = pytest.importorskip("minicons.scorer").IncrementalLMScorer(str(folder), "cpu")
+    scorer.tokenizer.batch_encode_plus = scorer.tokenizer.__call__
+    scores: list[list[float]] = scorer.sequence_score(
+        list(texts), reduction=lambda log_p: log_p.tolist(), bos_token=puts_bos
+    )
+    return scores
+
+
 class MiniconsPeer:
     """A checkpoint opened by minicons.
 

@@ -11,11 +11,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.analysis.heads.conllu import ParsedSentence
 from bertcore.analysis.heads.stream import AttentionBatch
 from bertcore.analysis.shared.collect import Sentence
 from bertcore.config import BertConfig
 from bertcore.evaluation.intervals import Interval, wilson_interval
+from bertcore.finetuning.data.conllu import ParsedSentence
 from bertcore.tokenizer import Encoding
 
 DIRECTIONS = ("to_head", "to_dependent")

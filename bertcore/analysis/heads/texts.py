@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
 
-from bertcore.analysis.heads.conllu import BUNDLED as BUNDLED_TREES
-from bertcore.analysis.heads.conllu import ParsedSentence, read_conllu
 from bertcore.analysis.heads.syntax import as_inputs
 from bertcore.analysis.shared.collect import Sentence
 from bertcore.analysis.shared.texts_file import MAX_FILE_BYTES, read_pasted, read_upload, shown_name
+from bertcore.finetuning.data.conllu import ParsedSentence, read_conllu
 
 BUNDLED = Path(__file__).parent / "data" / "sentences.txt"
 """Sixty varied sentences and pairs, written for this project."""
+BUNDLED_TREES = Path(__file__).parent / "data" / "trees.conllu"
+"""Short sentences with their syntax, written for this project."""
 PAIR_MARK = "|||"
 """Stands between the texts of a pair, as in Google's extract_features.py."""
 MAX_LINES = 10_000

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,13 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.analysis.space.map_quality import Faithfulness, faithfulness
+from bertcore.analysis.space.neighbour_embedding import (
+    PacmapSettings,
+    TsneSettings,
+    check_installed,
+)
 from bertcore.analysis.space.projection import (
     METHODS,
-    MIN_UMAP_POINTS,
+    MIN_EMBEDDED,
+    Settings,
     UmapSettings,
-    fit_umap,
+    fit,
     pca,
-    umap_lock,
 )
 from bertcore.corpus.encoded import EncodedCorpus
 from bertcore.corpus.parts import about
@@ -54,12 +58,14 @@ class CorpusMapSettings:
     layers: tuple[int, ...]
     """Hidden states that the corpus holds."""
     method: str = "pca"
-    """"pca" or "umap"."""
+    """One of METHODS."""
     num_points: int = MAX_POINTS
     """Most rows that are drawn."""
     num_fitted: int = 10_000
     """Rows, over all layers, that the map is fitted to."""
     umap: UmapSettings = field(default_factory=UmapSettings)
+    tsne: TsneSettings = field(default_factory=TsneSettings)
+    pacmap: PacmapSettings = field(default_factory=PacmapSettings)
     seed: int = 0
     """Draws the rows."""
 
@@ -75,6 +81,21 @@ class CorpusMapSettings:
         if self.num_fitted < MIN_POINTS:
             raise ValueError(f"num_fitted is {self.num_fitted}; expected at least {MIN_POINTS}.")
 
+    @property
+    def parameters(self) -> Settings | None:
+        """Those of the method; None for PCA, which has none."""
+        of_methods: dict[str, Settings] = {
+            "umap": self.umap,
+            "tsne": self.tsne,
+            "pacmap": self.pacmap,
+        }
+        return of_methods.get(self.method)
+
+    @property
+    def metric(self) -> str:
+        """Distance between vectors, by which the map is measured too; of PCA, that of `umap`."""
+        return (self.parameters or self.umap).metric
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CorpusMap:
@@ -86,7 +107,7 @@ class CorpusMap:
     coordinates: NDArray[np.float32]
     """[L, N, 2]"""
     explained: NDArray[np.float64]
-    """Fraction of a layer's variance that PCA shows along each axis, [L, 2]; NaN for UMAP."""
+    """Fraction of a layer's variance that PCA shows along each axis, [L, 2]; NaN for the others."""
     quality: Faithfulness
     """Of a sample of the rows, by layer."""
     num_fitted: int
@@ -112,7 +133,8 @@ def corpus_map(
             may be deleted at any time.
 
     Raises:
-        ValueError: If a layer is not stored or there are fewer than MIN_POINTS distinct rows.
+        ValueError: If a layer is not stored, the package of the method is not installed, or there
+            are too few distinct rows for it.
         OSError: If the map cannot be written.
     """
     report = progress or _silent
@@ -137,19 +159,24 @@ def corpus_map(
 def kept_map(corpus: EncodedCorpus, settings: CorpusMapSettings) -> Path:
     """Return where the map of some settings is kept; another name for another content."""
     manifest = corpus.manifest
+    chosen = asdict(settings)
+    for method in ("tsne", "pacmap"):  # parameters of UMAP have always been in the name
+        if method != settings.method:
+            del chosen[method]
     content = {
         "format": FORMAT,
         "fingerprint": manifest.fingerprint,
         "sources": [source.get("sha256") for source in manifest.sources],
         "encoding": asdict(manifest.settings),
         "rows": len(corpus),
-        "map": asdict(settings),
+        "map": chosen,
     }
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     return about(corpus.folder) / f"map-{digest[:16]}.npz"
 
 
 def _compute(corpus: EncodedCorpus, settings: CorpusMapSettings, report: Progress) -> CorpusMap:
+    check_installed(settings.method)
     rng = np.random.default_rng(settings.seed)
     rows = _drawn(rng, np.arange(len(corpus)), settings.num_points)
     layers, stored = settings.layers, []
@@ -191,7 +218,7 @@ def _compute(corpus: EncodedCorpus, settings: CorpusMapSettings, report: Progres
     rows, coordinates = rows[whole], coordinates[:, whole]
     places = np.searchsorted(rows, fitted)
     levelled = stack.reshape(len(layers), len(fitted), -1)
-    quality = faithfulness(levelled, coordinates[:, places], metric=settings.umap.metric)
+    quality = faithfulness(levelled, coordinates[:, places], metric=settings.metric)
     explained = np.full((len(layers), 2), np.nan)
     if settings.method == "pca":
         spread = levelled.var(1).sum(-1)[:, None]
@@ -231,28 +258,22 @@ def _fitted(
     stack: NDArray[np.float32], settings: CorpusMapSettings, report: Progress
 ) -> Callable[[NDArray[np.float32]], NDArray[np.float32]]:
     """Fit the map to the sample; return the function that places vectors [N, D] in it, [N, 2]."""
-    if settings.method == "pca":
+    parameters = settings.parameters
+    if parameters is None:
         report(0.2, "Fitting PCA")
         return pca(stack, 2).transform
 
     distinct = np.unique(stack, axis=0)
-    if len(distinct) < MIN_UMAP_POINTS:
+    if len(distinct) < MIN_EMBEDDED:
         raise ValueError(
-            f"the sample has {len(distinct)} different vectors; UMAP needs {MIN_UMAP_POINTS}. "
-            "Use PCA, or encode more text."
+            f"the sample has {len(distinct)} different vectors; {METHODS[settings.method]} needs "
+            f"{MIN_EMBEDDED}. Use PCA, or encode more text."
         )
 
     def within(fraction: float, stage: str) -> None:
         report(0.1 + 0.4 * fraction, stage)
 
-    reducer = fit_umap(distinct, 2, settings.umap, progress=within)
-
-    def transform(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        with umap_lock, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return np.asarray(reducer.transform(vectors), dtype=np.float32)
-
-    return transform
+    return fit(distinct, 2, parameters, progress=within).transform
 
 
 def _read(path: Path, settings: CorpusMapSettings) -> CorpusMap | None:

@@ -1,17 +1,27 @@
-"""Maps in two or three dimensions of the vectors of every layer: PCA, UMAP, alignment."""
+"""Maps in two or three dimensions of the vectors of every layer: PCA, UMAP, t-SNE, PaCMAP."""
 
 from __future__ import annotations
 
 import io
-import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bertcore.analysis.space.neighbour_embedding import (
+    Embedding,
+    PacmapSettings,
+    TsneSettings,
+    check_installed,
+    check_metric_and_seed,
+    fit_pacmap,
+    fit_tsne,
+    numba_lock,
+)
 
 if TYPE_CHECKING:
     from umap import UMAP
@@ -20,17 +30,13 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.floating]
 
-METHODS = ("pca", "umap")
+METHODS = {"pca": "PCA", "umap": "UMAP", "tsne": "t-SNE", "pacmap": "PaCMAP"}
+"""Methods and what they are called."""
 SPACES = ("joint", "separate")
-METRICS = ("cosine", "euclidean", "correlation", "manhattan")
-MIN_UMAP_POINTS = 8
+MIN_EMBEDDED = 8
 """With fewer distinct points there are no neighbourhoods (UMAP fails below 4), so PCA is used."""
-MAX_UMAP_POINTS = 12_000
-"""Most points of one UMAP; about a minute on one core."""
-
-# numba's fallback threading layer aborts the process when two threads run its kernels at once.
-umap_lock = threading.Lock()
-"""Held while UMAP computes; who transforms by a fitted one takes it too."""
+MAX_EMBEDDED = 12_000
+"""Most points of one map by UMAP, t-SNE or PaCMAP; about a minute on one core."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,10 +63,7 @@ class UmapSettings:
             raise ValueError(f"n_neighbors is {self.n_neighbors}; expected 2 or more.")
         if not 0 <= self.min_dist <= 1:
             raise ValueError(f"min_dist is {self.min_dist}; expected 0 to 1.")
-        if self.metric not in METRICS:
-            raise ValueError(f"metric is {self.metric!r}; expected one of {', '.join(METRICS)}.")
-        if not 0 <= self.seed < 2**32:
-            raise ValueError(f"seed is {self.seed}; expected 0 to {2**32 - 1}.")
+        check_metric_and_seed(self.metric, self.seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,13 +90,13 @@ class LayerMap:
     """[L+1, N, dims]; NaN for a point whose vector holds NaN or infinity."""
     explained: NDArray[np.float64]
     """Fraction of a layer's own variance that a PCA map shows along each axis, [L+1, dims];
-    NaN for UMAP, whose axes mean nothing."""
+    NaN for the other methods, whose axes mean nothing."""
     method: str
-    """What was done: "pca" or "umap"."""
+    """What was done, one of METHODS."""
     space: str
     """"joint": one map for all layers. "separate": one for each, turned to fit the one before."""
     notes: tuple[str, ...]
-    """Notes for the reader, such as why PCA replaced UMAP; one sentence each."""
+    """Notes for the reader, such as why PCA replaced another method; one sentence each."""
 
 
 def pca(vectors: Floats, dims: int) -> Pca:
@@ -133,60 +136,107 @@ def pca(vectors: Floats, dims: int) -> Pca:
     return Pca(components=components, mean=mean, explained=explained)
 
 
-def umap_map(
+Settings = UmapSettings | TsneSettings | PacmapSettings
+
+
+def embed(
     vectors: Floats,
     dims: int,
-    settings: UmapSettings,
+    settings: Settings,
     *,
+    start: Floats | None = None,
     progress: Progress | None = None,
 ) -> NDArray[np.float32]:
-    """Return UMAP coordinates [N, dims] of vectors [N, D]; equal vectors get equal places.
+    """Return the coordinates [N, dims] of vectors [N, D] by UMAP, t-SNE or PaCMAP.
 
-    Starts from the PCA map, so that the overall arrangement does not depend on chance. One map is
-    computed at a time in a process; others wait.
+    Equal vectors get equal places.
 
     Args:
-        vectors: At least MIN_UMAP_POINTS distinct ones, all finite.
+        vectors: At least MIN_EMBEDDED distinct ones, all finite.
         dims: 2 or 3.
-        settings: UMAP's parameters; `n_neighbors` is lowered to the number of distinct points
-            less 1 where there are fewer.
-        progress: Called with the fraction done and the stage, several times a second.
+        settings: Of the method that is wanted.
+        start: Places to start from, [N, dims]; equal vectors start from the mean of theirs. None
+            means the PCA map, so that the overall arrangement does not depend on chance. t-SNE of
+            random initialization uses neither.
+        progress: Called with the fraction done and the stage, several times a second; may raise
+            to stop.
 
     Raises:
-        ValueError: If there are too few distinct points or too many.
-
-    Source: umap-learn; the start follows Kobak and Linderman 2021.
+        ValueError: If there are too few distinct points or too many, or as of `fit`.
     """
     distinct, places = np.unique(vectors, axis=0, return_inverse=True)
-    if len(distinct) < MIN_UMAP_POINTS:
+    name = METHODS[method_of(settings)]
+    if len(distinct) < MIN_EMBEDDED:
         raise ValueError(
-            f"there are {len(distinct)} distinct points; UMAP needs {MIN_UMAP_POINTS}. Use PCA."
+            f"there are {len(distinct)} distinct points; {name} needs {MIN_EMBEDDED}. Use PCA."
         )
-    if len(distinct) > MAX_UMAP_POINTS:
+    if len(distinct) > MAX_EMBEDDED:
         raise ValueError(
-            f"there are {len(distinct):,} points; the limit of one UMAP is {MAX_UMAP_POINTS:,}. "
+            f"there are {len(distinct):,} points; the limit of one {name} is {MAX_EMBEDDED:,}. "
             "Use fewer sentences, or a map for each layer by itself."
         )
-    embedded = fit_umap(distinct, dims, settings, progress=progress).embedding_
-    out: NDArray[np.float32] = np.asarray(embedded, dtype=np.float32)[places.reshape(-1)]
-    return out
+    places = places.reshape(-1)
+    if start is not None:
+        sums = np.zeros((len(distinct), dims))
+        np.add.at(sums, places, start)
+        start = sums / np.bincount(places)[:, None]
+    return fit(distinct, dims, settings, start=start, progress=progress).coordinates[places]
 
 
-def fit_umap(
+def fit(
     distinct: Floats,
     dims: int,
-    settings: UmapSettings,
+    settings: Settings,
     *,
+    start: Floats | None = None,
     progress: Progress | None = None,
-) -> UMAP:
-    """Return UMAP fitted to distinct vectors [N, D]; arguments as of `umap_map`."""
+) -> Embedding:
+    """Return UMAP, t-SNE or PaCMAP fitted to distinct vectors; arguments as of `embed`.
+
+    Of UMAP, `n_neighbors` is lowered to the number of points less 1 where there are fewer. UMAP and
+    PaCMAP are computed one at a time in a process; others wait.
+
+    Raises:
+        ValueError: If the method's package is not installed, or a parameter does not fit the number
+            of points.
+
+    Source: umap-learn, openTSNE, pacmap; the start follows Kobak and Linderman 2021.
+    """
     report = progress or _silent
-    start = pca(distinct, dims).transform(distinct)
-    start *= 10 / max(float(np.abs(start).max()), 1e-12)
+    check_installed(method_of(settings))
+    if start is None:
+        begin = pca(distinct, dims).transform(distinct)
+    else:
+        begin = (start - start.mean(0)).astype(np.float32)
+    if isinstance(settings, TsneSettings):
+        return fit_tsne(distinct, begin, settings, progress=report)
+    if isinstance(settings, PacmapSettings):
+        return fit_pacmap(distinct, begin, settings, progress=report)
+    fitted = _fit_umap(distinct, begin, settings, report)
+
+    def transform(vectors: Floats) -> NDArray[np.float32]:
+        with numba_lock, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return np.asarray(fitted.transform(vectors), dtype=np.float32)
+
+    return Embedding(np.asarray(fitted.embedding_, dtype=np.float32), transform)
+
+
+def method_of(settings: Settings) -> str:
+    """Return the name in METHODS that settings belong to."""
+    if isinstance(settings, TsneSettings):
+        return "tsne"
+    return "pacmap" if isinstance(settings, PacmapSettings) else "umap"
+
+
+def _fit_umap(
+    distinct: Floats, start: NDArray[np.float32], settings: UmapSettings, report: Progress
+) -> UMAP:
+    start = start * np.float32(10 / max(float(np.abs(start).max()), 1e-12))
     # Points that PCA puts in one place could never separate.
     start += np.random.default_rng(settings.seed).normal(0, 1e-3, start.shape).astype(np.float32)
-    report(0.0, "Waiting for another UMAP" if umap_lock.locked() else "Opening UMAP")
-    with umap_lock:
+    report(0.0, "Waiting for another map" if numba_lock.locked() else "Opening UMAP")
+    with numba_lock:
         report(0.05, "Opening UMAP")
         from umap import UMAP
 
@@ -195,7 +245,7 @@ def fit_umap(
             # It warns that a seed means one core, and of duplicates, which `np.unique` removed.
             warnings.simplefilter("ignore")
             fitted = UMAP(
-                n_components=dims,
+                n_components=start.shape[1],
                 n_neighbors=min(settings.n_neighbors, len(distinct) - 1),
                 min_dist=settings.min_dist,
                 metric=settings.metric,
@@ -229,6 +279,8 @@ def map_layers(
     space: str = "joint",
     level_layers: bool = True,
     umap: UmapSettings | None = None,
+    tsne: TsneSettings | None = None,
+    pacmap: PacmapSettings | None = None,
     progress: Progress | None = None,
 ) -> LayerMap:
     """Return a map of every layer in which points can be followed from layer to layer.
@@ -236,23 +288,26 @@ def map_layers(
     Args:
         vectors: Of N points at each layer, [L+1, N, D].
         dims: 2 or 3.
-        method: "pca" or "umap". With fewer than MIN_UMAP_POINTS distinct points PCA stands in
-            for UMAP, and `notes` says so.
+        method: One of METHODS. With fewer than MIN_EMBEDDED distinct points PCA stands in for
+            the others, and `notes` says so.
         space: "joint" fits one map to the points of all layers together, so that places mean
             the same in each. "separate" fits each layer by itself and turns it to fit the one
             before (see `align`). EXPERIMENTS.md compares them.
         level_layers: Before a joint fit, bring each layer to mean 0 and mean squared length 1, so
             that all count alike. Without it the step from one layer's mean to the next, or the
             layer with the longest vectors, often decides the map.
-        umap: Parameters; None means UMAP's defaults.
+        umap, tsne, pacmap: Parameters of these methods; None means their defaults. A perplexity
+            that is not less than the number of distinct points is lowered to a third of them, and
+            `notes` says so.
         progress: Called with the fraction done and the stage.
 
     Raises:
-        ValueError: If an argument is not one of those named, no point is finite, or there are
-            more points than UMAP's limit.
+        ValueError: If an argument is not one of those named, no point is finite, there are more
+            points than MAX_EMBEDDED, the package of the method is not installed, or too few points
+            for PaCMAP's ratios.
     """
     _check(vectors, dims, method, space)
-    settings = umap or UmapSettings()
+    check_installed(method)
     finite: NDArray[np.bool_] = np.asarray(np.isfinite(vectors).all((0, 2)))
     notes = []
     if not finite.any():
@@ -269,21 +324,36 @@ def map_layers(
     if space == "joint" and level_layers:
         points = _levelled(points)
     fits = [points.reshape(-1, points.shape[-1])] if space == "joint" else list(points)
-    if method == "umap":
-        fewest = min(len(np.unique(fit, axis=0)) for fit in fits)
-        if fewest < MIN_UMAP_POINTS:
-            method = "pca"
+    settings: Settings | None = {
+        "pca": None,
+        "umap": umap or UmapSettings(),
+        "tsne": tsne or TsneSettings(),
+        "pacmap": pacmap or PacmapSettings(),
+    }[method]
+    if settings is not None:
+        fewest = min(len(np.unique(each, axis=0)) for each in fits)
+        where = "" if space == "joint" else " at some layer"
+        if fewest < MIN_EMBEDDED:
             notes.append(
-                f"Shown by PCA: UMAP needs {MIN_UMAP_POINTS} different points and there are "
-                f"{fewest}{'' if space == 'joint' else ' at some layer'}."
+                f"Shown by PCA: {METHODS[method]} needs {MIN_EMBEDDED} different points and there "
+                f"are {fewest}{where}."
             )
+            method, settings = "pca", None
+        elif isinstance(settings, TsneSettings) and settings.perplexity >= fewest:
+            lowered = (fewest - 1) / 3
+            notes.append(
+                f"The perplexity is {lowered:.3g} in place of {settings.perplexity:g}: it must be "
+                f"less than the number of different points, {fewest}{where}."
+            )
+            settings = replace(settings, perplexity=lowered)
     maps: list[NDArray[np.float32]] = []
-    for index, fit in enumerate(fits):
-        if method == "pca":
-            made = pca(fit, dims).transform(fit)
+    for index, points_fitted in enumerate(fits):
+        if settings is None:
+            made = pca(points_fitted, dims).transform(points_fitted)
         else:
             part = _part(progress, index, len(fits))
-            made = umap_map(fit, dims, settings, progress=part)
+            before = maps[-1] if maps else None
+            made = embed(points_fitted, dims, settings, start=before, progress=part)
         maps.append(align(made, maps[-1]) if maps else made)
     placed = np.stack(maps).reshape(*points.shape[:2], dims)
     coordinates = np.full((*vectors.shape[:2], dims), np.nan, dtype=np.float32)

@@ -87,8 +87,8 @@ def compare(
     from bertcore import load
     from bertcore.analysis.compare.checkpoints import limits, questions
     from bertcore.analysis.compare.decision import Decisions, open_decisions, pretraining_decisions
-    from bertcore.analysis.compare.untrained import untrained
     from bertcore.analysis.compare.weight_drift import weight_drift
+    from bertcore.untrained import untrained
 
     texts = _read(text, pair)
     with stages() as on_stage:

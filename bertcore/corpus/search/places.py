@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -43,6 +43,8 @@ class Hit:
     before: str
     """The word before it in the sentence, "" if there is none."""
     after: str
+    tags: Mapping[str, Any] = field(default_factory=dict)
+    """What the corpus's file says of the word, such as upos; {} where words have no tags."""
 
 
 class Share(NamedTuple):
@@ -80,6 +82,7 @@ class _Part:
                 f"{str(path)!r} has rows of {len(self.starts) - 1:,} sentences; expected "
                 f"{self.texts.num_rows:,}. Restore it from a copy, or encode the corpus again."
             )
+        self.word_columns = encoded.manifest.word_columns
         self.word_ids = self.table["word_id"].to_numpy() if "word_id" in encoded.columns else None
 
     def hit(self, row: int, cosine: float, place: int) -> Hit:
@@ -99,9 +102,16 @@ class _Part:
             name: self.table[name][place].as_py()
             for name in ("document", "sentence", "position", "start", "end")
         }
-        text = self.texts["text"][sentence].as_py()
         return Hit(
-            row, cosine, word=word, piece=piece, text=text, before=before, after=after, **numbers
+            row,
+            cosine,
+            word=word,
+            piece=piece,
+            text=self.texts["text"][sentence].as_py(),
+            before=before,
+            after=after,
+            tags={name: self.table[name][place].as_py() for name in self.word_columns},
+            **numbers,
         )
 
 
@@ -170,6 +180,21 @@ class Places:
             while len(self._parts) > _OPEN_PARTS:
                 self._parts.popitem(last=False)
             return part
+
+
+def tag_shares(hits: Sequence[Hit]) -> dict[str, list[Share]]:
+    """Return for each tag of the words (upos, deprel, ner ...) its values, the commonest first.
+
+    Words without the tag are counted as "none". Numbers such as head_distance are left out, and
+    tags that no word has.
+    """
+    found = {}
+    for name in hits[0].tags if hits else ():
+        values = [hit.tags[name] for hit in hits]
+        if any(isinstance(value, str) for value in values):
+            counts = Counter("none" if value is None else str(value) for value in values)
+            found[name] = [Share(value, num) for value, num in counts.most_common()]
+    return found
 
 
 def shares(words: Iterable[str]) -> list[Share]:

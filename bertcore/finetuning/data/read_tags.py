@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.finetuning.data.examples import TaggedExample
@@ -13,7 +14,21 @@ from bertcore.finetuning.data.tables import JSON_LINES, column_place, open_table
 
 _ENTITY = re.compile(r"O|[BIES]-.+")
 _UD_WORD, _UD_TAG = 2, 4
+MOST_WORDS = 20_000
+"""Of a sentence; one with more lacks its blank line, and would fill the memory."""
 JSON_WORDS, JSON_TAGS = ("tokens", "words"), ("tags", "ner_tags", "labels", "pos_tags")
+
+
+class TaggedColumns(NamedTuple):
+    """A sentence in words, with several tags each."""
+
+    words: list[str]
+    tags: list[list[str]]
+    """Of each column that was asked for, the tags of the words."""
+    row: int
+    """Line where it begins, from 1."""
+    is_new_document: bool
+    """Whether -DOCSTART- stands before it."""
 
 
 def read_tags(
@@ -69,31 +84,60 @@ def _columns(path: Path, columns: Columns, bad_rows: BadRows) -> Iterator[Tagged
     is_ud = kind_of(path) == ".conllu"
     word_at = _number(columns.text, "--text", _UD_WORD if is_ud else 1) - 1
     tag_at = _number(columns.label, "--label", _UD_TAG if is_ud else 0) - 1  # -1: the last
-    words: list[str] = []
-    tags: list[str] = []
-    start, wrong, width = 1, "", 0
+    for block in read_columns(path, word_at, (tag_at,), bad_rows=bad_rows):
+        yield TaggedExample(block.words, block.tags[0], block.row)
 
-    def finish() -> Iterator[TaggedExample]:
-        nonlocal words, tags, wrong
+
+def read_columns(
+    path: Path,
+    word_at: int,
+    tags_at: Sequence[int],
+    *,
+    bad_rows: BadRows,
+    file: BinaryIO | None = None,
+) -> Iterator[TaggedColumns]:
+    """Yield the sentences of a file with a word and its tags a line, as they are read.
+
+    Args:
+        path: .conllu, or any file in columns with a blank line between sentences; also packed.
+        word_at: Column of the word, from 0.
+        tags_at: Columns of tags, from 0; -1: the last, of which every line has as many.
+        bad_rows: Collects sentences that cannot be used.
+        file: The same file, already open; its place says how far it is read.
+
+    Raises:
+        ValueError: If the file cannot be read, or a sentence cannot be used and is not skipped.
+    """
+    is_ud = kind_of(path) == ".conllu"
+    words: list[str] = []
+    tags: list[list[str]] = [[] for _ in tags_at]
+    start, wrong, width, is_new = 1, "", 0, False
+    needed = max(word_at, *tags_at, 1) + 1
+
+    def finish() -> Iterator[TaggedColumns]:
+        nonlocal words, tags, wrong, is_new
         if wrong:
             bad_rows.add(wrong)
         elif words:
-            yield TaggedExample(words, tags, start)
-        words, tags, wrong = [], [], ""
+            yield TaggedColumns(words, tags, start, is_new)
+            is_new = False
+        words, tags, wrong = [], [[] for _ in tags_at], ""
 
-    with open_text(path) as file:
-        for number, line in enumerate(lines_of(file, path), start=1):
+    with open_text(path, file) as lines:
+        for number, line in enumerate(lines_of(lines, path), start=1):
             if not line.strip():
                 yield from finish()
                 continue
-            if line.startswith("-DOCSTART-") or (is_ud and line.startswith("#")):
+            if line.startswith("-DOCSTART-"):
+                is_new = True
+                continue
+            if is_ud and line.startswith("#"):
                 continue
             cells = line.split("\t") if "\t" in line else line.split()
             if is_ud and not cells[0].isdigit():  # 3-4: parts that follow; 3.1: not in the text
                 continue
             if not words and not wrong:
                 start = number
-            needed = max(word_at, tag_at, 1) + 1
             if len(cells) < needed:
                 wrong = wrong or (
                     f"line {number} of {str(path)!r} has {len(cells)} columns; expected a word and "
@@ -101,15 +145,25 @@ def _columns(path: Path, columns: Columns, bad_rows: BadRows) -> Iterator[Tagged
                 )
                 continue
             width = width or len(cells)
-            if tag_at == -1 and len(cells) != width:  # the last column would be another one
+            if -1 in tags_at and len(cells) != width:  # the last column would be another one
                 wrong = wrong or (
                     f"line {number} of {str(path)!r} has {len(cells)} columns, but the lines "
-                    f"before have {width}. Name the column of the tag with --label."
+                    f"before have {width}."
+                    + " Name the column of the tag with --label."
+                    * (len(tags_at) == 1)
                 )
                 continue
-            words.append(cells[word_at].strip())
-            tags.append(cells[tag_at].strip())
-            if not words[-1] or not tags[-1]:
+            if len(words) == MOST_WORDS:
+                wrong = wrong or (
+                    f"the sentence at line {start} of {str(path)!r} has more than {MOST_WORDS:,} "
+                    "words; expected a blank line after each sentence."
+                )
+                continue
+            cells = [cell.strip() for cell in cells]
+            words.append(cells[word_at])
+            for tag, place in zip(tags, tags_at, strict=True):
+                tag.append(cells[place])
+            if not words[-1] or not all(tag[-1] for tag in tags):
                 wrong = wrong or f"line {number} of {str(path)!r} has an empty word or tag."
         yield from finish()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from bertcore.configs.data import RowKind
 from bertcore.pretraining.data.corpus import read_documents, read_sentences
@@ -82,6 +83,8 @@ def train_tokenizer(
     *,
     vocab_size: int,
     do_lower_case: bool = True,
+    strip_accents: bool | None = None,
+    tokenize_chinese_chars: bool = True,
     alphabet: int | None = None,
     on_stage: OnStage = silent,
 ) -> Tokenizer:
@@ -89,17 +92,21 @@ def train_tokenizer(
 
     Args:
         corpus: The files.
-        vocab_size, do_lower_case, alphabet: As for `train_vocabulary`.
+        vocab_size, do_lower_case, strip_accents, tokenize_chinese_chars, alphabet: As for
+            `train_vocabulary`.
         on_stage: Called with what is done, and the fraction done.
 
     Raises:
         ValueError: If a file cannot be read or the text is too small for so many pieces.
     """
     texts = _Paragraphs(corpus, on_stage)
-    vocab = train_vocabulary(
-        texts, vocab_size=vocab_size, do_lower_case=do_lower_case, alphabet=alphabet
-    )
-    return Tokenizer(vocab, do_lower_case=do_lower_case)
+    rules: dict[str, Any] = {
+        "do_lower_case": do_lower_case,
+        "strip_accents": strip_accents,
+        "tokenize_chinese_chars": tokenize_chinese_chars,
+    }
+    vocab = train_vocabulary(texts, vocab_size=vocab_size, alphabet=alphabet, **rules)
+    return Tokenizer(vocab, **rules)
 
 
 class ByteCount:

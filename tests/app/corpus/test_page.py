@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,7 +20,9 @@ from bertcore import load
 from bertcore.corpus import EncodeSettings, encode_corpus, open_encoded
 from bertcore.corpus.search import Neighbours, Places, neighbours, open_index, query_of, word_senses
 from bertcore.corpus.search.graph import index_folder
-from tests.support.opened import complaints, ok, page_of, said, with_results
+from bertcore.corpus.search.places import tag_shares
+from tests.support.encoded_table import encode_trees
+from tests.support.opened import charts, complaints, ok, page_of, said, with_results
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_bert
 
@@ -162,10 +165,55 @@ def test_rows_of_words_and_of_sentences(folder: Path, tmp_path: Path, unit: str)
     )
 
 
-def test_large_corpora_get_an_index(
+def cosines(folder: Path, place: Path) -> Any:
+    found = expected(folder, place, 3, 2)
+    return pytest.approx([hit.cosine for hit in found.hits], abs=6e-4)
+
+
+def test_every_row_is_compared_until_an_index_is_built(
+    folder: Path, encoded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Path(shutil.copytree(encoded, tmp_path / "copy"))
+    index = index_folder(open_encoded(place), 2)
+    shutil.rmtree(index, ignore_errors=True)
+    monkeypatch.setattr(source, "EXACT_ROWS", 10)
+    app = ok(opened(place, corpus_token="3", corpus_layer="2"))
+    assert "Every row is compared: layer 2 has no index" in said(app)
+    assert shown(app)["cosine"].tolist() == cosines(folder, place)
+    assert not index.is_dir()
+    app.button(key="build_corpus_index").click().run()
+    app = ok(with_results(app))
+    assert (index / "about.json").is_file()
+    assert shown(app)["cosine"].tolist() == cosines(folder, place)
+    assert "no index" not in said(app)
+    (snippet,) = {code.value for code in app.code if "found.same_before" in code.value}
+    names: dict[str, Any] = {}
+    exec(compile(snippet, "shown", "exec"), names)
+    assert shown(app)["cosine"].tolist() == rounded(names["found"])
+
+
+def test_without_usearch_every_row_is_still_compared(
+    folder: Path, encoded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> None:
+        raise ValueError("usearch is not installed. Install it.")
+
+    place = Path(shutil.copytree(encoded, tmp_path / "copy"))
+    shutil.rmtree(index_folder(open_encoded(place), 2), ignore_errors=True)
+    monkeypatch.setattr(source, "EXACT_ROWS", 10)
+    monkeypatch.setattr("bertcore.corpus.search.graph.check_usearch", missing)
+    app = ok(opened(place, corpus_token="3", corpus_layer="2"))
+    app.button(key="build_corpus_index").click().run()
+    app = with_results(app)
+    assert "search is not installed" in complaints(app)
+    assert shown(app)["cosine"].tolist() == cosines(folder, place)
+
+
+def test_larger_corpora_get_an_index(
     folder: Path, encoded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source, "EXACT_ROWS", 10)
+    monkeypatch.setattr(source, "SCANNED_ROWS", 10)
     app = ok(opened(encoded, corpus_token="3", corpus_layer="2"))
     assert (index_folder(open_encoded(encoded), 2) / "about.json").is_file()
     found = expected(folder, encoded, 3, 2)
@@ -216,6 +264,38 @@ def test_a_closed_server_opens_no_folder(
     assert [path.name for path in tmp_path.iterdir()] == ["corpora"]
     assert str(tmp_path) not in app.code[0].value
     assert str(encoded) not in str(shown(app)) + said(app)
+
+
+def test_tags_of_a_treebank_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoded: Path
+) -> None:
+    trees = encode_trees(tmp_path)
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(tmp_path / "tiny"))
+    app = ok(opened(trees.folder, text_a="the river rained", corpus_token="2", corpus_layer="0"))
+    assert "How they are tagged" in [heading.value for heading in app.header]
+    titles = [
+        [note["text"] for note in chart["layout"].get("annotations", [])] for chart in charts(app)
+    ]
+    assert ["upos", "xpos", "deprel"] in titles
+    bars = charts(app)[titles.index(["upos", "xpos", "deprel"])]["data"]
+    found = expected_tags(tmp_path / "tiny", trees.folder)
+    for bar, (_, listed) in zip(bars, found.items(), strict=True):
+        assert bar["customdata"] == [share.word for share in listed]
+        assert bar["x"] == [share.num / 25 for share in listed]
+    names: dict[str, Any] = {}
+    snippet = next(code.value for code in app.code if "tag_shares(found" in code.value)
+    exec(compile(snippet, "shown", "exec"), names)
+    assert names["tag_shares"](names["found"].hits) == found
+    plain = ok(opened(encoded))
+    assert "How they are tagged" not in [heading.value for heading in plain.header]
+
+
+def expected_tags(folder: Path, place: Path) -> Any:
+    found = open_encoded(place)
+    query = query_of(load(folder, device="cpu").trace("the river rained"), 2, found)
+    index = open_index(found, 0)
+    near = neighbours(index, Places(found), query, 0, 25, own_text="the river rained")
+    return tag_shares(near.hits)
 
 
 def test_the_pages_that_hits_open_have_a_sentence_box() -> None:

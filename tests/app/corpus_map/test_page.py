@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.corpus import source
 from bertcore.corpus import EncodedCorpus, open_encoded
-from tests.support.encoded_table import ROWS, encode_table
+from tests.support.encoded_table import ROWS, encode_table, encode_trees
 from tests.support.opened import charts, ok, page_of, said, with_results
 from tests.support.tiny import tiny_bert
 
@@ -36,11 +36,29 @@ def test_the_map_its_honesty_and_its_python(page: AppTest, encoded: EncodedCorpu
     app = ok(with_results(page.run()))
     assert f"{len(encoded):,} tokens of" in said(app)
     assert charts(app)[0]["layout"]["title"]["text"] == "How faithful is the map?"
+    assert charts(app)[0]["layout"]["xaxis"]["tickvals"] == [0, 2]
     assert app.selectbox(key="corpus_colour").value == "topic"
     for snippet in snippets(app):
         scope: dict[str, object] = {}
         exec(compile(snippet, "shown", "exec"), scope)
         assert scope["found"].coordinates.shape == (2, len(encoded), 2)  # type: ignore[attr-defined]
+
+
+def test_the_tags_of_a_treebank_colour_its_map(page: AppTest, tmp_path: Path) -> None:
+    trees = encode_trees(tmp_path)
+    page.query_params["corpus_folder"] = str(trees.folder)
+    app = ok(with_results(page.run()))
+    box = app.selectbox(key="corpus_colour")
+    assert box.value == "upos"
+    assert box.options[:4] == ["upos", "xpos", "deprel", "head_distance"]
+    (component,) = app.get("bidi_component")
+    assert all(tag in str(component.proto) for tag in ("DET", "NOUN", "VERB", "PRON"))
+    for column in ("deprel", "head_distance"):
+        box = app.selectbox(key="corpus_colour").set_value(column)
+        app = ok(with_results(box.run()))
+        (component,) = app.get("bidi_component")
+        assert column in str(component.proto)
+        assert ("nsubj" in str(component.proto)) == (column == "deprel")
 
 
 def test_the_chosen_points_are_read_in_their_sentences(page: AppTest) -> None:

@@ -25,7 +25,7 @@ from bertcore.finetuning.data.files import BadRows
 from bertcore.grammar import PairScore, accuracies, bundled_pairs, score_pairs
 from bertcore.network import ALL_HEADS
 from tests.support.opened import named_charts, numbers, ok, page_of, said, with_results
-from tests.support.tiny import WORDS, tiny_bert
+from tests.support.tiny import WORDS, tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
 LINES = [
     ("The river was steep.", "The rivers was steep.", "agreement"),
@@ -137,6 +137,26 @@ def test_a_checkpoint_without_the_head_says_so(
     app = ok(page_of("grammar", seconds=60).run())
     assert "no masked-word" in said(app)
     assert not totals(app)
+
+
+def test_a_causal_checkpoint_is_scored_from_the_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint: str
+) -> None:
+    network = tiny_network(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
+    folder = Bert(network, tiny_tokenizer()).save(tmp_path / "causal")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+    page = page_of("grammar", seconds=120)
+    app = ok(page.run())
+    bert = load(str(folder))
+    found = [score for part in score_pairs(bert, bundled_pairs().pairs) for score in part]
+    everything = accuracies(found, ())[0]
+    assert f"{everything.num_right} of {everything.num_pairs} pairs right" in said(app)
+    assert "each from those before it" in said(app)
+    assert "pseudo-log-likelihood" not in said(app)
+    app.query_params["grammar_with"] = checkpoint
+    app.selectbox(key="grammar_with").set_value(checkpoint).run()
+    assert len(totals(ok(app))) == 2
+    assert "pseudo-log-likelihood" in said(app)
 
 
 def test_an_uploaded_file_is_scored(page: AppTest, bert: Bert) -> None:

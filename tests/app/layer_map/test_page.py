@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import time
 
 import numpy as np
@@ -11,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.layer_map import view as map_view
 from bertcore import Bert, load
+from bertcore.analysis.space.neighbour_embedding import PacmapSettings, TsneSettings
 from bertcore.analysis.space.projection import UmapSettings
 from bertcore.analysis.space.sense_sets import SETS
 from tests.support.opened import charts, ok, page_of, said
@@ -230,6 +232,91 @@ def test_umap_of_too_few_points_says_that_it_is_pca(page: AppTest) -> None:
         time.sleep(0.05)
         ok(app.run())
     assert "UMAP needs 8 different points" in said(app)
+
+
+def with_map(app: AppTest, axis: str) -> AppTest:
+    """Return the page once its map has this axis."""
+    deadline = time.monotonic() + 600
+    while axis not in charts(app)[0]["layout"]["xaxis"]["title"]["text"]:
+        assert time.monotonic() < deadline
+        time.sleep(1)
+        ok(app.run())
+    return app
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "axis", "asked", "expected"),
+    [
+        (
+            "tsne",
+            "t-SNE axis 1",
+            {"umap_perplexity": "4", "umap_n_iter": "100", "umap_seed": "3"},
+            TsneSettings(perplexity=4.0, n_iter=100, seed=3),
+        ),
+        (
+            "pacmap",
+            "PaCMAP axis 1",
+            {"umap_pacmap_neighbors": "4", "umap_mn_ratio": "1", "umap_fp_ratio": "3"},
+            PacmapSettings(n_neighbors=4, MN_ratio=1.0, FP_ratio=3.0),
+        ),
+    ],
+)
+def test_tsne_and_pacmap_replace_the_pca_map(
+    page: AppTest,
+    checkpoint: str,
+    method: str,
+    axis: str,
+    asked: dict[str, str],
+    expected: TsneSettings | PacmapSettings,
+) -> None:
+    page.query_params.update({"map_method": method, **asked})
+    app = with_map(ok(page.run()), axis)
+    widgets = {slider.label for slider in app.slider}
+    assert ("perplexity" in widgets) == (method == "tsne")
+    assert ("MN_ratio" in widgets) == (method == "pacmap")
+    assert "min_dist" not in widgets
+    code = next(code.value for code in app.code if "map_layers" in code.value)
+    assert f"{method}={expected!r}" in code
+    scope: dict[str, object] = {}
+    exec(code, scope)
+    vectors = scope["table"].vectors  # type: ignore[attr-defined]
+    same = map_view.map_layers(vectors, method=method, **{method: expected})
+    np.testing.assert_array_equal(scope["layer_map"].coordinates, same.coordinates)  # type: ignore[attr-defined]
+    names_of_curves = [trace["name"] for trace in charts(app)[2]["data"]]
+    assert names_of_curves == ["trustworthiness", "continuity", "shared neighbours (of 4)"]
+    app.toggle(key="map_second_seed").set_value(True).run()
+    deadline = time.monotonic() + 300
+    while "of its 4 neighbours" not in said(app):
+        assert time.monotonic() < deadline
+        time.sleep(1)
+        ok(app.run())
+
+
+@pytest.mark.parametrize("method", ["tsne", "pacmap"])
+def test_without_the_extra_the_choice_stays_and_one_is_told(
+    page: AppTest, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = importlib.util.find_spec
+    missing = ("openTSNE", "pacmap")
+    monkeypatch.setattr(
+        importlib.util,
+        "find_spec",
+        lambda name, *rest: None if name in missing else real(name, *rest),
+    )
+    page.query_params["map_method"] = method
+    app = page.run()
+    assert not app.exception
+    assert "not installed" in app.error[0].value
+    assert "pip install 'bertscope[maps]'" in app.error[0].value.replace("\\", "")
+    assert app.segmented_control(key="map_method").value == method
+    assert charts(app)[0]["layout"]["xaxis"]["title"]["text"] == "PCA axis 1"
+
+
+def test_tsne_of_few_points_each_by_itself_lowers_the_perplexity(page: AppTest) -> None:
+    page.query_params.update({"map_method": "tsne", "map_space": "separate"})
+    app = with_map(ok(page.run()), "t-SNE axis 1")
+    assert "The perplexity is 3 in place of 30" in said(app)
 
 
 @pytest.mark.parametrize("unit", ["tokens", "words", "word", "mean"])

@@ -83,6 +83,12 @@ def test_candidates_are_drawn_best_first_with_their_numbers(bert: Bert) -> None:
     expected = sorted((c.probability for c in scored if c.probability is not None), reverse=True)
     assert list(whole.x) == expected
     assert len(expected) == 4
+    ranks = {c.word: c.rank for c in scored}
+    assert ranks["rivers"] is None
+    assert f", rank {ranks['milk']:,}" in " ".join(whole.text)
+    assert sum(", rank " in text for text in whole.text) == sum(
+        r is not None for r in ranks.values()
+    )
     rings = fig.plotly().data[1]
     means = {c.probability_per_piece for c in scored if c.problem is None and len(c.pieces) > 1}
     assert set(rings.x) == means

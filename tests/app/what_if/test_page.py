@@ -47,7 +47,8 @@ def true_answer(bert: Bert, changes: Changes) -> float:
 def test_opens_with_nothing_changed(page: AppTest, bert: Bert) -> None:
     app = ok(page.run())
     assert "Nothing is changed yet" in said(app)
-    assert len(charts(app)) == 4  # words, answer, layers, heads
+    assert len(charts(app)) == 2  # words, answer; layers and heads only once something changed
+    assert all("What changed" not in header.value for header in app.header)
     before, after = shown_answer(app)
     assert before == after == pytest.approx(true_answer(bert, Changes()), abs=1e-6)
     assert button(app, "Undo all").disabled
@@ -144,13 +145,15 @@ def test_a_drawing_that_blinds_a_token_is_told_and_can_be_mended(page: AppTest) 
 def test_heads_are_ranked_and_switched_off_from_the_list(page: AppTest) -> None:
     app = ok(page.run())
     app = ranked(button(app, "Rank all heads").click().run())
-    assert len(charts(app)) == 5
+    assert len(charts(app)) == 3
     assert "The 8 strongest" in said(app)
     assert "Change of ln p" in said(app)
     first = next(b for b in app.button if str(b.key).startswith("strong_"))
     name = str(first.key).removeprefix("strong_")
     app = ok(first.click().run())
     assert app.session_state["off"] == [name]
+    assert len(charts(app)) == 5  # with the layers and the heads that the change moved
+    assert sum("What changed" in header.value for header in app.header) == 2
     assert "other changes in force" in said(app)
     app = ok(app.button_group(key="rank_by").set_value("hidden").run())
     assert "vectors turn without the head" in said(app)
@@ -189,7 +192,7 @@ def test_a_newcomer_gets_a_word_hidden_once(page: AppTest) -> None:
     page.query_params["text_b"] = ""
     app = ok(page.run())
     assert len(app.session_state["masked"]) == 1
-    assert len(charts(app)) == 3
+    assert len(charts(app)) == 1
     app.session_state["masked"] = []
     app = ok(app.run())
     assert app.session_state["masked"] == []

@@ -9,6 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from bertcore.analysis.space.corpus_map import CorpusMapSettings, corpus_map
+from bertcore.analysis.space.neighbour_embedding import PacmapSettings, TsneSettings
 from bertcore.cli import export as command
 from bertcore.cli import train_tokenizer
 from bertcore.cli.errors import SentenceGroup
@@ -66,12 +67,40 @@ def test_layers_and_points_are_chosen(encoded: EncodedCorpus, tmp_path: Path) ->
     assert "x_0" not in table.column_names
 
 
+@pytest.mark.slow  # opening PaCMAP compiles its kernels
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [
+        (
+            ("--method", "tsne", "--perplexity", "6", "--n-iter", "80", "--metric", "euclidean"),
+            {"tsne": TsneSettings(perplexity=6, n_iter=80, metric="euclidean")},
+        ),
+        (
+            ("--method", "pacmap", "--neighbors", "4", "--mn-ratio", "1", "--fp-ratio", "3"),
+            {"pacmap": PacmapSettings(n_neighbors=4, MN_ratio=1, FP_ratio=3)},
+        ),
+    ],
+)
+def test_tsne_and_pacmap_take_their_parameters(
+    encoded: EncodedCorpus, tmp_path: Path, options: tuple[str, ...], settings: dict
+) -> None:
+    out = tmp_path / "atlas.parquet"
+    run(encoded.folder, "--atlas", out, *options)
+    expected = CorpusMapSettings(layers=(0, 2), method=options[1], **settings)
+    found = corpus_map(encoded, expected, keep=False)
+    np.testing.assert_array_equal(pq.read_table(out)["x_2"].to_numpy(), found.coordinates[1, :, 0])
+
+
 def test_what_cannot_be_is_a_sentence(encoded: EncodedCorpus, tmp_path: Path) -> None:
     out = tmp_path / "a.parquet"
     assert "holds no encoded corpus" in refusal(tmp_path, "--atlas", out)
     assert "ends in .parquet" in refusal(encoded.folder, "--atlas", tmp_path / "a.csv")
     assert "no folder" in refusal(encoded.folder, "--atlas", tmp_path / "none" / "a.parquet")
-    assert "expected one of pca, umap" in refusal(encoded.folder, "--atlas", out, "--method", "x")
+    assert "expected one of pca, umap, tsne, pacmap" in refusal(
+        encoded.folder, "--atlas", out, "--method", "x"
+    )
     assert "layer 1 is not stored" in refusal(encoded.folder, "--atlas", out, "--layers", "1")
     assert "expected numbers" in refusal(encoded.folder, "--atlas", out, "--layers", "a")
+    assert "perplexity is 0.5" in refusal(encoded.folder, "--atlas", out, "--perplexity", "0.5")
+    assert "FP_ratio is 0" in refusal(encoded.folder, "--atlas", out, "--fp-ratio", "0")
     assert not out.exists()

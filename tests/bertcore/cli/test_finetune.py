@@ -154,7 +154,9 @@ def test_mistakes_of_evaluate_get_one_sentence(files: Path, tmp_path: Path) -> N
     assert "has no task head" in refusal(*base, "--task", "classify")
     assert "--rows would have no effect" in refusal(*base, "--task", "classify", "--rows", "3")
     assert "--label would have no effect" in refusal(*base, "--label", "x")
-    assert "this version scores mlm, minimal-pairs, classify" in refusal(*base, "--task", "guess")
+    assert "this version scores mlm, causal, minimal-pairs, classify" in refusal(
+        *base, "--task", "guess"
+    )
     nowhere = tmp_path / "no" / "p.jsonl"
     assert "lies in none" in refusal(*base, "--task", "classify", "--predictions", nowhere)
 

@@ -13,16 +13,25 @@ import pytest
 import torch
 import transformers
 
-from bertcore import load
+from bertcore import Bert, load
 from bertcore.cli import pretrain
 from bertcore.configs import OptimizerConfig
 from bertcore.families import FAMILIES
+from bertcore.grammar import accuracies, bundled_pairs, score_pairs
 from bertcore.network import ALL_HEADS
-from bertcore.pretraining import DataConfig, Pretraining, evaluate_pretraining, fixed_batches
+from bertcore.pretraining import (
+    DataConfig,
+    Pretraining,
+    causal_rows,
+    evaluate_next_tokens,
+    evaluate_pretraining,
+    fixed_batches,
+    read_documents,
+)
 from bertcore.tokenizer import Tokenizer
 from tests.support.command_line import make_texts, metrics, refusal, succeed, words_of
 from tests.support.small_corpus import small_corpus
-from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
 
 @pytest.fixture(autouse=True)
@@ -160,6 +169,38 @@ def test_pretrain_learns_its_own_vocabulary(texts: Path, tmp_path: Path) -> None
     assert "--alphabet" in refusal(*words, "--alphabet", "10")
 
 
+def test_capitals_and_accents_are_two_choices(texts: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "russian.txt"
+    corpus.write_text("Ещё один Йод и ёлка.\n" * 3, encoding="utf-8")
+    line = ["train-tokenizer", "--corpus", corpus, "--vocab-size", "30"]
+    succeed(*line, "--out", tmp_path / "kept", "--keep-accents")
+    kept = Tokenizer.open(tmp_path / "kept")
+    assert (kept.do_lower_case, kept.strip_accents) == (True, False)
+    assert kept.decode(kept.encode("Йод").input_ids[1:-1]) == "йод"
+    succeed(*line, "--out", tmp_path / "stripped")
+    assert "й" not in Tokenizer.open(tmp_path / "stripped").vocab
+    refused = refusal(*words_of(texts, tmp_path / "run"), "--keep-accents")
+    assert "--strip-accents" in refused
+    words = words_of(texts, tmp_path / "run", "--steps", "1", "--vocab-size", "90")
+    at = words.index("--tokenizer")
+    succeed(*words[:at], *words[at + 2 :], "--keep-accents")
+    opened = load(tmp_path / "run" / "checkpoints" / "step-1", device="cpu").tokenizer
+    assert opened.strip_accents is False
+
+
+def test_unknown_words_are_counted(tmp_path: Path) -> None:
+    folder = tiny_bert().save(tmp_path / "tiny")
+    data = tmp_path / "chinese.txt"
+    data.write_text("我爱学习。\n我爱中文。\n\n" * 20, encoding="utf-8")
+    line = ["evaluate", "--data", data, "--checkpoint", folder, "--device", "cpu"]
+    found = json.loads(succeed(*line, "--objective", "mlm", "--json"))
+    assert 0.5 < found["num_unknown"] / found["num_masked"] <= 1
+    share = f"{found['num_unknown'] / found['num_masked']:.1%}"
+    told = succeed(*line, "--objective", "mlm").splitlines()
+    (row,) = [row for row in told if "unknown tokens" in row]
+    assert share in row
+
+
 def test_evaluate_prints_what_the_core_computes(texts: Path, tmp_path: Path) -> None:
     bert = tiny_bert()
     folder = bert.save(tmp_path / "tiny")
@@ -225,6 +266,67 @@ def test_evaluate_refuses_with_a_sentence(texts: Path, tmp_path: Path) -> None:
         ([*data, folder, "--rows", "0"], "--rows"),
     ):
         assert sentence in refusal("evaluate", *words)
+
+
+def test_evaluate_causal_prints_what_the_core_computes(texts: Path, tmp_path: Path) -> None:
+    folder = causal_checkpoint(tmp_path / "causal")
+    command = ["evaluate", "--task", "causal", "--data", texts / "valid.txt", "--device", "cpu"]
+    command += ["--checkpoint", folder]
+    found = json.loads(succeed(*command, "--json", "--rows", "5"))
+    bert = load(folder, device="cpu")
+    rows = causal_rows(
+        read_documents([texts / "valid.txt"]), bert, max_seq_length=64, seed=0, num_rows=5
+    )
+    expected = evaluate_next_tokens(bert, rows)
+    assert {name: found[name] for name in expected.to_dict()} == expected.to_dict()
+    assert (found["task"], found["max_seq_length"], found["num_rows"]) == ("causal", 64, len(rows))
+    table = succeed(*command, "--rows", "5")
+    for number in (
+        f"{expected.loss:.3f}",
+        f"{expected.perplexity:,.1f}",
+        f"{expected.bits_per_character:.3f}",
+        f"{expected.top1:.1%}",
+        f"{len(rows)} rows of text, {expected.num_tokens} tokens",
+    ):
+        assert number in table
+
+
+def causal_checkpoint(folder: Path) -> Path:
+    network = tiny_network(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
+    return Bert(network, tiny_tokenizer()).save(folder)
+
+
+def test_evaluate_causal_refuses_with_a_sentence(texts: Path, tmp_path: Path) -> None:
+    causal = causal_checkpoint(tmp_path / "causal")
+    masked = tiny_bert().save(tmp_path / "tiny")
+    data = ["--data", texts / "valid.txt", "--device", "cpu", "--checkpoint"]
+    empty = tmp_path / "empty.txt"
+    empty.write_text("\n\n")
+    for words, sentence in (
+        (["--task", "causal", *data, masked], "does not predict the next token"),
+        ([*data, causal], "Score it by --task causal"),
+        (["--task", "causal", *data, causal, "--objective", "mlm"], "--objective"),
+        (["--task", "causal", *data, causal, "--label", "x"], "--label"),
+        (["--task", "causal", *data, causal, "--max-seq-length", "65"], "takes 3 to 64"),
+        (["--task", "causal", *data, causal, "--rows", "0"], "--rows"),
+        (["--task", "causal", "--data", tmp_path / "no", "--checkpoint", causal], "does not exist"),
+        (["--task", "causal", "--data", empty, "--checkpoint", causal], "no token"),
+        (["--task", "causal", "--checkpoint", causal], "--data is missing"),
+        (["--task", "minimal-pairs", "--checkpoint", causal, "--by-layer"], "lens"),
+        (["--task", "minimal-pairs", "--checkpoint", causal, "--scoring", "single"], "--scoring"),
+    ):
+        assert sentence in refusal("evaluate", *words)
+
+
+def test_the_grammar_exam_of_a_causal_checkpoint(tmp_path: Path) -> None:
+    causal = causal_checkpoint(tmp_path / "causal")
+    told = json.loads(
+        succeed("evaluate", "--task", "minimal-pairs", "--checkpoint", causal, "--json")
+    )
+    assert told["scoring"] == "left-to-right"
+    bert = load(causal, device="cpu")
+    scores = [score for part in score_pairs(bert, bundled_pairs().pairs) for score in part]
+    assert told["all"]["num_right"] == accuracies(scores, [])[0].num_right
 
 
 def test_the_recipe_of_the_paper(texts: Path, tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_an_endless_sentence_becomes_several(tmp_path: Path) -> None:
         ("a.csv", b"", {}, "is empty"),
         ("a.jsonl", b"no json\n", {}, "JSON"),
         ("a.parquet", b"PAR1 no\n", {}, "Parquet"),
-        ("a.conllu", b"1\ta\n", {}, ".conllu"),
+        ("a.xlsx", b"PK", {}, ".xlsx file.*.conllu"),
     ],
 )
 def test_what_cannot_be_read_is_refused(

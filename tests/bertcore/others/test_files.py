@@ -81,6 +81,21 @@ def test_the_head_of_deberta_v3s_own_files(tmp_path: Path) -> None:
     assert bert.fill_mask(text, top_k=1)[0][0][1] == pytest.approx(float(best), abs=1e-5)
 
 
+def test_the_replaced_token_head_of_deberta_v3_is_told(tmp_path: Path) -> None:
+    make_other("DebertaV2ForMaskedLM", tmp_path)
+    without = opened(tmp_path).absent["replaced"]
+    assert "mask_predictions" not in without
+    weights = load_file(tmp_path / "model.safetensors")
+    weights["mask_predictions.classifier.weight"] = torch.zeros(1, 32)
+    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    bert = opened(tmp_path)
+    assert "mask_predictions" in bert.absent["replaced"]
+    assert bert.report is not None
+    assert bert.report.unexpected == {}
+    with pytest.raises(ValueError, match="replaced-token head"):
+        bert.replaced_tokens(TEXT)
+
+
 @pytest.mark.parametrize(
     ("name", "class_name"),
     [

@@ -1,13 +1,16 @@
 """Training a vocabulary."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from bertcore.pretraining import train_tokenizer
 from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer, train_vocabulary
 from bertcore.tokenizer.training import COVERED, LARGEST_PART, LEAST_ALPHABET
 from tests.support.nasty_text import LETTERS, PARAGRAPH
@@ -168,3 +171,35 @@ def test_sizes_that_cannot_be_had_are_refused_with_the_number_found() -> None:
         train_vocabulary([PARAGRAPH], vocab_size=280, min_frequency=0)
     with pytest.raises(TypeError, match="texts is one string"):
         train_vocabulary(PARAGRAPH, vocab_size=280)
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("strip_accents", [None, True, False])
+@pytest.mark.parametrize("do_lower_case", [True, False])
+@pytest.mark.parametrize("tokenize_chinese_chars", [True, False])
+def test_rules_of_text_are_those_of_transformers_after_saving(
+    tmp_path: Path, strip_accents: bool | None, do_lower_case: bool, tokenize_chinese_chars: bool
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    texts = ["Ещё один Йод и ёлка: мой край.", "Élan, naïve café", "我爱学习 我爱中文"] * 3
+    rules: dict[str, Any] = {
+        "do_lower_case": do_lower_case,
+        "strip_accents": strip_accents,
+        "tokenize_chinese_chars": tokenize_chinese_chars,
+    }
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("\n".join(texts), encoding="utf-8")
+    tokenizer = train_tokenizer([corpus], vocab_size=75, alphabet=60, **rules)
+    strips = do_lower_case if strip_accents is None else strip_accents
+    assert any("й" in piece for piece in tokenizer.vocab) is not strips
+    assert any("Е" in piece for piece in tokenizer.vocab) is not do_lower_case
+    tokenizer.save(tmp_path / "saved")
+    theirs = transformers.BertTokenizerFast.from_pretrained(tmp_path / "saved")
+    opened = Tokenizer.open(tmp_path / "saved")
+    for text in texts[:3]:
+        ids = theirs(text)["input_ids"]
+        assert opened.encode(text).input_ids == tokenizer.encode(text).input_ids == ids
+        assert tokenizer.unk_id not in ids
+    assert opened.fingerprint == tokenizer.fingerprint
+    saved = json.loads((tmp_path / "saved" / "tokenizer_config.json").read_text())
+    assert {name: saved[name] for name in rules} == rules

@@ -27,10 +27,10 @@ from bertcore.analysis.compare.decision import (
 from bertcore.analysis.compare.decision_gradients import decision_gradients, log_odds
 from bertcore.analysis.compare.layer_decisions import layer_decisions, settling_layer
 from bertcore.analysis.compare.texts import compare_texts
-from bertcore.analysis.compare.untrained import untrained
 from bertcore.analysis.compare.weight_drift import weight_drift
 from bertcore.analysis.shared.collect import Sentence
 from bertcore.trace import Trace
+from bertcore.untrained import untrained
 from tests.support.task_checkpoints import LABELS, save_task_checkpoint
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
 from tests.support.tiny_others import make_other

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from bertcore.analysis.heads.conllu import ParsedSentence, read_conllu
 from bertcore.analysis.heads.stream import AttentionBatch, run_surveys
 from bertcore.analysis.heads.syntax import (
     ALL,
@@ -18,6 +17,7 @@ from bertcore.analysis.heads.syntax import (
     word_attention,
 )
 from bertcore.analysis.heads.texts import bundled_trees
+from bertcore.finetuning.data.conllu import ParsedSentence, read_conllu
 from tests.support.tiny import tiny_bert, tiny_config
 
 

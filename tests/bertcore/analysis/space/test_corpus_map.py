@@ -16,7 +16,8 @@ from bertcore.analysis.space.corpus_map import (
     kept_map,
 )
 from bertcore.analysis.space.map_quality import faithfulness
-from bertcore.analysis.space.projection import UmapSettings, map_layers, pca
+from bertcore.analysis.space.neighbour_embedding import PacmapSettings, TsneSettings
+from bertcore.analysis.space.projection import UmapSettings, fit, map_layers, pca
 from bertcore.corpus import EncodedCorpus, EncodeSettings, encode_corpus, open_encoded
 from bertcore.corpus.parts import about
 from tests.support.small_corpus import small_documents, write_documents
@@ -92,9 +93,17 @@ def test_other_settings_and_other_content_have_other_files(encoded: EncodedCorpu
         kept_map(encoded, CorpusMapSettings(layers=(0, 2), seed=1)),
         kept_map(encoded, CorpusMapSettings(layers=(2,))),
         kept_map(encoded, CorpusMapSettings(layers=(0, 2), umap=UmapSettings(n_neighbors=5))),
+        kept_map(encoded, CorpusMapSettings(layers=(0, 2), method="tsne")),
+        kept_map(
+            encoded,
+            CorpusMapSettings(layers=(0, 2), method="tsne", tsne=TsneSettings(perplexity=5)),
+        ),
+        kept_map(encoded, CorpusMapSettings(layers=(0, 2), method="pacmap")),
         kept_map(changed, settings),
     }
-    assert len(names) == 5
+    assert len(names) == 8
+    unused = CorpusMapSettings(layers=(0, 2), tsne=TsneSettings(perplexity=5))
+    assert kept_map(encoded, unused) == kept_map(encoded, settings)
     assert kept_map(open_encoded(encoded.folder), settings) == kept_map(encoded, settings)
 
 
@@ -124,6 +133,59 @@ def test_umap_is_fitted_to_the_sample_and_places_the_rest(encoded: EncodedCorpus
     # Those that were placed lie among those that were fitted.
     low, high = found.coordinates.min((0, 1)), found.coordinates.max((0, 1))
     assert (high - low < 100).all()
+
+
+@pytest.mark.slow  # opening PaCMAP compiles its kernels
+@pytest.mark.parametrize("method", ["tsne", "pacmap"])
+def test_tsne_and_pacmap_place_the_rest_by_their_own_transform(
+    encoded: EncodedCorpus, method: str
+) -> None:
+    given = {
+        "tsne": TsneSettings(perplexity=9, n_iter=100),
+        "pacmap": PacmapSettings(n_neighbors=7),
+    }
+    settings = CorpusMapSettings(
+        layers=(2,),
+        method=method,
+        num_fitted=120,
+        num_points=200,
+        seed=3,
+        **{method: given[method]},
+    )
+    found = corpus_map(encoded, settings, keep=False)
+    rng = np.random.default_rng(3)
+    rows = np.sort(rng.choice(len(encoded), 200, replace=False))
+    sample = np.sort(rng.choice(rows, 120, replace=False))
+    np.testing.assert_array_equal(found.rows, rows)
+    of_sample = vectors_of(encoded, sample)[1]
+    mean = of_sample.mean(0, dtype=np.float64)
+    size = np.float32(np.sqrt(((of_sample - mean) ** 2).sum(1).mean()))
+    level = [
+        (each - mean.astype("f4")) / size for each in (of_sample, vectors_of(encoded, rows)[1])
+    ]
+    reference = fit(np.unique(level[0], axis=0), 2, given[method])
+    np.testing.assert_allclose(found.coordinates[0], reference.transform(level[1]), atol=1e-3)
+    assert (found.quality.trustworthiness > 0.7).all()
+    assert np.isnan(found.explained).all()
+    again = corpus_map(encoded, settings, keep=False)
+    np.testing.assert_array_equal(found.coordinates, again.coordinates)
+
+
+def test_a_perplexity_beyond_the_sample_is_a_sentence(encoded: EncodedCorpus) -> None:
+    settings = CorpusMapSettings(
+        layers=(2,), method="tsne", num_fitted=40, tsne=TsneSettings(perplexity=60)
+    )
+    with pytest.raises(ValueError, match=r"perplexity is 60 and there are .* expected less"):
+        corpus_map(encoded, settings, keep=False)
+
+
+@pytest.mark.parametrize("method", ["tsne", "pacmap"])
+def test_without_the_package_one_is_told_what_to_install(
+    encoded: EncodedCorpus, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"bertscope\[maps\]"):
+        corpus_map(encoded, CorpusMapSettings(layers=(2,), method=method, seed=8))
 
 
 def test_rows_that_are_not_finite_are_left_out(
@@ -162,7 +224,7 @@ def test_equal_vectors_and_missing_layers_are_a_sentence(
 
 
 @pytest.mark.parametrize(
-    "changes", [{"layers": ()}, {"method": "tsne"}, {"num_points": 10**6}, {"num_fitted": 1}]
+    "changes", [{"layers": ()}, {"method": "isomap"}, {"num_points": 10**6}, {"num_fitted": 1}]
 )
 def test_settings_out_of_range(changes: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(changes)).removesuffix("s")):

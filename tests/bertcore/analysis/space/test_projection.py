@@ -8,12 +8,12 @@ import pytest
 from tqdm.auto import tqdm
 
 from bertcore.analysis.space.projection import (
-    MIN_UMAP_POINTS,
+    MIN_EMBEDDED,
     UmapSettings,
     align,
+    embed,
     map_layers,
     pca,
-    umap_map,
 )
 
 QUICK = UmapSettings(n_neighbors=5, seed=3)
@@ -190,21 +190,21 @@ def test_a_map_that_is_given_up_leaves_the_progress_bars_of_others_free() -> Non
 @pytest.mark.slow
 def test_umap_parts_what_is_apart_and_takes_its_parameters() -> None:
     points = np.concatenate([cloud(15, 8), cloud(15, 8, seed=1) + 200])
-    found = umap_map(points, 2, UmapSettings(n_neighbors=5, metric="euclidean"))
+    found = embed(points, 2, UmapSettings(n_neighbors=5, metric="euclidean"))
     gaps = np.linalg.norm(found[:, None] - found[None], axis=-1)
     assert gaps[:15, :15].max() < gaps[:15, 15:].min()
-    loose = umap_map(points, 2, UmapSettings(n_neighbors=5, metric="euclidean", min_dist=1.0))
+    loose = embed(points, 2, UmapSettings(n_neighbors=5, metric="euclidean", min_dist=1.0))
     nearest = [np.sort(np.linalg.norm(m[:, None] - m[None], axis=-1))[:, 1].mean()
                for m in (found, loose)]  # fmt: skip
     assert nearest[1] > nearest[0]
     # More neighbours than there are points: lowered, not refused.
-    assert np.isfinite(umap_map(points[:MIN_UMAP_POINTS], 2, UmapSettings(n_neighbors=50))).all()
+    assert np.isfinite(embed(points[:MIN_EMBEDDED], 2, UmapSettings(n_neighbors=50))).all()
 
 
 def test_umap_refuses_too_few_and_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="7 distinct points; UMAP needs 8"):
-        umap_map(cloud(7, 4), 2, QUICK)
-    monkeypatch.setattr("bertcore.analysis.space.projection.MAX_UMAP_POINTS", 10)
+        embed(cloud(7, 4), 2, QUICK)
+    monkeypatch.setattr("bertcore.analysis.space.projection.MAX_EMBEDDED", 10)
     with pytest.raises(ValueError, match="11 points; the limit of one UMAP is 10"):
         map_layers(cloud(1, 11, 4), method="umap")
 
@@ -213,7 +213,7 @@ def test_umap_refuses_too_few_and_too_many(monkeypatch: pytest.MonkeyPatch) -> N
     ("changes", "message"),
     [
         ({"dims": 4}, "dims is 4; expected 2 or 3"),
-        ({"method": "tsne"}, "'tsne'; expected one of pca, umap"),
+        ({"method": "isomap"}, "'isomap'; expected one of pca, umap, tsne, pacmap"),
         ({"space": "one"}, "'one'; expected one of joint, separate"),
     ],
 )

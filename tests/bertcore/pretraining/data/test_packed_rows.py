@@ -194,7 +194,7 @@ def test_scores_have_no_next_sentence() -> None:
     scores = evaluate_pretraining(tiny_network(heads=frozenset({"mlm"})), held_out(20), TOKENIZER)
     assert (scores.num_rows, scores.num_pairs, scores.nsp_accuracy) == (20, None, None)
     assert set(scores.to_dict()) == {
-        "mlm_loss", "mlm_top1", "bits_per_character", "num_rows", "num_masked"
+        "mlm_loss", "mlm_top1", "bits_per_character", "num_rows", "num_masked", "num_unknown"
     }  # fmt: skip
     with_heads = evaluate_pretraining(tiny_network(), held_out(20), TOKENIZER)
     assert with_heads.nsp_loss is None  # the rows say what is scored, not the heads

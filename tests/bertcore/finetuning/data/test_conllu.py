@@ -6,7 +6,8 @@ from itertools import combinations
 
 import pytest
 
-from bertcore.analysis.heads.conllu import BUNDLED, read_conllu
+from bertcore.analysis.heads.texts import BUNDLED_TREES
+from bertcore.finetuning.data.conllu import read_conllu
 
 # The 37 relations of Universal Dependencies, version 2.
 UNIVERSAL = set(
@@ -86,7 +87,7 @@ def test_a_file_without_a_sentence(lines: list[str]) -> None:
 
 
 def test_our_own_trees_are_trees_of_the_text_they_name() -> None:
-    lines = BUNDLED.read_text(encoding="utf-8").split("\n")
+    lines = BUNDLED_TREES.read_text(encoding="utf-8").split("\n")
     sentences = read_conllu(lines)
     texts = [line.removeprefix("# text = ") for line in lines if line.startswith("# text = ")]
     assert [sentence.text for sentence in sentences] == texts

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-
-BUNDLED = Path(__file__).parent / "data" / "trees.conllu"
-"""Short sentences with their syntax, written for this project."""
+from typing import NamedTuple
 
 _NUM_COLUMNS = 10
-_ID, _FORM, _TAG, _HEAD, _RELATION, _MISC = 0, 1, 3, 6, 7, 9
+_ID, _FORM, _TAG, _OWN_TAG, _HEAD, _RELATION, _MISC = 0, 1, 3, 4, 6, 7, 9
+_TEXT = re.compile(r"#\s*text\s*=(.*)")
+_NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 _WORD = re.compile(r"[1-9][0-9]*")
 _RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
 _EMPTY = re.compile(r"[0-9]+\.[1-9][0-9]*")
@@ -34,8 +33,22 @@ class ParsedSentence:
     """Relation of each word to its head, with its subtype: "nsubj:pass"."""
     tags: tuple[str, ...]
     """Universal part of speech of each word (column 4): "NOUN"; "_" where there is none."""
+    own_tags: tuple[str, ...]
+    """The treebank's own part of speech of each word (column 5, XPOS); "_" where there is none."""
     line: int
     """Line of the file at which its words begin, counted from 1."""
+    written: str | None = None
+    """The comment `# text =`; None without it. It may differ from `text` in more than spaces."""
+    is_new_document: bool = False
+    """Whether a document begins with it (`# newdoc`)."""
+
+
+class _Word(NamedTuple):
+    form: str
+    head: int
+    relation: str
+    tag: str
+    own_tag: str
 
 
 @dataclass(slots=True)
@@ -43,8 +56,7 @@ class _Open:
     """A sentence that is being read."""
 
     line: int
-    words: list[tuple[str, int, str, str]]
-    """Form, head, relation, part of speech."""
+    words: list[_Word]
     surface: list[tuple[str, bool, int, int]]
     """Form, whether a space follows, and the first and the last of its words, from 1."""
 
@@ -64,7 +76,7 @@ def read_conllu(lines: Iterable[str], name: str = "the file") -> tuple[ParsedSen
 
     Source: universaldependencies.org/format.html, version 2.
     """
-    sentences = tuple(_sentences(lines, name))
+    sentences = tuple(stream_conllu(lines, name))
     if not sentences:
         raise ValueError(
             f"{name} has no sentence. CoNLL-U has a word a line, in 10 columns with tabs between, "
@@ -73,26 +85,55 @@ def read_conllu(lines: Iterable[str], name: str = "the file") -> tuple[ParsedSen
     return sentences
 
 
-def _sentences(lines: Iterable[str], name: str) -> Iterator[ParsedSentence]:
+def _refuse(sentence: str) -> None:
+    raise ValueError(sentence)
+
+
+def stream_conllu(
+    lines: Iterable[str], name: str = "the file", on_bad: Callable[[str], None] = _refuse
+) -> Iterator[ParsedSentence]:
+    """Yield the sentences of a CoNLL-U file as they are read; see `read_conllu`.
+
+    Args:
+        lines: With or without their ends; a byte order mark is taken off.
+        name: What to call it in messages.
+        on_bad: Called with what is wrong with a sentence, which is left out if this returns.
+
+    Raises:
+        ValueError: If a line is damaged, with its number, and `on_bad` does not take it.
+    """
     current: _Open | None = None
+    comments: list[str] = []
+    is_bad = False  # the rest of a sentence in which something is wrong is passed over
+
+    def finish(done: _Open) -> Iterator[ParsedSentence]:
+        try:
+            sentence = _finish(done, comments)
+        except ValueError as error:
+            on_bad(f"line {done.line} of {name}: {error}")
+        else:
+            yield sentence
+
     for number, raw in enumerate(lines, start=1):
         line = raw.rstrip("\r\n").removeprefix("\ufeff" if number == 1 else "")
-        try:
-            if not line.strip():
-                if current is not None:
-                    yield _finish(current)
-                current = None
-            elif not line.startswith("#"):
-                current = current or _Open(number, [], [])
+        if not line.strip():
+            if current is not None:
+                yield from finish(current)
+            if current is not None or is_bad:
+                comments = []
+            current, is_bad = None, False
+        elif line.startswith("#"):
+            if _TEXT.fullmatch(line) or _NEW_DOCUMENT.match(line):
+                comments.append(line)
+        elif not is_bad:
+            current = current or _Open(number, [], [])
+            try:
                 _read(line, current)
-        except ValueError as error:
-            where = current.line if current is not None and not line.strip() else number
-            raise ValueError(f"line {where} of {name}: {error}") from None
+            except ValueError as error:
+                current, is_bad = None, True
+                on_bad(f"line {number} of {name}: {error}")
     if current is not None:
-        try:
-            yield _finish(current)
-        except ValueError as error:
-            raise ValueError(f"line {current.line} of {name}: {error}") from None
+        yield from finish(current)
 
 
 def _read(line: str, current: _Open) -> None:
@@ -135,7 +176,8 @@ def _read(line: str, current: _Open) -> None:
         raise ValueError(f"word {place} is its own head. Give the word it depends on, or 0.")
     if relation in ("", "_"):
         raise ValueError("the relation (column 8) is empty. Write the name of one, such as nsubj.")
-    current.words.append((form, int(head), relation, columns[_TAG] or "_"))
+    tags = columns[_TAG] or "_", columns[_OWN_TAG] or "_"
+    current.words.append(_Word(form, int(head), relation, *tags))
     if num_words + 1 > covered:
         current.surface.append((form, space, num_words + 1, num_words + 1))
 
@@ -148,16 +190,16 @@ def _quoted(value: str) -> str:
     return repr(value if len(value) <= _MAX_QUOTED else value[:_MAX_QUOTED] + "…")
 
 
-def _finish(current: _Open) -> ParsedSentence:
+def _finish(current: _Open, comments: Sequence[str]) -> ParsedSentence:
     """Return the sentence, its text put together."""
     num_words = len(current.words)
     if not num_words:
         raise ValueError("the sentence has no word. Give each word a line.")
-    for number, (_, head, *_) in enumerate(current.words, start=1):
-        if head > num_words:
+    for number, word in enumerate(current.words, start=1):
+        if word.head > num_words:
             raise ValueError(
-                f"in the sentence that begins here, word {number} has the head {head}, but there "
-                f"are {num_words} words."
+                f"in the sentence that begins here, word {number} has the head {word.head}, but "
+                f"there are {num_words} words."
             )
     if current.surface[-1][3] > num_words:
         raise ValueError(
@@ -167,7 +209,7 @@ def _finish(current: _Open) -> ParsedSentence:
     text, spans = "", []
     for form, space, first, last in current.surface:
         start = len(text)
-        parts = [word for word, *_ in current.words[first - 1 : last]]
+        parts = [word.form for word in current.words[first - 1 : last]]
         if "".join(parts) == form:
             for part in parts:
                 spans.append((start, start + len(part)))
@@ -175,12 +217,16 @@ def _finish(current: _Open) -> ParsedSentence:
         else:
             spans += [(start, start + len(form))] * len(parts)
         text += form + " " * space
+    written = [found[1].strip() for line in comments if (found := _TEXT.fullmatch(line))]
     return ParsedSentence(
         text=text.rstrip(" "),
-        words=tuple(form for form, *_ in current.words),
+        words=tuple(word.form for word in current.words),
         spans=tuple(spans),
-        heads=tuple(head - 1 for _, head, *_ in current.words),
-        relations=tuple(relation for _, _, relation, _ in current.words),
-        tags=tuple(tag for *_, tag in current.words),
+        heads=tuple(word.head - 1 for word in current.words),
+        relations=tuple(word.relation for word in current.words),
+        tags=tuple(word.tag for word in current.words),
+        own_tags=tuple(word.own_tag for word in current.words),
         line=current.line,
+        written=written[0] if written and written[0] else None,
+        is_new_document=any(map(_NEW_DOCUMENT.match, comments)),
     )

@@ -1,0 +1,265 @@
+"""Scores by number of labels, from a pretrained network and from random weights of its shape."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import statistics
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bertcore.finetuning.experiment import (
+    SETTINGS_FILE,
+    check_new_folder,
+    resume_experiment,
+    start_experiment,
+)
+from bertcore.finetuning.settings import Settings, settings_of
+from bertcore.finetuning.tasks import find_task
+from bertcore.training.run_lock import lock_run
+
+CURVE_FILE = "label_curve.json"
+STARTS = ("pretrained", "untrained")
+_POINTS, _RUN = "points", "run"
+
+
+class LabelPoint(NamedTuple):
+    """One fine-tuning of the series."""
+
+    start: str
+    """Of STARTS."""
+    num_labels: int
+    """Labelled examples that it learned from."""
+    seed: int
+    """Of the draw of the examples, their order, the new head and random weights."""
+    epochs: int
+    num_steps: int
+    value: float
+    """The metric on the dev data after the last step; no step is chosen by these data."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelCurve:
+    """A series of fine-tunings, complete or not."""
+
+    checkpoint: str
+    task: str
+    train: str
+    dev: str
+    num_labels: tuple[int, ...]
+    """Of labelled examples, rising."""
+    seeds: tuple[int, ...]
+    least_steps: int
+    metric: str
+    num_dev: int | None
+    """Examples scored; None before the first."""
+    points: tuple[LabelPoint, ...]
+    """Those that are done."""
+
+    @property
+    def num_planned(self) -> int:
+        """Fine-tunings of the whole series."""
+        return len(STARTS) * len(self.num_labels) * len(self.seeds)
+
+    def values(self, start: str, number: int) -> list[float]:
+        """Return the scores of all seeds from a start with a number of labels."""
+        own = (point for point in self.points if (point.start, point.num_labels) == (start, number))
+        return [point.value for point in own]
+
+    def median(self, start: str, number: int) -> float | None:
+        """Return the median over the seeds that are done; None without any."""
+        values = self.values(start, number)
+        return statistics.median(values) if values else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the series for JSON, points as objects."""
+        return {**asdict(self), "points": [point._asdict() for point in self.points]}
+
+
+def read_label_curve(folder: Path) -> LabelCurve:
+    """Read the series of a folder.
+
+    Raises:
+        ValueError: If the folder holds none.
+        RuntimeError: If its file is damaged.
+    """
+    path = folder / CURVE_FILE
+    if not path.is_file():
+        raise ValueError(
+            f"{str(folder)!r} holds no series of labels (no {CURVE_FILE}). Check --out, or leave "
+            "--resume out."
+        )
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        values.pop("settings")
+        points = tuple(LabelPoint(**point) for point in values.pop("points"))
+        numbers, seeds = tuple(values.pop("num_labels")), tuple(values.pop("seeds"))
+        return LabelCurve(points=points, num_labels=numbers, seeds=seeds, **values)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RuntimeError(f"{path} is damaged ({error}). Start again in a new folder.") from error
+
+
+def run_label_curve(
+    folder: Path,
+    settings: Settings | None,
+    *,
+    num_labels: Sequence[int] = (),
+    least_steps: int = 200,
+    on_progress: Callable[[float, str], None] = lambda fraction, what: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> LabelCurve:
+    """Fine-tune from both starts with each number of labels and each seed; return the scores.
+
+    All score on the same dev data. Both starts learn from the same examples, in the same number of
+    steps: the epochs of `settings`, or more where these are fewer steps than `least_steps`.
+
+    Args:
+        folder: New, or of a series that was stopped.
+        settings: From `make_settings`, with `dev`; its seeds are those of the series. None: those
+            that the folder holds, to go on.
+        num_labels: Of labelled examples, each at least 2.
+        least_steps: Steps of each fine-tuning, at least.
+        on_progress: Called with the fraction done and what is being done.
+        should_stop: Asked after each step.
+
+    Returns:
+        What is done; `num_planned` tells whether it is all.
+
+    Raises:
+        ValueError: If the folder is in use, a number is out of range or more than there are
+            examples, or the data or the checkpoint cannot be used.
+        RuntimeError: If a file is damaged or the disk is full.
+    """
+    folder = folder.expanduser().resolve()
+    if settings is None:
+        curve, settings = read_label_curve(folder), _settings(folder)
+    else:
+        check_new_folder(folder)
+        curve = _new(settings, num_labels, least_steps)
+        _check_data(settings, curve.num_labels[-1])
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder, curve, settings)
+    with lock_run(folder):
+        done = {point[:3] for point in curve.points}
+        planned = [(s, n, seed) for n in curve.num_labels for seed in curve.seeds for s in STARTS]
+        for number, key in enumerate(planned):
+            if key in done:
+                continue
+
+            def tell(fraction: float, number: int = number, key: Any = key) -> None:
+                start, labels, seed = key
+                what = f"{start}, {labels:,} labels, seed {seed}"
+                on_progress((number + fraction) / len(planned), what)
+
+            found = _run_point(folder, settings, curve, key, tell, should_stop)
+            if found is None:
+                break
+            point, num_dev = found
+            curve = replace(curve, points=(*curve.points, point), num_dev=num_dev)
+            _write(folder, curve, settings)
+            shutil.rmtree(folder / _RUN, ignore_errors=True)
+            if should_stop():
+                break
+    return curve
+
+
+def _run_point(
+    folder: Path,
+    settings: Settings,
+    curve: LabelCurve,
+    key: tuple[str, int, int],
+    tell: Callable[[float], None],
+    should_stop: Callable[[], bool],
+) -> tuple[LabelPoint, int] | None:
+    """Make or continue one fine-tuning; return its point and the dev examples, None if stopped."""
+    start, number, seed = key
+    config = settings.config
+    batches = math.ceil(number / config.batch_size)
+    epochs = max(config.epochs, math.ceil(curve.least_steps / batches))
+    own = replace(
+        settings,
+        seeds=(seed,),
+        sample=number,
+        is_untrained=start == "untrained",
+        config=replace(config, epochs=epochs, seed=seed, evaluate_every=None),
+    )
+    run = folder / _RUN
+    if (run / SETTINGS_FILE).is_file():
+        experiment = resume_experiment(run)
+        if experiment.settings != own:  # of a point that was done, and killed before its removal
+            shutil.rmtree(run)
+            experiment = start_experiment(run, own)
+    else:
+        shutil.rmtree(run, ignore_errors=True)
+        experiment = start_experiment(run, own)
+    report = experiment.run(
+        on_progress=lambda name, progress: tell(progress.fraction), should_stop=should_stop
+    )
+    if report is None:
+        return None
+    last = [line for line in report["history"] if "dev_loss" in line][-1]
+    point = LabelPoint(start, number, seed, epochs, last["step"], last[f"dev_{curve.metric}"])
+    return point, report["num_dev"]
+
+
+def _new(settings: Settings, num_labels: Sequence[int], least_steps: int) -> LabelCurve:
+    numbers = tuple(sorted(set(num_labels)))
+    if not numbers or numbers[0] < 2 or len(numbers) < len(num_labels):
+        raise ValueError(
+            f"the numbers of labels are {', '.join(map(str, num_labels)) or 'none'}; expected "
+            "different ones, each at least 2."
+        )
+    if least_steps < 1:
+        raise ValueError(f"least_steps is {least_steps}; expected at least 1.")
+    if len(settings.learning_rates) > 1:
+        raise ValueError("a series of labels takes one learning rate. Name one.")
+    if not settings.dev:
+        raise ValueError(
+            "a series of labels needs one set of dev data for all. Give a file to score on (dev)."
+        )
+    metric = settings.config.metric or find_task(settings.task).metrics[0]
+    return LabelCurve(
+        checkpoint=settings.checkpoint,
+        task=settings.task,
+        train=settings.train,
+        dev=settings.dev,
+        num_labels=numbers,
+        seeds=settings.seeds,
+        least_steps=least_steps,
+        metric=metric,
+        num_dev=None,
+        points=(),
+    )
+
+
+def _check_data(settings: Settings, most: int) -> None:
+    """Refuse data or a checkpoint that the series would fail on later."""
+    with tempfile.TemporaryDirectory() as folder:
+        experiment = start_experiment(
+            Path(folder) / _RUN, replace(settings, sample=most, is_untrained=True)
+        )
+    if experiment.train.num_examples < most:
+        raise ValueError(
+            f"{most:,} labels are asked for, but {settings.train!r} has "
+            f"{experiment.train.num_examples:,} examples. Ask for fewer."
+        )
+
+
+def _write(folder: Path, curve: LabelCurve, settings: Settings) -> None:
+    content = {**curve.to_dict(), "settings": asdict(settings)}
+    partial = folder / f".{CURVE_FILE}.partial"
+    partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    os.replace(partial, folder / CURVE_FILE)
+
+
+def _settings(folder: Path) -> Settings:
+    path = folder / CURVE_FILE
+    try:
+        return settings_of(json.loads(path.read_text(encoding="utf-8"))["settings"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise RuntimeError(f"{path} is damaged ({error}). Start again in a new folder.") from error
