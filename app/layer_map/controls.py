@@ -13,7 +13,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.shared.collect import Sentence, VectorTable
 from bertcore.analysis.space.geometry import NUM_ROGUE
-from bertcore.analysis.space.neighbour_embedding import check_installed
 from bertcore.analysis.space.projection import METHODS, LayerMap
 
 from ..shell import cache
@@ -113,10 +112,8 @@ def map_when_ready(key: cache.BertKey, points: Points, view: View) -> LayerMap |
     The progress updates by itself.
 
     Raises:
-        ValueError: If the package of the method is not installed.
         Exception: The error that stopped the map.
     """
-    check_installed(view.method)
     name = METHODS[view.method]
 
     def say(job: Job) -> str:

@@ -81,8 +81,7 @@ def export(
 ) -> None:
     """Write the map of an encoded corpus as a file for another tool.
 
-    The map is kept beside the corpus: the app shows the same one at once. t-SNE and PaCMAP need
-    the extra: pip install 'bertscope[maps]'.
+    The map is kept beside the corpus: the app shows the same one at once.
 
     \b
     Examples:

@@ -22,7 +22,6 @@ from bertcore.analysis.space.map_quality import Faithfulness, faithfulness
 from bertcore.analysis.space.neighbour_embedding import (
     PacmapSettings,
     TsneSettings,
-    check_installed,
 )
 from bertcore.analysis.space.projection import (
     METHODS,
@@ -176,7 +175,6 @@ def kept_map(corpus: EncodedCorpus, settings: CorpusMapSettings) -> Path:
 
 
 def _compute(corpus: EncodedCorpus, settings: CorpusMapSettings, report: Progress) -> CorpusMap:
-    check_installed(settings.method)
     rng = np.random.default_rng(settings.seed)
     rows = _drawn(rng, np.arange(len(corpus)), settings.num_points)
     layers, stored = settings.layers, []

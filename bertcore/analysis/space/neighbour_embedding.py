@@ -1,12 +1,11 @@
 """t-SNE and PaCMAP of distinct vectors, with a transform for vectors that come later.
 
-Both need the extra `maps`. t-SNE is openTSNE's in every map: scikit-learn's has no transform, and
-neither reports its progress nor can be stopped.
+t-SNE is openTSNE's in every map: scikit-learn's has no transform, and neither reports its progress
+nor can be stopped.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import threading
 from collections.abc import Callable, Iterator
@@ -27,7 +26,6 @@ EXAGGERATED_STEPS = 250
 """Steps of t-SNE with early exaggeration, before its `n_iter`; the default of openTSNE."""
 PHASES = (100, 100, 250)
 """Steps of PaCMAP's three phases; its default."""
-_PACKAGES = {"tsne": ("openTSNE", "t-SNE"), "pacmap": ("pacmap", "PaCMAP")}
 _STEPS_BETWEEN_REPORTS = 10
 
 # numba's fallback threading layer aborts the process when two threads run its kernels at once.
@@ -137,20 +135,6 @@ def check_metric_and_seed(metric: str, seed: int) -> None:
         raise ValueError(f"seed is {seed}; expected 0 to {2**32 - 1}.")
 
 
-def check_installed(method: str) -> None:
-    """Make sure that the package of a method is installed; PCA and UMAP always are.
-
-    Raises:
-        ValueError: If it is not.
-    """
-    package, name = _PACKAGES.get(method, ("", ""))
-    if package and importlib.util.find_spec(package) is None:
-        raise ValueError(
-            f"the package {package}, which {name} needs, is not installed. Install it with: "
-            "pip install 'bertscope[maps]'; or choose PCA or UMAP."
-        )
-
-
 def fit_tsne(
     distinct: Floats,
     start: Floats,
@@ -168,11 +152,10 @@ def fit_tsne(
         progress: Called with the fraction done and the stage; may raise to stop.
 
     Raises:
-        ValueError: If openTSNE is not installed, or the perplexity is not less than N.
+        ValueError: If the perplexity is not less than N.
 
     Source: openTSNE, one thread. In three dimensions by Barnes-Hut.
     """
-    check_installed("tsne")
     num_points, dims = start.shape
     if settings.perplexity >= num_points:
         raise ValueError(
@@ -244,12 +227,11 @@ def fit_pacmap(
         progress: Called with the fraction done and the stage; may raise to stop.
 
     Raises:
-        ValueError: If pacmap is not installed, or there are too few points for a pair of each kind.
+        ValueError: If there are too few points for a pair of each kind.
 
     Source: pacmap with faiss's neighbours, one thread; above 100 dimensions it keeps the 100
         largest principal ones.
     """
-    check_installed("pacmap")
     num_points, dims = start.shape
     n_neighbors = _neighbours_that_fit(settings, num_points)
     progress(0.0, "Waiting for another map" if numba_lock.locked() else "Opening PaCMAP")

@@ -16,7 +16,6 @@ from bertcore.analysis.space.neighbour_embedding import (
     Embedding,
     PacmapSettings,
     TsneSettings,
-    check_installed,
     check_metric_and_seed,
     fit_pacmap,
     fit_tsne,
@@ -197,13 +196,11 @@ def fit(
     PaCMAP are computed one at a time in a process; others wait.
 
     Raises:
-        ValueError: If the method's package is not installed, or a parameter does not fit the number
-            of points.
+        ValueError: If a parameter does not fit the number of points.
 
     Source: umap-learn, openTSNE, pacmap; the start follows Kobak and Linderman 2021.
     """
     report = progress or _silent
-    check_installed(method_of(settings))
     if start is None:
         begin = pca(distinct, dims).transform(distinct)
     else:
@@ -303,11 +300,9 @@ def map_layers(
 
     Raises:
         ValueError: If an argument is not one of those named, no point is finite, there are more
-            points than MAX_EMBEDDED, the package of the method is not installed, or too few points
-            for PaCMAP's ratios.
+            points than MAX_EMBEDDED, or too few points for PaCMAP's ratios.
     """
     _check(vectors, dims, method, space)
-    check_installed(method)
     finite: NDArray[np.bool_] = np.asarray(np.isfinite(vectors).all((0, 2)))
     notes = []
     if not finite.any():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import time
 
 import numpy as np
@@ -291,26 +290,6 @@ def test_tsne_and_pacmap_replace_the_pca_map(
         assert time.monotonic() < deadline
         time.sleep(1)
         ok(app.run())
-
-
-@pytest.mark.parametrize("method", ["tsne", "pacmap"])
-def test_without_the_extra_the_choice_stays_and_one_is_told(
-    page: AppTest, method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = importlib.util.find_spec
-    missing = ("openTSNE", "pacmap")
-    monkeypatch.setattr(
-        importlib.util,
-        "find_spec",
-        lambda name, *rest: None if name in missing else real(name, *rest),
-    )
-    page.query_params["map_method"] = method
-    app = page.run()
-    assert not app.exception
-    assert "not installed" in app.error[0].value
-    assert "pip install 'bertscope[maps]'" in app.error[0].value.replace("\\", "")
-    assert app.segmented_control(key="map_method").value == method
-    assert charts(app)[0]["layout"]["xaxis"]["title"]["text"] == "PCA axis 1"
 
 
 def test_tsne_of_few_points_each_by_itself_lowers_the_perplexity(page: AppTest) -> None:

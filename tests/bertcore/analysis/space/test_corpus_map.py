@@ -179,15 +179,6 @@ def test_a_perplexity_beyond_the_sample_is_a_sentence(encoded: EncodedCorpus) ->
         corpus_map(encoded, settings, keep=False)
 
 
-@pytest.mark.parametrize("method", ["tsne", "pacmap"])
-def test_without_the_package_one_is_told_what_to_install(
-    encoded: EncodedCorpus, method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ValueError, match=r"bertscope\[maps\]"):
-        corpus_map(encoded, CorpusMapSettings(layers=(2,), method=method, seed=8))
-
-
 def test_rows_that_are_not_finite_are_left_out(
     encoded: EncodedCorpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -323,17 +323,6 @@ def test_a_map_that_is_given_up_stops_at_its_next_report(
     assert np.isfinite(embed(cloud(60, 8), 2, settings)).all()
 
 
-@pytest.mark.parametrize(("method", "package"), [("tsne", "openTSNE"), ("pacmap", "pacmap")])
-def test_without_the_package_one_is_told_what_to_install(
-    method: str, package: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    message = rf"package {package}, .* not installed.*pip install 'bertscope\[maps\]'"
-    with pytest.raises(ValueError, match=message):
-        map_layers(cloud(2, 20, 8), method=method)
-    assert map_layers(cloud(2, 20, 8)).method == "pca"
-
-
 @pytest.mark.parametrize(
     "changes",
     [
