@@ -119,6 +119,9 @@ def main() -> None:
     objectives_group.add_argument("--objective-runs", type=Path, default=equal.runs)
     objectives_group.add_argument("--objective-only", nargs="+", default=[], metavar="NAME")
     objectives_group.add_argument(
+        "--objective-speeds", action="store_true", help="measure no more than seconds a step"
+    )
+    objectives_group.add_argument(
         "--minutes", type=float, default=equal.minutes, help="processor time of each"
     )
     before, bias_group = bias.OPTIONS, parser.add_argument_group("bias", "with --tasks FOLDER")
@@ -157,6 +160,7 @@ def main() -> None:
     equal.corpus, equal.valid = tuple(chosen.objective_corpus), chosen.objective_valid
     equal.runs, equal.only = chosen.objective_runs, tuple(chosen.objective_only)
     equal.minutes, equal.blimp = chosen.minutes, chosen.blimp
+    equal.only_speeds = chosen.objective_speeds
     equal.every = max(chosen.every, 1)
     exam.OPTIONS.blimp, exam.OPTIONS.every = chosen.blimp, chosen.every
     exam.OPTIONS.moments = tuple(chosen.moments)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks import finetune_tasks, tables
 from benchmarks.finetune_tasks import SPECS
-from benchmarks.objectives import OPTIONS, SST2_SAMPLE, Variant, pretrained, tuned
+from benchmarks.objectives import OPTIONS, SST2_SAMPLE, Variant, pretrained, speed, tuned
 
 FAMILIES = (
     Variant("BERT", {"objective": "mlm+nsp"}),
@@ -41,7 +41,7 @@ def run() -> str:
     for variant in FAMILIES:
         if OPTIONS.only and variant.name not in OPTIONS.only:
             continue
-        trained = pretrained(variant)
+        trained = pretrained(variant, speed)
         folder = Path(trained["checkpoint"])
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         rows.append(

@@ -1,12 +1,12 @@
 """Pretraining objectives at equal size and equal processor time, then fine-tuned alike.
 
-Each objective trains the same network on the same text for as many seconds of processor time on one
-core: the seconds a step are measured first, and fix its number of steps. Wall-clock time would
-favour whatever ran while the machine was idle. What is trained beside the network (ELECTRA's
-generator, the boundary head) takes of the same time. Runs are kept in `--objective-runs` and
-continued there; a finished row is kept in `objectives.json` beside this file. So the table, three
-quarters of an hour of one core for each row, can be made in pieces and on several machines of one
-kind.
+Each objective trains the same network on the same text for as many seconds of processor time on
+one core. The seconds a step are measured first, for all of them in turns on one idle machine
+(`--objective-speeds`), and fix the numbers of steps; so a row does not depend on what else ran
+while it was made. What is trained beside the network (ELECTRA's generator, the boundary head) takes
+of the same time. Runs are kept in `--objective-runs` and continued there; speeds and finished rows
+are kept in the file that the page Objectives reads. So the table, half an hour to three quarters of
+one core for each row, can be made in pieces.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ from bertcore.shapes import shape_of
 from bertcore.training.progress import Progress
 
 RESULT = "benchmark.json"
-ROWS = Path(__file__).with_suffix(".json")
-"""Finished rows, each with the settings that it was measured with."""
-WARM_UP_STEPS, MEASURED_STEPS = 5, 25
+ROWS = Path(__file__).parents[1] / "app" / "objectives" / "equal_time.json"
+"""Settings, seconds a step and finished rows; the page Objectives shows them."""
+WARM_UP_STEPS, MEASURED_STEPS, SPEED_ROUNDS = 5, 20, 3
 HELD_OUT_ROWS = 1024
 SETS = ("SST-2", "CoLA", "RTE", "MRPC", "CoNLL-2003", "QA")
-SAMPLES = {"SST-2": 10_000, "CoNLL-2003": 5_000, "QA": 8_000}
+SAMPLES = {"SST-2": 10_000, "CoNLL-2003": 5_000, "QA": 4_000}
 """Examples of the large sets that are learned from; of the others all."""
 EPOCHS = 2
 SST2_SAMPLE = 20_000
@@ -75,6 +75,7 @@ class Options:
     blimp: Path | None = None
     every: int = 10
     only: tuple[str, ...] = ()
+    only_speeds: bool = False
     layers: int = 4
     hidden: int = 256
     seed: int = 1
@@ -118,20 +119,27 @@ VARIANTS = (
 def run() -> str:
     """Return the table of what each objective is worth at equal size and time.
 
-    Rows that `objectives.json` holds for these settings are read, the others of `--objective-only`
-    (default: all) are measured and added to it.
+    Rows that the file holds are read, the others of `--objective-only` (default: all) are measured
+    and added to it.
 
     Raises:
-        ValueError: If a row is to be measured and a file or folder is missing.
+        ValueError: If a row is to be measured and a file or folder is missing, or the file was made
+            with other settings.
     """
-    options = OPTIONS
-    rows = finished_rows(ROWS)
-    for variant in VARIANTS:
-        if variant.name in rows or (options.only and variant.name not in options.only):
-            continue
-        rows[variant.name] = measured(variant)
-        keep_row(ROWS, variant.name, rows[variant.name])
-    specs = labelled_sets()
+    chosen = [v for v in VARIANTS if not OPTIONS.only or v.name in OPTIONS.only]
+    if any(variant.name not in read_rows(ROWS)["rows"] for variant in chosen):
+        _check_files()
+        add_speeds(ROWS, VARIANTS)
+    for variant in [] if OPTIONS.only_speeds else chosen:
+        if variant.name not in read_rows(ROWS)["rows"]:
+            keep(ROWS, "rows", {variant.name: measured(variant)})
+    return table(read_rows(ROWS))
+
+
+def table(found: dict[str, Any]) -> str:
+    """Return what the file holds in words and as a table."""
+    rows, made, specs = found["rows"], settings(), labelled_sets()
+    missing = [variant.name for variant in VARIANTS if variant.name not in rows]
     columns = (
         "objective",
         "steps",
@@ -141,36 +149,47 @@ def run() -> str:
         "BLiMP",
         *(f"{spec.name} ({' / '.join(spec.metrics)})".replace("_", " ") for spec in specs),
     )
-    number = finetune_tasks.OPTIONS.num_seeds
-    missing = [variant.name for variant in VARIANTS if variant.name not in rows]
+    lines = []
+    for name, row in ((v.name, rows[v.name]) for v in VARIANTS if v.name in rows):
+        line = [name, f"{row['steps']:,}", f"{row['num_tokens'] / 1e6:.1f} M"]
+        line.append("–" if row["mlm_loss"] is None else f"{row['mlm_loss']:.3f}")
+        line += ["–" if row[n] is None else f"{100 * row[n]:.1f}" for n in ("pairs", "blimp")]
+        line += [_figure(spec, row["sets"][spec.name]) for spec in specs]
+        lines.append(line)
     return "\n\n".join(
         [
-            f"{options.layers} layers of {options.hidden}, {options.minutes:g} minutes of one core "
-            f"each, the same text, seed {options.seed}; fine-tuned with {number} seeds "
-            f"(QA one) for {EPOCHS} epochs, medians; "
+            f"{made['layers']} layers of {made['hidden']}, {made['minutes']:g} minutes of one core "
+            f"each, the same text, seed {made['seed']}; fine-tuned with "
+            f"{made['fine-tuning seeds']} seeds (QA one) for {EPOCHS} epochs, medians; "
             + ", ".join(f"{name} from {number:,}" for name, number in SAMPLES.items())
             + " examples; –: has no such head.",
             *([f"Not measured yet: {'; '.join(missing)}."] if missing else []),
-            tables.markdown(columns, [(v.name, *rows[v.name]) for v in VARIANTS if v.name in rows]),
+            tables.markdown(columns, lines),
         ]
     )
 
 
-def measured(variant: Variant) -> list[str]:
-    """Return the row of a variant without its name.
+def _figure(spec: Spec, seeds: Sequence[dict[str, float]] | None) -> str:
+    return "–" if seeds is None else finetune_tasks.figure(spec, seeds)
 
-    Raises:
-        ValueError: If a file or folder is missing.
-    """
+
+def _check_files() -> None:
     if not OPTIONS.corpus or OPTIONS.valid is None or finetune_tasks.OPTIONS.tasks is None:
         raise ValueError(
-            f"objectives has no row of {variant.name} in {ROWS.name}; to measure it, it needs "
+            f"{ROWS.name} does not hold all rows; to measure the others, objectives needs "
             "--objective-corpus FILE ..., --objective-valid FILE, --tasks FOLDER."
         )
+
+
+def measured(variant: Variant) -> dict[str, Any]:
+    """Return the row of a variant: its run, its scores, and each seed's metrics on each set."""
     trained = pretrained(variant)
-    cells = [f"{trained['steps']:,}", f"{trained['num_tokens'] / 1e6:.1f} M"]
-    cells += scores_without_tuning(variant, Path(trained["checkpoint"]))
-    return cells + [tuned(variant, spec, trained["checkpoint"]) for spec in labelled_sets()]
+    checkpoint = trained["checkpoint"]
+    return {
+        **{name: trained[name] for name in ("steps", "num_tokens")},
+        **scores_without_tuning(variant, Path(checkpoint)),
+        "sets": {spec.name: fine_tuned(variant, spec, checkpoint) for spec in labelled_sets()},
+    }
 
 
 def labelled_sets() -> list[Spec]:
@@ -201,20 +220,28 @@ def settings() -> dict[str, Any]:
     }
 
 
-def finished_rows(path: Path) -> dict[str, list[str]]:
-    """Return the rows of a file that were measured with the present settings."""
+def read_rows(path: Path) -> dict[str, Any]:
+    """Return the settings, seconds a step and rows that a file holds.
+
+    Raises:
+        ValueError: If they were measured with other settings.
+    """
     if not path.is_file():
-        return {}
-    kept_rows = json.loads(path.read_text(encoding="utf-8"))
-    return {row["name"]: row["cells"] for row in kept_rows if row["settings"] == settings()}
+        return {"settings": settings(), "seconds_a_step": {}, "rows": {}}
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    if found["settings"] != settings():
+        raise ValueError(
+            f"{path} was measured with {found['settings']}, and this run has {settings()}. Rows of "
+            "one table need the same: choose those, or move the file away."
+        )
+    return found
 
 
-def keep_row(path: Path, name: str, cells: list[str]) -> None:
-    """Add a row to a file; a row of the same name and settings is replaced."""
-    rows = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
-    rows = [row for row in rows if (row["name"], row["settings"]) != (name, settings())]
-    rows.append({"name": name, "settings": settings(), "cells": cells})
-    path.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+def keep(path: Path, part: str, more: dict[str, Any]) -> None:
+    """Add entries to a part of a file, read again since another process may have added some."""
+    found = read_rows(path)
+    found[part].update(more)
+    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def folder_of(variant: Variant) -> Path:
@@ -233,13 +260,21 @@ def kept(path: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def pretrained(variant: Variant) -> dict[str, Any]:
+def kept_seconds(variant: Variant) -> float:
+    """Return the seconds a step that the file of rows holds."""
+    seconds: float = read_rows(ROWS)["seconds_a_step"][variant.name]
+    return seconds
+
+
+def pretrained(
+    variant: Variant, seconds_a_step: Callable[[Variant], float] = kept_seconds
+) -> dict[str, Any]:
     """Return the steps, tokens and checkpoint of a variant; trains what is left of it."""
     folder = folder_of(variant)
 
     def train() -> dict[str, Any]:
-        measured = kept(folder / "speed.json", lambda: speed(variant))
-        steps = max(1, round(60 * OPTIONS.minutes / measured["seconds_a_step"]))
+        seconds = seconds_a_step(variant)
+        steps = max(1, round(60 * OPTIONS.minutes / seconds))
         place = folder / "run"
         if (place / "config.json").is_file():
             run = resume_run(place)
@@ -250,7 +285,7 @@ def pretrained(variant: Variant) -> dict[str, Any]:
         result = {
             "steps": run.progress.step,
             "num_tokens": run.progress.num_tokens,
-            "seconds_a_step": measured["seconds_a_step"],
+            "seconds_a_step": seconds,
             "checkpoint": str(checkpoint),
         }
         print(f"{variant.name}: {result}", flush=True)
@@ -259,7 +294,14 @@ def pretrained(variant: Variant) -> dict[str, Any]:
     return kept(folder / RESULT, train)
 
 
-def speed(variant: Variant) -> dict[str, Any]:
+def add_speeds(path: Path, variants: Sequence[Variant]) -> None:
+    """Measure the seconds a step that a file lacks, in turns, and add them."""
+    lacking = [v for v in variants if v.name not in read_rows(path)["seconds_a_step"]]
+    rounds = [{v.name: speed(v) for v in lacking} for _ in range(SPEED_ROUNDS if lacking else 0)]
+    keep(path, "seconds_a_step", {v.name: min(one[v.name] for one in rounds) for v in lacking})
+
+
+def speed(variant: Variant) -> float:
     """Return the seconds of processor time that a step takes, on a run that is thrown away."""
     place = folder_of(variant) / "speed-run"
     shutil.rmtree(place, ignore_errors=True)
@@ -273,7 +315,7 @@ def speed(variant: Variant) -> dict[str, Any]:
     shutil.rmtree(place)
     # The last step's time holds the evaluation at the end.
     spans = [b - a for a, b in itertools.pairwise(clock)][WARM_UP_STEPS:-1]
-    return {"seconds_a_step": statistics.median(spans)}
+    return statistics.median(spans)
 
 
 def begin(variant: Variant, folder: Path, steps: int) -> Pretraining:
@@ -308,10 +350,10 @@ def begin(variant: Variant, folder: Path, steps: int) -> Pretraining:
     )
 
 
-def scores_without_tuning(variant: Variant, checkpoint: Path) -> list[str]:
-    """Return masked-word loss, our 200 pairs and BLiMP of a checkpoint."""
+def scores_without_tuning(variant: Variant, checkpoint: Path) -> dict[str, float | None]:
+    """Return masked-word loss, accuracy on our 200 pairs and on BLiMP; None without the head."""
 
-    def compute() -> dict[str, Any]:
+    def compute() -> dict[str, float | None]:
         assert OPTIONS.valid is not None
         bert = load_bert(checkpoint, device="cpu")
         has_masks = "mlm" not in bert.absent
@@ -325,13 +367,7 @@ def scores_without_tuning(variant: Variant, checkpoint: Path) -> list[str]:
             else exam(bert, read_pairs(OPTIONS.blimp).pairs[:: OPTIONS.every]),
         }
 
-    found = kept(folder_of(variant) / "scores.json", compute)
-    loss, pairs, blimp = (found[name] for name in ("mlm_loss", "pairs", "blimp"))
-    return [
-        "–" if loss is None else f"{loss:.3f}",
-        "–" if pairs is None else f"{100 * pairs:.1f}",
-        "–" if blimp is None else f"{100 * blimp:.1f}",
-    ]
+    return kept(folder_of(variant) / "scores.json", compute)
 
 
 def masked_word_loss(bert: Bert, valid: Path) -> float:
@@ -350,11 +386,16 @@ def exam(bert: Bert, pairs: Sequence[MinimalPair]) -> float:
 
 def tuned(variant: Variant, spec: Spec, checkpoint: str) -> str:
     """Return the median over seeds of a labelled set, in percent; "–" where it has no such head."""
+    return _figure(spec, fine_tuned(variant, spec, checkpoint))
+
+
+def fine_tuned(variant: Variant, spec: Spec, checkpoint: str) -> list[dict[str, float]] | None:
+    """Return each seed's metrics on a labelled set; None where the checkpoint has no such head."""
     seeds = range(1, min(finetune_tasks.OPTIONS.num_seeds, spec.most_seeds) + 1)
     changed = replace(spec, more={**spec.more, "checkpoint": checkpoint})
     try:
         results = [finetune_tasks.fine_tune(changed, seed, folder_of(variant)) for seed in seeds]
     except ValueError as error:
         print(f"{variant.name}, {spec.name}: {error}", flush=True)
-        return "–"
-    return finetune_tasks.figure(spec, [one["metrics"] for one in results])
+        return None
+    return [{name: one["metrics"][name] for name in spec.metrics} for one in results]

@@ -78,7 +78,7 @@ def test_the_key_opens_the_very_link_and_holds(server: Running, browser: Browser
 def test_every_page_runs_under_the_content_policy(enter: Callable[..., Visit]) -> None:
     visit = enter()
     for name in TITLES:
-        visit.open(name)
+        visit.go_to(name)
         if name != "training":
             first_picture(visit, name)
         visit.check()

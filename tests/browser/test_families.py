@@ -87,8 +87,9 @@ def test_every_page(visit: Visit, root: Path, family: str, head: str) -> None:
     else:
         make_task(folder, head, family, LABELS[head])
     wrong = []
+    visit.open(checkpoint=str(folder), text_a=TEXT_A, text_b=TEXT_B)
     for page in (page.name for page in PAGES.values()):
-        visit.open(page, checkpoint=str(folder), text_a=TEXT_A, text_b=TEXT_B)
+        visit.go_to(page)
         visit.check()
         main = visit.page.get_by_test_id("stMain")
         try:
