@@ -36,6 +36,7 @@ from ..training_example.documents import DOCUMENTS
 from ..training_example.epochs import show_epochs
 from . import PAGE, drawing
 from .counts_figures import counts_figure, counts_table, shares
+from .equal_time import equal_time_figure, equal_time_table, is_whole, measured
 from .looks_figures import looks_map, looks_table
 
 LAST_SEED = 999_999
@@ -145,6 +146,28 @@ counts = count_objective(
 counts.rates
 """,
 )
+EQUAL_TIME = Picture(
+    name="objectives-equal-time",
+    figure=equal_time_figure,
+    table=equal_time_table,
+    how=(
+        "A dot is an objective's median over {seeds} seeds of fine-tuning, the line their range. "
+        "Pink is BERT's own recipe, trained twice; where a dot lies in the band that its runs "
+        "span, it is not told apart from it. No dot: it has no such head. All had {layers} layers "
+        "of {hidden} numbers, the same text and {minutes:g} minutes of one core, {low:.1f} to "
+        "{high:.1f} million tokens, so the order tells nothing of long runs: what learns from more "
+        "places in a step, as ELECTRA does, costs more a step here. ALBERT's layers share their "
+        "weights. Less loss is better. Minimal pairs and BLiMP are scored without fine-tuning."
+    ),
+    code="""
+import json
+from pathlib import Path
+
+# Measured by `python -m benchmarks objectives`, which trains and fine-tunes every row.
+found = json.loads(Path("app/objectives/equal_time.json").read_text())
+found["rows"]
+""",
+)
 LOOKERS: Mapping[str, str] = MappingProxyType(
     {
         "encoder": "All of the encoder's tokens stand in both directions.",
@@ -174,6 +197,27 @@ def _show(page: frame.Page) -> None:
     data = drawing.message(rows, page.marks.mask, in_detail=False)
     drawing.draw(data, key="objectives", on_pick=_pick)
     OVERVIEW.offer(page, found, record=dict(found), seed=seed, others=OTHERS)
+    if is_whole():
+        _show_equal_time()
+
+
+def _show_equal_time() -> None:
+    """Draw what networks trained by each objective for the same time are worth."""
+    st.subheader("Trained for the same time", anchor=False)
+    found = measured()
+    tokens = [number / 1e6 for number in found.num_tokens.values()]
+    settings = found.settings
+    EQUAL_TIME.show(
+        None,
+        found,
+        setup="",
+        seeds=settings["fine-tuning seeds"],
+        layers=settings["layers"],
+        hidden=settings["hidden"],
+        minutes=settings["minutes"],
+        low=min(tokens),
+        high=max(tokens),
+    )
 
 
 def _pick(name: str) -> None:
