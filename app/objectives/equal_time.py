@@ -56,7 +56,7 @@ def is_whole() -> bool:
     if not FILE.is_file():
         return False
     found = json.loads(FILE.read_text(encoding="utf-8"))
-    return found["seconds_a_step"].keys() == found["rows"].keys()
+    return {*found["seconds_a_step"]} == {*found["rows"]}
 
 
 def measured() -> EqualTime:
