@@ -1,4 +1,4 @@
-"""A visitor who has typed nothing: every page shows something."""
+"""A visitor who has typed nothing: every page shows something, and leads to the next."""
 
 from __future__ import annotations
 
@@ -25,4 +25,13 @@ def test_every_page_opens_with_a_picture_and_without_a_warning(visit: Visit, nam
     expect(main.locator(PICTURES).locator("visible=true").first).to_be_visible()
     for kind in ("Error", "Warning"):
         expect(main.get_by_test_id(f"stAlertContent{kind}")).to_have_count(0)
+    visit.check()
+
+
+def test_each_page_offers_the_next(visit: Visit) -> None:
+    visit.open(ORDER[0])
+    for following in ORDER[1:]:
+        visit.page.locator(".st-key-next_page a").click()
+        visit.arrive(following)
+    expect(visit.page.locator(".st-key-next_page")).to_have_count(0)
     visit.check()
