@@ -11,6 +11,7 @@ one core for each row, can be made in pieces.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import math
@@ -53,7 +54,7 @@ from bertcore.training.progress import Progress
 
 RESULT = "benchmark.json"
 ROWS = Path(__file__).parents[1] / "app" / "objectives" / "equal_time.json"
-"""Settings, seconds a step and finished rows; the page Objectives shows them."""
+"""Settings, training text, seconds a step and finished rows; the page Objectives shows them."""
 WARM_UP_STEPS, MEASURED_STEPS, SPEED_ROUNDS = 5, 20, 2
 HELD_OUT_ROWS = 1024
 SETS = ("SST-2", "CoLA", "RTE", "MRPC", "CoNLL-2003", "QA")
@@ -129,11 +130,12 @@ def run() -> str:
 
     Raises:
         ValueError: If a row is to be measured and a file or folder is missing, or the file was made
-            with other settings.
+            with other settings or from other text.
     """
     chosen = [v for v in VARIANTS if not OPTIONS.only or v.name in OPTIONS.only]
     if any(variant.name not in read_rows(ROWS)["rows"] for variant in chosen):
         _check_files()
+        check_text(ROWS)
         add_speeds(ROWS, VARIANTS)
     for variant in [] if OPTIONS.only_speeds else chosen:
         if variant.name not in read_rows(ROWS)["rows"]:
@@ -184,6 +186,27 @@ def _check_files() -> None:
             f"{ROWS.name} does not hold all rows; to measure the others, objectives needs "
             "--objective-corpus FILE ..., --objective-valid FILE, --tasks FOLDER."
         )
+
+
+def check_text(path: Path) -> None:
+    """Add the names and hashes of the training text to a file that lacks them.
+
+    Raises:
+        ValueError: If its rows were trained on other text.
+    """
+    assert OPTIONS.valid is not None
+    text = {
+        one.name: hashlib.sha256(one.read_bytes()).hexdigest()
+        for one in (*OPTIONS.corpus, OPTIONS.valid)
+    }
+    found = read_rows(path)
+    if found.get("text", text) != text:
+        raise ValueError(
+            f"{path} was measured on {', '.join(found['text'])}, and these files are others: "
+            f"{', '.join(text)}. Rows of one table need the same text, to the byte."
+        )
+    if "text" not in found:
+        path.write_text(as_json({"text": text, **found}), encoding="utf-8")
 
 
 def measured(variant: Variant) -> dict[str, Any]:
@@ -246,7 +269,12 @@ def keep(path: Path, part: str, more: dict[str, Any]) -> None:
     """Add entries to a part of a file, read again since another process may have added some."""
     found = read_rows(path)
     found[part].update(more)
-    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(as_json(found), encoding="utf-8")
+
+
+def as_json(found: dict[str, Any]) -> str:
+    """Return the text of the file of rows."""
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 
 def folder_of(variant: Variant) -> Path:
