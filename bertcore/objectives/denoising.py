@@ -224,13 +224,14 @@ def bart_infilling(
 
 
 def bart_sentences(row: Row, rng: np.random.Generator) -> Corrupted:
-    """Put the sentences into a random order.
+    """Put the sentences of one document into a random order.
 
     Raises:
         ValueError: If the sentences are not known, or there is only one.
 
     Source: Lewis et al. 2020, section 2.2.
     """
+    row = one_document(row)
     if row.starts_sentence is None or (row.starts_sentence & ~row.is_special).sum() < 2:
         raise ValueError("there is one sentence; shuffling needs at least two. Write a second one.")
     places = row.text_places
@@ -280,13 +281,32 @@ def _by_sentence(starts: Flags, places: Ids, rng: np.random.Generator) -> Ids:
 
 
 def bart_rotation(row: Row, rng: np.random.Generator) -> Corrupted:
-    """Let the text begin at a random token, and put what stood before it at the end."""
+    """Let one document begin at a random token, and put what stood before it at the end."""
     check_text(row)
+    row = one_document(row)
     places = row.text_places
     start = int(rng.integers(len(places)))
     input_ids = row.ids.copy()
     input_ids[places] = np.roll(row.ids[places], -start)
     return _whole_text(row, input_ids, [], "")
+
+
+def one_document(row: Row) -> Row:
+    """Return a row without the special tokens between its texts: BART's noises know one document.
+
+    Else a [SEP] would keep its place, and cut a sentence that moves across it.
+    """
+    places = row.text_places
+    kept = ~row.is_special
+    if len(places):
+        kept[: places[0]] = kept[places[-1] + 1 :] = True
+    starts = row.starts_sentence
+    return Row(
+        row.ids[kept],
+        row.is_special[kept],
+        row.starts_word[kept],
+        None if starts is None else starts[kept],
+    )
 
 
 def _some(row: Row, rng: np.random.Generator, share: float) -> Ids:

@@ -179,12 +179,12 @@ def bart_infilling(given: Given, rng: np.random.Generator, share: float) -> Draw
 
 def bart_sentences(given: Given, rng: np.random.Generator, share: float) -> Draw:
     """Sentences in another order."""
-    return _moved(given.row, denoising.bart_sentences(given.row, rng))
+    return _moved(denoising.bart_sentences(given.row, rng))
 
 
 def bart_rotation(given: Given, rng: np.random.Generator, share: float) -> Draw:
     """Another token first."""
-    return _moved(given.row, denoising.bart_rotation(given.row, rng))
+    return _moved(denoising.bart_rotation(given.row, rng))
 
 
 def mass(given: Given, rng: np.random.Generator, share: float) -> Draw:
@@ -209,14 +209,13 @@ def _in_place(found: Corrupted) -> Draw:
     return Draw(corrupted=found, fates=tuple(fates))
 
 
-def _moved(row: Row, found: Corrupted) -> Draw:
+def _moved(found: Corrupted) -> Draw:
     """Return a draw in which what lies between the first and the last change has moved."""
-    fates = [""] * len(row)
-    changed = np.flatnonzero(found.input_ids != row.ids).tolist()
+    fates = [""] * len(found.input_ids)
+    changed = np.flatnonzero(found.input_ids != found.labels).tolist()
     if changed:
-        for place in row.text_places.tolist():
-            if changed[0] <= place <= changed[-1]:
-                fates[place] = "moved"
+        start, end = changed[0], changed[-1] + 1
+        fates[start:end] = ["moved"] * (end - start)
     return Draw(corrupted=found, fates=tuple(fates))
 
 

@@ -164,6 +164,20 @@ def test_sentences_stay_whole_and_every_order_comes() -> None:
         bart_sentences(one, rng)
 
 
+def test_a_pair_is_one_document_whose_sentences_and_tokens_move() -> None:
+    """A separator that kept its place would cut the sentence that moves across it."""
+    ids = np.array([101, 5, 6, 7, 102, 102, 8, 9, 102])
+    is_special = ids > 100
+    row = Row(ids, is_special, np.ones(9, dtype=bool), np.isin(ids, (5, 8)))
+    found = {tuple(bart_sentences(row, np.random.default_rng(seed)).input_ids) for seed in range(9)}
+    assert found == {(101, 5, 6, 7, 8, 9, 102), (101, 8, 9, 5, 6, 7, 102)}
+    for seed in range(9):
+        turned = bart_rotation(row, np.random.default_rng(seed))
+        text = turned.input_ids[1:-1]
+        np.testing.assert_array_equal(np.roll(text, -text.tolist().index(5)), [5, 6, 7, 8, 9])
+        np.testing.assert_array_equal(turned.labels, [101, 5, 6, 7, 8, 9, 102])
+
+
 def test_barts_noise_shuffles_each_text_and_then_fills_in() -> None:
     """Two texts of three sentences of four words: each word is its place, and says its sentence."""
     ids = np.arange(100, 127)
