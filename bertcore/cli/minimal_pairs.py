@@ -91,7 +91,7 @@ def evaluate_minimal_pairs(
     bad_rows = BadRows(skip=skip_bad_rows)
     with stages() as on_stage:
         on_stage("reading the pairs", None)
-        groups = None if options.groups is None else options.groups.split(",")
+        groups = None if options.groups is None else _names(options.groups)
         path = BUNDLED if data is None else data
         file = read_pairs(
             path, good=options.good, bad=options.bad, groups=groups, bad_rows=bad_rows
@@ -115,7 +115,7 @@ def evaluate_minimal_pairs(
             "dtype": str(bert.dtype).removeprefix("torch."),
         }
         scores = _take(bert, file, path, options, counts, bad_rows, predictions, about, on_stage)
-    told = (*file.notes, bad_rows.sentence(), _unknown_note(scores))
+    told = (*file.notes, bad_rows.sentence(), _unknown_note(scores), _tie_note(scores))
     notes = [note for note in told if note]
     results = accuracies(scores, file.columns)
     if as_json:
@@ -202,7 +202,12 @@ def _take(
 
     written, scores = None, []
     if predictions is not None:
-        about = {**about, "data": file_fingerprint(path), "frequency": counts is not None}
+        about = {
+            **about,
+            "data": file_fingerprint(path),
+            "columns": list(file.sentence_columns),
+            "frequency": None if counts is None else counts.fingerprint,
+        }
         written = ScoreFile(predictions, about)
         if options.resume:
             scores = written.read(file.pairs)
@@ -240,6 +245,29 @@ def _counts(bert: Model, texts: Path | None, on_stage: OnStage) -> TokenCounts |
         return TokenCounts.of_texts(sentences, bert.tokenizer)
     folder = bert.report.folder if bert.report else None
     return None if folder is None else TokenCounts.open(Path(folder), bert.tokenizer)
+
+
+def _names(text: str) -> list[str]:
+    """Return the names of a list with commas."""
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise ValueError(
+            f"--groups is {text!r}; expected names of columns with commas between, such as "
+            "field,phenomenon. Leave it out for those that group pairs."
+        )
+    return names
+
+
+def _tie_note(scores: list[PairScore]) -> str | None:
+    """Return a note on sentences that differ in writing and not in score."""
+    tied = [one.pair for one in scores if not one.margin() and one.pair.good != one.pair.bad]
+    if not tied:
+        return None
+    some = "1 pair is a tie" if len(tied) == 1 else f"{len(tied):,} pairs are ties"
+    return (
+        f"{some}, counted as wrong, though the sentences differ (row {tied[0].row:,}): to this "
+        "vocabulary they may be the same pieces, such as where upper case alone differs."
+    )
 
 
 def _unknown_note(scores: list[PairScore]) -> str | None:

@@ -234,10 +234,12 @@ def longest_sentence(bert: Model) -> int:
 def _problem(pair: MinimalPair, good: Encoding, bad: Encoding, limit: int) -> str | None:
     """Return why a pair cannot be scored; None if it can."""
     for name, encoding in (("good", good), ("bad", bad)):
-        if encoding.truncation is not None or len(encoding) > limit:
+        cut = encoding.truncation
+        num_tokens = len(encoding) if cut is None else cut.num_tokens_before
+        if num_tokens > limit:
             return (
-                f"row {pair.row}: the {name} sentence has more than {limit} tokens, the most that "
-                "this checkpoint reads."
+                f"row {pair.row}: the {name} sentence has {num_tokens:,} tokens, and this "
+                f"checkpoint reads at most {limit:,}."
             )
         if all(encoding.special_tokens_mask):
             return f"row {pair.row}: the {name} sentence has no token."

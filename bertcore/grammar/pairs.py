@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -38,6 +39,8 @@ class PairFile:
     pairs: tuple[MinimalPair, ...]
     columns: tuple[str, ...]
     """Names of the grouping columns, [G]."""
+    sentence_columns: tuple[str, str]
+    """Names of the columns of the good and the bad sentences."""
     notes: tuple[str, ...] = ()
     """What is odd about them, one sentence each."""
 
@@ -49,7 +52,7 @@ class PairFile:
         """
         place = self.columns.index(column)
         pairs = tuple(pair for pair in self.pairs if pair.groups[place] == group)
-        return PairFile(pairs, self.columns)
+        return PairFile(pairs, self.columns, self.sentence_columns)
 
 
 def read_pairs(
@@ -65,8 +68,8 @@ def read_pairs(
     Args:
         path: .csv, .tsv or .jsonl, also packed as .gz or .xz.
         good, bad: Columns of the two sentences; None takes a usual name of each.
-        groups: Columns that group pairs; None takes every other column with 2 to MOST_GROUPS
-            values of which one at least is on several rows.
+        groups: Columns that group pairs, each counted once; None takes every other column with 2
+            to MOST_GROUPS values of which one at least is on several rows.
         bad_rows: Collects rows that cannot be used; None refuses them.
 
     Raises:
@@ -88,36 +91,28 @@ def read_pairs(
         if groups is None:
             others = [place for place in range(len(names)) if place not in places]
         else:
-            others = [_place(names, name, (), "groups", path) for name in groups]
+            others = [_place(names, name, (), "groups", path) for name in dict.fromkeys(groups)]
         pairs = []
         for row in table.rows:
-            texts = [_as_text(row.cells[place]) for place in places]
-            where = f"row {row.number} of {str(path)!r}"
-            if not all(texts):
-                empty = names[places[texts.index("")]]
-                bad_rows.add(f"{where} has no sentence in column {empty!r}.")
+            problem = _problem([(names[place], row.cells[place]) for place in places])
+            if problem is not None:
+                bad_rows.add(f"row {row.number} of {str(path)!r} {problem}.")
             else:
+                texts = [_as_text(row.cells[place]) for place in places]
                 values = tuple(_as_text(row.cells[place]) for place in others)
                 pairs.append(MinimalPair(texts[0], texts[1], values, row.number))
     if not pairs:
         reason = f" {bad_rows.first}" if bad_rows.first else ""
         raise ValueError(f"{str(path)!r} has no minimal pair to score.{reason}")
-    equal = [pair.row for pair in pairs if pair.good == pair.bad]
-    notes: tuple[str, ...] = ()
-    if equal:
-        some = "1 pair has" if len(equal) == 1 else f"{len(equal):,} pairs have"
-        notes = (
-            f"{some} the same sentence twice (row {equal[0]:,}): a tie, which counts as wrong.",
-        )
     columns = tuple(names[place] for place in others)
     kept = range(len(columns)) if groups is not None else _grouping(pairs, len(columns))
+    grouped = tuple(
+        MinimalPair(pair.good, pair.bad, tuple(pair.groups[i] for i in kept), pair.row)
+        for pair in pairs
+    )
+    columns = tuple(columns[i] for i in kept)
     return PairFile(
-        tuple(
-            MinimalPair(pair.good, pair.bad, tuple(pair.groups[i] for i in kept), pair.row)
-            for pair in pairs
-        ),
-        tuple(columns[i] for i in kept),
-        notes,
+        grouped, columns, (names[places[0]], names[places[1]]), _notes(grouped, columns)
     )
 
 
@@ -125,6 +120,26 @@ def read_pairs(
 def bundled_pairs() -> PairFile:
     """Return our own pairs: 20 phenomena of English, 10 pairs each."""
     return read_pairs(BUNDLED)
+
+
+def _notes(pairs: Sequence[MinimalPair], columns: Sequence[str]) -> tuple[str, ...]:
+    notes = []
+    equal = [pair.row for pair in pairs if pair.good == pair.bad]
+    if equal:
+        some = "1 pair has" if len(equal) == 1 else f"{len(equal):,} pairs have"
+        notes.append(
+            f"{some} the same sentence twice (row {equal[0]:,}): a tie, which counts as wrong."
+        )
+    for place, column in enumerate(columns):
+        sizes = Counter(pair.groups[place] for pair in pairs)
+        single = [group for group, size in sizes.items() if size == 1]
+        if single:
+            some = "1 group" if len(single) == 1 else f"{len(single):,} groups"
+            notes.append(
+                f"{some} of column {column[:40]!r} with a single pair (such as "
+                f"{single[0][:40]!r}): an accuracy of 0 or 100% there says next to nothing."
+            )
+    return tuple(notes)
 
 
 def _grouping(pairs: Sequence[MinimalPair], num_columns: int) -> list[int]:
@@ -147,6 +162,20 @@ def _place(
     listed = ", ".join(repr(name[:40]) for name in names[:20])
     what = f"no column {wanted!r}" if wanted else f"no column of {option} sentences"
     raise ValueError(f"{str(path)!r} has {what}; it has {listed}. Name one with --{option}.")
+
+
+def _problem(cells: Sequence[tuple[str, object]]) -> str | None:
+    """Return what is wrong with the sentences of a row, by their columns; None if nothing is."""
+    for column, cell in cells:
+        if isinstance(cell, (dict, list)):
+            kind = "an object" if isinstance(cell, dict) else "a list"
+            return f"has {kind} in column {column!r}; expected a sentence"
+        text = _as_text(cell)
+        if not text:
+            return f"has no sentence in column {column!r}"
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            return f"has half a surrogate pair in column {column!r}, which is no character"
+    return None
 
 
 def _as_text(cell: object) -> str:

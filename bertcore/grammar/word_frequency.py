@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,6 +87,11 @@ class TokenCounts:
         """Write the counts to a checkpoint's folder."""
         lines = "".join(f"{count}\n" for count in self.counts.tolist())
         (folder / COUNTS_FILE).write_text(lines, encoding="ascii")
+
+    @property
+    def fingerprint(self) -> str:
+        """The sha256 of the counts."""
+        return hashlib.sha256(self.counts.astype("<i8").tobytes()).hexdigest()
 
     @property
     def entropy(self) -> float:

@@ -88,10 +88,36 @@ def test_a_stopped_exam_goes_on(files: Path, tmp_path: Path) -> None:
     assert "Go on with its exam by --resume" in refusal(*exam(files, "--predictions", cut))
     other = exam(files, "--predictions", cut, "--resume", "--scoring", "single")
     assert "holds scores of another exam: scoring differ" in refusal(*other)
+    turned = ("--good", "sentence_bad", "--bad", "sentence_good")
+    resumed = exam(files, "--predictions", cut, "--resume", *turned)
+    assert "another exam: columns differ" in refusal(*resumed)
     nowhere = exam(files, "--predictions", tmp_path / "none.jsonl", "--resume")
     assert "does not exist" in refusal(*nowhere)
     cut.write_text("no scores\n")
     assert "is no file of scores" in refusal(*exam(files, "--predictions", cut, "--resume"))
+
+
+def test_another_text_of_word_frequencies_is_another_exam(files: Path, tmp_path: Path) -> None:
+    scores, other = tmp_path / "scores.jsonl", tmp_path / "other.txt"
+    other.write_text("The dog sat.\n")
+    succeed(*exam(files, "--predictions", scores, "--counts-from", files / "text.txt"))
+    resumed = exam(files, "--predictions", scores, "--resume", "--counts-from", other)
+    assert "another exam: frequency differ" in refusal(*resumed)
+
+
+def test_a_tie_of_two_writings_and_a_group_of_one_are_told(files: Path, tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text("good,bad,kind\nThe dog.,the dog.,a\nHe sat.,He sit.,b\nA dog.,An dog.,b\n")
+    told = json.loads(
+        succeed(
+            "evaluate", "--task", "minimal-pairs", "--checkpoint", files / "tiny", "--data", path,
+            "--groups", " kind ,kind", "--json",
+        )
+    )  # fmt: skip
+    assert [group["group"] for group in told["groups"]] == ["a", "b"]
+    assert told["all"]["num_ties"] == 1
+    assert any("1 pair is a tie" in note and "row 1" in note for note in told["notes"])
+    assert any("1 group of column 'kind' with a single pair" in note for note in told["notes"])
 
 
 def test_mistakes_get_one_sentence(files: Path, tmp_path: Path) -> None:
@@ -103,6 +129,7 @@ def test_mistakes_get_one_sentence(files: Path, tmp_path: Path) -> None:
     )
     assert "not given" in refusal(*exam(files, "--resume"))
     assert "Name one with --groups" in refusal(*exam(files, "--groups", "term,x"))
+    assert "names of columns with commas" in refusal(*exam(files, "--groups", ""))
     plain = ["evaluate", "--checkpoint", files / "tiny", "--data", files / "text.txt"]
     assert "--by-layer would have no effect" in refusal(*plain, "--by-layer")
     assert "--data is missing" in refusal("evaluate", "--checkpoint", files / "tiny")
@@ -118,5 +145,5 @@ def test_mistakes_get_one_sentence(files: Path, tmp_path: Path) -> None:
         + "\n"
     )
     bad = ["evaluate", "--task", "minimal-pairs", "--checkpoint", files / "tiny", "--data", path]
-    assert "row 1: the good sentence has more than 64 tokens" in refusal(*bad)
+    assert "and this checkpoint reads at most 64" in refusal(*bad)
     assert "1 bad row was left out" in succeed(*bad, "--skip-bad-rows")

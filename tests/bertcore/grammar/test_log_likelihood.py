@@ -84,4 +84,4 @@ def test_a_sentence_that_fills_gpt2_has_no_room_for_its_first_token(tmp_path: Pa
     pairs = [MinimalPair("0" * length, "It had rained.", (), length) for length in (59, 60)]
     ((score,),) = score_pairs(bert, pairs, bad_rows=bad_rows)
     assert score.pair.row == 59
-    assert "row 60: the good sentence has more than 59 tokens" in str(bad_rows.first)
+    assert "row 60: the good sentence has" in str(bad_rows.first)

@@ -82,6 +82,24 @@ def test_what_cannot_be_used_is_one_sentence(
         read_pairs(write(tmp_path / "p.tsv", text), **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("cell", "sentence"),
+    [
+        ({"a": 1}, "has an object in column 'bad'"),
+        (["x"], "has a list in column 'bad'"),
+        ("a \ud83d b", "has half a surrogate pair in column 'bad'"),
+    ],
+)
+def test_what_is_no_sentence_is_a_bad_row(tmp_path: Path, cell: object, sentence: str) -> None:
+    lines = json.dumps({"good": "a", "bad": cell}) + "\n" + json.dumps({"good": "b", "bad": "c"})
+    path = write(tmp_path / "p.jsonl", lines)
+    with pytest.raises(ValueError, match=f"row 1 of .* {sentence}"):
+        read_pairs(path)
+    bad_rows = BadRows(skip=True)
+    assert [pair.row for pair in read_pairs(path, bad_rows=bad_rows).pairs] == [2]
+    assert sentence in bad_rows.first
+
+
 def test_bad_rows_are_left_out_where_asked(tmp_path: Path) -> None:
     path = write(tmp_path / "p.tsv", "good\tbad\na\t\nb\tc\n\td\n")
     bad_rows = BadRows(skip=True)
