@@ -89,7 +89,7 @@ def test_unknown_words_are_counted(bert: Bert) -> None:
 
 def test_what_cannot_be_scored_is_one_sentence(bert: Bert) -> None:
     long = MinimalPair("the river " * 40, "the", (), 7)
-    with pytest.raises(ValueError, match="row 7: the good sentence has \\d+ tokens, .*most 64"):
+    with pytest.raises(ValueError, match=r"row 7: the good sentence has \d+ tokens, .*most 64"):
         taken(bert, [long])
     blank = MinimalPair("the", "\u200b\ufeff", (), 8)
     with pytest.raises(ValueError, match="row 8: the bad sentence has no token"):
