@@ -278,6 +278,11 @@ var bundle = (() => {
       return found;
     }
   };
+  function sharesOf({ word, against }) {
+    const quoted = (one) => `\u201C${shorten(legible(one), 12)}\u201D`;
+    if (word === null) return "";
+    return against === null ? `share of ${quoted(word)}` : `share of ${quoted(word)} \u2212 ${quoted(against)}`;
+  }
   function signed(value, digits = 2) {
     const text = Math.abs(value).toFixed(digits);
     if (Number(text) === 0) return text;
@@ -412,12 +417,12 @@ var bundle = (() => {
     return grid;
   }
   function heading(model) {
-    const { rows, word } = model.header;
+    const { rows } = model.header;
     const hasShares = rows.some(({ share: share2 }) => share2 !== null && share2 !== void 0);
     const names = [
       ["norms", rows.some(({ cosine }) => typeof cosine === "number") ? "length, cosine" : "length"],
       ["text", rows.some(({ said }) => said) ? "what BERT would say" : ""],
-      ["share", hasShares && word !== null ? `share of \u201C${shorten(legible(word), 12)}\u201D` : ""]
+      ["share", hasShares ? sharesOf(model.header) : ""]
     ];
     return names.filter(([, text]) => text).map(([place, text]) => element("div", { className: `heading ${place}`, style: "grid-row: 1", textContent: text }));
   }

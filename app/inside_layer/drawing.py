@@ -15,6 +15,7 @@ from ..bundle import read_bundle
 from ..canvas.shared import events, transport
 from ..plots import theme
 from .all_tokens import AllTokens
+from .run import Asked
 from .sheet import Sheet
 
 BUNDLE = read_bundle(__file__)
@@ -25,13 +26,13 @@ def _component() -> Callable[..., Any]:
     return st.components.v2.component("bertscope_inside_layer", css=BUNDLE.style, js=BUNDLE.module)
 
 
-def sheet_message(sheet: Sheet, name: str, word: str | None = None) -> bytes:
+def sheet_message(sheet: Sheet, name: str, asked: Asked | None = None) -> bytes:
     """Return what the drawing shows of a token.
 
     Args:
         sheet: The rows.
         name: Of the drawing, for screen readers.
-        word: Whose logit the shares are of; None where there are none.
+        asked: The words whose logits the shares are of; None where there are none.
     """
     widths = [len(vector) for vector in sheet.vectors]
     header = {
@@ -39,7 +40,8 @@ def sheet_message(sheet: Sheet, name: str, word: str | None = None) -> bytes:
         "name": name,
         "rows": sheet.rows,
         "widths": widths,
-        "word": word,
+        "word": None if asked is None else asked.word,
+        "against": None if asked is None else asked.against,
         "colors": _accents(),
     }
     flat = np.concatenate([vector.numpy() for vector in sheet.vectors])

@@ -1,5 +1,6 @@
 // What the drawing is sent, and the numbers that it reads off it.
 
+import { legible, shorten } from "../browser/text";
 import { asFloats, type Message } from "../canvas/shared/transport";
 
 export interface Said {
@@ -75,6 +76,8 @@ export interface SheetHeader {
   /** Of the vectors. */
   widths: number[];
   word: string | null;
+  /** The word whose logit is taken off that of `word`. */
+  against: string | null;
   colors: Colors;
 }
 
@@ -180,6 +183,13 @@ export class SheetModel {
     });
     return found;
   }
+}
+
+// What the shares are of: a word's logit, or how far it is above another's.
+export function sharesOf({ word, against }: Pick<SheetHeader, "word" | "against">): string {
+  const quoted = (one: string) => `\u201c${shorten(legible(one), 12)}\u201d`;
+  if (word === null) return "";
+  return against === null ? `share of ${quoted(word)}` : `share of ${quoted(word)} \u2212 ${quoted(against)}`;
 }
 
 // A number with its sign, as shares are written.

@@ -79,8 +79,8 @@ parts.output[{position}]                                   # [D]
 )
 WORDS_HOW = (
     "The words are what the masked-word head would say of the vector; it was trained on the last "
-    "layer alone. Neurons are ranked by their share of the logit of **{word}**, since those that "
-    "fire most do not always count most; the words that one raises mean little in a small model."
+    "layer alone. Shares are of {sum}; neurons are ranked by theirs, since those that fire most do "
+    "not always count most. The words that one raises mean little in a small model."
 )
 ALL_TOKENS = Picture(
     name="all-tokens-in-layer",
@@ -191,9 +191,9 @@ def _show_token(page: frame.Page, run: Run, layer: int, asked: Asked) -> None:
     sheet: Sheet = cache.call(token_sheet, page.bert_key, run, layer, asked)
     token = run.trace.tokens[asked.position]
     name = f"{token} in layer {layer}"
-    message = drawing.sheet_message(sheet, name, asked.word)
+    message = drawing.sheet_message(sheet, name, asked)
     drawing.draw(message, key="layer_drawing")
-    words = "" if asked.word is None else WORDS_HOW.format(word=plain(asked.word))
+    words = "" if asked.word is None else WORDS_HOW.format(sum=asked.sum)
     LAYER_OF_TOKEN.offer(
         page,
         sheet,

@@ -10,6 +10,7 @@ from bertcore import Model, Trace
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.analysis.words.logit_attribution import LogitAttribution, logit_attribution
 
+from ..plots.untrusted_text import plain
 from ..shell import cache
 from ..shell.cache import BertKey
 
@@ -48,6 +49,14 @@ class Asked(NamedTuple):
     """None for the most probable."""
     against: str | None
     """A word to compare it with, or None."""
+
+    @property
+    def sum(self) -> str:
+        """What the shares add up to, as Markdown."""
+        if self.word is None:
+            return "the logit"
+        logit = f"the logit of **{plain(self.word)}**"
+        return logit if self.against is None else f"{logit} minus that of **{plain(self.against)}**"
 
 
 def attribution(run: Run, asked: Asked) -> LogitAttribution:

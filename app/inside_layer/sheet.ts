@@ -2,7 +2,7 @@
 
 import { element, type Child } from "../browser/elements";
 import { legible, percent, shorten } from "../browser/text";
-import { cellsOf, fullColour, peaksOf, short, signed, type Card, type Cell, type Entry, type Row, type SheetModel, type Source } from "./model";
+import { cellsOf, fullColour, peaksOf, sharesOf, short, signed, type Card, type Cell, type Entry, type Row, type SheetModel, type Source } from "./model";
 import { dims, strip, type Look, type StripText } from "./strips";
 
 const SHOWN_SOURCES = 4; // in a head's row; all of them where it is open
@@ -33,12 +33,12 @@ export function sheet(model: SheetModel, look: Look, open: number, toggle: (head
 }
 
 function heading(model: SheetModel): HTMLElement[] {
-  const { rows, word } = model.header;
+  const { rows } = model.header;
   const hasShares = rows.some(({ share }) => share !== null && share !== undefined);
   const names: [string, string][] = [
     ["norms", rows.some(({ cosine }) => typeof cosine === "number") ? "length, cosine" : "length"],
     ["text", rows.some(({ said }) => said) ? "what BERT would say" : ""],
-    ["share", hasShares && word !== null ? `share of \u201c${shorten(legible(word), 12)}\u201d` : ""],
+    ["share", hasShares ? sharesOf(model.header) : ""],
   ];
   return names.filter(([, text]) => text).map(([place, text]) => element("div", { className: `heading ${place}`, style: "grid-row: 1", textContent: text }));
 }

@@ -33,8 +33,8 @@ AGAINST = Field("layer_against", NOTHING)
 HOW = (
     "A token's vector is a sum of what embeddings, heads and neurons wrote. Two things are held "
     "at their values in this run: what each LayerNorm divides by, and the factor by which the "
-    "masked-word head's activation scales each number. Then the logit is a sum too, and the shares "
-    "add up to **{logit}**. "
+    "masked-word head's activation scales each number. Then {sum} is a sum too, and the shares add "
+    "up to **{logit}**. "
 )
 LIMITS = (
     "A share is not what would be lost without the part: the held factors would then be others. "
@@ -60,8 +60,8 @@ GRID = Picture(
     table=shares_table,
     needs=frozenset({"parts", "mlm"}),
     how=(
-        "The same shares, head by head. Blue raised the logit, orange lowered it; the embeddings "
-        "and the biases after the last layer are in the staircase above."
+        "The same shares, head by head. Blue raised {sum}, orange lowered it; the embeddings and "
+        "the biases after the last layer are in the staircase above."
     ),
     code="""{run}
 from bertcore.analysis.words.logit_attribution import logit_attribution
@@ -129,6 +129,7 @@ def show_who_wrote(page: frame.Page, run: Run, asked: Asked) -> None:
         "position": asked.position,
         "word": asked.word,
         "against": asked.against,
+        "sum": asked.sum,
     }
     logit = f"{found.logit:.2f}".replace("-", "−")
     STAIRCASE.show(page, found, logit=logit, **values)

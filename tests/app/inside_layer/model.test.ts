@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  cellsOf, fullColour, peaksOf, SheetModel, short, signed, step, type Row, type SheetHeader,
+  cellsOf, fullColour, peaksOf, sharesOf, SheetModel, short, signed, step, type Row, type SheetHeader,
 } from "../../../app/inside_layer/model";
 
 const vector = (...numbers: number[]) => Float32Array.from(numbers);
@@ -42,7 +42,7 @@ test("numbers as they are written", () => {
 const row = (values: Partial<Row>): Row => ({ kind: "vector", title: "", note: "", ...values });
 
 function sheet(rows: Row[], widths: number[], numbers: Float32Array): SheetModel {
-  const header: SheetHeader = { kind: "sheet", name: "", rows, widths, word: null, colors: { a: "", b: "", special: "", accent: "" } };
+  const header: SheetHeader = { kind: "sheet", name: "", rows, widths, word: null, against: null, colors: { a: "", b: "", special: "", accent: "" } };
   return new SheetModel(header, [new Uint8Array(numbers.buffer as ArrayBuffer)]);
 }
 
@@ -61,6 +61,12 @@ test("the head with the largest share is open at first, or that with the longest
   assert.equal(sheet(heads, [], vector()).firstHead, 1);
   assert.equal(sheet(heads.map((one) => ({ ...one, share: null })), [], vector()).firstHead, 0);
   assert.equal(sheet([], [], vector()).firstHead, -1);
+});
+
+test("shares are of a word's logit, or of the difference of two", () => {
+  assert.equal(sharesOf({ word: "bank", against: null }), "share of \u201cbank\u201d");
+  assert.equal(sharesOf({ word: "bank", against: "river" }), "share of \u201cbank\u201d \u2212 \u201criver\u201d");
+  assert.equal(sharesOf({ word: null, against: null }), "");
 });
 
 test("residual connections lead from a state to its sum", () => {

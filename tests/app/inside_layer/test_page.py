@@ -142,8 +142,9 @@ def test_the_shares_of_all_layers_and_the_rest_sum_to_the_logit(
 
 def test_the_message_holds_each_vector_once(bert: Bert, checkpoint: str) -> None:
     sheet = token_sheet(bert, run_of(checkpoint), 0, Asked(MASK, None, None))
-    message = drawing.sheet_message(sheet, "a name", "river")
+    message = drawing.sheet_message(sheet, "a name", Asked(MASK, "river", "the"))
     found = header(message)
+    assert (found["word"], found["against"]) == ("river", "the")
     start = 4 + int.from_bytes(message[:4], "little")
     first, size = found["blocks"][0]
     flat = np.frombuffer(message[start + first : start + first + size], np.float32)
@@ -231,6 +232,8 @@ def test_against_another_word(page: Callable[..., AppTest], bert: Bert) -> None:
     found = logit_attribution(bert, bert.trace(TEXT), MASK, *words)
     assert f"Who wrote “{words[0]}”, not “{words[1]}”?" in said(app)
     assert f"add up to **{found.logit:.2f}**".replace("-", "−") in said(app)
+    both = f"the logit of **{words[0]}** minus that of **{words[1]}**"
+    assert said(app).count(both) == 3  # in one layer, share by share, head by head
 
 
 def test_all_tokens_have_no_word(page: Callable[..., AppTest]) -> None:
