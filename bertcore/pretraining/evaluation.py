@@ -143,6 +143,9 @@ class HeldOut:
         tokenizer, config: Of the run.
         seed: Fixes the rows and what becomes of them.
         num_rows: At most so many.
+
+    Raises:
+        ValueError: If the objective has nothing to predict in them.
     """
 
     def __init__(
@@ -169,6 +172,7 @@ class HeldOut:
             self.own = list(
                 objective.held_out(corpus, tokenizer, config, seed=seed, num_rows=num_rows)
             )
+            check_hidden(objective, self.own, config, "held-out text")
 
     def score(
         self, network: Network, companion: nn.Module | None, *, dtype: str
@@ -192,6 +196,32 @@ class HeldOut:
         values = _own_values(self._objective, network, companion, self.own, dtype=dtype)
         num_rows = sum(batch.num_rows for batch in self.own)
         return ObjectiveScores(values=values, num_rows=num_rows, masked=masked)
+
+
+def check_hidden(
+    objective: Objective, batches: Iterable[TrainingBatch], config: DataConfig, text: str
+) -> None:
+    """Refuse a text of which an objective hides nothing; reads no further than needed.
+
+    Args:
+        objective: That made the batches.
+        batches: Of the text.
+        config: Of the objective.
+        text: The text in words.
+
+    Raises:
+        ValueError: If there are batches, and none has anything to predict.
+    """
+    counts = []
+    for batch in batches:
+        counts.append(batch.totals.num_masked)
+        if counts[-1]:
+            return
+    if counts:
+        raise ValueError(
+            f"the objective {objective.name!r} has nothing to predict in the {text}: "
+            f"{objective.why_nothing_hidden(config)}"
+        )
 
 
 def _with_berts_masks(config: DataConfig) -> DataConfig:

@@ -19,7 +19,12 @@ from bertcore.network import Network
 from bertcore.pretraining.check_settings import check_settings
 from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.sequence_length_schedule import Phases
-from bertcore.pretraining.evaluation import HeldOut, ObjectiveScores, PretrainingScores
+from bertcore.pretraining.evaluation import (
+    HeldOut,
+    ObjectiveScores,
+    PretrainingScores,
+    check_hidden,
+)
 from bertcore.pretraining.loss.direction_penalty import NetworkWithPenalty, penalty_of_start
 from bertcore.pretraining.loss.distillation import DistillationWithLoss, Teacher, add_projection
 from bertcore.pretraining.objectives import objective_named
@@ -125,6 +130,8 @@ class Pretraining:
             state=None if state is None else state.get("data_place"),
         )
         self.batches = self.phases.short
+        if state is None:
+            check_hidden(self.objective, self.batches.first(), data_config, "training text")
         self.held_out = HeldOut(
             self.objective,
             valid,

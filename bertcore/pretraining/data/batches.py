@@ -32,6 +32,14 @@ class Totals(NamedTuple):
     num_tokens: int
     """Padding not counted."""
 
+    @property
+    def divisor(self) -> float:
+        """What a sum over the hidden tokens is divided by for their mean.
+
+        1 where no token could be hidden: such a batch has a loss of 0, and nothing to learn.
+        """
+        return max(1.0, float(self.num_masked))
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from random import Random
@@ -180,6 +181,11 @@ class Batches:
             generator=self._generators(step, instances, where),
             part=part,
         )
+
+    def first(self, most: int = 8) -> Iterator[TrainingBatch]:
+        """Yield the first batches of the first window, at most so many, made on the CPU."""
+        for step in range(min(most, len(self._order) // self.config.batch_size)):
+            yield self.batch(step)
 
     def _version(self, round_number: int) -> int:
         """Return which version of its pairs and masks the corpus has in a round."""

@@ -51,7 +51,7 @@ class BatchTensors(NamedTuple):
     next_sentence_labels: Tensor | None
     """None if the rows are no pairs."""
     total_masked: Tensor
-    """Hidden tokens of the whole batch, of which this may be a part; float32 scalar."""
+    """Hidden tokens of the whole batch, of which this may be a part, at least 1; float32 scalar."""
     total_pairs: Tensor
     """Pairs of the whole batch; float32 scalar."""
     total_tokens: Tensor
@@ -78,7 +78,7 @@ def to_device(batch: Batch, device: torch.device, *, keep_mask: bool = False) ->
         labels=masked.labels.to(device),
         weights=masked.weights.to(device),
         next_sentence_labels=None if labels is None else labels.to(device),
-        total_masked=torch.tensor(float(batch.totals.num_masked), device=device),
+        total_masked=torch.tensor(batch.totals.divisor, device=device),
         total_pairs=torch.tensor(float(batch.totals.num_pairs), device=device),
         total_tokens=torch.tensor(float(batch.totals.num_tokens), device=device),
     )
@@ -100,8 +100,8 @@ def pretraining_loss(
         word_loss: Computes the masked words' loss from vectors.
 
     Source: Devlin et al. 2019, appendix A.2; google-research/bert run_pretraining.py; without
-        pairs: Liu et al. 2019, section 4.2. Differs: no 1e-5 in the denominator, since every batch
-        hides a token.
+        pairs: Liu et al. 2019, section 4.2. Differs: no 1e-5 in the denominator, which is 1 where
+        no token could be hidden.
     """
     hidden = network(
         batch.input_ids, batch.segment_ids, batch.attention_mask, attention=attention

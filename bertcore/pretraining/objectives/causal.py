@@ -16,7 +16,7 @@ from bertcore.pretraining.data.instances import Instances
 from bertcore.pretraining.data.layout import lay_out
 from bertcore.pretraining.data.packed_rows import PackedRows
 from bertcore.pretraining.objectives.masked_words import MaskedWords
-from bertcore.pretraining.objectives.objective import Generators
+from bertcore.pretraining.objectives.objective import Generators, share
 from bertcore.tokenizer import Tokenizer
 
 
@@ -98,5 +98,5 @@ class NextTokens(MaskedWords):
         return {
             "loss": values["loss"],
             "next_loss": values["mlm_loss"],
-            "next_top1": values["mlm_correct"] / values["num_masked"],
+            "next_top1": share(values, "mlm_correct"),
         }

@@ -32,7 +32,12 @@ from bertcore.pretraining.loss.sequence_loss import (
     SequenceWithLoss,
     pad_sequences,
 )
-from bertcore.pretraining.objectives.objective import Generators, Objective, refuse_mask_shares
+from bertcore.pretraining.objectives.objective import (
+    Generators,
+    Objective,
+    refuse_mask_shares,
+    share,
+)
 from bertcore.tokenizer import Tokenizer
 
 WORDS = frozenset({"mlm"})
@@ -174,15 +179,14 @@ class Denoising(Objective):
         self, batch: SequenceBatch, device: torch.device, *, keep_mask: bool
     ) -> tuple[SequenceTensors, Tensor]:
         """Return the tensors of a batch on a device, and the tokens that the whole one writes."""
-        # A batch of rows of one word has nothing to write.
-        total = torch.tensor(max(1.0, float(batch.totals.num_masked)), device=device)
+        total = torch.tensor(batch.totals.divisor, device=device)
         return SequenceTensors(*(tensor.to(device) for tensor in batch.rows)), total
 
     def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
         """Return the loss, and the fraction of tokens that would have been written rightly."""
         return {
             "loss": values["loss"],
-            "written_top1": values["correct"] / max(1.0, values["num_written"]),
+            "written_top1": share(values, "correct", "num_written"),
         }
 
     def save(

@@ -17,7 +17,7 @@ from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.instances import Instances
 from bertcore.pretraining.data.packed_rows import PackedRows
 from bertcore.pretraining.loss.objective import BatchTensors, NetworkWithLoss, to_device
-from bertcore.pretraining.objectives.objective import Generators, Objective
+from bertcore.pretraining.objectives.objective import Generators, Objective, share
 from bertcore.tokenizer import Tokenizer
 
 SHORTEST_ROW = 5
@@ -65,7 +65,7 @@ class MaskedWords(Objective):
         return {
             "loss": values["loss"],
             "mlm_loss": values["mlm_loss"],
-            "mlm_top1": values["mlm_correct"] / values["num_masked"],
+            "mlm_top1": share(values, "mlm_correct"),
         }
 
 

@@ -226,6 +226,13 @@ class Objective(ABC):
             totals: Of the whole batch.
         """
 
+    def why_nothing_hidden(self, config: DataConfig) -> str:
+        """Return why rows of a text may have nothing to predict, and what to do.
+
+        Two sentences that begin in lower case.
+        """
+        return "no row of it has two tokens to predict one from the other. Give a longer text."
+
     def held_out(
         self,
         corpus: PackedCorpus,
@@ -249,6 +256,16 @@ class Objective(ABC):
     def weights(self, folder: Path) -> dict[str, Tensor]:
         """Return the weights of the network that `save` wrote, on the CPU."""
         return bert_weights(folder)
+
+
+def share(values: Mapping[str, float], part: str, whole: str = "num_masked") -> float:
+    """Return the fraction of two counts of a batch; 0 where there is nothing to count.
+
+    Args:
+        values: Fields of an objective's loss, of the whole batch.
+        part, whole: Their names.
+    """
+    return values[part] / max(1.0, values[whole])
 
 
 def refuse_mask_shares(config: DataConfig, reason: str) -> None:

@@ -21,7 +21,12 @@ from bertcore.pretraining.data.layout import lay_out_packed
 from bertcore.pretraining.data.packed_rows import PackedRows
 from bertcore.pretraining.data.text_rows import CPU, row_sources, text_rows
 from bertcore.pretraining.loss.permutation import PermutationWithLoss, PermutedRows
-from bertcore.pretraining.objectives.objective import Generators, Objective, refuse_mask_shares
+from bertcore.pretraining.objectives.objective import (
+    Generators,
+    Objective,
+    refuse_mask_shares,
+    share,
+)
 from bertcore.tokenizer import Tokenizer
 
 
@@ -47,7 +52,7 @@ class PermutedBatch:
 
     def as_part_of(self, totals: Totals) -> Self:
         """Return the same rows as a part of a larger batch with these counts."""
-        total = _divisor(totals.num_masked)
+        total = torch.tensor(totals.divisor)
         return replace(self, rows=self.rows._replace(total_predicted=total), totals=totals)
 
 
@@ -110,7 +115,9 @@ class PermutedWords(Objective):
             places = np.flatnonzero(order.rank >= 0)
             positions[number, : len(places)] = places
             weights[number, : len(places)] = 1
-        num_predicted = int(weights.sum())
+        totals = Totals(
+            num_pairs=0, num_masked=int(weights.sum()), num_tokens=int(rows.lengths.sum())
+        )
         own = part or slice(0, len(rows))
         predicted = torch.from_numpy(positions[own])
         return PermutedBatch(
@@ -122,9 +129,9 @@ class PermutedWords(Objective):
                 positions=predicted,
                 weights=torch.from_numpy(weights[own]),
                 queries=torch.full_like(predicted, tokenizer.mask_id),
-                total_predicted=_divisor(num_predicted),
+                total_predicted=torch.tensor(totals.divisor),
             ),
-            Totals(num_pairs=0, num_masked=num_predicted, num_tokens=int(rows.lengths.sum())),
+            totals,
         )
 
     def tensors(
@@ -138,10 +145,5 @@ class PermutedWords(Objective):
         """Return the loss, and the fraction of predicted words that were right."""
         return {
             "loss": values["loss"],
-            "plm_top1": values["correct"] / max(1.0, values["num_predicted"]),
+            "plm_top1": share(values, "correct", "num_predicted"),
         }
-
-
-def _divisor(num_predicted: int) -> Tensor:
-    """Return what the sum of losses is divided by; rows of one word have none."""
-    return torch.tensor(max(1.0, float(num_predicted)))

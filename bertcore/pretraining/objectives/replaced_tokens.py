@@ -31,7 +31,12 @@ from bertcore.pretraining.loss.replaced_tokens import (
     share_tables,
     whole_tables,
 )
-from bertcore.pretraining.objectives.objective import Generators, Objective, refuse_mask_shares
+from bertcore.pretraining.objectives.objective import (
+    Generators,
+    Objective,
+    refuse_mask_shares,
+    share,
+)
 from bertcore.pretraining.start.warm_start import log_frequencies
 from bertcore.tokenizer import Tokenizer
 
@@ -189,10 +194,10 @@ class ReplacedTokens(Objective):
         return {
             "loss": values["loss"],
             "generator_loss": values["mlm_loss"],
-            "generator_top1": values["mlm_correct"] / values["num_masked"],
+            "generator_top1": share(values, "mlm_correct"),
             "replaced_loss": values["replaced_loss"],
             "replaced_accuracy": values["replaced_correct"] / values["num_tokens"],
-            "replaced_recall": values["num_found"] / max(1.0, values["num_replaced"]),
+            "replaced_recall": share(values, "num_found", "num_replaced"),
             "share_replaced": values["num_replaced"] / values["num_tokens"],
         }
 

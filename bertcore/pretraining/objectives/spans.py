@@ -24,7 +24,7 @@ from bertcore.pretraining.data.layout import lay_out, starts_of_words
 from bertcore.pretraining.data.packed_rows import PackedRows
 from bertcore.pretraining.loss.objective import to_device
 from bertcore.pretraining.loss.span_boundary import BoundaryHead, SpanBoundary, SpanTensors
-from bertcore.pretraining.objectives.objective import Generators, Objective
+from bertcore.pretraining.objectives.objective import Generators, Objective, share
 from bertcore.tokenizer import Tokenizer
 
 HEAD_FILE = "boundary_head.safetensors"
@@ -128,9 +128,9 @@ class Spans(Objective):
         return {
             "loss": values["loss"],
             "span_loss": values["mlm_loss"],
-            "span_top1": values["mlm_correct"] / values["num_masked"],
+            "span_top1": share(values, "mlm_correct"),
             "sbo_loss": values["sbo_loss"],
-            "sbo_top1": values["sbo_correct"] / values["num_masked"],
+            "sbo_top1": share(values, "sbo_correct"),
         }
 
     def save(

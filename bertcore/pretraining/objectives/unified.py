@@ -21,7 +21,7 @@ from bertcore.pretraining.data.layout import lay_out
 from bertcore.pretraining.data.packed_rows import PackedRows
 from bertcore.pretraining.loss.objective import BatchTensors, to_device
 from bertcore.pretraining.objectives.masked_words import MaskedWords, check_pairs
-from bertcore.pretraining.objectives.objective import Generators
+from bertcore.pretraining.objectives.objective import Generators, share
 from bertcore.tokenizer import Tokenizer
 
 GRAMS = np.array([SINGLE, (1 - SINGLE) / 2, (1 - SINGLE) / 2])
@@ -121,7 +121,7 @@ class LimitedAttention(MaskedWords):
         return {
             "loss": values["loss"],
             "unilm_loss": values["mlm_loss"],
-            "unilm_top1": values["mlm_correct"] / values["num_masked"],
+            "unilm_top1": share(values, "mlm_correct"),
         }
 
 

@@ -14,7 +14,7 @@ from bertcore.pretraining.data.instances import Instances
 from bertcore.pretraining.data.layout import lay_out, starts_of_words
 from bertcore.pretraining.data.packed_rows import PackedRows
 from bertcore.pretraining.objectives.masked_words import MaskedWords
-from bertcore.pretraining.objectives.objective import Generators
+from bertcore.pretraining.objectives.objective import Generators, share
 from bertcore.tokenizer import Tokenizer
 
 
@@ -57,10 +57,17 @@ class WholeWords(MaskedWords):
         batch = Batch(masked, laid_out.segment_ids, laid_out.attention_mask, None)
         return batch if part is None else batch.take(part)
 
+    def why_nothing_hidden(self, config: DataConfig) -> str:
+        """Return that words are too long for the share of a row that is hidden."""
+        return (
+            f"no word of it fits into {config.masked_lm_prob:.4g} of a row (masked_lm_prob). Give "
+            "a longer text, or raise --masked-lm-prob."
+        )
+
     def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
         """Return the loss on whole words, and the fraction of their pieces that were right."""
         return {
             "loss": values["loss"],
             "wwm_loss": values["mlm_loss"],
-            "wwm_top1": values["mlm_correct"] / values["num_masked"],
+            "wwm_top1": share(values, "mlm_correct"),
         }

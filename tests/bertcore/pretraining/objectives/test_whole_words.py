@@ -12,7 +12,8 @@ from tokenizers import models, pre_tokenizers, processors, trainers
 from bertcore.pretraining import DataConfig, pack_corpus
 from bertcore.pretraining.data.epochs import Batches
 from bertcore.tokenizer import Tokenizer, open_tokenizer, train_vocabulary
-from tests.support.small_corpus import small_corpus, small_documents
+from tests.support.command_line import make_texts, metrics, refusal, succeed, words_of
+from tests.support.small_corpus import small_corpus, small_documents, write_documents
 from tests.support.tiny import tiny_tokenizer
 
 CONFIG = DataConfig.for_length(64, objective="wwm", batch_size=8, mask_shares="0/100/0")
@@ -100,3 +101,36 @@ def test_static_masks_come_again() -> None:
             places = tuple(masked.positions[row].tolist())
             assert seen.setdefault(key, places) == places
     assert len(seen) < 30 * 8
+
+
+LONG = "goodgoodgoodgood"
+"""More pieces than are hidden of a row of 24."""
+
+
+@pytest.mark.parametrize(
+    ("objective", "text", "what"),
+    [("wwm", LONG, "no word of it fits into 0.15"), ("plm", "good", "two tokens")],
+)
+@pytest.mark.parametrize("role", ["train", "valid"])
+def test_a_text_of_which_nothing_can_be_hidden_is_refused(
+    tmp_path: Path, objective: str, text: str, what: str, role: str
+) -> None:
+    texts = make_texts(tmp_path)
+    (texts / f"{role}.txt").write_text(f"{text}\n")
+    run = tmp_path / "run"
+    sentence = refusal(
+        *words_of(texts, run, "--steps", "2", "--objective", objective, "--batch-size", "1")
+    )
+    assert f"'{objective}'" in sentence
+    assert {"train": "training text", "valid": "held-out text"}[role] in sentence
+    assert what in sentence
+    assert not run.exists()
+
+
+def test_a_batch_of_which_nothing_can_be_hidden_is_no_divergence(tmp_path: Path) -> None:
+    texts = make_texts(tmp_path)
+    write_documents(texts / "train.txt", [[LONG] * 20, *small_documents(3)])
+    steps = ["--steps", "16", "--objective", "wwm", "--batch-size", "1"]
+    run = tmp_path / "run"
+    assert "Done." in succeed(*words_of(texts, run, *steps, "--dtype", "float32"))
+    assert metrics(run)[-1]["step"] == 16
