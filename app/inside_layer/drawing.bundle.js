@@ -281,7 +281,7 @@ var bundle = (() => {
   function sharesOf({ word, against }) {
     const quoted = (one) => `\u201C${shorten(legible(one), 12)}\u201D`;
     if (word === null) return "";
-    return against === null ? `share of ${quoted(word)}` : `share of ${quoted(word)} \u2212 ${quoted(against)}`;
+    return against === null ? `share of ${quoted(word)}` : `share of ${quoted(word)} \u2212\xA0${quoted(against)}`;
   }
   function signed(value, digits = 2) {
     const text = Math.abs(value).toFixed(digits);

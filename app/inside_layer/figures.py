@@ -40,7 +40,11 @@ class Stair(NamedTuple):
 
     name: str
     share: float
-    colour: str
+
+    @property
+    def colour(self) -> str:
+        """Blue raises and orange lowers, as in the other pictures of the page."""
+        return theme.SEGMENT_A if self.share >= 0 else theme.SEGMENT_B
 
 
 def num_layers_of(found: LogitAttribution) -> int:
@@ -50,14 +54,15 @@ def num_layers_of(found: LogitAttribution) -> int:
 
 def stairs(found: LogitAttribution) -> list[Stair]:
     """Return the shares of the embeddings, each layer's two blocks, and the biases, in order."""
-    steps = [Stair("embeddings", found.total(*EMBEDDINGS), theme.SPECIAL)]
+    steps = [Stair("embeddings", found.total(*EMBEDDINGS))]
     for layer in range(num_layers_of(found)):
         heads = found.total("head", layer=layer)
         neurons = found.total("feed_forward", layer=layer)
-        steps.append(Stair(f"layer {layer}: attention", heads, theme.SEGMENT_A))
-        steps.append(Stair(f"layer {layer}: feed-forward", neurons, theme.SEGMENT_B))
-    steps.append(Stair("biases of the network", found.total(*BIASES), theme.SPECIAL))
-    steps.append(Stair("its own bias", found.total("decoder_bias"), theme.SPECIAL))
+        steps.append(Stair(f"layer {layer}: attention", heads))
+        steps.append(Stair(f"layer {layer}: feed-forward", neurons))
+    steps.append(Stair("biases of the network", found.total(*BIASES)))
+    name = "its own bias" if found.against is None else "their own biases"
+    steps.append(Stair(name, found.total("decoder_bias")))
     return steps
 
 
@@ -66,7 +71,7 @@ def staircase(found: LogitAttribution) -> Figure:
     steps = stairs(found)
     ends = np.cumsum([step.share for step in steps])
     starts = np.concatenate([[0.0], ends[:-1]])
-    logit = Stair(name_of_sum(found), found.logit, theme.ACCENT)
+    logit = Stair(name_of_sum(found), found.logit)
     rows = [*zip(steps, starts.tolist(), strict=True), (logit, 0.0)]
     names = [theme.escape(step.name) for step, _ in rows]
     fig = Figure(
@@ -75,7 +80,7 @@ def staircase(found: LogitAttribution) -> Figure:
             base=[start for _, start in rows],
             y=list(range(len(rows))),
             orientation="h",
-            marker={"color": [step.colour for step, _ in rows], "line_width": 0},
+            marker={"color": [*(step.colour for step in steps), theme.ACCENT], "line_width": 0},
             text=[signed(step.share) for step, _ in rows],
             textposition="outside",
             textfont={"size": 14},
@@ -90,7 +95,8 @@ def staircase(found: LogitAttribution) -> Figure:
     reached = np.concatenate([[0.0], ends])
     low, high = float(reached.min()), float(reached.max())
     room = 0.14 * max(high - low, 1e-6)
-    theme.plot_layout(fig, "", "logit", "", 28 * len(rows) + 60)
+    axis = "logit" if found.against is None else "difference of logits"
+    theme.plot_layout(fig, "", axis, "", 28 * len(rows) + 60)
     fig.update_layout(bargap=0.22)
     fig.update_xaxes(range=[low - room, high + room], zeroline=True, zerolinecolor=theme.GRID)
     fig.update_yaxes(

@@ -189,7 +189,7 @@ export class SheetModel {
 export function sharesOf({ word, against }: Pick<SheetHeader, "word" | "against">): string {
   const quoted = (one: string) => `\u201c${shorten(legible(one), 12)}\u201d`;
   if (word === null) return "";
-  return against === null ? `share of ${quoted(word)}` : `share of ${quoted(word)} \u2212 ${quoted(against)}`;
+  return against === null ? `share of ${quoted(word)}` : `share of ${quoted(word)} \u2212\u00a0${quoted(against)}`;
 }
 
 // A number with its sign, as shares are written.

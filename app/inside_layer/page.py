@@ -24,7 +24,7 @@ from ..token_strip.token_strip import token_strip
 from . import PAGE, drawing
 from .all_tokens import AllTokens, all_tokens
 from .heads import pair_sheet, word_sheet
-from .one_token import token_sheet
+from .one_token import ACTIVATIONS, token_sheet
 from .run import Asked, Run
 from .sheet import Sheet
 from .who_wrote import choose_word, show_who_wrote
@@ -64,7 +64,7 @@ LAYER_OF_TOKEN = Picture(
         "colours. Beside it stand its length and its cosine with the vector that it is added to. "
         "A **query** is compared with the **key** of every token; the scores become weights, the "
         "weights mix the **values**, and the output projection makes of the mix what a head "
-        "writes. A neuron **fires** above zero. {words}"
+        "writes. A neuron **fires** where its input is above zero{below}. {words}"
     ),
     code="""{run}
 from bertcore.analysis.mixing.layer_parts import layer_parts
@@ -77,6 +77,7 @@ parts.attention_state[{position}]                          # [D]
 parts.output[{position}]                                   # [D]
 """,
 )
+BELOW_ZERO = "; GELU of a negative input is small but not zero, so the others write a little too"
 WORDS_HOW = (
     "The words are what the masked-word head would say of the vector; it was trained on the last "
     "layer alone. Shares are of {sum}; neurons are ranked by theirs, since those that fire most do "
@@ -139,8 +140,9 @@ def show(page: frame.Page) -> None:
         run, position = _choose_token(page)
         layers = list(range(page.bert.config.num_hidden_layers))
         row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-        middle = len(layers) // 2
-        layer = one_of("Layer", layers, LAYER, default=middle, where=row, with_label=True)
+        # In what ships, neurons of the first layers hardly fire.
+        upper = 2 * len(layers) // 3
+        layer = one_of("Layer", layers, LAYER, default=upper, where=row, with_label=True)
         view = one_of("Show", VIEWS, VIEW, where=row, with_label=True)
         _offer_hiding(page, run, position, row)
         if view == ALL:
@@ -194,6 +196,7 @@ def _show_token(page: frame.Page, run: Run, layer: int, asked: Asked) -> None:
     message = drawing.sheet_message(sheet, name, asked)
     drawing.draw(message, key="layer_drawing")
     words = "" if asked.word is None else WORDS_HOW.format(sum=asked.sum)
+    has_gelu = ACTIVATIONS[page.bert.config.hidden_act] == "GELU"
     LAYER_OF_TOKEN.offer(
         page,
         sheet,
@@ -203,6 +206,7 @@ def _show_token(page: frame.Page, run: Run, layer: int, asked: Asked) -> None:
         position=asked.position,
         run=run.python,
         words=words,
+        below=BELOW_ZERO if has_gelu else "",
     )
 
 

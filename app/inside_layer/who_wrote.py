@@ -37,8 +37,8 @@ HOW = (
     "up to **{logit}**. "
 )
 LIMITS = (
-    "A share is not what would be lost without the part: the held factors would then be others. "
-    "What a part did through later layers counts for them."
+    "Blue raised it, orange lowered it. A share is not what would be lost without the part: the "
+    "held factors would then be others. What a part did through later layers counts for them."
 )
 STAIRCASE = Picture(
     name="who-wrote",
@@ -60,8 +60,8 @@ GRID = Picture(
     table=shares_table,
     needs=frozenset({"parts", "mlm"}),
     how=(
-        "The same shares, head by head. Blue raised {sum}, orange lowered it; the embeddings and "
-        "the biases after the last layer are in the staircase above."
+        "The same shares of {sum}, head by head; the embeddings and the biases after the last "
+        "layer are in the staircase above."
     ),
     code="""{run}
 from bertcore.analysis.words.logit_attribution import logit_attribution

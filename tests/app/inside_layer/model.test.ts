@@ -65,7 +65,7 @@ test("the head with the largest share is open at first, or that with the longest
 
 test("shares are of a word's logit, or of the difference of two", () => {
   assert.equal(sharesOf({ word: "bank", against: null }), "share of \u201cbank\u201d");
-  assert.equal(sharesOf({ word: "bank", against: "river" }), "share of \u201cbank\u201d \u2212 \u201criver\u201d");
+  assert.equal(sharesOf({ word: "bank", against: "river" }), "share of \u201cbank\u201d \u2212\u00a0\u201criver\u201d");
   assert.equal(sharesOf({ word: null, against: null }), "");
 });
 

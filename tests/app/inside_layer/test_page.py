@@ -19,6 +19,7 @@ from app.inside_layer.heads import pair_sheet, word_sheet
 from app.inside_layer.one_token import token_sheet
 from app.inside_layer.run import Asked, Run
 from app.inside_layer.sheet import Sheet
+from app.plots import theme
 from app.shell import cache
 from bertcore import Bert, Model, Trace
 from bertcore.analysis.mixing.layer_parts import layer_parts
@@ -194,6 +195,8 @@ def test_the_page_shows_shares_that_sum(page: Callable[..., AppTest], bert: Bert
     assert widths[:-1].sum() == pytest.approx(found.logit)
     assert widths[-1] == pytest.approx(found.logit)
     assert starts[1:-1] == pytest.approx(np.cumsum(widths[:-2]))
+    by_sign = [theme.SEGMENT_A if width >= 0 else theme.SEGMENT_B for width in widths[:-1]]
+    assert bars["marker"]["color"] == [*by_sign, theme.ACCENT]
     cells = numbers(named_charts(app, "who-wrote-by")["part"][0]["z"])
     assert cells[:, :4] == pytest.approx(np.array([found.heads(0), found.heads(1)]))
     assert cells[:, -1] == pytest.approx(cells[:, :-1].sum(-1))
@@ -234,6 +237,13 @@ def test_against_another_word(page: Callable[..., AppTest], bert: Bert) -> None:
     assert f"add up to **{found.logit:.2f}**".replace("-", "−") in said(app)
     both = f"the logit of **{words[0]}** minus that of **{words[1]}**"
     assert said(app).count(both) == 3  # in one layer, share by share, head by head
+
+
+def test_an_upper_layer_is_open_at_first(page: Callable[..., AppTest], checkpoint: str) -> None:
+    parts = executed(page(), "layer_parts(")["parts"]
+    bert: Model = cache.opened(cache.bert_key(checkpoint, "cpu"))
+    upper = layer_parts(bert, bert.trace(TEXT), 2 * bert.config.num_hidden_layers // 3)
+    assert torch.equal(parts.output, upper.output)
 
 
 def test_all_tokens_have_no_word(page: Callable[..., AppTest]) -> None:
