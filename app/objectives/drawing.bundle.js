@@ -40,8 +40,11 @@ var bundle = (() => {
   var GRAPHEMES = new Intl.Segmenter(void 0, { granularity: "grapheme" });
   function percent(weight) {
     if (Number.isNaN(weight)) return "NaN";
-    if (weight >= 0.0995) return `${Math.round(weight * 100)}%`;
-    return `${(weight * 100).toFixed(1)}%`;
+    const value = 100 * weight;
+    const whole = Math.round(value);
+    if (Math.abs(value - whole) < 1e-9 && (whole % 100 || weight === whole / 100)) return `${whole}%`;
+    const text = value.toFixed(1);
+    return text === "0.0" ? "<0.1%" : text === "100.0" ? ">99.9%" : `${text}%`;
   }
 
   // app/objectives/model.ts
@@ -77,6 +80,10 @@ var bundle = (() => {
     if (when) return `${when}.`;
     if (!target || target === "original") return "";
     return fate === "kept" || fate === "predicted" ? "" : target;
+  }
+  function firstShown({ reads }, most) {
+    const changed = reads.findIndex(({ fate }) => fate !== "");
+    return Math.max(0, Math.min(changed - 4, reads.length - most));
   }
   function writesAll({ writes, original }) {
     return writes.length > 0 && writes.length === original.length && writes.every((text, place) => text === original[place]);
@@ -125,8 +132,9 @@ var bundle = (() => {
     });
   }
   function flow(one) {
-    const reads = one.reads.slice(0, MOST).map((read, place) => {
-      const note = below(one, place);
+    const first = firstShown(one, MOST), dots = () => element("span", { className: "token", textContent: "\u2026" });
+    const reads = one.reads.slice(first, first + MOST).map((read, number) => {
+      const place = first + number, note = below(one, place);
       return element(
         "span",
         { className: carriesLoss(one, place) ? "token paid" : "token" },
@@ -134,7 +142,8 @@ var bundle = (() => {
         ...note ? [element("small", { textContent: note, dir: "auto" })] : []
       );
     });
-    if (one.reads.length > MOST) reads.push(element("span", { className: "token", textContent: "\u2026" }));
+    if (first > 0) reads.unshift(dots());
+    if (one.reads.length > first + MOST) reads.push(dots());
     const lines = [element("div", { className: "flow" }, ...reads)];
     if (one.verdict) lines.push(element("div", { className: "flow out" }, arrow(), element("b", { textContent: one.verdict })));
     if (one.direction) lines.push(element("div", { className: "flow out" }, element("small", { textContent: `drawn: ${one.direction}` })));
@@ -142,7 +151,7 @@ var bundle = (() => {
       lines.push(element("div", { className: "flow out" }, arrow(), element("span", { className: "token paid" }, cell("the whole text", ""))));
     } else if (one.writes.length) {
       const written = one.writes.slice(0, MOST).map((text) => element("span", { className: "token paid" }, cell(text, "")));
-      if (one.writes.length > MOST) written.push(element("span", { className: "token", textContent: "\u2026" }));
+      if (one.writes.length > MOST) written.push(dots());
       lines.push(element("div", { className: "flow out" }, arrow(), ...written));
     }
     return element("div", {}, ...lines);

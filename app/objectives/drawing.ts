@@ -5,7 +5,7 @@ import "./drawing.css";
 import type { Mounted } from "../browser/component";
 import { element } from "../browser/elements";
 import { percent } from "../browser/text";
-import { below, carriesLoss, fateName, fatesOf, groupAt, writesAll, type Answer, type Drawing, type Shown } from "./model";
+import { below, carriesLoss, fateName, fatesOf, firstShown, groupAt, writesAll, type Answer, type Drawing, type Shown } from "./model";
 
 const MOST = 48; // tokens of a row in the overview
 const ANSWER = "its answer";
@@ -45,12 +45,14 @@ function rows(data: Drawing, pick: (name: string) => void): HTMLElement[] {
 }
 
 function flow(one: Shown): HTMLElement {
-  const reads = one.reads.slice(0, MOST).map((read, place) => {
-    const note = below(one, place);
+  const first = firstShown(one, MOST), dots = () => element("span", { className: "token", textContent: "\u2026" });
+  const reads = one.reads.slice(first, first + MOST).map((read, number) => {
+    const place = first + number, note = below(one, place);
     return element("span", { className: carriesLoss(one, place) ? "token paid" : "token" }, cell(read.text, read.fate),
       ...(note ? [element("small", { textContent: note, dir: "auto" })] : []));
   });
-  if (one.reads.length > MOST) reads.push(element("span", { className: "token", textContent: "\u2026" }));
+  if (first > 0) reads.unshift(dots());
+  if (one.reads.length > first + MOST) reads.push(dots());
   const lines = [element("div", { className: "flow" }, ...reads)];
   if (one.verdict) lines.push(element("div", { className: "flow out" }, arrow(), element("b", { textContent: one.verdict })));
   if (one.direction) lines.push(element("div", { className: "flow out" }, element("small", { textContent: `drawn: ${one.direction}` })));
@@ -58,7 +60,7 @@ function flow(one: Shown): HTMLElement {
     lines.push(element("div", { className: "flow out" }, arrow(), element("span", { className: "token paid" }, cell("the whole text", ""))));
   } else if (one.writes.length) {
     const written = one.writes.slice(0, MOST).map((text) => element("span", { className: "token paid" }, cell(text, "")));
-    if (one.writes.length > MOST) written.push(element("span", { className: "token", textContent: "\u2026" }));
+    if (one.writes.length > MOST) written.push(dots());
     lines.push(element("div", { className: "flow out" }, arrow(), ...written));
   }
   return element("div", {}, ...lines);

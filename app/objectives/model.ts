@@ -84,6 +84,12 @@ export function below(objective: Shown, place: number): string {
   return fate === "kept" || fate === "predicted" ? "" : target;
 }
 
+// The first token that a row of at most `most` shows: a few before the first change of a longer text.
+export function firstShown({ reads }: Shown, most: number): number {
+  const changed = reads.findIndex(({ fate }) => fate !== "");
+  return Math.max(0, Math.min(changed - 4, reads.length - most));
+}
+
 // Whether the decoder writes the whole text.
 export function writesAll({ writes, original }: Shown): boolean {
   return writes.length > 0 && writes.length === original.length && writes.every((text, place) => text === original[place]);

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -135,7 +136,7 @@ COUNTS = Picture(
     table=counts_table,
     how=(
         "Blue: this text, drawn {num_draws} times, with its 95% interval; pink: the paper. A short "
-        "text cannot be divided exactly: of {num_tokens} tokens a share is a whole number of them."
+        "text cannot be divided exactly: a share is a whole number of tokens."
     ),
     code="""
 from bertcore.analysis.objectives.demo import count_objective
@@ -170,7 +171,6 @@ found["rows"]
 )
 LOOKERS: Mapping[str, str] = MappingProxyType(
     {
-        "encoder": "All of the encoder's tokens stand in both directions.",
         "decoder": "Left of the line are the encoder's tokens, right of it the decoder's own: what "
         "is still to be written is hidden.",
         "content stream": "The content stream: a token sees itself, and what comes before it in "
@@ -292,8 +292,8 @@ def _choose(entry: Objective) -> tuple[float | None, Direction | None]:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     if entry.share is not None:
         usual = round(100 * entry.share)
-        key = PERCENTAGE.key(default=usual, low=0, high=100)
-        percentage = row.slider("Hidden", 0, 100, format="%d%%", key=key, width=300)
+        key = PERCENTAGE.key(default=usual, low=1, high=99)
+        percentage = row.slider("Hidden", 1, 99, format="%d%%", key=key, width=300)
         share = None if percentage == usual else percentage / 100
     if entry.name == "unilm":
         chosen = one_of("Mask", (DRAWN, *DIRECTIONS), DIRECTION, where=row, with_label=True)
@@ -326,6 +326,8 @@ def _show_example(
         st.markdown(
             f"From both ends: **{plain(ends.left)}** … **{plain(ends.right)}** → {plain(span)}"
         )
+    if example.direction and values["direction"] is None:
+        st.markdown(f"Mask drawn: **{example.direction}**.")
     for note in example.notes:
         st.caption(plain(note))
     if answer is None:
@@ -348,7 +350,23 @@ def _show_looks(page: frame.Page, example: ObjectiveExample, values: dict[str, A
     if len(names) > 1:
         number = one_of("Attention", names, LOOKER)
     looks: Looks = example.looks[number]
-    LOOKS.show(page, looks, number=number, looks=LOOKERS[looks.name], **values)
+    LOOKS.show(page, looks, number=number, looks=_who_looks(looks), **values)
+
+
+def _who_looks(looks: Looks) -> str:
+    """Return the sentence on a map: an encoder's is full, one-sided or a prefix."""
+    if looks.name in LOOKERS:
+        return LOOKERS[looks.name]
+    if looks.allowed.all():
+        return "Each token looks at all of them, on both sides."
+    if not np.triu(looks.allowed, 1).any():
+        return "Each token looks at itself and at those before it."
+    if not np.tril(looks.allowed, -1).any():
+        return "Each token looks at itself and at those after it."
+    return (
+        "The tokens of text A look at all of A; those of text B at A, at themselves and at what "
+        "stands before them."
+    )
 
 
 def _show_counts(
@@ -375,7 +393,6 @@ def _show_counts(
             counts,
             drawn={"marks": page.marks},
             num_draws=f"{counts.num_draws:,}",
-            num_tokens=counts.num_tokens,
             **values,
         )
 

@@ -60,7 +60,7 @@ _ABSENT = {
 _INSTEAD = {
     "replaced": "an ELECTRA discriminator (ElectraForPreTraining)",
     "sop": "an ALBERT checkpoint with its pretraining heads (AlbertForPreTraining)",
-    "next": "a GPT-2 or a causal BERT with its head (GPT2LMHeadModel, BertLMHeadModel)",
+    "next": "a causal checkpoint, such as 'causal', which ships, or a GPT-2 (GPT2LMHeadModel)",
     "decoder": "a T5 or BART checkpoint with its head",
 }
 

@@ -36,8 +36,6 @@ class Counts:
 
     rates: tuple[Counted, ...]
     num_draws: int
-    num_tokens: int
-    """Of the text, special ones counted."""
 
 
 def count(
@@ -81,7 +79,7 @@ def count(
         found.append(
             Counted(rate.name, mean, mean - spread, mean + spread, rate.paper, expected, rate.unit)
         )
-    return Counts(tuple(found), num_draws, len(given.row))
+    return Counts(tuple(found), num_draws)
 
 
 def objective_of(name: str) -> Objective:

@@ -20,12 +20,14 @@ from bertcore.analysis.objectives.given import (
 )
 from bertcore.families import Capability
 from bertcore.model import Model
+from bertcore.network import Network
 from bertcore.objectives.attention_masks import Direction
 from bertcore.objectives.counting import objective_of
 from bertcore.objectives.draw import Draw
 from bertcore.objectives.row import IGNORED, Ids
 from bertcore.others.families import DENOISING, PERMUTED, SPANS
 from bertcore.others.model import OtherModel
+from bertcore.others.network import OtherNetwork
 
 BEST = 3
 """Guesses that are kept at each place."""
@@ -169,11 +171,11 @@ def _logits(bert: Model, objective: str, prepared: Prepared, found: Draw, places
     corrupted = found.corrupted
     if objective in MASKED_WORDS:
         return masked_word_logits(bert, corrupted.input_ids, prepared.segment_ids, places)
-    assert isinstance(bert, OtherModel), "why_no_answer lets no other pass"
-    network = bert.module
     ids = _tensor(bert, corrupted.input_ids)[None]
     if objective == "causal":
-        return network.next_logits(network(ids)[0, places]).float().cpu()
+        return _next_logits(bert, ids, places)
+    assert isinstance(bert, OtherModel), "why_no_answer lets no other pass"
+    network = bert.module
     segments = _tensor(bert, prepared.segment_ids)[None] if objective == "permutation" else None
     inputs = network.inputs(ids, segments, None)
     if found.query is not None:
@@ -196,6 +198,13 @@ def _logits(bert: Model, objective: str, prepared: Prepared, found: Draw, places
         )
         states = out.decoder_hidden_states[-1][0]
     return network.mlm_logits(states[places]).float().cpu()
+
+
+def _next_logits(bert: Model, ids: Tensor, places: Ids) -> Tensor:
+    """Return the logits of the token after each place; all of a text is segment 0, as trained."""
+    assert isinstance(bert.module, Network | OtherNetwork), "why_no_answer lets no other pass"
+    states = bert.module.word_states(ids)[0, places]
+    return bert.module.next_logits(states).float().cpu()
 
 
 def _pair(bert: Model, objective: str, prepared: Prepared, found: Draw) -> ObjectiveAnswer:

@@ -65,7 +65,7 @@ class ObjectiveExample:
 
     objective: str
     original: tuple[str, ...]
-    """The tokens of the text, [T]."""
+    """The tokens of the text, [T]: without a [SEP] inside where a pair is one document."""
     reads: tuple[ReadToken, ...]
     """What the encoder reads."""
     decoder_reads: tuple[str, ...]
@@ -149,7 +149,8 @@ def objective_example(
     rank = found.rank
     return ObjectiveExample(
         objective=objective,
-        original=named(prepared.given.row.ids),
+        # BART's decoder writes the text itself.
+        original=written if objective.startswith("bart-") else named(prepared.given.row.ids),
         reads=_reads(named, prepared, found),
         decoder_reads=() if decoder_ids is None else named(decoder_ids),
         writes=written,

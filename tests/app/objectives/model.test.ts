@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { below, carriesLoss, fateName, fatesOf, groupAt, writesAll, type Fate, type Shown } from "../../../app/objectives/model";
+import { below, carriesLoss, fateName, fatesOf, firstShown, groupAt, writesAll, type Fate, type Shown } from "../../../app/objectives/model";
 
 const read = (text: string, fate: Fate = "", target = "") => ({ text, fate, target });
 const shown = (changes: Partial<Shown>): Shown => ({
@@ -36,6 +36,15 @@ test("what must come out is written where it is not read", () => {
 test("a pair carries its loss at the first token", () => {
   const pair = shown({ reads: [read("[CLS]"), read("a")], verdict: "in order" });
   assert.deepEqual([0, 1].map((place) => carriesLoss(pair, place)), [true, false]);
+});
+
+test("a long row begins shortly before its first change", () => {
+  const long = (at: number) => shown({ reads: Array.from({ length: 100 }, (_, i) => read(`${i}`, i === at ? "mask" : "")) });
+  assert.equal(firstShown(long(2), 48), 0);
+  assert.equal(firstShown(long(60), 48), 52);
+  assert.equal(firstShown(long(30), 48), 26);
+  assert.equal(firstShown(long(-1), 48), 0);
+  assert.equal(firstShown(shown({ reads: [read("a"), read("b", "mask")] }), 48), 0);
 });
 
 test("the whole text is told from a part of it", () => {

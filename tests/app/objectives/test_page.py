@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +116,46 @@ def test_another_objective_has_its_own_share(page: AppTest) -> None:
     assert app.slider[0].value == 15
 
 
-@pytest.mark.parametrize("share", [0, 100])
-def test_a_share_of_nothing_or_all_is_a_sentence(page: AppTest, share: int) -> None:
+@pytest.mark.parametrize(("share", "nearest"), [(0, 1), (100, 99)])
+def test_a_link_to_a_share_of_nothing_or_all_takes_the_nearest(
+    page: AppTest, share: int, nearest: int
+) -> None:
     page.query_params |= {"objective": "whole-words", "objective_share": str(share)}
     app = ok(page.run())
-    assert any("share of hidden tokens" in one.value for one in app.info)
-    assert app.latex  # the rest of the page is there
+    assert app.slider[0].value == nearest
+    assert (app.slider[0].min, app.slider[0].max) == (1, 99)
+
+
+@pytest.mark.parametrize(
+    ("objective", "mask", "sentence"),
+    [
+        ("masked-words", "", "looks at all of them, on both sides"),
+        ("causal", "", "looks at itself and at those before it"),
+        ("unilm", "bidirectional", "looks at all of them, on both sides"),
+        ("unilm", "left-to-right", "looks at itself and at those before it"),
+        ("unilm", "right-to-left", "looks at itself and at those after it"),
+        ("unilm", "prefix", "those of text B at A"),
+        ("bart-masking", "", "the decoder's own"),
+    ],
+)
+def test_the_caption_fits_the_mask(page: AppTest, objective: str, mask: str, sentence: str) -> None:
+    page.query_params |= {"objective": objective, "objective_mask": mask}
+    app = ok(page.run())
+    assert sentence in said(app)
+    assert "Mask drawn" not in said(app)
+
+
+def test_the_drawn_mask_is_named(page: AppTest) -> None:
+    page.query_params["objective"] = "unilm"
+    assert re.search(r"Mask drawn: \*\*(bidirectional|left-|right-|prefix)", said(ok(page.run())))
+
+
+def test_the_causal_twin_that_ships_answers(page: AppTest) -> None:
+    page.query_params |= {"objective": "causal", "checkpoint": "causal"}
+    app = ok(page.run())
+    answer = objective_answer(load("causal", device="cpu"), "causal", *PAIR.values(), seed=20)
+    assert len(answer.places) > 10
+    assert f"**{answer.loss:.2f}** nats" in said(app)
 
 
 @pytest.mark.parametrize("name", ["all", "next-sentence", "unilm", "bart-sentences", "mass"])

@@ -22,7 +22,7 @@ from bertcore.analysis.objectives.demo import drawn
 from bertcore.analysis.objectives.given import segments_of
 from bertcore.objectives.row import IGNORED
 from bertcore.objectives.table import OBJECTIVES
-from tests.support.tiny import tiny_bert
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other, opened
 
@@ -123,6 +123,18 @@ def test_next_token(tmp_path: Path) -> None:
     gpt = opened(tmp_path)
     _, found = drawn(gpt, "causal", A)
     answer = objective_answer(gpt, "causal", A)
+    ids = ids_of(found.corrupted.input_ids)
+    with torch.no_grad():
+        wanted = model(ids, labels=ids).loss
+    assert answer.loss == pytest.approx(float(wanted), abs=1e-4)
+
+
+def test_next_token_of_our_causal_network(tmp_path: Path) -> None:
+    network = tiny_network(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
+    causal = Bert(network, tiny_tokenizer())
+    model = transformers.BertLMHeadModel.from_pretrained(causal.save(tmp_path / "causal")).eval()
+    _, found = drawn(causal, "causal", A, B)
+    answer = objective_answer(causal, "causal", A, B)
     ids = ids_of(found.corrupted.input_ids)
     with torch.no_grad():
         wanted = model(ids, labels=ids).loss
