@@ -40,9 +40,12 @@ from bertcore.configs import Columns
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from bertcore.bert import Bert
+    from bertcore.configs import DataConfig
     from bertcore.evaluation.breakdown import Breakdown
     from bertcore.finetuning import Scored, TaskData, TaskModel
-    from bertcore.pretraining import Batch, CausalScores, PretrainingScores
+    from bertcore.model import Model
+    from bertcore.pretraining import Batch, CausalScores, PackedCorpus, PretrainingScores
 
 MASKED_WORDS = "mlm"
 """The task of held-out text for a checkpoint that fills in masks."""
@@ -216,7 +219,6 @@ def evaluate_masked_words(
         ValueError: If the checkpoint lacks what the objective needs, or the text cannot be used.
     """
     from bertcore import load
-    from bertcore.bert import with_parts
     from bertcore.pretraining import (
         DataConfig,
         evaluate_pretraining,
@@ -228,9 +230,7 @@ def evaluate_masked_words(
 
     next(read_sentences([data]), None)  # before the checkpoint is opened
     model = load(subject.checkpoint, device=subject.device, dtype=options.dtype)
-    if "next" in model.capabilities:
-        raise ValueError(f"{model.absent['mlm']} Score it by --task {NEXT_TOKENS}.")
-    bert = with_parts(model)
+    bert = _with_berts_masks(model)
     limit, length = bert.config.max_position_embeddings, subject.max_seq_length
     length = min(128, limit) if length is None else length
     if length > limit:
@@ -255,6 +255,7 @@ def evaluate_masked_words(
     with stages() as on_stage:
         on_stage("reading the text", None)
         corpus = pack_corpus(read_sentences([data]), bert.tokenizer)
+        config, note = _rows_of(corpus, config, is_chosen=options.objective == "auto")
         rows = options.rows
         batches = list(
             fixed_batches(corpus, bert.tokenizer, config, seed=HELD_OUT_SEED, num_rows=rows)
@@ -266,11 +267,61 @@ def evaluate_masked_words(
                 yield batch
 
         scores = evaluate_pretraining(bert.module, counted(), bert.tokenizer)
+    if note is not None:
+        typer.echo(f"Note: {note}", err=True)
     if as_json:
         about = {"task": MASKED_WORDS, "checkpoint": subject.checkpoint, "data": str(data)}
-        print_json({**about, "objective": objective, "max_seq_length": length, **scores.to_dict()})
+        of_rows = {"objective": config.objective, "max_seq_length": length}
+        print_json({**about, **of_rows, **scores.to_dict()})
         return
     print_table(scores_table(scores))
+
+
+def _with_berts_masks(model: Model) -> Bert:
+    """Return a model that is scored on BERT's masks.
+
+    Raises:
+        ValueError: If it is of another kind; the message names what scores it.
+    """
+    from bertcore.bert import with_parts
+
+    if "next" in model.capabilities:
+        raise ValueError(f"{model.absent['mlm']} Score it by --task {NEXT_TOKENS}.")
+    if "parts" not in model.capabilities:
+        instead = f"Score it by --task {MINIMAL_PAIRS}, or a text by bertscope loss."
+        if "mlm" not in model.capabilities:
+            instead = model.absent["mlm"]
+        raise ValueError(
+            f"--task {MASKED_WORDS} scores checkpoints of the BERT family, and {model.name!r} is "
+            f"{model.config.family.name}, which transformers runs. {instead}"
+        )
+    return with_parts(model)
+
+
+def _rows_of(
+    corpus: PackedCorpus, config: DataConfig, *, is_chosen: bool
+) -> tuple[DataConfig, str | None]:
+    """Return the settings of rows that a text has, and what is to be said of them.
+
+    Args:
+        corpus: The held-out text.
+        config: The rows that the checkpoint's heads allow, or that were asked for.
+        is_chosen: Whether nobody asked for them: a text without pairs then gives packed rows.
+
+    Raises:
+        ValueError: If the text has no pairs and they were asked for.
+    """
+    from bertcore.pretraining import DataConfig
+    from bertcore.pretraining.data.read_corpus import check_counts, note_on_halves
+
+    if config.has_pairs and is_chosen and corpus.most_sentences < 2:
+        packed = DataConfig.for_length(config.max_seq_length, objective="mlm")
+        return packed, (
+            "no document of the text has two sentences, so there are no pairs: masked words alone "
+            "are scored, on packed rows (--objective mlm)."
+        )
+    check_counts("valid", corpus.num_documents, corpus.most_sentences, rows=config.rows)
+    return config, note_on_halves(corpus, config.rows)
 
 
 def evaluate_causal(

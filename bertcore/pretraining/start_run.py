@@ -11,8 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bertcore.bert import Bert
 from bertcore.config import BertConfig
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
@@ -36,6 +34,7 @@ from bertcore.pretraining.data.read_corpus import (
     OnStage,
     check_counts,
     check_text,
+    note_on_halves,
     silent,
 )
 from bertcore.pretraining.loss.direction_penalty import penalty_of_start
@@ -166,6 +165,8 @@ def start_run(
             teacher=teacher,
             direction=direction,
         )
+        if (note := note_on_halves(packed["valid"], data_config.rows)) is not None:
+            pretraining.notices.append(note)
         counts = TokenCounts.of_ids(pretraining.batches.corpus.ids, tokenizer.vocab_size)
         counts.save(partial.data)
         partial.write_config(
@@ -219,8 +220,7 @@ def _pack_texts(
         if augmenter is not None and name == "train":  # what is held out stays as it is
             sentences = augmenter(sentences)
         packed[name] = pack_corpus_to(data / name, sentences, tokenizer)
-        longest = int(np.diff(packed[name].document_starts).max())
-        check_counts(name, packed[name].num_documents, longest, rows=rows)
+        check_counts(name, packed[name].num_documents, packed[name].most_sentences, rows=rows)
         sources[name] = record_files(paths)
         check_unchanged(times)
     swapped = None

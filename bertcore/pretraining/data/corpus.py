@@ -120,6 +120,11 @@ class PackedCorpus:
         return len(self.sentence_starts) - 1
 
     @property
+    def most_sentences(self) -> int:
+        """Number of sentences of the longest document."""
+        return int(np.diff(np.asarray(self.document_starts)).max())
+
+    @property
     def num_tokens(self) -> int:
         """Number of tokens, special tokens not counted."""
         return len(self.ids)

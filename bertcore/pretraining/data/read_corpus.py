@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bertcore.configs.data import RowKind
-from bertcore.pretraining.data.corpus import read_documents, read_sentences
+from bertcore.pretraining.data.corpus import PackedCorpus, read_documents, read_sentences
 from bertcore.tokenizer import Tokenizer, train_vocabulary
 
 TEXTS = {"train": "training text", "valid": "held-out text"}
@@ -67,15 +67,25 @@ def check_counts(
     if num_documents == 1 and name == "train" and rows == "pairs":
         raise ValueError(
             f"the {TEXTS[name]} is a single document, but a next-sentence pair takes its random "
-            "half from another one. Put a blank line between documents, give more files, or learn "
+            "half from another one. Put a blank line between documents, give more files, or take "
             "masked words alone (--objective mlm)."
         )
     if most_sentences < 2:
         raise ValueError(
             f"no document of the {TEXTS[name]} has two sentences, so no sentence has a next one. "
-            "Put blank lines only between documents, not between their sentences, or learn masked "
+            "Put blank lines only between documents, not between their sentences, or take masked "
             "words alone (--objective mlm)."
         )
+
+
+def note_on_halves(valid: PackedCorpus, rows: RowKind) -> str | None:
+    """Return a sentence where the random halves of held-out pairs come from their own document."""
+    if rows != "pairs" or valid.num_documents > 1:
+        return None
+    return (
+        "the held-out text is a single document, from which the random halves of its pairs come "
+        "too: next sentences are harder to tell there than among several documents."
+    )
 
 
 def train_tokenizer(
