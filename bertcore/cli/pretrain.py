@@ -215,8 +215,12 @@ def pretrain(
     texts, sources = Texts(**chosen(Texts, settings)), Sources(**chosen(Sources, settings))
     chosen_recipe = recipe_named(recipe)
     _refuse_without_effect(context, texts, sources, settings, chosen_recipe)
-    if not texts.corpus or texts.valid is None:
-        raise ValueError("no text to train on. Give --corpus FILE and --valid FILE, or --resume.")
+    needed = {"--corpus": texts.corpus, "--valid": texts.valid}
+    if missing := [option for option, given in needed.items() if not given]:
+        raise ValueError(
+            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing. A run takes "
+            "--corpus FILE to train on and --valid FILE to score on, or goes on with --resume."
+        )
     from bertcore.pretraining import check_inputs, start_run
     from bertcore.training.event_files import check_tensorboard
     from bertcore.training.processes import launched_rank, wait_for_file
@@ -304,7 +308,7 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
     from bertcore.debiasing import PenalisedDirection, Swapping
     from bertcore.pretraining import check_settings
     from bertcore.pretraining.loss.distillation import Teacher
-    from bertcore.pretraining.objectives import objective_named
+    from bertcore.pretraining.objectives import check_has_teacher, objective_named
     from bertcore.pretraining.start.starting_weights import check_start
     from bertcore.shapes import shape_of
     from bertcore.tokenizer import Tokenizer
@@ -313,6 +317,10 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
     data_values = {**recipe.data, **chosen(DataConfig, settings)}
     # Built once before its room for masks is known: it refuses an unknown objective.
     objective = objective_named(DataConfig(**data_values).objective)
+    if sources.teacher is not None:
+        check_has_teacher(objective)
+    if sources.from_checkpoint is not None:
+        objective.check_goes_on()
     train_values = {**recipe.train, **chosen(TrainConfig, settings)}
     if not objective.is_ours:
         train_values = {"start": "noise", **train_values}
@@ -385,15 +393,41 @@ def _learn_tokenizer(texts: Texts, data: DataConfig, on_stage: OnStage) -> Token
 def _open_checkpoints(sources: Sources) -> tuple[Bert | None, Bert | None]:
     """Return the checkpoint that a run starts from and its teacher, each None if not named."""
     from bertcore.distillation.student import named_layers, student_of
-    from bertcore.loading import load_bert
 
-    teacher = None if sources.teacher is None else load_bert(sources.teacher, device="cpu")
+    teacher = None
+    if sources.teacher is not None:
+        teacher = _open_checkpoint("--teacher", sources.teacher)
+        if teacher.config.is_decoder:
+            raise ValueError(
+                f"the teacher {sources.teacher!r} predicts next tokens (is_decoder in its "
+                "config.json), and a student learns from a teacher's masked words. Name a teacher "
+                "that fills in masks."
+            )
     if sources.from_checkpoint is not None:
-        return load_bert(sources.from_checkpoint, device="cpu"), teacher
+        return _open_checkpoint("--from-checkpoint", sources.from_checkpoint), teacher
     if teacher is None or sources.student_layers is None:
         return None, teacher
     layers = named_layers(sources.student_layers, teacher.config.num_hidden_layers)
     return student_of(teacher, layers), teacher
+
+
+def _open_checkpoint(option: str, source: str) -> Bert:
+    """Open a checkpoint of the BERT family on the CPU.
+
+    Raises:
+        ValueError: If it is of another architecture; and as `load`.
+    """
+    from bertcore.bert import with_parts
+    from bertcore.loading import load
+
+    model = load(source, device="cpu")
+    if "parts" not in model.capabilities:
+        raise ValueError(
+            f"{option} takes a checkpoint of the BERT family, and {source!r} is "
+            f"{model.config.family.name}, which transformers runs. Name another checkpoint, or "
+            f"leave {option} out."
+        )
+    return with_parts(model)
 
 
 def resume_in(folder: Path, *, tensorboard: bool) -> None:

@@ -27,7 +27,11 @@ from bertcore.pretraining.evaluation import (
 )
 from bertcore.pretraining.loss.direction_penalty import NetworkWithPenalty, penalty_of_start
 from bertcore.pretraining.loss.distillation import DistillationWithLoss, Teacher, add_projection
-from bertcore.pretraining.objectives import objective_named
+from bertcore.pretraining.objectives import (
+    check_has_teacher,
+    objective_named,
+    with_berts_batches,
+)
 from bertcore.pretraining.run_probes import ProbeWriter
 from bertcore.pretraining.start.long_positions import extend_positions
 from bertcore.pretraining.step_metrics import divergence_note, has_diverged, step_metrics
@@ -182,11 +186,7 @@ class Pretraining:
         """Return the network with the losses of its teacher; None without one."""
         if teacher is None:
             return None
-        if not self.objective.can_have_teacher:
-            raise ValueError(
-                f"a teacher's losses do not stand beside the objective {self.objective.name!r}. "
-                'Use "mlm+nsp" or "mlm" with a teacher, or leave the teacher out.'
-            )
+        check_has_teacher(self.objective)
         distillation = DistillationWithLoss(
             self.network,
             teacher.bert.module.to(self.device),
@@ -205,7 +205,7 @@ class Pretraining:
             return None
         if has_teacher or not self.objective.can_have_teacher or self.processes.are_sharding:
             raise ValueError(
-                "a direction penalty is for BERT's own objectives, mlm+nsp and mlm, without a "
+                f"a direction penalty is for the objectives {with_berts_batches()}, without a "
                 "teacher and without sharding. Leave it out, or the other."
             )
         return penalty_of_start(direction, start, self.tokenizer)

@@ -42,3 +42,22 @@ def objective_named(name: str) -> Objective:
         KeyError: If there is none of that name; `DataConfig` refuses it first.
     """
     return OBJECTIVES[name]
+
+
+def check_has_teacher(objective: Objective) -> None:
+    """Refuse an objective beside which a teacher's losses do not stand.
+
+    Raises:
+        ValueError: If it is one.
+    """
+    if not objective.can_have_teacher:
+        raise ValueError(
+            f"a teacher's losses do not stand beside the objective {objective.name!r}. Use "
+            f"{with_berts_batches()} with a teacher, or leave the teacher out."
+        )
+
+
+def with_berts_batches() -> str:
+    """Return the objectives that a teacher or a penalty may stand beside, in words."""
+    names = [one.name for one in OBJECTIVES.values() if one.can_have_teacher]
+    return f"{', '.join(names[:-1])} or {names[-1]}"

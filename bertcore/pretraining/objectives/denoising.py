@@ -95,14 +95,14 @@ class Denoising(Objective):
         if not self.uses_shares:
             refuse_mask_shares(config, f"{self.name!r} leaves no hidden token in its place")
 
-    def check_start(self, shape: BertConfig) -> None:
+    def check_goes_on(self) -> None:
         """Refuse every checkpoint.
 
         Raises:
             ValueError: Always.
         """
         raise ValueError(
-            f"the objective {self.name!r} begins from noise. Start without --from-checkpoint."
+            f"the objective {self.name!r} begins from noise. Leave --from-checkpoint out."
         )
 
     def network(

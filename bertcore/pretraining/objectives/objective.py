@@ -108,13 +108,21 @@ class Objective(ABC):
                 "does not hide tokens by them. Leave them out."
             )
 
+    def check_goes_on(self) -> None:
+        """Refuse to go on from a checkpoint, where training always begins anew.
+
+        Raises:
+            ValueError: If it does.
+        """
+        return
+
     def check_start(self, shape: BertConfig) -> None:
         """Refuse a checkpoint of this shape as a start, where not every one is.
 
         Raises:
             ValueError: If it cannot be one.
         """
-        return
+        self.check_goes_on()
 
     def tokenizer(self, tokenizer: Tokenizer) -> Tokenizer:
         """Return the tokenizer of a new network, with the tokens that the objective needs."""

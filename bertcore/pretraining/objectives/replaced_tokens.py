@@ -113,8 +113,8 @@ class ReplacedTokens(Objective):
         if shape.model_type != "electra":
             raise ValueError(
                 f"the objective {self.name!r} goes on from an ELECTRA discriminator, and the "
-                f"checkpoint is {shape.family.name}. Name one of ELECTRA, or start without "
-                "--from-checkpoint."
+                f"checkpoint is {shape.family.name}. Name one of ELECTRA, or leave "
+                "--from-checkpoint out."
             )
 
     def companion(

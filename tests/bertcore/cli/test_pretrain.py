@@ -29,9 +29,10 @@ from bertcore.pretraining import (
     read_documents,
 )
 from bertcore.tokenizer import Tokenizer
-from tests.support.command_line import make_texts, metrics, refusal, succeed, words_of
+from tests.support.command_line import invoke, make_texts, metrics, refusal, succeed, words_of
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+from tests.support.tiny_others import make_other
 
 
 @pytest.fixture(autouse=True)
@@ -121,7 +122,9 @@ def test_folders_in_use_and_runs_that_are_not_there(texts: Path, tmp_path: Path)
         sentence = refusal("pretrain", "--out", missing, "--resume")
         assert "is no training run that can be resumed" in sentence
     assert [path.name for path in tmp_path.iterdir()] == ["used"]
-    assert "no text to train on" in refusal("pretrain", "--out", tmp_path / "x", "--steps", "3")
+    bare = ["pretrain", "--out", tmp_path / "x", "--steps", "3"]
+    assert "--corpus and --valid are missing" in refusal(*bare)
+    assert "--valid is missing" in refusal(*bare, "--corpus", texts / "train.txt")
     sentence = refusal("pretrain", "--out", used, "--resume", "--minutes", "3", "--seed", "2")
     assert "--minutes" in sentence
     assert "--seed" in sentence
@@ -266,6 +269,56 @@ def test_evaluate_refuses_with_a_sentence(texts: Path, tmp_path: Path) -> None:
         ([*data, folder, "--rows", "0"], "--rows"),
     ):
         assert sentence in refusal("evaluate", *words)
+
+
+def test_evaluate_of_a_text_without_pairs(texts: Path, tmp_path: Path) -> None:
+    folder = tiny_bert().save(tmp_path / "tiny")
+    lone, one = tmp_path / "lone.txt", tmp_path / "one.txt"
+    lone.write_text("the dog sat on the mat.\n")
+    one.write_text("the dog sat on the mat.\n" * 30)
+    line = ["evaluate", "--checkpoint", folder, "--device", "cpu", "--json", "--data"]
+    result = invoke(*line, lone)
+    assert "two sentences" in result.stderr
+    found = json.loads(result.stdout)
+    assert (found["objective"], found["num_rows"]) == ("mlm", 1)
+    assert "num_pairs" not in found
+    assert "two sentences" in refusal(*line, lone, "--objective", "mlm+nsp")
+    result = invoke(*line, one)
+    assert "single document" in result.stderr
+    assert json.loads(result.stdout)["objective"] == "mlm+nsp"
+    assert invoke(*line, one, "--objective", "mlm").stderr.strip() == ""
+    assert invoke(*line, texts / "valid.txt").stderr.strip() == ""
+
+
+@pytest.mark.parametrize("kind", ["T5ForConditionalGeneration", "BartForConditionalGeneration"])
+def test_masked_words_of_a_decoder_are_scored_otherwise(
+    texts: Path, tmp_path: Path, kind: str
+) -> None:
+    folder = tmp_path / "other"
+    make_other(kind, folder)
+    family = "T5" if kind.startswith("T5") else "BART"
+    data = ["--data", texts / "valid.txt", "--device", "cpu", "--checkpoint", folder]
+    sentence = refusal("evaluate", *data)
+    assert all(part in sentence for part in (family, "--task minimal-pairs", "bertscope loss"))
+    inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt", "--steps", "2"]
+    run = ["pretrain", *inputs, "--out", tmp_path / "run", "--from-checkpoint", folder]
+    sentence = refusal(*run)
+    assert all(part in sentence for part in (family, "--from-checkpoint", "BERT family"))
+    sentence = refusal(*run, "--objective", "denoise-t5")
+    assert "begins from noise. Leave --from-checkpoint out" in sentence
+
+
+def test_a_teacher_names_the_objectives_beside_it(texts: Path, tmp_path: Path) -> None:
+    inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt", "--steps", "2"]
+    run = ["pretrain", *inputs, "--out", tmp_path / "run", "--student-layers", "1", "--teacher"]
+    folder = tiny_bert().save(tmp_path / "tiny")
+    for objective in ("mass", "rtd", "causal"):
+        sentence = refusal(*run, folder, "--objective", objective)
+        assert all(name in sentence for name in (objective, "mlm+nsp", "mlm", "wwm"))
+        assert "--from-checkpoint" not in sentence
+    sentence = refusal(*run, causal_checkpoint(tmp_path / "causal"))
+    assert "predicts next tokens" in sentence
+    assert "objective" not in sentence
 
 
 def test_evaluate_causal_prints_what_the_core_computes(texts: Path, tmp_path: Path) -> None:
