@@ -172,7 +172,7 @@ class Network {
       element("b", { textContent: percent(probability) })));
     const truth = panel.token === null || panel.probability === null ? [] : [element("p", { className: "truth" },
       element("bdi", { textContent: shorten(legible(panel.token), 16) }), " ",
-      element("b", { textContent: panel.probability < 0.001 ? "<0.1%" : percent(panel.probability) }),
+      element("b", { textContent: percent(panel.probability) }),
       panel.rank === 1 ? ", its first guess" : `, rank ${(panel.rank ?? 0).toLocaleString("en")}`)];
     return element("div", { className: "answers" }, element("ol", {}, ...bars), ...truth);
   }

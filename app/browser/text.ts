@@ -5,10 +5,15 @@ const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const INVISIBLE = /^[\s\u00ad\u115f\u1160\u200b-\u200d\u2060-\u2065\u3164\ufe00-\ufe0f\ufeff\uffa0]*$/u;
 
+// A fraction with one decimal, so that those of p and 1 - p add up; a whole percent has none. The rule of `percent` in
+// app/plots/formats.py, which has more room near 0 and 100%.
 export function percent(weight: number): string {
   if (Number.isNaN(weight)) return "NaN";
-  if (weight >= 0.0995) return `${Math.round(weight * 100)}%`;
-  return `${(weight * 100).toFixed(1)}%`;
+  const value = 100 * weight;
+  const whole = Math.round(value);
+  if (Math.abs(value - whole) < 1e-6 && (whole % 100 || weight === whole / 100)) return `${whole}%`;
+  const text = value.toFixed(1);
+  return text === "0.0" ? "<0.1%" : text === "100.0" ? ">99.9%" : `${text}%`;
 }
 
 // A number for tables and files: the digits that float32 holds; null where it is not finite.

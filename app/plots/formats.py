@@ -12,19 +12,26 @@ ON_AXIS = 14
 
 
 def percent(p: float) -> str:
-    """Return a probability as a percentage of about two significant digits.
+    """Return a probability as a percentage with one decimal; near 0 and 100% with two digits that
+    tell it from them.
 
-    >>> percent(0.973), percent(0.0312), percent(0.00042), percent(0.00000001)
-    ('97%', '3.1%', '0.042%', '<0.001%')
+    Those of p and 1 - p add up to 100%. What is a whole percent has no decimal.
+
+    >>> percent(0.9154), percent(0.0846), percent(0.5)
+    ('91.5%', '8.5%', '50%')
+    >>> percent(0.00042), percent(0.99958), percent(0.00000001), percent(0.99999999)
+    ('0.042%', '99.958%', '<0.001%', '>99.999%')
     """
-    value = 100 * p
-    if value >= 99.5 and p < 1:
-        return f"{min(value, 99.99):.2f}%"
-    if value >= 10:
+    if math.isnan(p):
+        return "NaN"
+    value, rest = 100 * p, 100 * (1 - p)
+    nearest = min(value, rest)
+    if 0 < nearest < 0.001:
+        return "<0.001%" if value < rest else ">99.999%"
+    if abs(value - round(value)) < 1e-6:  # float32 holds no more
         return f"{value:.0f}%"
-    if value >= 1:
-        return f"{value:.1f}%"
-    return f"{value:.2g}%" if value >= 0.001 else "<0.001%"
+    decimals = 1 if nearest >= 0.1 else len(f"{nearest:.2g}") - 2
+    return f"{value:.{decimals}f}%"
 
 
 def signed(value: float) -> str:

@@ -48,8 +48,11 @@ var bundle = (() => {
   var INVISIBLE = /^[\s\u00ad\u115f\u1160\u200b-\u200d\u2060-\u2065\u3164\ufe00-\ufe0f\ufeff\uffa0]*$/u;
   function percent(weight) {
     if (Number.isNaN(weight)) return "NaN";
-    if (weight >= 0.0995) return `${Math.round(weight * 100)}%`;
-    return `${(weight * 100).toFixed(1)}%`;
+    const value = 100 * weight;
+    const whole = Math.round(value);
+    if (Math.abs(value - whole) < 1e-6 && (whole % 100 || weight === whole / 100)) return `${whole}%`;
+    const text2 = value.toFixed(1);
+    return text2 === "0.0" ? "<0.1%" : text2 === "100.0" ? ">99.9%" : `${text2}%`;
   }
   function letters(text2, most) {
     const graphemes = [];

@@ -3,8 +3,10 @@ import { test } from "node:test";
 
 import { exact, legible, letters, percent, range, shorten } from "../../../app/browser/text";
 
-test("a weight is rounded to a whole percent from 10% on, to a tenth below", () => {
-  assert.deepEqual([0, 0.0004, 0.0123, 0.0994, 0.0995, 0.5, 1].map(percent), ["0.0%", "0.0%", "1.2%", "9.9%", "10%", "50%", "100%"]);
+test("a fraction has one decimal, a whole percent none; what is almost none or all is never called so", () => {
+  assert.deepEqual([0.0123, 0.0994, 0.9942, 0.0846, 0.9154].map(percent), ["1.2%", "9.9%", "99.4%", "8.5%", "91.5%"]);
+  assert.deepEqual([0, 1, 0.02, Math.fround(0.3), 0.5].map(percent), ["0%", "100%", "2%", "30%", "50%"]);
+  assert.deepEqual([1e-12, 0.0004, 0.99957, 1 - 1e-12].map(percent), ["<0.1%", "<0.1%", ">99.9%", ">99.9%"]);
   assert.equal(percent(NaN), "NaN");
 });
 

@@ -53,7 +53,7 @@ test("a measure that no head has is not offered, and not kept", () => {
 
 test("fractions are percentages, other measures have their unit", () => {
   const model = overviewModel({ measure: "previous" });
-  assert.deepEqual([model.format(0.1234), model.format(0.1234, "previous", true), model.format(null)], ["12%", "12%", "\u2013"]);
+  assert.deepEqual([model.format(0.1234), model.format(0.1234, "previous", true), model.format(null)], ["12.3%", "12%", "\u2013"]);
   assert.deepEqual([0.5, 12.345, 100].map((value) => model.format(value, "entropy")), ["0.50 nats", "12.3 nats", "100 nats"]);
   assert.equal(model.format(0.5, "entropy", true), "0.50");
 });

@@ -236,7 +236,7 @@ def test_pieces_of_a_word_touch() -> None:
 
 @pytest.mark.parametrize(
     ("p", "text"),
-    [(1.0, "100%"), (0.999999, "99.99%"), (0.9961, "99.61%"), (0.5, "50%"), (0, "<0.001%")],
+    [(1.0, "100%"), (0.99996, "99.996%"), (0.9961, "99.6%"), (0.5, "50%"), (0, "0%")],
 )
 def test_percent(p: float, text: str) -> None:
     assert percent(p) == text
