@@ -40,8 +40,11 @@ var bundle = (() => {
   var GRAPHEMES = new Intl.Segmenter(void 0, { granularity: "grapheme" });
   function percent(weight) {
     if (Number.isNaN(weight)) return "NaN";
-    if (weight >= 0.0995) return `${Math.round(weight * 100)}%`;
-    return `${(weight * 100).toFixed(1)}%`;
+    const value = 100 * weight;
+    const whole = Math.round(value);
+    if (Math.abs(value - whole) < 1e-6 && (whole % 100 || weight === whole / 100)) return `${whole}%`;
+    const text = value.toFixed(1);
+    return text === "0.0" ? "<0.1%" : text === "100.0" ? ">99.9%" : `${text}%`;
   }
 
   // app/training_example/model.ts
@@ -61,7 +64,7 @@ var bundle = (() => {
     return loss / Math.max(3, ...guesses.map((guess2) => guess2.loss));
   }
   function nats(value) {
-    return value.toFixed(2);
+    return value.toFixed(3);
   }
 
   // app/training_example/drawing.ts
@@ -196,8 +199,8 @@ var bundle = (() => {
       { className: `answer ${place === right ? "right" : ""}` },
       element("span", { textContent: name }),
       element("span", { className: "track" }, element("i", { style: `width: ${(100 * p[place]).toFixed(1)}%` })),
-      element("b", { textContent: `${percent(p[place])}` }),
-      element("small", { textContent: `logit ${logits[place].toFixed(2)}` })
+      element("b", { textContent: percent(p[place]) }),
+      element("small", { textContent: `logit ${logits[place].toFixed(2).replace("-", "\u2212")}` })
     );
     return stage("7  The pair", `${data.tokens[0]} \u2192 pooler \u2192 two logits`, element(
       "div",

@@ -138,8 +138,8 @@ function pair(data: Example): HTMLElement {
   const bar = (name: string, place: 0 | 1) => element("div", { className: `answer ${place === right ? "right" : ""}` },
     element("span", { textContent: name }),
     element("span", { className: "track" }, element("i", { style: `width: ${(100 * p[place]).toFixed(1)}%` })),
-    element("b", { textContent: `${percent(p[place])}` }),
-    element("small", { textContent: `logit ${logits[place].toFixed(2)}` }));
+    element("b", { textContent: percent(p[place]) }),
+    element("small", { textContent: `logit ${logits[place].toFixed(2).replace("-", "\u2212")}` }));
   return stage("7  The pair", `${data.tokens[0]} \u2192 pooler \u2192 two logits`, element("div", { className: "pair" },
     bar("B follows A", 0), bar("B is random", 1),
     element("p", { className: "coin", textContent: `\u2212ln p of the right answer: ${nats(loss)}` })));

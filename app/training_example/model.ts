@@ -63,6 +63,7 @@ export function barHeight(loss: number, guesses: Guess[]): number {
   return loss / Math.max(3, ...guesses.map((guess) => guess.loss));
 }
 
+// A cost with the digits of the formulas below the drawing: what is shown can be added up.
 export function nats(value: number): string {
-  return value.toFixed(2);
+  return value.toFixed(3);
 }

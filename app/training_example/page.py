@@ -212,25 +212,26 @@ def _choose() -> tuple[str, int, float, str]:
 
 
 def _show_losses(example: TrainingExample) -> None:
-    """Draw the two losses as formulas, with their numbers."""
+    """Draw the two losses as formulas, with their numbers to add up."""
     st.header("The loss", anchor=False)
-    costs = [f"{guess.loss:.2f}" for guess in example.guesses]
+    costs = [f"{guess.loss:.3f}" for guess in example.guesses]
     shown = " + ".join(costs if len(costs) <= 8 else [*costs[:7], r"\ldots"])
     st.latex(
         r"L_{\mathrm{words}} = -\frac{1}{|M|}\sum_{i \in M} \ln p(x_i \mid \tilde x)"
         # A strut: Streamlit cuts the top of a formula off.
-        rf" = \frac{{\rule{{0pt}}{{2.4ex}}{shown}}}{{{len(costs)}}} = {example.mlm_loss:.2f}"
+        rf" = \frac{{\rule{{0pt}}{{2.4ex}}{shown}}}{{{len(costs)}}} \approx {example.mlm_loss:.3f}"
     )
     if example.nsp_loss is None:
         return
     answer = "random" if example.is_random else "follows"
     st.latex(
         r"L_{\mathrm{pair}} = -\ln p(\mathrm{" + answer + r"} \mid h_1)"
-        rf" = {example.nsp_loss:.2f}"
+        rf" \approx {example.nsp_loss:.3f}"
     )
     st.latex(
         r"L = L_{\mathrm{words}} + L_{\mathrm{pair}}"
-        rf" = {example.mlm_loss:.2f} + {example.nsp_loss:.2f} = {example.loss:.2f}"
+        rf" \approx {example.mlm_loss:.3f} + {example.nsp_loss:.3f}"
+        rf" \approx {example.loss:.3f}"
         r"\ \mathrm{nats}"
     )
     st.caption(
@@ -254,7 +255,7 @@ def _show_step(page: frame.Page, example: TrainingExample, setup: str) -> None:
         return
     effect: StepEffect = cache.call(one_step, page.bert_key, example)
     st.markdown(
-        f"The loss falls from **{example.loss:.2f}** to **{effect.loss:.2f}** nats. The network "
+        f"The loss falls from **{example.loss:.3f}** to **{effect.loss:.3f}** nats. The network "
         "of the app is not changed; a copy was trained."
     )
     ONE_STEP.show(page, Stepped(example, effect), setup=setup)

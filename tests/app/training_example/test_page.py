@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +51,11 @@ def test_the_losses_are_the_cores(page: AppTest, folder: Path) -> None:
     app = ok(page.run())
     found = example_of(folder, seed=3)
     shown = formulas(app)
-    assert f"= {found.mlm_loss:.2f}" in shown
-    assert f"= {found.nsp_loss:.2f}" in shown
-    assert f"= {found.loss:.2f}" in shown
+    assert found.nsp_loss is not None
+    assert f"{found.mlm_loss:.3f} + {found.nsp_loss:.3f}" in shown
+    assert f"{found.loss:.3f}" in shown
     for guess in found.guesses[:7]:
-        assert f"{guess.loss:.2f}" in shown
+        assert f"{guess.loss:.3f}" in shown
     assert f"sees {len(found.tokens)} tokens here and learns from {len(found.guesses)}" in said(app)
     names: dict[str, Any] = {}
     code = max((c.value for c in app.code), key=len)
@@ -65,16 +66,25 @@ def test_the_losses_are_the_cores(page: AppTest, folder: Path) -> None:
     assert [guess["token"] for guess in sent["guesses"]] == [g.token for g in found.guesses]
 
 
+def test_a_class_with_a_calculator_gets_the_shown_loss(page: AppTest) -> None:
+    words, pair, both = [one.value for one in ok(page.run()).latex]
+    shown = [[float(number) for number in re.findall(r"\d+\.\d{3}", one)] for one in (words, both)]
+    assert shown[0][-1] == pytest.approx(sum(shown[0][:-1]) / (len(shown[0]) - 1), abs=1e-3)
+    assert shown[1][2] == pytest.approx(shown[1][0] + shown[1][1], abs=1.1e-3)
+    assert f"{shown[1][1]:.3f}" in pair
+    assert shown[1][0] == shown[0][-1]
+
+
 def test_another_draw_another_share_other_fates(page: AppTest, folder: Path) -> None:
     page.query_params |= {"example_seed": "8", "example_share": "50", "example_actions": "0/20/80"}
     app = ok(page.run())
     options = {"seed": 8, "masked_lm_prob": 0.5, "actions": (0.0, 0.2, 0.8)}
-    assert f"= {example_of(folder, **options).loss:.2f}" in formulas(app)
+    assert f"{example_of(folder, **options).loss:.3f}" in formulas(app)
     assert "| 20% | **kept**" in said(app)
     again = next(button for button in app.button if button.label == "Draw again")
     app = ok(again.click().run())
     options["seed"] = 9
-    assert f"= {example_of(folder, **options).loss:.2f}" in formulas(app)
+    assert f"{example_of(folder, **options).loss:.3f}" in formulas(app)
 
 
 def test_one_step_is_the_cores(page: AppTest, folder: Path) -> None:
@@ -82,7 +92,7 @@ def test_one_step_is_the_cores(page: AppTest, folder: Path) -> None:
     app = ok(page.run())
     found = example_of(folder, seed=3)
     effect = one_step(load(folder, device="cpu"), found)
-    assert f"to **{effect.loss:.2f}** nats" in said(app)
+    assert f"to **{effect.loss:.3f}** nats" in said(app)
     bars = named_charts(app, "one")["step"][:2]
     right = found.pair_probabilities
     assert right is not None
