@@ -28,7 +28,7 @@ def percent(p: float) -> str:
     nearest = min(value, rest)
     if 0 < nearest < 0.001:
         return "<0.001%" if value < rest else ">99.999%"
-    if abs(value - round(value)) < 1e-6:  # float32 holds no more
+    if abs(value - round(value)) < 5e-6:  # float32 holds no more
         return f"{value:.0f}%"
     decimals = 1 if nearest >= 0.1 else len(f"{nearest:.2g}") - 2
     return f"{value:.{decimals}f}%"
