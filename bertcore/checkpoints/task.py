@@ -13,12 +13,18 @@ _KINDS = {
     "ForTokenClassification": "a tag for each token",
     "ForQuestionAnswering": "start and end of an answer",
     "ForMultipleChoice": "one of several choices",
+    "AlbertForPreTraining": "masked words and the order of two texts",
+    "ElectraForPreTraining": "which tokens were replaced",
     "ForPreTraining": "masked words and next sentences",
     "ForMaskedLM": "masked words",
     "ForNextSentencePrediction": "next sentences",
+    "XLNetLMHeadModel": "words in a drawn order",
+    "LMHeadModel": "the next token",
+    "ForCausalLM": "the next token",
+    "ForConditionalGeneration": "the text that its decoder writes",
     "Model": "nothing by itself: it is an encoder without heads",
 }
-"""Endings of the classes of `transformers`, and what they predict."""
+"""Endings of the classes of `transformers`, and what they predict: the first that fits holds."""
 _LAST_MATRICES = (
     "classifier.out_proj.weight",
     "classifier.weight",

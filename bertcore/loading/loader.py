@@ -122,7 +122,7 @@ def _load_encoder(
         family=config.family.name,
         family_note=family_note,
         family_heads=_by_use(config, config.family.heads),
-        lacks=tuple(config.family.absent.values()),
+        lacks=tuple(dict.fromkeys(config.family.absent.values())),  # one sentence may have two keys
         stored_dtype=stored_dtype,
         matched=plan.matched(weights),
         missing=plan.missing,

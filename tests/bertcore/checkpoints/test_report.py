@@ -11,9 +11,10 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from bertcore import Bert
+from bertcore import Bert, load
 from bertcore.checkpoints import LoadReport
 from bertcore.checkpoints.keys import count_layers, key_table, mend_keys
+from bertcore.checkpoints.task import read_task
 from tests.support.reopened import TEXT, opened, report_of, rewrite, same
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
@@ -186,3 +187,28 @@ def test_the_report_is_json(folder: Path) -> None:
     assert values["sentences"] == report.sentences()
     assert values["mis_shaped"]["cls.seq_relationship.weight"]["found"] == [3, 32]
     assert values["folder"] == str(folder)
+
+
+@pytest.mark.parametrize(
+    ("class_name", "predicts"),
+    [
+        ("BertForPreTraining", "masked words and next sentences"),
+        ("AlbertForPreTraining", "the order of two texts"),
+        ("ElectraForPreTraining", "which tokens were replaced"),
+        ("BertLMHeadModel", "the next token"),
+        ("GPT2LMHeadModel", "the next token"),
+        ("XLNetLMHeadModel", "words in a drawn order"),
+        ("T5ForConditionalGeneration", "the text that its decoder writes"),
+        ("BertModel", "nothing by itself"),
+    ],
+)
+def test_a_class_is_told_with_what_it_predicts(class_name: str, predicts: str) -> None:
+    facts = read_task({"architectures": [class_name]}, {})
+    assert facts.task is not None
+    assert predicts in facts.task
+
+
+def test_a_lack_is_told_once() -> None:
+    report = load("causal", device="cpu").report
+    assert report is not None
+    assert len(set(report.lacks)) == len(report.lacks)
