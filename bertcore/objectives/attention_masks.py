@@ -22,6 +22,8 @@ from bertcore.objectives.row import (
     Ids,
     Pieces,
     Row,
+    check_most,
+    check_share,
     check_text,
 )
 
@@ -64,8 +66,12 @@ def allowed(direction: Direction, length: int, prefix: int = 0) -> Flags:
         length: T.
         prefix: Of "prefix", the tokens of the source, which see each other and nothing after.
 
+    Raises:
+        ValueError: If there is no such direction.
+
     Source: Dong et al. 2019, figure 1.
     """
+    check_direction(direction)
     rows, columns = np.ogrid[:length, :length]
     if direction == "left-to-right":
         return columns <= rows
@@ -75,6 +81,16 @@ def allowed(direction: Direction, length: int, prefix: int = 0) -> Flags:
         source: Flags = columns < prefix
         return source | ((rows >= prefix) & (columns <= rows))
     return np.ones((length, length), dtype=bool)
+
+
+def check_direction(direction: str) -> None:
+    """Refuse a direction that UniLM does not have.
+
+    Raises:
+        ValueError: If it is none of DIRECTIONS.
+    """
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction is {direction!r}; expected one of {', '.join(DIRECTIONS)}.")
 
 
 def unilm(
@@ -92,19 +108,24 @@ def unilm(
     Args:
         row, pieces, rng, share, actions: As for `mask_pieces`.
         direction: One of DIRECTIONS; None draws one by its share.
-        second_begins: Of a pair, where text B begins; "prefix" needs it.
+        second_begins: Of a pair, where text B begins; "prefix" needs it, and so does a drawn
+            direction, which may be "prefix". The others take a single text.
 
     Raises:
-        ValueError: As `mask_pieces`, or if "prefix" has no pair.
+        ValueError: As `mask_pieces`, if there is no such direction, or no pair where one is needed.
 
     Source: Dong et al. 2019, sections 2.3 and 2.4.
     """
     check_masking(row, share, actions)
+    if direction is not None:
+        check_direction(direction)
+    if direction in (None, "prefix") and second_begins is None:
+        raise ValueError(
+            "sequence-to-sequence masks need a pair: write a text B, or name another direction."
+        )
     if direction is None:
         names = list(DIRECTIONS)
         direction = names[int(rng.choice(len(names), p=list(DIRECTIONS.values())))]
-    if direction == "prefix" and second_begins is None:
-        raise ValueError("sequence-to-sequence masks need a pair: write a text B.")
     number = num_masked(len(row), len(row), share)
     free = set(row.text_places.tolist())
     chosen: list[int] = []
@@ -155,16 +176,20 @@ def permute(
     Args:
         row: The text; [CLS] and [SEP] are never predicted, and everyone sees them.
         rng: Fixes the result.
-        share: Of the pieces of the text that are predicted.
-        longest: The longest run; a run of n pieces has a chance in proportion to 1 / n.
-        most: The most pieces that are predicted.
+        share: Of the pieces of the text that are predicted, above 0 and below 1.
+        longest: The longest run, at least 1; a run of n pieces has a chance in proportion to 1 / n.
+        most: The most pieces that are predicted, at least 1; None: no limit.
 
     Raises:
-        ValueError: If there are fewer than two pieces of text.
+        ValueError: If there are fewer than two pieces of text, or a value is out of its range.
 
     Source: Yang et al. 2019, sections 2.2 to 2.5. Differs: runs are drawn anywhere, not one in each
         window, and the order goes over the whole row.
     """
+    check_share(share)
+    check_most(most)
+    if longest < 1:
+        raise ValueError(f"longest is {longest}; expected runs of at least 1 piece.")
     check_text(row, 2)
     places = row.text_places
     number = min(len(places) - 1, num_masked(len(places), most or len(places), share))

@@ -7,7 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from bertcore.objectives.replacement import ACTIONS, SHARE, Actions, replace_pieces
+from bertcore.objectives.replacement import (
+    ACTIONS,
+    SHARE,
+    Actions,
+    check_actions,
+    replace_pieces,
+)
 from bertcore.objectives.row import (
     Corrupted,
     Flags,
@@ -58,16 +64,15 @@ def t5_spans(
     Source: Raffel et al. 2020, section 3.1.4; google-research/text-to-text-transfer-transformer
         preprocessors.py, random_spans_helper and random_spans_noise_mask.
     """
-    check_share(share)
+    _check_spans(share, mean_length)
     check_text(row, 2)
-    if mean_length < 1:
-        raise ValueError(f"spans have {mean_length} pieces in the mean; expected 1 or more.")
     places = row.text_places
     is_noise = t5_noise(len(places), rng, share=share, mean_length=mean_length)
     starts = is_noise & ~np.append(False, is_noise[:-1])
     if starts.sum() > len(pieces.sentinel_ids):
+        needed = int(starts.sum())
         raise ValueError(
-            f"the text needs {int(starts.sum())} sentinels and the vocabulary has "
+            f"the text needs {needed} sentinel{'' if needed == 1 else 's'} and the vocabulary has "
             f"{len(pieces.sentinel_ids)}. Give a shorter text or longer spans."
         )
     source, target = [], []
@@ -95,6 +100,9 @@ def t5_noise(
     """Return which of `length` pieces are removed: spans of random lengths between clean ones, [N].
 
     A clean span comes first, so that the text begins with a word and ends with a sentinel.
+
+    Raises:
+        ValueError: If `share` or `mean_length` is out of its range.
     """
     noisy = _num_noisy(length, share)
     num_spans = t5_num_spans(length, share=share, mean_length=mean_length)
@@ -109,9 +117,19 @@ def t5_num_spans(length: int, *, share: float = SHARE, mean_length: float = MEAN
 
     >>> t5_num_spans(568), t5_num_spans(2)
     (28, 1)
+
+    Raises:
+        ValueError: If `share` or `mean_length` is out of its range.
     """
+    _check_spans(share, mean_length)
     noisy = _num_noisy(length, share)
     return min(max(1, round(noisy / mean_length)), noisy, length - noisy)
+
+
+def _check_spans(share: float, mean_length: float) -> None:
+    check_share(share)
+    if not mean_length >= 1:
+        raise ValueError(f"spans have {mean_length} pieces in the mean; expected 1 or more.")
 
 
 def _num_noisy(length: int, share: float) -> int:
@@ -125,7 +143,11 @@ def t5_lengths(
 
     >>> t5_lengths(512), t5_lengths(256), t5_lengths(128)
     ((568, 114), (284, 58), (141, 29))
+
+    Raises:
+        ValueError: If `share` or `mean_length` is out of its range.
     """
+    _check_spans(share, mean_length)
 
     def both(length: int) -> tuple[int, int]:
         noisy = round(share * length)
@@ -357,6 +379,7 @@ def mass(
     Source: Song et al. 2019, section 3.2; microsoft/MASS trainer.py, restricted_mask_sent.
     """
     check_share(share)
+    check_actions(actions)
     check_text(row, 2)
     places = row.text_places
     length = min(len(places) - 1, max(1, round(share * len(places))))

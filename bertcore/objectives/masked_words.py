@@ -50,14 +50,14 @@ def mask_pieces(
         rng: Fixes the result.
         share: Of all tokens of the row, special ones counted, that are chosen.
         actions: Shares of [MASK], kept and random among the chosen; they sum to 1.
-        most: The most pieces that are chosen.
+        most: The most pieces that are chosen, at least 1; None: no limit.
 
     Raises:
-        ValueError: If there is no text, or a share is out of its range.
+        ValueError: If there is no text, or a share or `most` is out of its range.
 
     Source: Devlin et al. 2019, section 3.1; google-research/bert create_pretraining_data.py.
     """
-    check_masking(row, share, actions)
+    check_masking(row, share, actions, most)
     number = min(len(row.text_places), num_masked(len(row), most or len(row), share))
     masked = mask_tokens(
         torch.from_numpy(row.ids)[None],
@@ -96,7 +96,7 @@ def mask_whole_words(
 
     Source: google-research/bert create_pretraining_data.py, do_whole_word_mask.
     """
-    check_masking(row, share, actions)
+    check_masking(row, share, actions, most)
     words = row.words()
     number = num_masked(len(row), most or len(row), share)
     chosen: list[int] = []

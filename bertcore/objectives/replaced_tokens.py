@@ -47,7 +47,12 @@ def sample(
         logits: The generator's.
         rng: Fixes the result.
         temperature: Divides the logits, above 0.
+
+    Raises:
+        ValueError: If the temperature is not above 0, or not finite.
     """
+    if not 0 < temperature < np.inf:
+        raise ValueError(f"temperature is {temperature}; expected above 0.")
     noise = -np.log(-np.log(rng.random(logits.shape)))
     drawn: Ids = (logits / temperature + noise).argmax(-1)
     return drawn

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertcore.objectives.row import Corrupted, Ids, Pieces, Row, check_share, check_text, labels_at
+from bertcore.objectives.row import (
+    Corrupted,
+    Ids,
+    Pieces,
+    Row,
+    check_most,
+    check_share,
+    check_text,
+    labels_at,
+)
 
 SHARE = 0.15
 Actions = tuple[float, float, float]
@@ -13,24 +22,25 @@ ACTIONS: Actions = (0.8, 0.1, 0.1)
 BECAME = ("mask", "kept", "random")
 
 
-def check_masking(row: Row, share: float, actions: Actions) -> None:
+def check_masking(row: Row, share: float, actions: Actions, most: int | None = None) -> None:
     """Refuse settings and texts of which nothing can be masked.
 
     Raises:
-        ValueError: If there is no text, or a share is out of its range.
+        ValueError: If there is no text, or a share or the limit `most` is out of its range.
     """
     check_share(share)
+    check_most(most)
     check_text(row)
     check_actions(actions)
 
 
 def check_actions(actions: Actions) -> None:
-    """Refuse shares that are negative or do not sum to 1.
+    """Refuse shares that are negative, no numbers, or do not sum to 1.
 
     Raises:
         ValueError: If they are.
     """
-    if min(actions) < 0 or abs(sum(actions) - 1) > 1e-6:
+    if not (all(one >= 0 for one in actions) and abs(sum(actions) - 1) <= 1e-6):
         raise ValueError(
             f"the shares of [MASK], kept and random are {actions}; expected 0 or more, 1 in all."
         )

@@ -94,6 +94,16 @@ def check_share(share: float) -> None:
         raise ValueError(f"the share of hidden tokens is {share}; expected above 0 and below 1.")
 
 
+def check_most(most: int | None) -> None:
+    """Refuse a limit of no tokens at all.
+
+    Raises:
+        ValueError: If it is below 1; None is no limit.
+    """
+    if most is not None and most < 1:
+        raise ValueError(f"most is {most}; expected at least 1, or None for no limit.")
+
+
 def check_text(row: Row, least: int = 1) -> None:
     """Refuse a row with too few tokens of text.
 

@@ -258,7 +258,14 @@ def test_texts_that_are_too_short_are_refused() -> None:
     for share in (0.0, 1.0):
         with pytest.raises(ValueError, match="expected above 0 and below 1"):
             t5_spans(row_of(20), PIECES, rng, share=share)
-    with pytest.raises(ValueError, match="expected 1 or more"):
-        t5_spans(row_of(20), PIECES, rng, mean_length=0.5)
+    for mean_length in (0.5, 0.0, np.nan):
+        with pytest.raises(ValueError, match="expected 1 or more"):
+            t5_spans(row_of(20), PIECES, rng, mean_length=mean_length)
+        with pytest.raises(ValueError, match="expected 1 or more"):
+            t5_lengths(20, mean_length=mean_length)
+    with pytest.raises(ValueError, match="needs 1 sentinel and the vocabulary has 0"):
+        t5_spans(row_of(8), replace(PIECES, sentinel_ids=()), rng)
+    with pytest.raises(ValueError, match="1 in all"):
+        mass(row_of(20), PIECES, rng, actions=(np.nan, 1.0, 0.5))
     with pytest.raises(ValueError, match="expected above 0"):
         bart_infilling(row_of(20), PIECES, rng, poisson=0)

@@ -32,3 +32,9 @@ def test_samples_follow_the_softmax(temperature: float) -> None:
     drawn = sample(np.tile(logits, (4000, 1)), np.random.default_rng(2), temperature=temperature)
     p = np.exp(logits / temperature) / np.exp(logits / temperature).sum()
     assert chisquare(np.bincount(drawn, minlength=4), 4000 * p).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, np.nan, np.inf])
+def test_a_temperature_that_divides_nothing_is_refused(temperature: float) -> None:
+    with pytest.raises(ValueError, match="temperature is"):
+        sample(np.zeros((1, 4)), np.random.default_rng(2), temperature=temperature)
