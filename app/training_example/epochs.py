@@ -9,6 +9,12 @@ from ..shell import cache, frame
 from ..shell.picture import Picture
 from .epochs_figures import BothMasks, epochs_figure, epochs_table
 
+USUAL = "80/10/10"
+"""Shares of [MASK], kept and random in `epoch_masks`."""
+FATES = (
+    f" Chosen places become {USUAL} here, not what is set above; which places are chosen does not "
+    "depend on it."
+)
 EPOCHS = Picture(
     name="epoch-masks",
     needs=frozenset({"mlm"}),
@@ -20,6 +26,7 @@ EPOCHS = Picture(
         "never predicted; with dynamic ones {dynamic_never}. BERT used static masks, "
         "RoBERTa dynamic ones; alone this changes little (SQuAD 2.0: 78.3 to 78.7 F1, MNLI: "
         "84.3 to 84.0; Liu et al. 2019, table 1). Drawn by the code that trains (--dupe-factor)."
+        "{fates}"
     ),
     code="""
 from bertcore.analysis.words.epoch_masks import epoch_masks
@@ -32,8 +39,15 @@ static.fates > 0, dynamic.fates > 0                # [epochs, T]
 )
 
 
-def show_epochs(page: frame.Page, text: str, *, seed: int, share: float) -> None:
-    """Draw which tokens of a text are hidden in each epoch."""
+def show_epochs(page: frame.Page, text: str, *, seed: int, share: float, actions: str) -> None:
+    """Draw which tokens of a text are hidden in each epoch.
+
+    Args:
+        page: The page.
+        text: The document.
+        seed, share: Of `epoch_masks`, which masks as BERT does.
+        actions: The name of the shares that the example has.
+    """
     both: BothMasks = cache.call(_both, page.bert_key, text, seed, share)
     EPOCHS.show(
         page,
@@ -46,6 +60,7 @@ def show_epochs(page: frame.Page, text: str, *, seed: int, share: float) -> None
         num_text=both.static.num_text,
         static_never=both.static.num_never,
         dynamic_never=both.dynamic.num_never,
+        fates="" if actions == USUAL else FATES,
     )
 
 

@@ -19,6 +19,7 @@ from bertcore.analysis.words.training_example import (
 from ..compare.figures import AnswerRows, answer_bars, answer_table
 from ..plots.figure import Figure
 from ..plots.special_tokens import own_markdown
+from ..plots.untrusted_text import plain
 from ..shell import cache, frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
@@ -149,6 +150,10 @@ def _show(page: frame.Page) -> None:
     if not EXAMPLE.is_available(page):
         return
     text, seed, share, actions = _choose()
+    if not text.strip():
+        st.info("The document is empty. Write some sentences, or take another document.")
+        return
+    _note_unknown(page, text)
     others = tuple(one.text for one in DOCUMENTS if one.text != text)
     example: TrainingExample = cache.call(
         _example, page.bert_key, text, others, seed, share, ACTIONS[actions]
@@ -174,7 +179,19 @@ def _show(page: frame.Page) -> None:
     _show_fates(page, actions)
     st.header("Masks over 20 epochs", anchor=False)
     with frame.guard():
-        show_epochs(page, text, seed=seed, share=share)
+        show_epochs(page, text, seed=seed, share=share, actions=actions)
+
+
+def _note_unknown(page: frame.Page, text: str) -> None:
+    """Warn where the vocabulary has no pieces for most of the document."""
+    tokenizer = page.bert.tokenizer
+    (ids,) = tokenizer.encode_ids([text])
+    number = ids.count(tokenizer.unk_id)
+    if number > len(ids) / 2:
+        st.warning(
+            f"{number} of {len(ids)} tokens are {plain(tokenizer.unk_token)}: the vocabulary of "
+            "this checkpoint cannot read the document, so the guesses are of unknown words."
+        )
 
 
 def _choose() -> tuple[str, int, float, str]:

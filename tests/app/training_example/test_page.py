@@ -81,6 +81,7 @@ def test_another_draw_another_share_other_fates(page: AppTest, folder: Path) -> 
     options = {"seed": 8, "masked_lm_prob": 0.5, "actions": (0.0, 0.2, 0.8)}
     assert f"{example_of(folder, **options).loss:.3f}" in formulas(app)
     assert "| 20% | **kept**" in said(app)
+    assert "80/10/10 here" in said(app)  # the masks over the epochs
     again = next(button for button in app.button if button.label == "Draw again")
     app = ok(again.click().run())
     options["seed"] = 9
@@ -117,6 +118,7 @@ def test_masks_over_epochs_are_the_cores(page: AppTest, folder: Path) -> None:
     names: dict[str, Any] = {}
     exec(next(c.value for c in app.code if "epoch_masks(" in c.value), names)
     assert names["static"].num_masks == 10
+    assert "80/10/10 here" not in said(app)
 
 
 def test_without_a_next_sentence_head_the_pair_is_not_judged(
@@ -148,11 +150,25 @@ def test_odd_documents(page: AppTest, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " \n "])
-def test_an_empty_document_is_a_sentence(page: AppTest, text: str) -> None:
+def test_an_empty_document_is_a_note(page: AppTest, text: str) -> None:
     app = page.run()
-    app = app.text_area(key="document").set_value(text).run()
+    app = ok(app.text_area(key="document").set_value(text).run())
+    assert "document is empty" in app.info[0].value
+    assert not app.latex
+
+
+def test_a_document_without_a_word_is_a_sentence(page: AppTest) -> None:
+    app = page.run()
+    app = app.text_area(key="document").set_value("\u200b").run()
     assert not app.exception
     assert "The text has no word" in complaints(app)
+
+
+def test_unknown_words_are_told(page: AppTest) -> None:
+    page.query_params["document"] = "他去了河边。天气很好。"
+    app = ok(page.run())
+    assert "[UNK]" in app.warning[0].value.replace("\\", "")
+    assert not ok(app.text_area(key="document").set_value(TEXT).run()).warning
 
 
 def test_every_document_that_ships_can_be_drawn(page: AppTest) -> None:
