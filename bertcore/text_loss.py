@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 from bertcore.families import Capability
 from bertcore.network import Encoder
-from bertcore.objectives.masking import mask_text
+from bertcore.objectives.masking import check_hiding, mask_text
 from bertcore.objectives.replacement import BECAME
 from bertcore.tokenizer import Encoding, Tokenizer
 
@@ -61,6 +61,8 @@ class TextLoss:
     """Mean over the hidden tokens."""
     nsp_loss: float | None
     """-ln p of the right answer whether B follows A; None: not asked."""
+    num_unknown: int
+    """[UNK] among the tokens of the text; where one is hidden, [UNK] is the right token."""
 
     @property
     def loss(self) -> float:
@@ -80,10 +82,18 @@ def text_loss(
 ) -> TextLoss:
     """Return the loss of a text; arguments and errors are those of `Model.loss`."""
     bert.require("mlm")
+    if isinstance(words, str):
+        raise TypeError("words is a single string; expected a list of strings.")
+    if follows is not None:
+        if text_pair is None:
+            raise ValueError("follows is given, but there is no text B. Give a pair.")
+        bert.require("nsp")
+    check_hiding(seed, masked_lm_prob)
     labels, became, input_ids = _hide(bert, (text, text_pair), words, seed, masked_lm_prob)
     device = bert.device
     ids = torch.tensor([input_ids], device=device)
-    segments = torch.tensor([bert.tokenize(text, text_pair).segment_ids], device=device)
+    encoding = bert.tokenize(text, text_pair)
+    segments = torch.tensor([encoding.segment_ids], device=device)
     positions = sorted(labels)
     states = bert.module.word_states(ids, segments)[0, positions]
     logits = bert.module.mlm_logits(states).float()
@@ -91,9 +101,6 @@ def text_loss(
     losses = F.cross_entropy(logits, targets, reduction="none").cpu()
     nsp_loss = None
     if follows is not None:
-        if text_pair is None:
-            raise ValueError("follows is given, but there is no text B. Give a pair.")
-        bert.require("nsp")
         pair_logits = bert.module.nsp_logits(bert.module(ids, segments)).float()
         label = torch.tensor([int(not follows)], device=device)
         nsp_loss = float(F.cross_entropy(pair_logits, label))
@@ -108,7 +115,36 @@ def text_loss(
         ),
         mlm_loss=float(losses.mean()),
         nsp_loss=nsp_loss,
+        num_unknown=encoding.input_ids.count(bert.tokenizer.unk_id),
     )
+
+
+def refuse_cut_masks(
+    tokenizer: Tokenizer, encoding: Encoding, texts: Sequence[str | None], *, most: int = 0
+) -> None:
+    """Refuse a text whose [MASK] stand behind the most tokens that are read.
+
+    Args:
+        tokenizer: Of the text.
+        encoding: Of the texts, cut off.
+        texts: The text, or the pair.
+        most: So many [MASK] may be cut off.
+
+    Raises:
+        ValueError: If more are.
+    """
+    cut = encoding.truncation
+    if cut is None:
+        return
+    mask = tokenizer.mask_token
+    typed = sum(text.count(mask) for text in texts if text is not None)
+    num_cut = typed - encoding.input_ids.count(tokenizer.mask_id)
+    if num_cut > most:
+        some = "the" if typed == 1 else f"{num_cut} of the {typed}"
+        raise ValueError(
+            f"{some} {mask} of the text {'is' if num_cut == 1 else 'are'} cut off: the input has "
+            f"{cut.num_tokens_before} tokens, and the limit is {cut.limit}. Shorten the text."
+        )
 
 
 def _hide(
@@ -122,6 +158,7 @@ def _hide(
     tokenizer = bert.tokenizer
     encoding = bert.tokenize(*texts)
     ids = encoding.input_ids
+    refuse_cut_masks(tokenizer, encoding, texts)
     masks = [place for place, token_id in enumerate(ids) if token_id == tokenizer.mask_id]
     if masks:
         right = _with_words(bert, texts, encoding, words, masks)
@@ -162,10 +199,12 @@ def _with_words(
     """
     mask = bert.tokenizer.mask_token
     if words is None or len(words) != len(masks):
-        given = "no word is" if not words else f"{len(words)} are"
+        given = "no word is" if not words else f"{len(words)} {'is' if len(words) == 1 else 'are'}"
         raise ValueError(
             f"the text has {len(masks)} {mask}, and {given} given. Give the right word of each."
         )
+    if blank := [number for number, word in enumerate(words, start=1) if not word.strip()]:
+        raise ValueError(f"word {blank[0]} is blank. Give the right word of each {mask}.")
     rest = iter(words)
 
     def fill(text: str) -> str:
@@ -178,6 +217,14 @@ def _with_words(
     fits = len(right) == len(encoding) and all(
         right[place] == encoding.input_ids[place] for place in kept
     )
+    special = set(bert.tokenizer.special_ids) - {bert.tokenizer.unk_id}
+    if fits and (
+        wrong := [word for word, at in zip(words, masks, strict=True) if right[at] in special]
+    ):
+        raise ValueError(
+            f"{wrong[0]!r} is a special token, which is never the right word at a {mask}. Give a "
+            "word of the text."
+        )
     if not fits or any(right[place] == bert.tokenizer.unk_id for place in masks):
         cut = ", ".join(f"{word!r} as {' '.join(_pieces(bert, word))}" for word in words)
         raise ValueError(

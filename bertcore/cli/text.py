@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bertcore.cli.options import refuse_options
 from bertcore.cli.output import make_table, plain, print_json, print_table
 
 if TYPE_CHECKING:
@@ -111,10 +112,13 @@ def fill_mask(
     """
     from bertcore.analysis.shared.inputs import mask_positions
     from bertcore.analysis.words.candidates import parse_candidates, score_candidates
+    from bertcore.text_loss import refuse_cut_masks
 
     bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
-    filled = bert.fill_mask(text, text_b, top_k=top_k)
     positions = mask_positions(encoding, bert.tokenizer.mask_id)
+    if not positions:
+        refuse_cut_masks(bert.tokenizer, encoding, (text, text_b))
+    filled = bert.fill_mask(text, text_b, top_k=top_k)
     words = parse_candidates(candidates)
     scored = [score_candidates(bert, text, text_b, (), at, words) for at in positions]
     if as_json:
@@ -150,6 +154,7 @@ def fill_mask(
 
 
 def loss(
+    context: typer.Context,
     text: TextA,
     text_b: TextB = None,
     words: Annotated[
@@ -178,7 +183,17 @@ def loss(
       bertscope loss "The [MASK] sat on the mat." --words cat
       bertscope loss "He went to the shop." "He bought milk." --follows --seed 3
     """
-    bert, _ = open_with_text(checkpoint, device, dtype, text, text_b)
+    if follows is not None and text_b is None:
+        raise ValueError(
+            f"{'--follows' if follows else '--random'} says how B goes with A, but there is no "
+            "text B. Give a pair, or leave the option out."
+        )
+    from bertcore.analysis.shared.inputs import text_positions
+
+    bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
+    if bert.tokenizer.mask_id in encoding.input_ids:
+        hiding = {"seed", "masked_lm_prob"}
+        refuse_options(context, hiding, f"the text has its {bert.tokenizer.mask_token} already")
     found = bert.loss(
         text,
         text_b,
@@ -187,6 +202,14 @@ def loss(
         seed=seed,
         masked_lm_prob=masked_lm_prob,
     )
+    if found.num_unknown:
+        unknown, of = bert.tokenizer.unk_token, len(text_positions(encoding))
+        typer.echo(
+            f"Note: {found.num_unknown} of the {of} tokens of the text "
+            f"{'is' if found.num_unknown == 1 else 'are'} {unknown}: the vocabulary has no pieces "
+            f"for these words. Where one is hidden, {unknown} itself is to be guessed.",
+            err=True,
+        )
     if as_json:
         print_json({**asdict(found), "loss": found.loss})
         return

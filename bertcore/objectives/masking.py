@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import NamedTuple
 
 import torch
@@ -119,14 +120,13 @@ def mask_text(
         input_ids: [T].
         is_special: Whether a token was added and cannot be hidden, [T].
         mask_id, vocab_size, actions: As of `mask_tokens`.
-        seed: Fixes the draw, 0 or more.
+        seed: Fixes the draw, 0 up to below 2 to the 63rd.
         masked_lm_prob: 0 < p < 1.
 
     Raises:
-        ValueError: If the share is out of its range, or the text has no token.
+        ValueError: If the seed or the share is out of its range, or the text has no token.
     """
-    if not 0 < masked_lm_prob < 1:
-        raise ValueError(f"masked_lm_prob is {masked_lm_prob}; expected above 0, below 1.")
+    check_hiding(seed, masked_lm_prob)
     maskable = ~torch.tensor([is_special], dtype=torch.bool)
     count = min(num_masked(len(input_ids), len(input_ids), masked_lm_prob), int(maskable.sum()))
     if count == 0:
@@ -141,6 +141,20 @@ def mask_text(
         generator=torch.Generator().manual_seed(seed),
         actions=actions,
     )
+
+
+def check_hiding(seed: int, masked_lm_prob: float) -> None:
+    """Refuse a seed or a share of hidden tokens that is out of its range.
+
+    Raises:
+        ValueError: If one is.
+    """
+    if not isinstance(seed, Integral) or not 0 <= seed < 2**63:
+        raise ValueError(
+            f"seed is {seed}; expected a whole number from 0 up to below 2 to the 63rd."
+        )
+    if not 0 < masked_lm_prob < 1:
+        raise ValueError(f"masked_lm_prob is {masked_lm_prob}; expected above 0, below 1.")
 
 
 def draw_actions(draws: Tensor, actions: Actions) -> Tensor:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 import transformers
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from bertcore import Model, load
 from bertcore.cli.main import app
@@ -98,11 +98,61 @@ def test_a_word_of_roberta_has_its_space(tmp_path: Path) -> None:
         ({"text": A, "masked_lm_prob": 0.0}, "expected above 0"),
         ({"text": A, "masked_lm_prob": 1.0}, "below 1"),
         ({"text": ""}, "Write at least one word"),
+        ({"text": "the [MASK] [MASK]", "words": ["film"]}, "1 is given"),
+        ({"text": "the [MASK]", "words": [""]}, "word 1 is blank"),
+        ({"text": "the [MASK]", "words": ["[MASK]"]}, r"'\[MASK\]' is a special token"),
+        ({"text": "the [MASK]", "words": ["[SEP]"]}, r"'\[SEP\]' is a special token"),
+        ({"text": "the " * 80 + "[MASK]", "words": ["film"]}, r"the \[MASK\] .* is cut off"),
+        ({"text": "[MASK] " + "a " * 80 + "[MASK]", "words": ["a", "b"]}, "1 of the 2 .* cut off"),
+        ({"text": "the " * 80 + "[MASK]"}, "has 83 tokens, and the limit is 64"),
+        ({"text": A, "seed": -1}, "seed is -1"),
+        ({"text": A, "seed": 1.5}, "seed is 1.5; expected a whole number"),
+        ({"text": A, "seed": 10**23}, "below 2 to the 63rd"),
+        ({"text": "the [MASK]", "words": ["film"], "masked_lm_prob": 7}, "masked_lm_prob is 7"),
     ],
 )
 def test_bad_input_is_a_sentence(bert: Model, arguments: dict, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         bert.loss(**arguments)
+
+
+def test_words_are_no_single_string(bert: Model) -> None:
+    with pytest.raises(TypeError, match="words is a single string"):
+        bert.loss("the [MASK]", words="film")
+
+
+def command(folder: Path, *words: str) -> Result:
+    return CliRunner().invoke(app, ["loss", *words, "--checkpoint", str(folder)])
+
+
+def test_unknown_words_are_counted_and_told(folder: Path, bert: Model) -> None:
+    assert bert.loss(A).num_unknown == 0
+    assert bert.loss("the 我 film 爱").num_unknown == 2
+    assert "[UNK]" not in command(folder, A).stderr
+    result = command(folder, "the 我 film 爱", "--json")
+    assert "2 of the 4 tokens of the text are [UNK]" in result.stderr
+    assert json.loads(result.stdout)["num_unknown"] == 2
+
+
+def test_options_that_a_text_makes_ineffective(folder: Path) -> None:
+    words = ["the [MASK]", "--words", "film"]
+    for more, sentence in (
+        ([*words, "--masked-lm-prob", "0.3"], "--masked-lm-prob would have no effect"),
+        ([*words, "--seed", "3"], "--seed would have no effect"),
+        ([A, "--random"], "--random says"),
+        ([A, "--follows"], "--follows says"),
+    ):
+        result = command(folder, *more)
+        assert result.exit_code == 2
+        assert sentence in result.stderr
+
+
+def test_a_mask_behind_the_limit_is_said_to_be_cut_off(folder: Path) -> None:
+    far = "the " * 80 + "[MASK]"
+    result = CliRunner().invoke(app, ["fill-mask", far, "--checkpoint", str(folder)])
+    assert "the [MASK] of the text is cut off" in result.stderr
+    near = CliRunner().invoke(app, ["fill-mask", "[MASK] " + far, "--checkpoint", str(folder)])
+    assert near.exit_code == 0
 
 
 def test_the_command(folder: Path, bert: Model) -> None:
