@@ -181,9 +181,8 @@ class Model(ABC):
         Raises:
             ValueError: If there is no [MASK], or the checkpoint has no masked-word head.
         """
+        self.require("mlm")  # before the text is asked for a mask that would not help
         mask_id = self.tokenizer.mask_id
-        if mask_id < 0:
-            self.require("mlm")  # says why there are no masks
         positions = [i for i, token_id in enumerate(encoding.input_ids) if token_id == mask_id]
         if not positions:
             raise ValueError(
