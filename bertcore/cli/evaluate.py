@@ -32,7 +32,7 @@ from bertcore.cli.options import (
     is_typed,
     refuse_options,
 )
-from bertcore.cli.output import make_table, plain, print_json, print_table
+from bertcore.cli.output import counted, make_table, plain, print_json, print_table
 from bertcore.cli.progress import stages
 from bertcore.cli.text import AsJson
 from bertcore.configs import Columns
@@ -367,7 +367,8 @@ def evaluate_causal(
 def causal_table(scores: CausalScores) -> Table:
     """Return scores of next tokens as a table of three columns: measure, value, what it means."""
     table = make_table("measure", "value", "note", right=("value",))
-    table.title = plain(f"{scores.num_rows:,} rows of text, {scores.num_tokens:,} tokens")
+    rows, tokens = counted(scores.num_rows, "row"), counted(scores.num_tokens, "token")
+    table.title = plain(f"{rows} of text, {tokens}")
     table.title_justify = "left"
     for row in (
         ("next-token loss", f"{scores.loss:.3f}", "nats"),
@@ -385,8 +386,10 @@ def causal_table(scores: CausalScores) -> Table:
 def scores_table(scores: PretrainingScores) -> Table:
     """Return held-out scores as a table of three columns: measure, value, what it means."""
     table = make_table("measure", "value", "note", right=("value",))
-    rows = "rows of packed text" if scores.num_pairs is None else "pairs"
-    table.title = plain(f"{scores.num_rows:,} {rows}, {scores.num_masked:,} hidden tokens")
+    rows = f"{counted(scores.num_rows, 'row')} of packed text"
+    if scores.num_pairs is not None:
+        rows = counted(scores.num_pairs, "pair")
+    table.title = plain(f"{rows}, {counted(scores.num_masked, 'hidden token')}")
     table.title_justify = "left"
     perplexity = math.exp(min(scores.mlm_loss, 700.0))
     lines = [

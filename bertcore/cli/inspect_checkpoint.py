@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bertcore.cli.output import print_json
+from bertcore.cli.output import counted, print_json
 from bertcore.cli.text import AsJson
 
 if TYPE_CHECKING:
@@ -90,9 +90,10 @@ def report_table(bert: Model, diagnosis: Diagnosis, forms: str | None = None) ->
     rows = {
         "Folder": str(Path(report.folder)),
         "Shape": (
-            f"{config.num_hidden_layers} layers, {config.hidden_size} wide, "
-            f"{config.num_attention_heads} heads, feed-forward {config.intermediate_size}, "
-            f"{config.max_position_embeddings} positions, {config.hidden_act}"
+            f"{counted(config.num_hidden_layers, 'layer')}, {config.hidden_size} wide, "
+            f"{counted(config.num_attention_heads, 'head')}, "
+            f"feed-forward {config.intermediate_size}, "
+            f"{counted(config.max_position_embeddings, 'position')}, {config.hidden_act}"
         ),
         "Report": "\n".join(report.sentences()),
         "Missing": _shapes(report.missing),

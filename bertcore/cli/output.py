@@ -42,6 +42,15 @@ def plain(text: str) -> Text:
     )
 
 
+def counted(number: int, one: str) -> str:
+    """Return a number with what it counts, of which the plural ends in s.
+
+    >>> counted(1, "pair"), counted(1024, "pair")
+    ('1 pair', '1,024 pairs')
+    """
+    return f"{number:,} {one}{'' if number == 1 else 's'}"
+
+
 def print_table(table: Table) -> None:
     """Print a table as wide as the terminal; what its encoding lacks is written as escapes."""
     from rich.console import Console

@@ -121,6 +121,7 @@ def test_folders_in_use_and_runs_that_are_not_there(texts: Path, tmp_path: Path)
     for missing in (used, tmp_path / "nowhere"):
         sentence = refusal("pretrain", "--out", missing, "--resume")
         assert "is no training run that can be resumed" in sentence
+        assert "Errno" not in sentence
     assert [path.name for path in tmp_path.iterdir()] == ["used"]
     bare = ["pretrain", "--out", tmp_path / "x", "--steps", "3"]
     assert "--corpus and --valid are missing" in refusal(*bare)
@@ -282,6 +283,9 @@ def test_evaluate_of_a_text_without_pairs(texts: Path, tmp_path: Path) -> None:
     found = json.loads(result.stdout)
     assert (found["objective"], found["num_rows"]) == ("mlm", 1)
     assert "num_pairs" not in found
+    assert "1 row of packed text, 1 hidden token " in succeed(
+        *[w for w in line if w != "--json"], lone
+    )
     assert "two sentences" in refusal(*line, lone, "--objective", "mlm+nsp")
     result = invoke(*line, one)
     assert "single document" in result.stderr
