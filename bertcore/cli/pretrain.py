@@ -274,16 +274,22 @@ def _refuse_without_effect(
         )
     else:
         refuse_options(context, {"compile"}, "a run with --direction-penalty is not compiled")
-    if settings.get("objective") != "rtd":
+    objective = settings.get("objective")
+    if objective == "causal":
+        reason = "the objective 'causal' hides no tokens and draws nothing for a row"
+        refuse_options(context, {"masked_lm_prob", "mask_shares", "dupe_factor"}, reason)
+    if objective != "rtd":
         of_generator = {"generator_size", "embedding_sharing"}
         refuse_options(context, of_generator, "it is for a run with --objective rtd")
     if sources.teacher is None:
         refuse_options(context, {"student_layers", *_LOSSES}, "it is for a run with --teacher")
     else:
         if (sources.student_layers is None) == (sources.from_checkpoint is None):
+            given = "neither of --student-layers and --from-checkpoint was"
+            if sources.student_layers is not None:
+                given = "both of --student-layers and --from-checkpoint were"
             raise ValueError(
-                f"{'neither' if sources.student_layers is None else 'both'} of --student-layers "
-                "and --from-checkpoint was given with --teacher. The student begins with layers of "
+                f"{given} given with --teacher. The student begins with layers of "
                 "the teacher (--student-layers 2), or with a checkpoint of its own "
                 "(--from-checkpoint FOLDER)."
             )
@@ -311,7 +317,7 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
     from bertcore.pretraining.objectives import check_has_teacher, objective_named
     from bertcore.pretraining.start.starting_weights import check_start
     from bertcore.shapes import shape_of
-    from bertcore.tokenizer import Tokenizer
+    from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer
 
     debias = DebiasConfig(**chosen(DebiasConfig, settings))
     data_values = {**recipe.data, **chosen(DataConfig, settings)}
@@ -355,8 +361,9 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
         data_values.setdefault("objective", "mlm")
     data_config = DataConfig.for_length(**data_values)
     check_settings(shape, train_config, data_config)
-    if tokenizer is not None:
-        objective.check_tokenizer(tokenizer, data_config)
+    # One that is learned will have the objective's own tokens, as one of no words has.
+    known = tokenizer or objective.tokenizer(Tokenizer(SPECIAL_TOKENS))
+    objective.check_tokenizer(known, data_config)
     if start_from is not None:
         check_start(start_from)
     return Plan(
@@ -378,15 +385,24 @@ def _learn_tokenizer(texts: Texts, data: DataConfig, on_stage: OnStage) -> Token
     from bertcore.pretraining.objectives import objective_named
 
     objective = objective_named(data.objective)
-    tokenizer = train_tokenizer(
-        texts.corpus,
-        vocab_size=texts.vocab_size - objective.num_added_tokens,
-        do_lower_case=texts.uncased,
-        strip_accents=texts.strip_accents,
-        tokenize_chinese_chars=texts.tokenize_chinese_chars,
-        alphabet=texts.alphabet,
-        on_stage=on_stage,
-    )
+    added = objective.num_added_tokens
+    try:
+        tokenizer = train_tokenizer(
+            texts.corpus,
+            vocab_size=texts.vocab_size - added,
+            do_lower_case=texts.uncased,
+            strip_accents=texts.strip_accents,
+            tokenize_chinese_chars=texts.tokenize_chinese_chars,
+            alphabet=texts.alphabet,
+            on_stage=on_stage,
+        )
+    except ValueError as error:
+        if not added:
+            raise
+        raise ValueError(
+            f"{error} The objective {objective.name!r} takes {added} pieces of --vocab-size "
+            f"{texts.vocab_size} for tokens of its own; these numbers are of the rest."
+        ) from error
     return objective.tokenizer(tokenizer)
 
 

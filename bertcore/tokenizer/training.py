@@ -150,10 +150,11 @@ def _train(
             break
         num_characters += further
     if missing:
+        has_more = num_wanted is not None and num_wanted < len(characters)
+        more = f", or for more than {num_wanted} characters (--alphabet)" if has_more else ""
         raise ValueError(
             f"the corpus gave only {len(vocab)} WordPieces, but vocab_size is {vocab_size}. "
-            f"Ask for {len(vocab)} or fewer, add text, or lower min_frequency "
-            f"(now {min_frequency})."
+            f"Ask for {len(vocab)} or fewer{more}, or add text."
         )
     return vocab
 

@@ -54,8 +54,11 @@ def check_sentinels(tokenizer: Tokenizer, max_seq_length: int, share: float) -> 
     """
     needed, there = t5_num_spans(max_seq_length - 2, share=share), len(sentinel_ids(tokenizer))
     if there < needed:
+        others = ""
+        if there < NUM_SENTINELS:
+            others = f", or use a tokenizer with none, to which {NUM_SENTINELS} are added"
         raise ValueError(
-            f"the vocabulary has {there} sentinels ({sentinel(0)}, {sentinel(1)}, ...), and a row "
-            f"of {max_seq_length} tokens needs {needed}. Use a tokenizer with more of them or with "
-            "none, to which they are added, or lower max_seq_length."
+            f"the vocabulary has {there} sentinel{'' if there == 1 else 's'} ({sentinel(0)}, ...), "
+            f"and a row of {max_seq_length} tokens of which {share:g} are removed needs {needed}. "
+            f"Lower --max-seq-length or --masked-lm-prob{others}."
         )

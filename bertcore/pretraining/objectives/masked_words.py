@@ -158,6 +158,7 @@ def check_pairs(shape: BertConfig, config: DataConfig) -> None:
             )
     if shape.type_vocab_size < 2:
         raise ValueError(
-            f"type_vocab_size is {shape.type_vocab_size}, but a pair has two segments. Make it 2, "
-            'or train masked words alone (objective "mlm").'
+            f"a pair has two segments, and this {shape.family.name} has {shape.type_vocab_size} "
+            "(type_vocab_size). Choose a network with two, such as bert or albert, or train masked "
+            'words alone (objective "mlm").'
         )

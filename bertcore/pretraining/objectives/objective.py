@@ -14,12 +14,13 @@ from bertcore.checkpoints import save
 from bertcore.config import BertConfig
 from bertcore.configs import DataConfig, TrainConfig
 from bertcore.configs.data import MASK_SHARES, MASKED_LM_PROB
+from bertcore.families import FAMILIES
 from bertcore.network import Network
 from bertcore.pretraining.data.batches import Totals, fixed_rows
 from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.data.instances import Instances
 from bertcore.pretraining.data.packed_rows import PackedRows
-from bertcore.pretraining.start.starting_weights import starting_network
+from bertcore.pretraining.start.starting_weights import in_words, starting_network
 from bertcore.tokenizer import Tokenizer
 from bertcore.training.run_checkpoints import bert_weights
 
@@ -95,17 +96,20 @@ class Objective(ABC):
                 f"the objective {self.name!r} needs attention in both directions, but the "
                 'checkpoint is causal (is_decoder in its config.json). Use the objective "causal".'
             )
-        absent = sorted(self.heads - shape.family.heads.keys())
+        absent = self.heads - shape.family.heads.keys()
         if absent:
+            having = [name for name, one in FAMILIES.items() if self.heads <= one.heads.keys()]
             raise ValueError(
-                f"the objective {self.name!r} needs a head that {shape.family.name} does not have "
-                f"({', '.join(absent)}). Choose another family or objective."
+                f"the objective {self.name!r} needs a {' and a '.join(in_words(absent))}, which "
+                f"{shape.family.name} does not have. Choose a family that has it "
+                f"({', '.join(having)}), or another objective."
             )
-        is_usual = config.mask_shares == MASK_SHARES and config.masked_lm_prob == MASKED_LM_PROB
-        if not self.has_shares and not is_usual:
+        usual = {"masked_lm_prob": MASKED_LM_PROB, "mask_shares": MASK_SHARES}
+        given = [name for name, value in usual.items() if getattr(config, name) != value]
+        if given and not self.has_shares:
             raise ValueError(
-                f"masked_lm_prob and mask_shares would have no effect: the objective {self.name!r} "
-                "does not hide tokens by them. Leave them out."
+                f"{' and '.join(given)} would have no effect: the objective {self.name!r} does not "
+                "hide tokens. Leave it out."
             )
 
     def check_goes_on(self) -> None:

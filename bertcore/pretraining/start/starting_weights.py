@@ -66,17 +66,19 @@ def starting_network(
         assert start_from is not None  # the loop's settings are checked together
         network.load_state_dict(start_from.state_dict(), strict=False)
         ours, theirs = network_heads(network), network_heads(start_from)
-        if lacking := _in_words(ours - theirs):
+        if lacking := in_words(ours - theirs):
             on_notice(f"the checkpoint has no {' and no '.join(lacking)}: noise is their start.")
-        if unused := _in_words(theirs - ours):
+        if unused := in_words(theirs - ours):
             on_notice(
-                f"the checkpoint's {' and '.join(unused)} are left out: the objective does not "
-                "train them."
+                f"the checkpoint's {' and '.join(unused)} {'is' if len(unused) == 1 else 'are'} "
+                "left out: the objective does not train "
+                f"{'it' if len(unused) == 1 else 'them'}."
             )
     return network
 
 
-def _in_words(heads: frozenset[str]) -> list[str]:
+def in_words(heads: frozenset[str]) -> list[str]:
+    """Return what heads are called: "masked-word head"."""
     return [words for name, words in _HEADS.items() if name in heads]
 
 

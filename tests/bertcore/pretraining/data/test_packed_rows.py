@@ -279,6 +279,12 @@ def test_heads_that_are_not_trained_are_left_out_and_told() -> None:
         "the checkpoint's pooler and next-sentence head are left out: the objective does not "
         "train them."
     ]
+    one = tiny_network(heads=frozenset({"pooler", "mlm"}))
+    starting_network(
+        tiny_config(), config, small_corpus(), one, heads=frozenset({"mlm"}),
+        on_notice=notices.append,
+    )  # fmt: skip
+    assert "the checkpoint's pooler is left out: the objective does not train it." in notices
 
 
 def test_settings_that_pairs_alone_forbid() -> None:

@@ -186,6 +186,11 @@ def test_what_does_not_fit_is_refused_in_a_sentence(texts: Path, tmp_path: Path)
     with_sentinels(tiny_tokenizer(), 2).save(few)
     for objective, wrong, words in (
         ("denoise-t5", ["--tokenizer", few, "--max-seq-length", "60"], ("has 2 sentinels", "3")),
+        (
+            "denoise-t5",
+            ["--max-seq-length", "512", "--masked-lm-prob", "0.7"],
+            ("100 sentinels", "119", "--masked-lm-prob"),
+        ),
         ("denoise-t5", ["--mask-shares", "100/0/0"], ("mask_shares",)),
         ("denoise-bart", ["--mask-shares", "100/0/0"], ("mask_shares",)),
         ("mass", ["--family", "roberta"], ("RoBERTa", "--family")),
@@ -197,3 +202,9 @@ def test_what_does_not_fit_is_refused_in_a_sentence(texts: Path, tmp_path: Path)
     inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt", "--steps", "2"]
     more = ["--out", tmp_path / "run", "--from-checkpoint", "default", "--objective", "mass"]
     assert "begins from noise" in refusal("pretrain", *inputs, *more)
+    # Of a vocabulary that is to be learned, its own tokens are taken off.
+    for size, words in (("100", ("100 pieces of --vocab-size 100",)), ("120", ("120", "take 50"))):
+        line = words_of(texts, tmp_path / "run", "--steps", "2", "--objective", "denoise-t5")
+        at = line.index("--tokenizer")
+        sentence = refusal(*line[:at], *line[at + 2 :], "--vocab-size", size)
+        assert all(word in sentence for word in words), sentence
