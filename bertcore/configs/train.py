@@ -50,8 +50,8 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         if (self.steps is None) == (self.minutes is None):
-            which = "neither" if self.steps is None else "both"
-            raise ValueError(f"the length of the run is steps or minutes, but {which} was given.")
+            which = "neither was" if self.steps is None else "both were"
+            raise ValueError(f"the length of the run is steps or minutes, but {which} given.")
         if self.minutes is not None and not 0 < self.minutes < math.inf:
             raise ValueError(f"minutes is {self.minutes}; expected above 0 (and finite).")
         for name in _COUNTS:

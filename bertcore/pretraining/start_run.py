@@ -268,6 +268,12 @@ def resume_run(folder: Path) -> Pretraining:
         RuntimeError: If its packed corpus, its tokenizer or all its checkpoints are damaged.
     """
     run = _run_folder(folder)
+    if not run.config_file.exists():
+        raise ValueError(
+            f"{str(run.path)!r} is no training run that can be resumed: "
+            f"{'it has no config.json' if run.path.exists() else 'it does not exist'}. Name the "
+            "folder of a run, or start one without --resume."
+        )
     settings = run.read_config()
     try:
         shape = shape_from_hf(settings["model"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -79,13 +80,27 @@ def _documents(path: Path, raw: BinaryIO) -> Iterator[list[str]]:
                 yield paragraphs
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"corpus file {str(path)!r} is not UTF-8: some lines after line {num_lines} there is "
-            f"a byte 0x{error.object[error.start]:02X}. Convert it to UTF-8 first."
+            f"corpus file {str(path)!r} is not UTF-8: line {_first_wrong_line(path):,} has a byte "
+            f"0x{error.object[error.start]:02X} out of place. Convert it to UTF-8 first."
         ) from error
     except packed_files.NOT_WHOLE as error:
         raise ValueError(
             f"corpus file {str(path)!r} is not a whole archive ({error}). Copy it again."
         ) from error
+
+
+def _first_wrong_line(path: Path) -> int:
+    """Return the number of the first line that is not UTF-8, from 1; text is decoded in blocks."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    number = 1
+    with packed_files.open_bytes(path) as file:
+        while block := file.readline(LONGEST_LINE):
+            try:
+                decoder.decode(block)
+            except UnicodeDecodeError:
+                break
+            number += block.endswith(b"\n")
+    return number
 
 
 def read_sentences(

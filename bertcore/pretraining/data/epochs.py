@@ -120,7 +120,8 @@ class Batches:
         instances = self._cut(place.round, chosen)
         if len(instances) < self.config.batch_size:
             raise ValueError(
-                f"the corpus gives {len(instances)} training instances, fewer than one batch of "
+                f"the corpus gives {len(instances)} training "
+                f"instance{'' if len(instances) == 1 else 's'}, fewer than one batch of "
                 f"{self.config.batch_size}. Give more text or a smaller batch_size."
             )
         rng = np.random.default_rng([self.seed, place.round, 2, place.window])

@@ -26,7 +26,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
-        (["--steps", "3", "--minutes", "1"], "both was given"),
+        (["--steps", "3", "--minutes", "1"], "both were given"),
         ([], "neither was given"),
         (["--steps", "0"], "steps is 0"),
         (["--minutes", "0"], "minutes is 0.0"),
@@ -57,7 +57,16 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
         (
             ["--steps", "3", "--objective", "causal", "--masked-lm-prob", "0.2"],
-            "masked_lm_prob and mask_shares would have no effect",
+            "--masked-lm-prob would have no effect: the objective 'causal'",
+        ),
+        (["--steps", "3", "--objective", "causal", "--dupe-factor", "2"], "--dupe-factor would"),
+        (
+            ["--steps", "3", "--objective", "unilm", "--family", "distilbert"],
+            "this DistilBERT has 0",
+        ),
+        (
+            ["--steps", "3", "--objective", "rtd", "--family", "albert"],
+            "a replaced-token head, which ALBERT does not have. Choose a family that has it (elec",
         ),
         (
             ["--steps", "3", "--objective", "unilm", "--masked-lm-prob", "1"],
@@ -112,7 +121,7 @@ def test_wrong_files_are_one_sentence_and_write_nothing(
     cases: list[tuple[bytes, str, str]] = [
         (b"", ".txt", "has no text"),
         (b" \n\n\t\n", ".txt", "has no text"),
-        (good + b"\xff\xfe caf\xe9\n", ".txt", "is not UTF-8"),
+        (b"a cat.\n\ncaf\xe9.\n", ".txt", "is not UTF-8: line 3 has a byte 0xE9"),
         (whole[: len(whole) - 30], ".xz", "is not a whole archive"),
         (b"no archive", ".gz", "is not a whole archive"),
     ]
@@ -161,7 +170,9 @@ def test_documents_without_a_token_do_not_count(texts: Path, tmp_path: Path, rol
 def test_a_vocabulary_larger_than_the_text_supports(texts: Path, tmp_path: Path) -> None:
     words = words_of(texts, tmp_path / "run", "--steps", "2", "--vocab-size", "9999")
     at = words.index("--tokenizer")
-    assert "the corpus gave only" in refusal(*words[:at], *words[at + 2 :])
+    sentence = refusal(*words[:at], *words[at + 2 :])
+    assert "the corpus gave only" in sentence
+    assert "min_frequency" not in sentence
     assert list(tmp_path.iterdir()) == []
 
 
