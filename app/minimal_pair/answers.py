@@ -15,6 +15,7 @@ from ..shell import capabilities, frame
 from ..shell.picture import Picture
 from .compared import COMPARE_CODE, Compared
 from .figures import RUNS, token_rows
+from .likelihood import can_score, show_likelihood
 
 HOW_TOKENS = (
     "What both versions share stands once. What differs is framed, the first version above the "
@@ -100,7 +101,10 @@ def show_answers(page: frame.Page, compared: Compared) -> None:
     if pair.next_first is not None and pair.next_second is not None:
         is_next = (pair.next_first.is_next, pair.next_second.is_next)
         NEXT_SENTENCE.show(page, is_next, texts=compared.texts)
-    if not pair.shifts and capabilities.never_has(page.bert, "mlm"):
+    has_question = bool(pair.shifts) or pair.next_first is not None
+    if not has_question and can_score(page, compared):
+        show_likelihood(page, compared)
+    elif not pair.shifts and capabilities.never_has(page.bert, "mlm"):
         capabilities.tells(page, "mlm")
     elif not pair.shifts and "mlm" not in page.bert.capabilities:
         st.warning(NO_MASKED_WORDS)

@@ -33,6 +33,8 @@ class Example:
     second: str
     text_b: str = ""
     """Of both, if they are pairs."""
+    note: str = ""
+    """What to see in it, as Markdown."""
 
     def with_mask(self, marks: Marks) -> Example:
         """Return the example with the checkpoint's own mask."""
@@ -42,8 +44,13 @@ class Example:
 EXAMPLES = (
     Example(
         "Agreement",
-        "The keys to the cabinet [MASK] on the table.",
-        "The key to the cabinets [MASK] on the table.",
+        "The man near the houses [MASK] very old.",
+        "The men near the houses [MASK] very old.",
+        note=(
+            "The checkpoint *default* follows the subject here: *was* for the man, *were* for the "
+            "men, though the houses stand nearer. With *the picture of the ships* and *the "
+            "pictures of the ships* it follows the nearer noun: *were* for both."
+        ),
     ),
     Example(
         "Pronoun",
@@ -110,6 +117,10 @@ def choose_second(page: frame.Page) -> Versions:
     row.button(
         "Swap versions", icon=":material/swap_vert:", on_click=swap, args=(page, other_a, other_b)
     )
+    for example in EXAMPLES:
+        with_mask = example.with_mask(page.marks)
+        if example.note and (with_mask.first, with_mask.second) == (page.text_a, other_a):
+            st.caption(example.note)
     if not other_a.strip() and not other_b.strip():
         proposed = _example(page)
         if proposed is not None:

@@ -1,0 +1,174 @@
+"""Which of two versions is the more probable one, token by token, as the Grammar exam scores it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from bertcore import Model
+from bertcore.grammar import pseudo_log_likelihoods, reads_from_left
+from bertcore.grammar.exam import TIE, longest_sentence
+from bertcore.hidden_tokens import Row
+from bertcore.next_tokens import first_id, next_token_scores
+from bertcore.tokenizer import Encoding
+
+from ..plots.formats import exactly
+from ..shell import cache, frame
+from ..shell.cache import Texts
+from ..shell.jobs import waiting
+from ..shell.jobs.background import Progress, Work
+from ..shell.picture import Picture
+from .compared import Compared, drawn_columns, note_left_out
+from .figures import RUNS
+from .likelihood_figures import Likelihoods, likelihood_rows, likelihood_table
+
+AT_ONCE = 64
+"""Tokens of a version that is scored within the page's run; a longer one waits in line."""
+
+HIDDEN = (
+    "each token is hidden in turn, with the pieces after it in its word, and predicted from all "
+    "the others"
+)
+FROM_LEFT = "each token is predicted from those before it"
+BY_TOKEN = """
+for text in texts:
+    places = [i for i, added in enumerate(text.special_tokens_mask) if not added]
+    print(pseudo_log_likelihoods(bert, [text] * len(places), positions=[[i] for i in places]))
+"""
+LIKELIHOOD = Picture(
+    name="minimal-pair-likelihood",
+    figure=likelihood_rows,
+    table=likelihood_table,
+    how=(
+        "The log-probability of each token, nats: {scored}. Yellow is expected, dark a surprise. "
+        "A version's score is the sum, as on **Grammar exam**; one with more tokens sums more "
+        "terms. Below, the difference of aligned tokens: blue where the first version is ahead."
+    ),
+    code="""
+from bertcore.grammar import {function}
+
+second = bert.trace({texts})
+texts = [bert.tokenize(one.text_a, one.text_b) for one in (trace, second)]
+{function}(bert, texts)                # the sums, nats
+{by_token}""",
+)
+
+
+def can_score(page: frame.Page, compared: Compared) -> bool:
+    """Return whether both versions are whole texts that the checkpoint gives a probability."""
+    bert = page.bert
+    if not (reads_from_left(bert) or {"mlm", "mask"} <= bert.capabilities):
+        return False
+    return bert.tokenizer.mask_id not in {*compared.first.input_ids, *compared.second.input_ids}
+
+
+def show_likelihood(page: frame.Page, compared: Compared) -> None:
+    """Draw the verdict, and the log-probability of each token in both versions."""
+    with frame.guard():
+        first, second = (
+            _scored(page, trace.text_a, trace.text_b, f"likelihood-{run}", trace.num_tokens)
+            for run, trace in zip(RUNS, (compared.first, compared.second), strict=True)
+        )
+        if first is None or second is None:
+            return
+        both = Likelihoods(compared, first, second)
+        st.header(_verdict(both), anchor=False)
+        drawn = drawn_columns(compared.pair, np.abs(np.nan_to_num(both.differences)))
+        is_causal = reads_from_left(page.bert)
+        LIKELIHOOD.show(
+            page,
+            both,
+            drawn={"drawn": drawn, "is_dark": page.is_dark},
+            scored=FROM_LEFT if is_causal else HIDDEN,
+            function="log_likelihoods" if is_causal else "pseudo_log_likelihoods",
+            by_token="" if is_causal else BY_TOKEN,
+            texts=compared.texts,
+        )
+        note_left_out(drawn, compared.pair)
+
+
+def _verdict(both: Likelihoods) -> str:
+    """Return which version has the higher sum, and by how much."""
+    first, second = both.sums
+    if abs(first - second) <= TIE:
+        return f"Both versions are equally probable: {exactly(first, 2)} nats"
+    name = RUNS[int(second > first)]
+    ahead = exactly(abs(first - second), 2).removeprefix("+")
+    return (
+        f"The {name} version is more probable by {ahead} nats: {exactly(first, 2)} and "
+        f"{exactly(second, 2)}"
+    )
+
+
+def _scored(
+    page: frame.Page, text_a: str, text_b: str | None, name: str, num_tokens: int
+) -> NDArray[np.float64] | None:
+    """Return the scores of a version; of a long one None while its progress is drawn."""
+    read = Texts(page.bert_key, text_a, text_b)
+    if num_tokens <= AT_ONCE:
+        found: NDArray[np.float64] = cache.call(token_log_likelihoods, *read)
+        return found
+
+    def work(progress: Progress) -> NDArray[np.float64]:
+        return token_log_likelihoods(
+            page.bert,
+            text_a,
+            text_b,
+            progress=lambda fraction: progress(fraction, "Hiding each token in turn"),
+        )
+
+    result: NDArray[np.float64] | None = waiting.result(Work(("likelihood", read), work), name)
+    return result
+
+
+def token_log_likelihoods(
+    bert: Model,
+    text: str,
+    text_pair: str | None = None,
+    *,
+    progress: Callable[[float], None] | None = None,
+) -> NDArray[np.float64]:
+    """Return the log-probability of each token, nats, [T]; NaN for those that are added.
+
+    Their sum is the exam's: `pseudo_log_likelihoods` (within-word), or `log_likelihoods` of a
+    model that reads from the left.
+
+    Args:
+        progress: Called with the fraction done.
+
+    Raises:
+        ValueError: If the checkpoint gives tokens no probability, or the text is too long for a
+            model that reads from the left.
+    """
+    encoding = bert.tokenize(text, text_pair)
+    found = np.full(len(encoding), np.nan)
+    places = [i for i, added in enumerate(encoding.special_tokens_mask) if not added]
+    if reads_from_left(bert):
+        found[places] = _from_left(bert, encoding)[places]
+    else:
+        found[places] = pseudo_log_likelihoods(
+            bert,
+            [encoding] * len(places),
+            positions=[[place] for place in places],
+            progress=progress,
+        )
+    return found
+
+
+def _from_left(bert: Model, encoding: Encoding) -> NDArray[np.float64]:
+    """Return the log-probability of each token given those before it, [T]; NaN for the first if it
+    begins a text.
+    """
+    limit = longest_sentence(bert)
+    if len(encoding) > limit:
+        raise ValueError(
+            f"a version has {len(encoding)} tokens; expected at most {limit}. Shorten it."
+        )
+    ids, segments = list(encoding.input_ids), list(encoding.segment_ids)
+    has_first = bool(encoding.special_tokens_mask) and encoding.special_tokens_mask[0]
+    row = Row(ids, segments) if has_first else Row([first_id(bert), *ids], [0, *segments])
+    (scores,) = next_token_scores(bert, [row])
+    return np.concatenate([[np.nan] * has_first, scores.log_p])
