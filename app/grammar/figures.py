@@ -55,7 +55,7 @@ def accuracy_rows(result: Graded, opened: str, *, is_dark: bool) -> Figure:
             2,
             shared_yaxes=True,
             horizontal_spacing=0.03,
-            column_widths=[0.55, 0.45],
+            column_widths=[0.4, 0.6],  # the numbers of the layers need the room
         )
     _add_dots(fig, result)
     if result.by_layer is not None:
@@ -220,7 +220,7 @@ def _add_layers(
             colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
             text=100 * accuracy,
             texttemplate="%{text:.0f}" if num_states <= _MOST_NUMBERED else None,
-            textfont={"size": 11},
+            textfont={"size": 11 if num_states <= 8 else 9},
             customdata=[[theme.escape(group)] * num_states for group in groups],
             hovertemplate="%{customdata}, layer %{x}: %{z:.1%}<extra></extra>",
             showscale=False,

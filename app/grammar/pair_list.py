@@ -92,8 +92,18 @@ def show_pairs(
         width="stretch",
         height=min(420, 38 + 35 * len(shown)),
         key="grammar_pairs",
+        # The sentences last: they may be cut off in a narrow window.
+        column_order=[*names, "Minimal pair", "good sentence", "bad sentence"],
         column_config={
-            **{name: column.NumberColumn(format="%+.2f", width=130) for name in names},
+            **{
+                name: column.NumberColumn(
+                    f"{name}: good − bad",
+                    format="%+.2f",
+                    width=150,
+                    help="How much more probable the good sentence is, nats",
+                )
+                for name in names
+            },
             "Minimal pair": column.LinkColumn(display_text="open", width=90),
         },
     )

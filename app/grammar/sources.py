@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +33,9 @@ ABOUT_FILES = (
     "columns such as `sentence_good` and `sentence_bad`, as BLiMP has them. Other columns group "
     "the pairs."
 )
+NAME_THEM = "Name the columns of the sentences `sentence_good` and `sentence_bad`."
+_OPTION = re.compile(r"Name one with --\w+\.")
+"""What the command line is told."""
 _UPLOADED = "_grammar_uploaded"
 
 
@@ -128,7 +132,8 @@ def _read(name: str, data: bytes) -> PairFile:
         try:
             file = read_pairs(path, bad_rows=bad_rows)
         except ValueError as error:
-            raise ValueError(str(error).replace(repr(str(path)), shown_name(name))) from error
+            message = str(error).replace(repr(str(path)), shown_name(name))
+            raise ValueError(_OPTION.sub(NAME_THEM, message)) from error
     left_out = (bad_rows.sentence() or "").replace(repr(str(path)), shown_name(name))
     notes = tuple(note for note in (*file.notes, left_out) if note)
     step = -(-len(file.pairs) // MOST_PAIRS)

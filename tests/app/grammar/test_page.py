@@ -102,6 +102,8 @@ def test_a_group_is_opened_and_its_pairs_lead_to_minimal_pair(
     table = app.dataframe[0].value
     margins = table.iloc[:, 2].to_numpy()
     np.testing.assert_allclose(margins, sorted(score.margin() for score in chosen), atol=1e-4)
+    (shown,) = app.dataframe
+    assert list(shown.proto.column_order)[1:] == ["Minimal pair", "good sentence", "bad sentence"]
     for _, row in table.iterrows():
         link = urlsplit(row["Minimal pair"])
         assert link.path == "minimal-pair"
@@ -174,6 +176,8 @@ def test_an_uploaded_file_is_scored(page: AppTest, bert: Bert) -> None:
     [
         (b"", "x.tsv", "is empty"),
         (b"a\tb\n1\t2\n", "x.tsv", "no column of good sentences"),
+        (b"a\tb\n1\t2\n", "x.tsv", "sentence_good` and `sentence_bad"),
+        (b"good\tb\n1\t2\n", "x.tsv", "sentence_good` and `sentence_bad"),
         (b"good\tbad\nalone\t\n", "x.tsv", "has no minimal pair"),
         (b"\xff\xfe\x00\xd8", "x.csv", "x.csv"),
         (b"\xfd7zXZ\0not whole", "x.csv.xz", "not a whole archive"),
@@ -189,6 +193,7 @@ def test_files_that_cannot_be_used_are_one_sentence(
     (error,) = app.error
     assert sentence in error.value.replace("\\", "")
     assert "/tmp" not in error.value
+    assert "--" not in error.value.replace("\\", "")
 
 
 def test_an_archive_that_unpacks_without_end_is_refused(
