@@ -16,7 +16,8 @@ def show_contrasts(literature: Literature) -> None:
         for one in literature.contrasts
     ]
     head = ("Aspect", "Transformer (2017)", "ELMo (2018)", "GPT (2018)", "BERT (2018)", "Source")
-    st.markdown(markdown_table(head, rows))
+    with st.container(key="contrasts"):  # its columns need more room than a narrow window has
+        st.markdown(markdown_table(head, rows))
 
 
 def links(sources: Iterable[Source]) -> str:
