@@ -21,7 +21,7 @@ POSITIONS = Picture(
         "Each cell is the cosine of two of the first {num} rows. Left: learned, as in BERT and "
         "GPT. Right: sin and cos of falling frequency, as in the Transformer, where it depends on "
         "the distance alone. Below: the mean at each distance. Each row is compared with the "
-        "formula's row of the same place too: the mean of these cosines is **{mean:.2f}**."
+        "formula's row of the same place too: the mean of these {num} cosines is **{mean:.2f}**."
     ),
     code="""
 from bertcore.analysis.space.position_table import position_tables

@@ -17,6 +17,7 @@ def test_a_position_table_is_as_near_to_sinusoids_as_stated(name: str) -> None:
     table = load(name).module.embeddings.position_embeddings.weight.detach()
     cosine = torch.cosine_similarity(table, sinusoids(*table.shape), dim=1).mean()
     assert f"mean cosine of {cosine:.2f}" in STARTED_POSITIONS
+    assert f"{len(table)} rows" in STARTED_POSITIONS
     assert f"mean cosine of {cosine:.2f}" in CARD
 
 
