@@ -215,8 +215,9 @@ def pretrain(
     texts, sources = Texts(**chosen(Texts, settings)), Sources(**chosen(Sources, settings))
     chosen_recipe = recipe_named(recipe)
     _refuse_without_effect(context, texts, sources, settings, chosen_recipe)
-    needed = {"--corpus": texts.corpus, "--valid": texts.valid}
-    if missing := [option for option, given in needed.items() if not given]:
+    if not texts.corpus or texts.valid is None:
+        needed = {"--corpus": texts.corpus, "--valid": texts.valid}
+        missing = [option for option, given in needed.items() if not given]
         raise ValueError(
             f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing. A run takes "
             "--corpus FILE to train on and --valid FILE to score on, or goes on with --resume."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
-from numbers import Integral
 from typing import NamedTuple
 
 import torch
@@ -149,7 +149,11 @@ def check_hiding(seed: int, masked_lm_prob: float) -> None:
     Raises:
         ValueError: If one is.
     """
-    if not isinstance(seed, Integral) or not 0 <= seed < 2**63:
+    try:
+        number = operator.index(seed)
+    except TypeError:  # 1.5
+        number = -1
+    if not 0 <= number < 2**63:
         raise ValueError(
             f"seed is {seed}; expected a whole number from 0 up to below 2 to the 63rd."
         )

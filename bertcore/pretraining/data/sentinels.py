@@ -59,6 +59,6 @@ def check_sentinels(tokenizer: Tokenizer, max_seq_length: int, share: float) -> 
             others = f", or use a tokenizer with none, to which {NUM_SENTINELS} are added"
         raise ValueError(
             f"the vocabulary has {there} sentinel{'' if there == 1 else 's'} ({sentinel(0)}, ...), "
-            f"and a row of {max_seq_length} tokens of which {share:g} are removed needs {needed}. "
-            f"Lower --max-seq-length or --masked-lm-prob{others}."
+            f"and a row of {max_seq_length} tokens needs {needed} where {share:g} of it is "
+            f"removed. Lower --max-seq-length or --masked-lm-prob{others}."
         )

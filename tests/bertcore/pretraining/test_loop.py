@@ -223,7 +223,7 @@ def test_held_out_pairs_are_the_same_for_all_seeds(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"steps": None}, "neither was given"),
-        ({"minutes": 1.0}, "both was given"),
+        ({"minutes": 1.0}, "both were given"),
         ({"steps": 0}, "steps is 0; expected at least 1"),
         ({"steps": None, "minutes": 0.0}, "minutes is 0.0; expected above 0"),
         ({"steps": None, "minutes": float("nan")}, "minutes is nan"),
@@ -246,7 +246,7 @@ def test_settings_that_do_not_fit_each_other() -> None:
     check_settings(shape, TRAIN, DATA)
     with pytest.raises(ValueError, match="max_seq_length 65 is longer than the 64 position"):
         check_settings(shape, TRAIN, replace(DATA, max_seq_length=65))
-    with pytest.raises(ValueError, match="type_vocab_size is 1"):
+    with pytest.raises(ValueError, match=r"this BERT has 1 \(type_vocab_size\)"):
         check_settings(replace(shape, type_vocab_size=1), TRAIN, DATA)
     with pytest.raises(ValueError, match="device"):
         check_settings(shape, replace(TRAIN, device="abacus"), DATA)

@@ -176,7 +176,7 @@ def test_what_a_round_is_made_of() -> None:
 
 
 def test_too_little_text_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"gives 1 training instances, fewer than one batch of 8"):
+    with pytest.raises(ValueError, match=r"gives 1 training instance, fewer than one batch of 8"):
         Batches(small_corpus(1), TOKENIZER, DataConfig(batch_size=8), seed=0)
 
 
