@@ -838,6 +838,9 @@ ${this.parts.join("\n")}
   var TITLES = 20;
   var LABELS = 26;
   var WORD = 15;
+  var ABSENT_LINE = 14;
+  var MOST_ABSENT = 7;
+  var LETTER = 5.7;
   var FEWEST_ROW = 3.6;
   var LARGEST_ROW = 22;
   var ROOMY = 62;
@@ -889,7 +892,7 @@ ${this.parts.join("\n")}
     const top = TITLES + tall + LABELS;
     const rowHeight = Math.max(FEWEST_ROW, Math.min(LARGEST_ROW, (height - top - 4) / header.tokens.length));
     const bottom = top + rowHeight * header.tokens.length;
-    const boxes = answersOf(header, top, rowHeight, Math.max(bottom, height));
+    const boxes = answersOf(header, answers.width, top, rowHeight, Math.max(bottom, height));
     const last = boxes.at(-1);
     return {
       width,
@@ -905,19 +908,37 @@ ${this.parts.join("\n")}
       hasHalves
     };
   }
-  function answersOf(header, top, rowHeight, bottom) {
-    const { predictions } = header;
-    const room = bottom - top - 44;
+  function absentHeight(why, width) {
+    const lines = wrapped(why, (text) => LETTER * text.length, width - 8).length;
+    return 10 + ABSENT_LINE * Math.max(1, Math.min(MOST_ABSENT, lines));
+  }
+  function linesOf({ height }) {
+    return Math.max(1, Math.floor((height - 10) / ABSENT_LINE));
+  }
+  function wrapped(text, widthOf, room) {
+    const lines = [];
+    for (const word of text.split(" ")) {
+      const line = lines.length ? `${lines[lines.length - 1]} ${word}` : "";
+      if (line && widthOf(line) <= room) lines[lines.length - 1] = line;
+      else lines.push(word);
+    }
+    return lines;
+  }
+  function answersOf(header, width, top, rowHeight, bottom) {
+    const { predictions, absent } = header;
+    const pairHeight = absent.pair === void 0 ? 40 : absentHeight(absent.pair, width);
+    const room = bottom - top - pairHeight - 4;
     const words = predictions[0]?.words.length ?? 0;
     const numWords = Math.max(1, Math.min(words, Math.floor(room / Math.max(1, predictions.length) / WORD) - 2));
     const shown = predictions.slice(0, Math.max(1, Math.floor(room / ((numWords + 1.6) * WORD))));
-    const boxes = [{ kind: "pair", index: 0, y: top, height: 40, row: 0, numWords: 0 }];
+    const boxes = [{ kind: "pair", index: 0, y: top, height: pairHeight, row: 0, numWords: 0 }];
     if (!predictions.length) {
-      boxes.push({ kind: "words", index: 0, y: top + 54, height: 40, row: 0, numWords: 0 });
+      const why = absent.words ?? "";
+      boxes.push({ kind: "words", index: 0, y: top + pairHeight + 14, height: absentHeight(why, width), row: 0, numWords: 0 });
       return boxes;
     }
     const height = (numWords + 1.6) * WORD;
-    let free = top + 48;
+    let free = top + pairHeight + 8;
     shown.forEach(({ row }, index) => {
       const wanted = top + (row + 0.5) * rowHeight - WORD * 0.8;
       const most = bottom - (shown.length - index) * height;
@@ -1127,8 +1148,9 @@ ${this.parts.join("\n")}
       const { header } = model;
       const tall = Math.max(1, rowHeight - (rowHeight >= 8 ? 3 : 0.5));
       const masks = new Set(header.predictions.flatMap(({ kind, row }) => kind === "masked" ? [row] : []));
-      context.globalAlpha = this.lit("pieces");
+      const light = (row) => row === model.followed ? 1 : this.lit("pieces");
       range(model.size).forEach((row) => {
+        context.globalAlpha = light(row);
         const text = header.text_ids[row];
         context.fillStyle = masks.has(row) ? theme.text : theme.secondary;
         context.fillRect(pieces.x, this.y(row) - tall / 2, pieces.width, tall);
@@ -1137,6 +1159,7 @@ ${this.parts.join("\n")}
       });
       for (const row of this.labelled()) {
         const isMask = masks.has(row);
+        context.globalAlpha = light(row);
         this.font(context, Math.min(13, Math.max(10, rowHeight * 0.72)), row === model.followed || isMask ? 700 : 500);
         if (isMask && rowHeight < 11) {
           context.fillStyle = theme.text;
@@ -1347,9 +1370,10 @@ ${this.parts.join("\n")}
       this.paintDashed(context, [answers.x, box.y, answers.width - 1, box.height - 4], alpha);
       context.globalAlpha = 0.7 * alpha;
       this.font(context, 10.5);
-      const name = box.kind === "pair" ? "no answer about a pair" : "no predicted word";
-      this.label(context, name, answers.x + 4, box.y + 12, answers.width - 8);
-      this.label(context, why, answers.x + 4, box.y + 27, answers.width - 8);
+      const lines = wrapped(why, (text) => context.measureText(text).width, answers.width - 8);
+      const room = linesOf(box);
+      if (lines.length > room) lines.splice(room - 1, lines.length, lines.slice(room - 1).join(" "));
+      lines.forEach((line, at) => this.label(context, line, answers.x + 4, box.y + 9 + at * ABSENT_LINE, answers.width - 8));
     }
     // The frame of a part that the checkpoint or the text lacks.
     paintDashed(context, [x, y, width, tall], alpha) {

@@ -98,7 +98,7 @@ def _absent(bert: Model, glance: Glance) -> dict[str, str]:
     if glance.pair is None:
         has_head = not {"nsp", "sop"} <= missing.keys()
         reasons["pair"] = "There is no sentence B." if has_head else missing["nsp"]
-    return reasons
+    return {kind: why[0].upper() + why[1:] for kind, why in reasons.items()}
 
 
 def draw(

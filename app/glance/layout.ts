@@ -51,6 +51,9 @@ export interface Layout {
 const TITLES = 20; // height of the titles
 const LABELS = 26; // height of the labels between the heads and the rows
 const WORD = 15; // height of a word of an answer
+export const ABSENT_LINE = 14; // height of a line that says why there is no answer
+const MOST_ABSENT = 7; // such lines
+const LETTER = 5.7; // width of one of its letters, rather too much
 const FEWEST_ROW = 3.6;
 const LARGEST_ROW = 22;
 const ROOMY = 62; // pixels of a layer from which on its halves are drawn apart
@@ -102,7 +105,7 @@ export function layoutOf(header: GlanceHeader, width: number, height: number): L
   const top = TITLES + tall + LABELS;
   const rowHeight = Math.max(FEWEST_ROW, Math.min(LARGEST_ROW, (height - top - 4) / header.tokens.length));
   const bottom = top + rowHeight * header.tokens.length;
-  const boxes = answersOf(header, top, rowHeight, Math.max(bottom, height));
+  const boxes = answersOf(header, answers.width, top, rowHeight, Math.max(bottom, height));
   const last = boxes.at(-1);
   return {
     width, height: Math.ceil(Math.max(bottom, last ? last.y + last.height : 0) + 4), top, rowHeight,
@@ -110,20 +113,44 @@ export function layoutOf(header: GlanceHeader, width: number, height: number): L
   };
 }
 
+// The height of the frame in which a sentence says why there is no answer.
+function absentHeight(why: string, width: number): number {
+  const lines = wrapped(why, (text) => LETTER * text.length, width - 8).length;
+  return 10 + ABSENT_LINE * Math.max(1, Math.min(MOST_ABSENT, lines));
+}
+
+// How many lines of a sentence stand in such a frame.
+export function linesOf({ height }: Pick<Answer, "height">): number {
+  return Math.max(1, Math.floor((height - 10) / ABSENT_LINE));
+}
+
+// A sentence in lines that are no wider than there is room; a word that is wider has one alone.
+export function wrapped(text: string, widthOf: (text: string) => number, room: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const line = lines.length ? `${lines[lines.length - 1]} ${word}` : "";
+    if (line && widthOf(line) <= room) lines[lines.length - 1] = line;
+    else lines.push(word);
+  }
+  return lines;
+}
+
 // The boxes of the answers, from the top, each as near to its row as the others allow.
-function answersOf(header: GlanceHeader, top: number, rowHeight: number, bottom: number): Answer[] {
-  const { predictions } = header;
-  const room = bottom - top - 44;
+function answersOf(header: GlanceHeader, width: number, top: number, rowHeight: number, bottom: number): Answer[] {
+  const { predictions, absent } = header;
+  const pairHeight = absent.pair === undefined ? 40 : absentHeight(absent.pair, width);
+  const room = bottom - top - pairHeight - 4;
   const words = predictions[0]?.words.length ?? 0;
   const numWords = Math.max(1, Math.min(words, Math.floor(room / Math.max(1, predictions.length) / WORD) - 2));
   const shown = predictions.slice(0, Math.max(1, Math.floor(room / ((numWords + 1.6) * WORD))));
-  const boxes: Answer[] = [{ kind: "pair", index: 0, y: top, height: 40, row: 0, numWords: 0 }];
+  const boxes: Answer[] = [{ kind: "pair", index: 0, y: top, height: pairHeight, row: 0, numWords: 0 }];
   if (!predictions.length) {
-    boxes.push({ kind: "words", index: 0, y: top + 54, height: 40, row: 0, numWords: 0 });
+    const why = absent.words ?? "";
+    boxes.push({ kind: "words", index: 0, y: top + pairHeight + 14, height: absentHeight(why, width), row: 0, numWords: 0 });
     return boxes;
   }
   const height = (numWords + 1.6) * WORD;
-  let free = top + 48;
+  let free = top + pairHeight + 8;
   shown.forEach(({ row }, index) => {
     const wanted = top + (row + 0.5) * rowHeight - WORD * 0.8;
     const most = bottom - (shown.length - index) * height;

@@ -60,7 +60,7 @@ GLANCE = Picture(
         "A line runs from a token that is read to the token that reads it; the pink ones are what "
         "the framed token reads, as the mean of the layer's heads; weights near even are not "
         "drawn. The small squares above are the heads, one each: row reads column. ⊕ is *add & "
-        "norm*, FF the feed-forward network. "
+        "norm*; between two of them each token passes the feed-forward network by itself. "
         "Attention says where information is taken from, not why BERT answers as it does."
     ),
     code="""

@@ -5,7 +5,7 @@ import { context2d, element } from "../browser/elements";
 import { percent, range } from "../browser/text";
 import { FittedNames, NOT_A_NUMBER, paintMissing, type Box, type Painting, type Theme } from "../canvas/shared/canvas";
 import { paintCells } from "../canvas/saving/pictures";
-import type { Answer, Layout, LayerPlace, Part } from "./layout";
+import { ABSENT_LINE, linesOf, wrapped, type Answer, type Layout, type LayerPlace, type Part } from "./layout";
 import { isAbsent, NUM_BANDS, type GlanceModel, type Link } from "./model";
 
 const DIM = 0.2; // opacity of what a step is not about
@@ -172,8 +172,10 @@ export class GlancePainter {
     const { header } = model;
     const tall = Math.max(1, rowHeight - (rowHeight >= 8 ? 3 : 0.5));
     const masks = new Set(header.predictions.flatMap(({ kind, row }) => (kind === "masked" ? [row] : [])));
-    context.globalAlpha = this.lit("pieces");
+    // The framed token is named in every step.
+    const light = (row: number) => (row === model.followed ? 1 : this.lit("pieces"));
     range(model.size).forEach((row) => {
+      context.globalAlpha = light(row);
       const text = header.text_ids[row];
       context.fillStyle = masks.has(row) ? theme.text : theme.secondary;
       context.fillRect(pieces.x, this.y(row) - tall / 2, pieces.width, tall);
@@ -183,6 +185,7 @@ export class GlancePainter {
     // The names last: where rows are lower than letters they reach into the next ones.
     for (const row of this.labelled()) {
       const isMask = masks.has(row);
+      context.globalAlpha = light(row);
       this.font(context, Math.min(13, Math.max(10, rowHeight * 0.72)), row === model.followed || isMask ? 700 : 500);
       if (isMask && rowHeight < 11) {
         context.fillStyle = theme.text;
@@ -410,9 +413,10 @@ export class GlancePainter {
     this.paintDashed(context, [answers.x, box.y, answers.width - 1, box.height - 4], alpha);
     context.globalAlpha = 0.7 * alpha;
     this.font(context, 10.5);
-    const name = box.kind === "pair" ? "no answer about a pair" : "no predicted word";
-    this.label(context, name, answers.x + 4, box.y + 12, answers.width - 8);
-    this.label(context, why, answers.x + 4, box.y + 27, answers.width - 8);
+    const lines = wrapped(why, (text) => context.measureText(text).width, answers.width - 8);
+    const room = linesOf(box);
+    if (lines.length > room) lines.splice(room - 1, lines.length, lines.slice(room - 1).join(" ")); // which is cut to fit
+    lines.forEach((line, at) => this.label(context, line, answers.x + 4, box.y + 9 + at * ABSENT_LINE, answers.width - 8));
   }
 
   // The frame of a part that the checkpoint or the text lacks.

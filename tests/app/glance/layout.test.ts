@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { layoutOf, partAt, type Layout } from "../../../app/glance/layout";
+import { layoutOf, linesOf, partAt, wrapped, type Layout } from "../../../app/glance/layout";
 import type { Column, GlanceHeader } from "../../../app/glance/model";
 
 function headerOf(layers: number, heads: number, tokens: number, masks = 1): GlanceHeader {
@@ -45,6 +45,20 @@ test("the answers stand apart, in order and inside, however many masks there are
     layout.boxes.slice(1).forEach((box, k) => assert.ok(box.y >= layout.boxes[k].y + layout.boxes[k].height));
     const last = layout.boxes[layout.boxes.length - 1];
     assert.ok(last.y + last.height <= layout.height);
+  }
+});
+
+test("a reason is in lines that fit, and its frame has room for them", () => {
+  const letters = (text: string) => text.length;
+  assert.deepEqual(wrapped("one two three", letters, 7), ["one two", "three"]);
+  assert.deepEqual(wrapped("incomprehensible a", letters, 7), ["incomprehensible", "a"]);
+  const why = "This checkpoint has no next-sentence head, so that no answer about the pair can be drawn.";
+  for (const masks of [0, 2]) {
+    const header = { ...headerOf(6, 8, 26, masks), absent: { pair: why, words: why } };
+    const { boxes, answers } = layoutOf(header, 916, 560);
+    assert.ok(linesOf(boxes[0]) >= wrapped(why, (text) => 5.4 * text.length, answers.width - 8).length);
+    assert.ok(boxes[1].y >= boxes[0].y + boxes[0].height);
+    if (!masks) assert.equal(linesOf(boxes[1]), linesOf(boxes[0]));
   }
 });
 
