@@ -112,6 +112,9 @@ var bundle = (() => {
   function ink(weight, most) {
     return Math.min(1, Math.sqrt(weight / most));
   }
+  function sees(left, right) {
+    return `The guess sees ${left} ${left === 1 ? "token" : "tokens"} to the left and ${right} to the right.`;
+  }
 
   // app/architectures/drawing.ts
   var WIDTH = 300;
@@ -358,7 +361,7 @@ var bundle = (() => {
       }));
       const left = [...seen].filter((row) => row < panel.place).length + panel.before;
       const right = seen.size + panel.before - left + ([...seen].some((row) => row > panel.place) ? panel.after : 0);
-      return `The guess sees ${left} tokens to the left and ${right} to the right.`;
+      return sees(left, right);
     }
   };
   function svg(tag, attributes, content = "") {

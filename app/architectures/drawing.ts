@@ -5,7 +5,7 @@ import "./drawing.css";
 import type { Mounted } from "../browser/component";
 import { element } from "../browser/elements";
 import { legible, percent, shorten } from "../browser/text";
-import { cone, direction, edges, ink, reads, touched, type Drawing, type Edge, type Net, type Panel, type Spot } from "./model";
+import { cone, direction, edges, ink, reads, sees, touched, type Drawing, type Edge, type Net, type Panel, type Spot } from "./model";
 
 const WIDTH = 300;
 const LABELS = 82; // where the tokens end
@@ -240,7 +240,7 @@ class Network {
     panel.nets.forEach((net) => cone(net, this.levels, net.reader)[0].forEach((is, row) => { if (is && row !== panel.place) seen.add(row); }));
     const left = [...seen].filter((row) => row < panel.place).length + panel.before;
     const right = seen.size + panel.before - left + ([...seen].some((row) => row > panel.place) ? panel.after : 0);
-    return `The guess sees ${left} tokens to the left and ${right} to the right.`;
+    return sees(left, right);
   }
 }
 

@@ -111,3 +111,8 @@ export function direction(edge: { key: number; query: number }): "left" | "right
 export function ink(weight: number, most: number): number {
   return Math.min(1, Math.sqrt(weight / most));
 }
+
+// On how many tokens a guess can depend, in words.
+export function sees(left: number, right: number): string {
+  return `The guess sees ${left} ${left === 1 ? "token" : "tokens"} to the left and ${right} to the right.`;
+}

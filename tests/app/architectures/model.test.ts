@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cone, direction, edges, ink, reads, touched, type Net } from "../../../app/architectures/model";
+import { cone, direction, edges, ink, reads, sees, touched, type Net } from "../../../app/architectures/model";
 
 const causal: Net = { side: "left", reader: 1, weights: [
   [[1, 0, 0], [0.4, 0.6, 0], [0.2, 0.01, 0.79]],
@@ -47,4 +47,9 @@ test("ink grows with the weight and ends at 1", () => {
 test("both ends of each weight are touched", () => {
   const path: Net = { side: "both", reader: 0, weights: [[[0, 0], [0.3, 0]], [[0, 0.4], [0, 0]]] };
   assert.deepEqual(touched(path), [[true, false], [false, true], [true, false]]);
+});
+
+test("one token is no tokens", () => {
+  assert.equal(sees(1, 0), "The guess sees 1 token to the left and 0 to the right.");
+  assert.equal(sees(2, 1), "The guess sees 2 tokens to the left and 1 to the right.");
 });
