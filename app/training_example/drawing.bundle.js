@@ -68,9 +68,13 @@ var bundle = (() => {
   }
 
   // app/training_example/drawing.ts
-  var CELL = 74;
+  var CELL = 62;
   var LABELS = 132;
+  var NARROW = 640;
+  var NARROW_LABELS = 92;
   var BAR = 64;
+  var LONG = 3;
+  var LONG_BAR = 36;
   function component({ parentElement, data }) {
     let root = parentElement.querySelector(".example");
     if (!root) {
@@ -81,9 +85,11 @@ var bundle = (() => {
     let drawn = 0;
     const draw = () => {
       const width = place.clientWidth || 900;
-      const count = perLine(data.tokens.length, width - LABELS, CELL);
+      const labels = width < NARROW ? NARROW_LABELS : LABELS;
+      const count = perLine(data.tokens.length, width - labels, CELL);
       if (count === drawn) return;
       drawn = count;
+      place.style.setProperty("--labels", `${labels}px`);
       place.replaceChildren(documents(data), ...lines(data, count), pair(data));
     };
     const observer = new ResizeObserver(draw);
@@ -132,19 +138,20 @@ var bundle = (() => {
   }
   function line(data, start, end, count, isFirst) {
     const places = Array.from({ length: end - start }, (_, index) => start + index);
+    const bar = data.tokens.length >= LONG * count ? LONG_BAR : BAR;
     const guesses = new Map(data.guesses.map((guess2) => [guess2.position, guess2]));
     const rows = [
       ["2  Word pieces", "segment 0 and 1", (place) => piece(data, place, data.tokens[place])],
       ["3  Chosen", "to be predicted", (place) => fate(data, guesses.get(place))],
       ["4  BERT reads", "nobody tells it which", (place) => read(data, place, guesses.get(place))],
       ["5  Its guess", "at chosen places only", (place) => guess(guesses.get(place))],
-      ["6  What it costs", "\u2212ln p of the right piece", (place) => cost(data, guesses.get(place))]
+      ["6  What it costs", "\u2212ln p of the right piece", (place) => cost(data, guesses.get(place), bar)]
     ];
     const grid = element("div", {
       className: "line",
-      style: `grid-template-columns: ${LABELS}px repeat(${count}, minmax(0, 1fr))`
+      style: `grid-template-columns: var(--labels) repeat(${count}, minmax(0, 1fr))`
     });
-    const shown = isFirst || places.some((place) => guesses.has(place)) ? rows : rows.slice(0, 3);
+    const shown = isFirst || places.some((place) => guesses.has(place)) ? rows : rows.slice(0, 1);
     for (const [title, note, cell] of shown) {
       grid.append(isFirst ? label(title, note) : element("div", { className: "label again" }, element("b", { textContent: title.slice(0, 1) })));
       grid.append(...places.map(cell), ...Array.from({ length: count - places.length }, () => element("span")));
@@ -177,9 +184,9 @@ var bundle = (() => {
     }
     return list;
   }
-  function cost(data, found) {
+  function cost(data, found, bar) {
     if (!found) return element("span", { className: "cost" });
-    const height = Math.round(Math.max(2, BAR * barHeight(found.loss, data.guesses)));
+    const height = Math.round(Math.max(2, bar * barHeight(found.loss, data.guesses)));
     return element(
       "span",
       { className: "cost" },

@@ -8,9 +8,13 @@ import { element } from "../browser/elements";
 import { percent } from "../browser/text";
 import { barHeight, coin, kindOf, nats, perLine, type Example, type Guess } from "./model";
 
-const CELL = 74; // pixels of a token, at least
+const CELL = 62; // pixels of a token, at least
 const LABELS = 132; // pixels of the stages' names
+const NARROW = 640; // pixels of a drawing in which they have fewer
+const NARROW_LABELS = 92;
 const BAR = 64; // pixels of the largest loss
+const LONG = 3; // lines of tokens from which on the losses are drawn lower
+const LONG_BAR = 36;
 
 export default function component({ parentElement, data }: Mounted<Example>): () => void {
   let root = parentElement.querySelector<HTMLElement>(".example");
@@ -22,9 +26,11 @@ export default function component({ parentElement, data }: Mounted<Example>): ()
   let drawn = 0;
   const draw = () => {
     const width = place.clientWidth || 900;
-    const count = perLine(data.tokens.length, width - LABELS, CELL);
+    const labels = width < NARROW ? NARROW_LABELS : LABELS;
+    const count = perLine(data.tokens.length, width - labels, CELL);
     if (count === drawn) return;
     drawn = count;
+    place.style.setProperty("--labels", `${labels}px`);
     place.replaceChildren(documents(data), ...lines(data, count), pair(data));
   };
   const observer = new ResizeObserver(draw);
@@ -72,19 +78,20 @@ function lines(data: Example, count: number): HTMLElement[] {
 
 function line(data: Example, start: number, end: number, count: number, isFirst: boolean): HTMLElement {
   const places = Array.from({ length: end - start }, (_, index) => start + index);
+  const bar = data.tokens.length >= LONG * count ? LONG_BAR : BAR;
   const guesses = new Map(data.guesses.map((guess) => [guess.position, guess]));
   const rows: [string, string, (place: number) => HTMLElement][] = [
     ["2  Word pieces", "segment 0 and 1", (place) => piece(data, place, data.tokens[place])],
     ["3  Chosen", "to be predicted", (place) => fate(data, guesses.get(place))],
     ["4  BERT reads", "nobody tells it which", (place) => read(data, place, guesses.get(place))],
     ["5  Its guess", "at chosen places only", (place) => guess(guesses.get(place))],
-    ["6  What it costs", "\u2212ln p of the right piece", (place) => cost(data, guesses.get(place))],
+    ["6  What it costs", "\u2212ln p of the right piece", (place) => cost(data, guesses.get(place), bar)],
   ];
   const grid = element("div", {
-    className: "line", style: `grid-template-columns: ${LABELS}px repeat(${count}, minmax(0, 1fr))`,
+    className: "line", style: `grid-template-columns: var(--labels) repeat(${count}, minmax(0, 1fr))`,
   });
-  // Nothing is guessed where nothing is chosen; the first line names the stages all the same.
-  const shown = isFirst || places.some((place) => guesses.has(place)) ? rows : rows.slice(0, 3);
+  // Where nothing is chosen BERT reads the pieces as they are; the first line names the stages all the same.
+  const shown = isFirst || places.some((place) => guesses.has(place)) ? rows : rows.slice(0, 1);
   for (const [title, note, cell] of shown) {
     grid.append(isFirst ? label(title, note) : element("div", { className: "label again" }, element("b", { textContent: title.slice(0, 1) })));
     grid.append(...places.map(cell), ...Array.from({ length: count - places.length }, () => element("span")));
@@ -118,9 +125,9 @@ function guess(found: Guess | undefined): HTMLElement {
   return list;
 }
 
-function cost(data: Example, found: Guess | undefined): HTMLElement {
+function cost(data: Example, found: Guess | undefined, bar: number): HTMLElement {
   if (!found) return element("span", { className: "cost" });
-  const height = Math.round(Math.max(2, BAR * barHeight(found.loss, data.guesses)));
+  const height = Math.round(Math.max(2, bar * barHeight(found.loss, data.guesses)));
   return element("span", { className: "cost" },
     element("small", { textContent: nats(found.loss) }),
     element("i", { className: found.became, style: `height: ${height}px` }),
