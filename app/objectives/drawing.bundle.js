@@ -42,7 +42,7 @@ var bundle = (() => {
     if (Number.isNaN(weight)) return "NaN";
     const value = 100 * weight;
     const whole = Math.round(value);
-    if (Math.abs(value - whole) < 1e-9 && (whole % 100 || weight === whole / 100)) return `${whole}%`;
+    if (Math.abs(value - whole) < 5e-6 && (whole % 100 || weight === whole / 100)) return `${whole}%`;
     const text = value.toFixed(1);
     return text === "0.0" ? "<0.1%" : text === "100.0" ? ">99.9%" : `${text}%`;
   }
