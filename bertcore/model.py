@@ -280,9 +280,10 @@ class Model(ABC):
             masked_lm_prob: Share of the tokens that are hidden then, 0 < p < 1.
 
         Raises:
+            TypeError: If `words` is one string.
             ValueError: If there is no masked-word head, or no next-sentence head or pair though
-                `follows` is given; if words and masks do not match, or a word is not one piece; if
-                there is nothing to hide.
+                `follows` is given; if words and masks do not match, a mask was cut off, or a word
+                is not one piece of text; if there is nothing to hide, or `seed` is out of its range.
         """
         return text_loss(self, text, text_pair, words, follows, seed, masked_lm_prob)
 

@@ -213,7 +213,7 @@ def bart_infilling(
     """
     check_share(share)
     check_text(row)
-    if poisson <= 0:
+    if not 0 < poisson < np.inf:
         raise ValueError(f"the mean of the span lengths is {poisson}; expected above 0.")
     words = row.words()
     budget = int(np.ceil(share * len(words)))

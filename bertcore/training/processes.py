@@ -62,7 +62,7 @@ class Processes:
         if left or not size:
             raise ValueError(
                 f"batch_size is {batch_size}; expected a multiple of {self.num * num_parts}: "
-                f"{self.num} processes with {num_parts} accumulated parts each."
+                f"processes ({self.num}) times accumulated parts of each ({num_parts})."
             )
         first = self.rank * num_parts
         return [slice(i * size, (i + 1) * size) for i in range(first, first + num_parts)]

@@ -269,3 +269,5 @@ def test_texts_that_are_too_short_are_refused() -> None:
         mass(row_of(20), PIECES, rng, actions=(np.nan, 1.0, 0.5))
     with pytest.raises(ValueError, match="expected above 0"):
         bart_infilling(row_of(20), PIECES, rng, poisson=0)
+    with pytest.raises(ValueError, match="mean of the span lengths is nan"):
+        bart_infilling(row_of(20), PIECES, rng, poisson=float("nan"))
