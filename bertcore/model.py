@@ -283,7 +283,7 @@ class Model(ABC):
             TypeError: If `words` is one string.
             ValueError: If there is no masked-word head, or no next-sentence head or pair though
                 `follows` is given; if words and masks do not match, a mask was cut off, or a word
-                is not one piece of text; if there is nothing to hide, or `seed` is out of its range.
+                is not one piece of text; if nothing can be hidden, or `seed` is out of its range.
         """
         return text_loss(self, text, text_pair, words, follows, seed, masked_lm_prob)
 
