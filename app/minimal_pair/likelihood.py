@@ -33,7 +33,13 @@ HIDDEN = (
     "the others"
 )
 FROM_LEFT = "each token is predicted from those before it"
-BY_TOKEN = """
+LEFT_CODE = """from bertcore.grammar import log_likelihoods
+
+log_likelihoods(bert, texts)                # the sums, nats
+"""
+HIDDEN_CODE = """from bertcore.grammar import pseudo_log_likelihoods
+
+pseudo_log_likelihoods(bert, texts)         # the sums, nats
 for text in texts:
     places = [i for i, added in enumerate(text.special_tokens_mask) if not added]
     print(pseudo_log_likelihoods(bert, [text] * len(places), positions=[[i] for i in places]))
@@ -48,12 +54,9 @@ LIKELIHOOD = Picture(
         "terms. Below, the difference of aligned tokens: blue where the first version is ahead."
     ),
     code="""
-from bertcore.grammar import {function}
-
 second = bert.trace({texts})
 texts = [bert.tokenize(one.text_a, one.text_b) for one in (trace, second)]
-{function}(bert, texts)                # the sums, nats
-{by_token}""",
+{score}""",
 )
 
 
@@ -83,8 +86,7 @@ def show_likelihood(page: frame.Page, compared: Compared) -> None:
             both,
             drawn={"drawn": drawn, "is_dark": page.is_dark},
             scored=FROM_LEFT if is_causal else HIDDEN,
-            function="log_likelihoods" if is_causal else "pseudo_log_likelihoods",
-            by_token="" if is_causal else BY_TOKEN,
+            score=LEFT_CODE if is_causal else HIDDEN_CODE,
             texts=compared.texts,
         )
         note_left_out(drawn, compared.pair)
