@@ -19,11 +19,15 @@ def reason(bert: Model, what: Capability) -> str | None:
     return None if absent is None else plain(absent)
 
 
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
 def note(page: frame.Page, what: Capability) -> None:
     """Write a caption that says why the checkpoint has no `what`; nothing where it has."""
     absent = reason(page.bert, what)
     if absent is not None:
-        st.caption(absent)
+        st.caption(_sentence(absent))
 
 
 def tells(page: frame.Page, what: Capability) -> bool:
@@ -35,7 +39,7 @@ def tells_of(bert: Model, what: Capability) -> bool:
     """Like `tells`, where there is no page, such as in a component."""
     absent = reason(bert, what)
     if absent is not None:
-        st.info(absent)
+        st.info(_sentence(absent))
     return absent is not None
 
 

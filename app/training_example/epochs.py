@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from bertcore import Model
 from bertcore.analysis.words.epoch_masks import COPIES, epoch_masks
+from bertcore.objectives.replacement import ACTIONS, Actions
 
 from ..shell import cache, frame
 from ..shell.picture import Picture
 from .epochs_figures import BothMasks, epochs_figure, epochs_table
 
-USUAL = "80/10/10"
-"""Shares of [MASK], kept and random in `epoch_masks`."""
-FATES = (
-    f" Chosen places become {USUAL} here, not what is set above; which places are chosen does not "
-    "depend on it."
-)
 EPOCHS = Picture(
     name="epoch-masks",
     needs=frozenset({"mlm"}),
@@ -26,29 +21,30 @@ EPOCHS = Picture(
         "never predicted; with dynamic ones {dynamic_never}. BERT used static masks, "
         "RoBERTa dynamic ones; alone this changes little (SQuAD 2.0: 78.3 to 78.7 F1, MNLI: "
         "84.3 to 84.0; Liu et al. 2019, table 1). Drawn by the code that trains (--dupe-factor)."
-        "{fates}"
     ),
     code="""
 from bertcore.analysis.words.epoch_masks import epoch_masks
 
 text = {text!r}
-static = epoch_masks(bert, text, seed={seed}, masked_lm_prob={share}, dupe_factor={copies})
-dynamic = epoch_masks(bert, text, seed={seed}, masked_lm_prob={share}, dupe_factor=0)
+masking = dict(seed={seed}, masked_lm_prob={share}, actions={actions})
+static = epoch_masks(bert, text, dupe_factor={copies}, **masking)
+dynamic = epoch_masks(bert, text, dupe_factor=0, **masking)
 static.fates > 0, dynamic.fates > 0                # [epochs, T]
 """,
 )
 
 
-def show_epochs(page: frame.Page, text: str, *, seed: int, share: float, actions: str) -> None:
+def show_epochs(
+    page: frame.Page, text: str, *, seed: int, share: float, actions: Actions = ACTIONS
+) -> None:
     """Draw which tokens of a text are hidden in each epoch.
 
     Args:
         page: The page.
         text: The document.
-        seed, share: Of `epoch_masks`, which masks as BERT does.
-        actions: The name of the shares that the example has.
+        seed, share, actions: Of `epoch_masks`; `share` is its `masked_lm_prob`.
     """
-    both: BothMasks = cache.call(_both, page.bert_key, text, seed, share)
+    both: BothMasks = cache.call(_both, page.bert_key, text, seed, share, actions)
     EPOCHS.show(
         page,
         both,
@@ -60,13 +56,15 @@ def show_epochs(page: frame.Page, text: str, *, seed: int, share: float, actions
         num_text=both.static.num_text,
         static_never=both.static.num_never,
         dynamic_never=both.dynamic.num_never,
-        fates="" if actions == USUAL else FATES,
+        actions=actions,
     )
 
 
-def _both(bert: Model, text: str, seed: int, share: float) -> BothMasks:
+def _both(bert: Model, text: str, seed: int, share: float, actions: Actions) -> BothMasks:
     static, dynamic = (
-        epoch_masks(bert, text, seed=seed, masked_lm_prob=share, dupe_factor=copies)
+        epoch_masks(
+            bert, text, seed=seed, masked_lm_prob=share, actions=actions, dupe_factor=copies
+        )
         for copies in (COPIES, 0)
     )
     return BothMasks(static, dynamic)

@@ -179,7 +179,7 @@ def _show(page: frame.Page) -> None:
     _show_fates(page, actions)
     st.header("Masks over 20 epochs", anchor=False)
     with frame.guard():
-        show_epochs(page, text, seed=seed, share=share, actions=actions)
+        show_epochs(page, text, seed=seed, share=share, actions=ACTIONS[actions])
 
 
 def _note_unknown(page: frame.Page, text: str) -> None:

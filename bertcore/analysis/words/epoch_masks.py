@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bertcore.configs.data import MASKED_LM_PROB, DataConfig
 from bertcore.model import Model
-from bertcore.objectives.replacement import BECAME
+from bertcore.objectives.replacement import ACTIONS, BECAME, Actions
 from bertcore.pretraining.data.batches import Batch
 from bertcore.pretraining.data.corpus import pack_corpus
 from bertcore.pretraining.data.epochs import Batches
@@ -56,6 +56,7 @@ def epoch_masks(
     num_epochs: int = NUM_EPOCHS,
     seed: int = 0,
     masked_lm_prob: float = MASKED_LM_PROB,
+    actions: Actions = ACTIONS,
 ) -> EpochMasks:
     """Return what is hidden of a text in each epoch of a pretraining run on it.
 
@@ -69,6 +70,7 @@ def epoch_masks(
         num_epochs: E, at least 1.
         seed: Of the run.
         masked_lm_prob: Share of the tokens that are hidden, 0 < p < 1.
+        actions: Shares of [MASK], kept and random among them, whole percents.
 
     Raises:
         ValueError: If the vocabulary has no mask token, the text has no word, or a value is out of
@@ -86,6 +88,7 @@ def epoch_masks(
     config = DataConfig.for_length(
         min(LONGEST, bert.max_length),
         masked_lm_prob=masked_lm_prob,
+        mask_shares="/".join(f"{100 * share:.0f}" for share in actions),
         objective="mlm",
         dupe_factor=dupe_factor,
         batch_size=1,

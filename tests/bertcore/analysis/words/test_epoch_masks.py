@@ -34,6 +34,20 @@ def test_dynamic_masks_are_new_in_each_epoch(bert: Bert) -> None:
     assert found.num_never < static.num_never
 
 
+@pytest.mark.parametrize(
+    ("actions", "fates"),
+    [((1.0, 0.0, 0.0), {1}), ((0.0, 1.0, 0.0), {2}), ((0.0, 0.2, 0.8), {2, 3})],
+)
+@pytest.mark.parametrize("dupe_factor", [0, COPIES])
+def test_chosen_places_become_what_their_shares_say(
+    bert: Bert, actions: tuple[float, float, float], fates: set[int], dupe_factor: int
+) -> None:
+    usual = epoch_masks(bert, TEXT, seed=3, dupe_factor=dupe_factor)
+    found = epoch_masks(bert, TEXT, seed=3, dupe_factor=dupe_factor, actions=actions)
+    np.testing.assert_array_equal(found.fates > 0, usual.fates > 0)
+    assert set(found.fates[found.fates > 0].tolist()) == fates
+
+
 def test_the_row_is_that_of_the_text(bert: Bert) -> None:
     found = epoch_masks(bert, TEXT)
     assert found.tokens == tuple(bert.tokenize(TEXT).tokens)
