@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from bertcore import Model
-from bertcore.grammar import pseudo_log_likelihoods, reads_from_left
-from bertcore.grammar.exam import TIE, longest_sentence
-from bertcore.hidden_tokens import Row
-from bertcore.next_tokens import first_id, next_token_scores
-from bertcore.tokenizer import Encoding
+from bertcore.grammar import reads_from_left, token_log_likelihoods
+from bertcore.grammar.exam import TIE
 
 from ..plots.formats import exactly
 from ..shell import cache, frame
@@ -124,53 +118,3 @@ def _scored(
 
     result: NDArray[np.float64] | None = waiting.result(Work(("likelihood", read), work), name)
     return result
-
-
-def token_log_likelihoods(
-    bert: Model,
-    text: str,
-    text_pair: str | None = None,
-    *,
-    progress: Callable[[float], None] | None = None,
-) -> NDArray[np.float64]:
-    """Return the log-probability of each token, nats, [T]; NaN for those that are added.
-
-    Their sum is the exam's: `pseudo_log_likelihoods` (within-word), or `log_likelihoods` of a
-    model that reads from the left.
-
-    Args:
-        progress: Called with the fraction done.
-
-    Raises:
-        ValueError: If the checkpoint gives tokens no probability, or the text is too long for a
-            model that reads from the left.
-    """
-    encoding = bert.tokenize(text, text_pair)
-    found = np.full(len(encoding), np.nan)
-    places = [i for i, added in enumerate(encoding.special_tokens_mask) if not added]
-    if reads_from_left(bert):
-        found[places] = _from_left(bert, encoding)[places]
-    else:
-        found[places] = pseudo_log_likelihoods(
-            bert,
-            [encoding] * len(places),
-            positions=[[place] for place in places],
-            progress=progress,
-        )
-    return found
-
-
-def _from_left(bert: Model, encoding: Encoding) -> NDArray[np.float64]:
-    """Return the log-probability of each token given those before it, [T]; NaN for the first if it
-    begins a text.
-    """
-    limit = longest_sentence(bert)
-    if len(encoding) > limit:
-        raise ValueError(
-            f"a version has {len(encoding)} tokens; expected at most {limit}. Shorten it."
-        )
-    ids, segments = list(encoding.input_ids), list(encoding.segment_ids)
-    has_first = bool(encoding.special_tokens_mask) and encoding.special_tokens_mask[0]
-    row = Row(ids, segments) if has_first else Row([first_id(bert), *ids], [0, *segments])
-    (scores,) = next_token_scores(bert, [row])
-    return np.concatenate([[np.nan] * has_first, scores.log_p])

@@ -22,6 +22,7 @@ from bertcore.grammar.pseudo_log_likelihood import (
     pseudo_log_likelihoods,
 )
 from bertcore.grammar.score_file import ScoreFile, file_fingerprint
+from bertcore.grammar.token_log_likelihood import token_log_likelihoods
 from bertcore.grammar.word_frequency import TokenCounts
 
 __all__ = [
@@ -43,4 +44,5 @@ __all__ = [
     "read_pairs",
     "reads_from_left",
     "score_pairs",
+    "token_log_likelihoods",
 ]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bertcore.objectives import attention_masks, denoising, masked_words, pairs, replaced_tokens
 from bertcore.objectives.attention_masks import DIRECTIONS, Direction
 from bertcore.objectives.masked_words import Boundary
-from bertcore.objectives.row import IGNORED, Corrupted, Flags, Ids, Pieces, Row, check_share
+from bertcore.objectives.row import IGNORED, Corrupted, Flags, Ids, Pieces, Row
 
 Generator = Callable[[Corrupted], NDArray[np.floating]]
 """Returns logits [N, V] at the hidden places of a row, in order."""
@@ -110,9 +110,8 @@ def permutation(given: Given, rng: np.random.Generator, share: float) -> Draw:
     """XLNet's order.
 
     Raises:
-        ValueError: If the share is not between 0 and 1, or as `permute`.
+        ValueError: As `permute`.
     """
-    check_share(share)
     found = attention_masks.permute(given.row, rng, share=share)
     return Draw(
         corrupted=Corrupted(input_ids=given.row.ids, labels=found.labels, allowed=found.content),
