@@ -26,11 +26,19 @@ var bundle = (() => {
   });
   var CHECK_MS = 100;
   var AGAIN_MS = 5e3;
+  var ANSWER_MS = 5e3;
   function component({ data, setTriggerValue }) {
-    let lastRequest = -Infinity;
+    let lastRequest = -Infinity, lastMove = -Infinity;
+    const move = () => {
+      lastMove = performance.now();
+    };
     const check = () => {
       const app = document.querySelector('[data-testid="stApp"]');
-      if (app?.dataset.testScriptState === "running") return;
+      if (app?.dataset.testScriptState === "running") {
+        lastMove = -Infinity;
+        return;
+      }
+      if (performance.now() - lastMove < ANSWER_MS) return;
       if (document.querySelector('[data-testid="stSkeleton"]')) return;
       if (!document.querySelector(`.st-key-${data.sign}`)) return;
       if (performance.now() - lastRequest < AGAIN_MS) return;
@@ -38,7 +46,12 @@ var bundle = (() => {
       setTriggerValue("arrived", true);
     };
     const timer = setInterval(check, CHECK_MS);
-    return () => clearInterval(timer);
+    const moves = ["click", "popstate"];
+    for (const name of moves) addEventListener(name, move, true);
+    return () => {
+      clearInterval(timer);
+      for (const name of moves) removeEventListener(name, move, true);
+    };
   }
   return __toCommonJS(render_signal_exports);
 })();

@@ -14,12 +14,19 @@ import pytest
 from playwright.sync_api import Browser, Route, expect
 
 from tests.support.browser.running import ROOT, running_app
-from tests.support.browser.visit import TEXT_A, Visit
+from tests.support.browser.visit import TEXT_A, TITLES, Visit
 from tests.support.rigged_models import random_model
 
 pytestmark = pytest.mark.browser
 LONG = 60_000.0
 """Milliseconds, for two browsers and a server on busy cores."""
+
+_LATE_ANSWERS = """
+const listen = WebSocket.prototype.addEventListener;
+WebSocket.prototype.addEventListener = function (name, listener, ...more) {
+  const late = name === "message" ? (event) => setTimeout(() => listener(event), 700) : listener;
+  return listen.call(this, name, late, ...more);
+};"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +99,26 @@ def test_what_is_being_typed_stays_when_the_view_comes(slow_visit: Visit, slow: 
     word.press_sequentially("ver")
     expect(word).to_have_value("river")
     expect(slow_visit.box("A")).to_have_value(text)
+    slow_visit.check()
+
+
+def test_a_page_chosen_as_the_result_comes_opens(
+    slow_visit: Visit, slow: Slow, classifier: str
+) -> None:
+    """The server's answers are late, so that the result is seen before the other page comes."""
+    slow_visit.page.add_init_script(_LATE_ANSWERS)
+    open_waiting(slow_visit, "inspect", text_a="the steep bank", checkpoint=classifier)
+    slow_visit.page.evaluate(
+        """name => new MutationObserver((_, observer) => {
+          if (!document.querySelector('[class*="st-key-arrived_"]')) return;
+          observer.disconnect();
+          const links = document.querySelectorAll('[data-testid="stSidebarNavLink"]');
+          [...links].find(link => link.textContent.endsWith(name)).click();
+        }).observe(document.body, { childList: true, subtree: true })""",
+        TITLES["checkpoints"],
+    )
+    slow.finish()
+    slow_visit.arrive("checkpoints")
     slow_visit.check()
 
 
