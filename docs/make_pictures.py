@@ -26,7 +26,14 @@ if str(ROOT) not in sys.path:
 
 import numpy as np  # noqa: E402
 from PIL import Image  # noqa: E402
-from playwright.sync_api import Locator, expect, sync_playwright  # noqa: E402
+from playwright.sync_api import (  # noqa: E402
+    FilePayload,
+    FloatRect,
+    Locator,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 from sklearn.metrics import adjusted_rand_score  # noqa: E402
 
 import bertcore  # noqa: E402
@@ -351,12 +358,12 @@ def save(visit: Visit, name: str, parts: Sequence[Locator]) -> None:
         raise ValueError(f"{name}: a part of the page is not drawn.")
     left = min(box["x"] for box in boxes) - MARGIN
     top = max(0.0, min(box["y"] for box in boxes) - MARGIN)
-    clip = {
-        "x": left,
-        "y": top,
-        "width": max(box["x"] + box["width"] for box in boxes) + MARGIN - left,
-        "height": max(box["y"] + box["height"] for box in boxes) + MARGIN - top,
-    }
+    clip = FloatRect(
+        x=left,
+        y=top,
+        width=max(box["x"] + box["width"] for box in boxes) + MARGIN - left,
+        height=max(box["y"] + box["height"] for box in boxes) + MARGIN - top,
+    )
     shot = Image.open(io.BytesIO(visit.page.screenshot(clip=clip, animations="disabled")))
     FOLDER.mkdir(exist_ok=True)
     path = FOLDER / f"{name}.png"
@@ -488,8 +495,8 @@ def reviews_by_person() -> bytes:
 def inspect_groups(visit: Visit) -> None:
     """The answers by the groups of a column, and the gaps between them."""
     visit.open("inspect", checkpoint=CLASSIFIER, inspect_view="file", inspect_by=PERSON)
-    file = {"name": "dev.tsv", "mimeType": "text/tsv", "buffer": reviews_by_person()}
-    visit.page.locator(".st-key-inspect_upload input[type=file]").set_input_files(files=[file])
+    file = FilePayload(name="dev.tsv", mimeType="text/tsv", buffer=reviews_by_person())
+    visit.page.locator(".st-key-inspect_upload input[type=file]").set_input_files(file)
     visit.settle()
     visit.page.get_by_role("button", name="Run the file").click()
     visit.picture("figure_inspect-slices")
@@ -619,7 +626,7 @@ def open_browser(stack: ExitStack) -> Callable[[], Visit]:
     stack.callback(browser.close)
 
     def tab() -> Visit:
-        size = {"width": 1280, "height": 2600}
+        size = ViewportSize(width=1280, height=2600)
         context = browser.new_context(viewport=size, device_scale_factor=SCALE)
         visit = Visit(context, url)
         context.set_default_timeout(6 * TIMEOUT_MS)  # last: a picture may wait where a test fails

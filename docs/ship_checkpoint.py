@@ -23,6 +23,8 @@ from bertcore.analysis.attribution import answer, task_input
 from bertcore.bert import with_parts
 from bertcore.checkpoints.source import DEFAULT, SHIPPED
 from bertcore.finetuning.model import open_task_model
+from bertcore.finetuning.tasks.classify import LabelAnswer
+from bertcore.finetuning.tasks.tag import TagAnswer
 
 ANSWERS = Path(__file__).resolve().parents[1] / "tests" / "data" / "float32_answers"
 TEXTS = (
@@ -56,7 +58,8 @@ def answers_of(source: str | Path) -> dict[str, NDArray[np.float32]]:
             _, words = bert.mask_probabilities(bert.tokenize(*pair))
             answers[f"words {number}"] = words.numpy()[:, :2000]
             follows = bert.next_sentence(*pair)
-            answers[f"pair {number}"] = np.float32([follows.is_next, follows.not_next])
+            shares = [follows.is_next, follows.not_next]
+            answers[f"pair {number}"] = np.array(shares, dtype=np.float32)
         return answers
     if "next" in bert.capabilities:
         for number, (_, text) in enumerate(TEXTS):
@@ -66,7 +69,9 @@ def answers_of(source: str | Path) -> dict[str, NDArray[np.float32]]:
         return answers
     model = open_task_model(source, bert=bert)
     for number, (text, _) in enumerate(TEXTS):
-        answers[f"labels {number}"] = answer(model, task_input(model, text, None)).probabilities
+        given = answer(model, task_input(model, text, None))
+        assert isinstance(given, LabelAnswer | TagAnswer)
+        answers[f"labels {number}"] = given.probabilities
     return answers
 
 
@@ -86,7 +91,8 @@ def without_folders(record: dict[str, Any]) -> dict[str, Any]:
 def ship(folder: Path, name: str) -> None:
     """Write a checkpoint's files into SHIPPED[name] and its answers into ANSWERS."""
     ANSWERS.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(ANSWERS / f"{name}.npz", **answers_of(folder))
+    answers: dict[str, Any] = {**answers_of(folder)}  # savez takes its own option the same way
+    np.savez_compressed(ANSWERS / f"{name}.npz", **answers)
     target = SHIPPED[name]
     target.mkdir(exist_ok=True)
     tensors = load_file(folder / "model.safetensors")
