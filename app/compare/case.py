@@ -13,7 +13,7 @@ from bertcore.analysis.compare.checkpoints import Question, TextComparison
 from bertcore.analysis.compare.decision import Decisions, open_decisions, pretraining_decisions
 from bertcore.analysis.compare.decision_gradients import DecisionGradients
 from bertcore.analysis.compare.weight_drift import WeightDrift, weight_drift
-from bertcore.checkpoints.source import DEFAULT, SHIPPED, base_source, is_remote
+from bertcore.checkpoints.source import CAUSAL, DEFAULT, SHIPPED, base_source, is_remote
 from bertcore.untrained import untrained
 
 from ..access import checkpoints
@@ -144,10 +144,10 @@ def sides(page: frame.Page, chosen: str) -> tuple[Side, Side]:
 
 
 def in_order(current: Side, other: Side, chosen: str) -> tuple[Side, Side]:
-    """Return both in the order of the page: before fine-tuning, then after.
+    """Return both in the order of the page: before a training, then after.
 
     Args:
-        current: The sidebar's checkpoint; the first unless it was fine-tuned from the other.
+        current: The sidebar's checkpoint; the first unless its training began with the other.
         other: The one that it is compared with.
         chosen: A source, UNTRAINED or SUGGESTED.
     """
@@ -177,10 +177,12 @@ def suggested(key: cache.BertKey) -> str:
 
 
 def began_with(key: cache.BertKey) -> str | None:
-    """Return what a checkpoint was fine-tuned from, if its folder names it and it is there.
+    """Return what the training of a checkpoint began with, if that is known and there.
 
-    Of an adapter it is the base.
+    Of an adapter it is the base; of a fine-tuning, what its folder names.
     """
+    if key.source == CAUSAL:
+        return DEFAULT
     place = SHIPPED.get(key.place, Path(key.place).expanduser())
     try:
         path = (saved_checkpoints.fine_tuning_of(place) or place) / "finetune.json"

@@ -32,12 +32,12 @@ from .case import (
 from .fields import SECOND, SUGGESTED
 
 HELP = (
-    "The sidebar's checkpoint is the first of the two, unless it is compared with what it was "
-    "fine-tuned from: then the order is before, after."
+    "The sidebar's checkpoint is the first of the two, unless it is compared with the one that its "
+    "training began with: then the order is before, after."
 )
-FINE_TUNED_FROM = (
-    "{second} was fine-tuned from {first}, so {first} is the first of the two: every difference "
-    "below is what fine-tuning changed."
+BEGAN_WITH = (
+    "The training of {second} began with {first}, so {first} is the first of the two: every "
+    "difference below is what that training changed."
 )
 HOW_UNTRAINED = (
     "**untrained** has the shape and the vocabulary of {first} and random weights, so the "
@@ -107,7 +107,7 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
             "first": plain(first_side.name),
             "second": plain(second_side.name),
         }
-        st.caption(FINE_TUNED_FROM.format(**names))
+        st.caption(BEGAN_WITH.format(**names))
     _note_limits(first_side, second_side)
     return first_side, second_side
 
@@ -115,7 +115,7 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
 def _hint(key: cache.BertKey) -> str:
     """Return what the suggestion is called in the list."""
     source = suggested(key)
-    why = "what it was fine-tuned from" if source == began_with(key) else "suggested"
+    why = "what it began with" if source == began_with(key) else "suggested"
     return f"{shown_name(source)} ({why})"
 
 

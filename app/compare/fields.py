@@ -6,7 +6,7 @@ from ..shell.state import Field
 from .grid_figures import MEASURES
 
 SUGGESTED = ""
-"""Stands for what the first checkpoint was fine-tuned from, or else an untrained network."""
+"""Stands for what the first checkpoint's training began with, or else an untrained network."""
 MOST_CHANGED = "best"
 """Stands for the head that differs most."""
 ESTIMATES = {"plain": "CKA", "debiased": "Debiased CKA"}

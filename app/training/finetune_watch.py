@@ -115,7 +115,7 @@ def show_openers(run: Run, row: DeltaGenerator) -> None:
 
 
 def _open(source: str, page: str) -> None:
-    """Open a checkpoint on all pages; on Compare beside what it was fine-tuned from."""
+    """Open a checkpoint on all pages; on Compare beside what it began with."""
     sidebar.choose(source)
     if page == "compare":
         SECOND.put(SUGGESTED)

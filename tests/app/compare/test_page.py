@@ -298,6 +298,10 @@ def test_they_change_places(page: AppTest, folders: dict[str, Path]) -> None:
     assert "start has no head for this question" in said(app)
 
 
+def test_the_twin_that_ships_is_compared_with_the_default() -> None:
+    assert app_compare.suggested(cache.bert_key("causal")) == "default"
+
+
 def test_what_it_began_with_stands_first(page: AppTest, folders: dict[str, Path]) -> None:
     began = {"checkpoint": str(folders["start"])}
     (folders["classify"] / "finetune.json").write_text(json.dumps(began), encoding="utf-8")
@@ -305,10 +309,10 @@ def test_what_it_began_with_stands_first(page: AppTest, folders: dict[str, Path]
     del page.query_params["compare_with"]
     app = ok(page.run())
     assert [bars["name"] for bars in charts(app)["answers"][:2]] == ["start", "classify"]
-    assert "classify was fine-tuned from start" in said(app)
+    assert "The training of classify began with start" in said(app)
     app = ok(next(b for b in app.button if b.label == "Swap").click().run())
     assert [bars["name"] for bars in charts(app)["answers"][:2]] == ["classify", "start"]
-    assert "was fine-tuned from" not in said(app)
+    assert "began with" not in said(app)
 
 
 def test_an_adapter_is_compared_with_its_base(page: AppTest, folders: dict[str, Path]) -> None:
@@ -318,7 +322,7 @@ def test_an_adapter_is_compared_with_its_base(page: AppTest, folders: dict[str, 
     del page.query_params["compare_with"]
     app = ok(page.run())
     assert [bars["name"] for bars in charts(app)["answers"][:2]] == ["start", "adapter"]
-    assert "adapter was fine-tuned from start" in said(app)
+    assert "The training of adapter began with start" in said(app)
 
 
 def test_two_moments_of_a_run(page: AppTest, tmp_path: Path) -> None:
