@@ -178,7 +178,10 @@ def wilson_interval(num_right: ArrayLike, num_cases: ArrayLike) -> Interval:
         middle = (proportion + z * z / (2 * cases)) / (1 + z * z / cases)
         half = z / (1 + z * z / cases)
         half = half * np.sqrt(proportion * (1 - proportion) / cases + z * z / (4 * cases * cases))
-    return Interval(proportion, np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0))
+    # Exact where no case or every case is right: rounding would leave 1e-17.
+    low = np.where((cases > 0) & (right == 0), 0.0, np.maximum(middle - half, 0.0))
+    high = np.where((cases > 0) & (right == cases), 1.0, np.minimum(middle + half, 1.0))
+    return Interval(proportion, low, high)
 
 
 def difference_interval(first: Interval, second: Interval) -> Interval:

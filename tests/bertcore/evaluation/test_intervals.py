@@ -100,6 +100,12 @@ def test_wilson_agrees_with_scipy() -> None:
     assert np.isnan(np.array(wilson_interval(0, 0))).all()
 
 
+def test_wilson_ends_exactly_at_no_case_and_every_case() -> None:
+    cases = np.arange(1, 300)
+    assert (wilson_interval(0, cases).low == 0.0).all()
+    assert (wilson_interval(cases, cases).high == 1.0).all()
+
+
 def test_wilson_by_hand() -> None:
     """8 of 10: the score interval is 0.4902 to 0.9433 (Newcombe 1998 gives the method)."""
     found = wilson_interval(8, 10)
