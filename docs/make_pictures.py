@@ -328,7 +328,7 @@ def treebank_numbers(path: Path) -> str:
     texts = read_texts(lzma.decompress(data) if path.suffix == ".xz" else data, name)
     some = HeadTexts(bundled_sentences().sentences, ())
     report = report_heads(bertcore.load("default"), some, texts, num_resamples=200)
-    title = f"`{name}`, {len(texts.trees):,} sentences:"
+    title = f"{len(texts.trees):,} sentences of `{name}`:"
     return f"{title}\n\n{answers(report, (OBJECT, TO_VERB))}"
 
 
