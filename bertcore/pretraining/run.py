@@ -363,8 +363,9 @@ class Pretraining:
         fraction, progress = self.fraction, self.progress
         parts = self.phases.parts(progress.step, fraction)
         if self.phases.long_begins(progress.step):
+            short, offset = self.phases.num_short, self.network.config.position_offset
             for table in self.objective.position_tables(self.network, self.companion):
-                change_whole(table, lambda rows: extend_positions(rows, self.phases.num_short))
+                change_whole(table, lambda rows: extend_positions(rows, short, offset=offset))
         rate = self.optimizer_config.rate_at(fraction)
         set_rate(self.optimizers, rate)
         values = self.train_step(parts)

@@ -10,12 +10,12 @@ from bertcore.network.embeddings import sinusoids
 RIDGE = 0.03
 """Of the mean squared length of a sinusoid; EXPERIMENTS.md has what other values gave."""
 _FIRST = 16
-"""Positions before this are left out of the fit: the start of a text is special."""
+"""Tokens before this are left out of the fit: the start of a text is special."""
 
 
 @torch.no_grad()
-def extend_positions(table: Tensor, num_trained: int) -> int:
-    """Apply to the positions after `num_trained` what training changed in those before.
+def extend_positions(table: Tensor, num_trained: int, *, offset: int = 0) -> int:
+    """Apply to the positions after the trained ones what training changed in those before.
 
     The warm start gives each position a sinusoid, and short rows then train the first ones only, so
     the others no longer fit the network when long rows come. So the change from sinusoid to learned
@@ -24,7 +24,8 @@ def extend_positions(table: Tensor, num_trained: int) -> int:
 
     Args:
         table: Position embeddings, [P, D]; changed in place.
-        num_trained: Positions of short rows.
+        num_trained: Tokens of short rows.
+        offset: Position of the first token (RoBERTa's is not 0).
 
     Returns:
         The number of positions that were changed.
@@ -32,14 +33,15 @@ def extend_positions(table: Tensor, num_trained: int) -> int:
     Source: ours.
     """
     start = sinusoids(*table.shape).to(table)
-    learned, rest = table[_FIRST:num_trained], slice(num_trained, len(table))
+    trained = slice(offset + _FIRST, offset + num_trained)
+    learned, rest = table[trained], slice(offset + num_trained, len(table))
     if len(learned) < 2 or not len(table[rest]) or not _are_alike(table[rest], start[rest]):
         return 0
     scale = table[rest].std() / start[rest].std()
     start = start * scale
-    change = learned - start[_FIRST:num_trained]
+    change = learned - start[trained]
     mean = change.mean(0)
-    seen = start[_FIRST:num_trained]
+    seen = start[trained]
     # Solved in the space of positions (at most `num_trained`), since D may be larger.
     products = seen @ seen.T
     ridge = RIDGE * products.diagonal().mean() * torch.eye(len(seen), device=table.device)

@@ -1,8 +1,10 @@
 """Position vectors that short rows have not trained get what training made of the others."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
 
 from bertcore.network.embeddings import sinusoids
@@ -21,18 +23,20 @@ def trained(num_trained: int = 64, shape: tuple[int, int] = (128, 32)) -> torch.
     return table
 
 
-def test_equals_scikit_learn() -> None:
+@pytest.mark.parametrize("offset", [0, 3])
+def test_equals_scikit_learn(offset: int) -> None:
     from sklearn.kernel_ridge import KernelRidge
 
-    table = trained()
+    first, end = offset + 16, offset + 64
+    table = trained(num_trained=end)
     start = sinusoids(128, 32).numpy()
-    start *= float(table[64:].std()) / start[64:].std(ddof=1)
-    change = table[16:64].numpy() - start[16:64]
-    strength = RIDGE * np.square(start[16:64]).sum(1).mean()
-    model = KernelRidge(alpha=strength).fit(start[16:64], change - change.mean(0))
-    expected = start[64:] + change.mean(0) + model.predict(start[64:])
-    assert extend_positions(table, 64) == 64
-    np.testing.assert_allclose(table[64:].numpy(), expected, atol=1e-5)
+    start *= float(table[end:].std()) / start[end:].std(ddof=1)
+    change = table[first:end].numpy() - start[first:end]
+    strength = RIDGE * np.square(start[first:end]).sum(1).mean()
+    model = KernelRidge(alpha=strength).fit(start[first:end], change - change.mean(0))
+    expected = start[end:] + change.mean(0) + model.predict(start[end:])
+    assert extend_positions(table, 64, offset=offset) == 64 - offset
+    np.testing.assert_allclose(table[end:].numpy(), expected, atol=1e-5)
 
 
 def test_most_of_a_linear_change_is_found() -> None:
@@ -60,17 +64,27 @@ def test_nothing_to_fit_or_to_extend() -> None:
         assert torch.equal(table, before)
 
 
-def test_a_run_does_it_once_where_long_rows_begin(tmp_path: Path) -> None:
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_a_run_does_it_once_where_long_rows_begin(family: str, tmp_path: Path) -> None:
+    """RoBERTa's first token is not at position 0."""
+    shape = tiny_config(num_hidden_layers=1)
+    if family == "roberta":
+        shape = replace(shape, model_type="roberta", position_offset=1, type_vocab_size=1)
+
     def build(*, resume: bool = False) -> Pretraining:
         return Pretraining(
             RunFolder(tmp_path),
-            shape=tiny_config(num_hidden_layers=1),
+            shape=shape,
             tokenizer=tiny_tokenizer(),
             train=small_corpus(),
             valid=small_corpus(8, seed=5),
             train_config=TrainConfig(device="cpu", dtype="float32", evaluate_rows=8, steps=8),
             data_config=DataConfig(
-                max_seq_length=24, batch_size=8, long_ratio=0.5, long_seq_length=48
+                objective="mlm" if family == "roberta" else "mlm+nsp",
+                max_seq_length=24,
+                batch_size=8,
+                long_ratio=0.5,
+                long_seq_length=48,
             ),
             optimizer_config=OptimizerConfig(),
             resume=resume,
@@ -78,7 +92,7 @@ def test_a_run_does_it_once_where_long_rows_begin(tmp_path: Path) -> None:
 
     run = build()
     start = run.network.embeddings.position_embeddings.weight.detach().clone()
-    last = slice(48, None)  # no row of the run reads these
+    last = slice(49, None)  # no row of the run reads these
     run.run(should_stop=lambda: run.progress.step == 4)
     table = run.network.embeddings.position_embeddings.weight
     torch.testing.assert_close(table[last], start[last], atol=1e-4, rtol=0)
