@@ -231,7 +231,7 @@ def evaluate_masked_words(
     next(read_sentences([data]), None)  # before the checkpoint is opened
     model = load(subject.checkpoint, device=subject.device, dtype=options.dtype)
     bert = _with_berts_masks(model)
-    limit, length = bert.config.max_position_embeddings, subject.max_seq_length
+    limit, length = bert.config.max_length, subject.max_seq_length
     length = min(128, limit) if length is None else length
     if length > limit:
         raise ValueError(

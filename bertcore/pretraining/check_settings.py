@@ -53,10 +53,10 @@ def check_objective(shape: BertConfig, config: DataConfig, *, goes_on: bool) -> 
             fewer than two rows for pairs.
     """
     for name, phase in (("max_seq_length", config), ("long_seq_length", config.long_phase())):
-        if phase is not None and phase.max_seq_length > shape.max_position_embeddings:
+        if phase is not None and phase.max_seq_length > shape.max_length:
             raise ValueError(
-                f"{name} {phase.max_seq_length} is longer than the "
-                f"{shape.max_position_embeddings} position embeddings. Lower it."
+                f"{name} {phase.max_seq_length} is longer than the {shape.max_length} tokens that "
+                "the network has positions for. Lower it."
             )
     objective = objective_named(config.objective)
     objective.check(shape, config)

@@ -42,7 +42,7 @@ def take_probe(
     Raises:
         ValueError: If a weight is not a number.
     """
-    limit = min(network.config.max_position_embeddings, tokenizer.model_max_length)
+    limit = min(network.config.max_length, tokenizer.model_max_length)
     encodings = [tokenizer.encode(t.text_a, t.text_b, max_length=limit) for t in texts]
     masked = [_masked_position(e, t) for e, t in zip(encodings, texts, strict=True)]
     device = network.token_table.device

@@ -28,6 +28,14 @@ TEXTS = (
 )
 
 
+def test_a_text_is_cut_to_the_positions_of_tokens() -> None:
+    shape = tiny_config(model_type="roberta", position_offset=2, type_vocab_size=1)
+    network, tokenizer = tiny_network(shape), tiny_tokenizer(max_length=512)
+    text = ProbeText("dog " * 100, None, "dog", "s" * 100)
+    (found,) = take_probe(network, tokenizer, 1, [text]).sentences
+    assert len(found.tokens) == shape.max_length == 62
+
+
 @pytest.fixture
 def bert() -> Bert:
     return Bert(tiny_network(), tiny_tokenizer())

@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 from bertcore import Bert, load
 from bertcore.network import ALL_HEADS
 from bertcore.pretraining import DataConfig, Pretraining, TrainConfig, resume_run
+from bertcore.pretraining.check_settings import check_objective
 from bertcore.pretraining.start.starting_weights import check_start, starting_network
 from tests.bertcore.training.test_processes import pretrain
 from tests.support.command_line import RHYTHM, invoke, make_texts, metrics, refusal, succeed
@@ -202,7 +203,18 @@ def test_checkpoints_with_which_no_run_can_begin(texts: Path, tmp_path: Path) ->
 
 def test_rows_that_the_checkpoint_has_no_positions_for(texts: Path, tmp_path: Path) -> None:
     words = words_of(texts, tmp_path / "run", "--steps", "2", "--max-seq-length", "65")
-    assert "65 is longer than the 64 position embeddings" in refusal(*words)
+    assert "65 is longer than the 64 tokens that the network has positions for" in refusal(*words)
+
+
+def test_rows_before_the_first_token_are_no_positions() -> None:
+    shape = tiny_config(model_type="roberta", position_offset=2, type_vocab_size=1)  # 64 rows
+    check_objective(shape, DataConfig(objective="mlm", max_seq_length=62), goes_on=False)
+    for config in (
+        DataConfig(objective="mlm", max_seq_length=63),
+        DataConfig(objective="mlm", max_seq_length=32, long_ratio=0.5, long_seq_length=63),
+    ):
+        with pytest.raises(ValueError, match="63 is longer than the 62 tokens"):
+            check_objective(shape, config, goes_on=False)
 
 
 def test_a_start_without_a_checkpoint_and_the_other_way_round() -> None:
