@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from bertcore.analysis.attribution import PARTS, Attribution, ScoreTarget
+from bertcore.analysis.attribution import PARTS, Attribution, ScoreTarget, SpanTarget
 
 from ..plots.formats import exactly, signed
 from ..plots.untrusted_text import plain
@@ -40,19 +40,27 @@ STOPPED = "Stopped."
 
 _WORDS_CODE = """
 from bertcore.analysis.attribution import (
-    faithfulness, gradient_x_input, integrated_gradients, occlusion, random_faithfulness,
+    faithfulness,
+    gradient_x_input,
+    integrated_gradients,
+    occlusion,
+    random_faithfulness,
 )
 
+{methods}
+faithfulness(model, source, target, words, how={occlusion!r})
+random_faithfulness(model, source, target, how={occlusion!r})
+"""
+_BY_GRADIENTS = """\
 gradients = integrated_gradients(model, source, target, baseline={baseline!r}, steps={steps})
+gradients.delta
 words = {{
     "ig": source.merge(gradients.parts["token"]),
     "gradient": source.merge(gradient_x_input(model, source, target).parts["token"]),
     "occlusion": occlusion(model, source, target, how={occlusion!r}).importance,
-}}
-gradients.delta
-faithfulness(model, source, target, words, how={occlusion!r})
-random_faithfulness(model, source, target, how={occlusion!r})
-"""
+}}"""
+_BY_OCCLUSION = """\
+words = {{"occlusion": occlusion(model, source, target, how={occlusion!r}).importance}}"""
 _LAYERS_CODE = """
 from bertcore.analysis.attribution import faithfulness, layer_conductance
 
@@ -92,6 +100,10 @@ _LOG_ODDS = (
     "Log-odds are ln(p / (1 − p)) of the probability p of what is explained: 0 is 50%, +2 is 88%, "
     "+4 is 98%, −2 is 12%. A word with +2 moves 50% to 88%."
 )
+_SPAN_LOG_ODDS = (
+    "Log-odds are those of the answer's start, ln(p / (1 − p)), plus those of its end: 0 is 50% "
+    "each, +4 is 88% each, −4 is 12% each."
+)
 _NO_GRADIENTS = (
     "This tagger was trained on the vectors of an encoder that stayed as it was (feature-based), "
     "so gradients do not reach the words; occlusion needs none."
@@ -126,11 +138,9 @@ BY_PART = Picture(
     figure=method_rows,
     table=word_table,
     how=(
-        "All three embeddings move along the path together: tokens from the empty text, segments "
-        "from segment 0, positions from position 0 everywhere. One scale for all rows; in brackets "
-        "the sum of each, together {change} in {unit} but for the convergence delta, {delta}. So "
-        "words of segment 0 have nothing in the second row, nor \\[CLS\\] in the third. A large "
-        "third row says that the order of the words matters."
+        "All embeddings move along the path together: {begins}. One scale for all rows; in "
+        "brackets the sum of each, together {change} in {unit} but for the convergence delta, "
+        "{delta}.{rows}"
     ),
     code="""
 from bertcore.analysis.attribution import PARTS, integrated_gradients
@@ -141,6 +151,19 @@ gradients = integrated_gradients(
 {{name: source.merge(values) for name, values in gradients.parts.items()}}
 """,
 )
+_BEGINS = {
+    "token": "tokens from the empty text",
+    "segment": "segments from segment 0",
+    "position": "positions from position 0 everywhere",
+}
+"""Where the path of each of PARTS begins."""
+_ROWS = {
+    "segment": " Words of segment 0 have nothing in the row *segment*.",
+    "position": (
+        " The first token has nothing in the row *position*; large values there say that the order "
+        "of the words matters."
+    ),
+}
 BY_LAYER = Picture(
     name="inspect-layers",
     figure=conductance_map,
@@ -190,6 +213,8 @@ def show_words(page: frame.Page, query: Query) -> None:
     method = links[METHOD.value]
     rows = WordRows(inspection.source(query.texts).words, explanation.words)
     code = _code_values(query)
+    methods = _BY_GRADIENTS if "ig" in explanation.words else _BY_OCCLUSION
+    code["methods"] = methods.format(**code)
     drawn = {"method": method, "is_dark": page.is_dark, "unit": unit(query)}
     about = frame.own_tokens(_METHOD_TEXTS[method]).format(**_numbers(explanation, query))
     WORDS.show(page, rows, drawn=drawn, with_caption=False, method=about, **code)
@@ -197,7 +222,7 @@ def show_words(page: frame.Page, query: Query) -> None:
     one_of("Method", names, METHOD, default=default, with_label=True)
     WORDS.caption(method=about)
     if unit(query) == "log-odds":
-        st.caption(_LOG_ODDS)
+        st.caption(_SPAN_LOG_ODDS if isinstance(query.target, SpanTarget) else _LOG_ODDS)
     if explanation.delta is not None and explanation.baseline is not None:
         _warn_of_delta(explanation.delta, explanation.value - explanation.baseline)
     if len(links) == 1:
@@ -235,6 +260,8 @@ def show_parts(page: frame.Page, query: Query) -> None:
         page,
         WordRows(source.words, rows),
         drawn={"is_dark": page.is_dark, "own_scale": False, "names": names},
+        begins=", ".join(_BEGINS[name] for name in rows),
+        rows="".join(_ROWS.get(name, "") for name in rows),
         change=exactly(change, 3),
         delta=exactly(attribution.delta, 4),
         unit=unit(query),

@@ -54,9 +54,13 @@ class SpanView(TaskView):
         if not answer.spans:
             st.info("Sentence B holds no word that could be an answer. Write a longer text.")
             return None
-        best = answer.spans[0]
-        text = plain(shorten_middle(best.text, 120))
-        st.header(f"The model answers **{text}**, with {percent(best.probability)}", anchor=False)
+        best, text = answer.spans[0], plain(shorten_middle(answer.spans[0].text, 120))
+        p = percent(best.probability)
+        head = f"The model answers **{text}**, with {p}"
+        if answer.best is None:
+            none = percent(answer.no_answer)
+            head = f"The model says **there is no answer**, with {none} (best span: {text}, {p})"
+        st.header(head, anchor=False)
         numbers = list(range(len(answer.spans)))
         key = SPAN.key(options=numbers)
         encoding = source.encoding
@@ -74,11 +78,14 @@ class SpanView(TaskView):
         return Chosen(SpanTarget(span.start, span.end), None)
 
     def in_words(self, answer: SpanAnswers, word: int | None) -> str:
-        """Return the best answer."""
+        """Return the best answer, or that there is none."""
         if not answer.spans:
             return "no answer"
         best = answer.spans[0]
-        return f"**{plain(shorten_middle(best.text, 80))}** with {percent(best.probability)}"
+        text, p = plain(shorten_middle(best.text, 80)), percent(best.probability)
+        if answer.best is None:
+            return f"**no answer** with {percent(answer.no_answer)} (best span: {text}, {p})"
+        return f"**{text}** with {p}"
 
     def column_names(self, path: Path) -> tuple[str, ...]:
         """Return (): SQuAD's form has no columns."""

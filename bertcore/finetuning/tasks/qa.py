@@ -77,6 +77,12 @@ class SpanAnswers(TaskAnswer):
     no_answer: float
     """p(start) p(end) of [CLS], which SQuAD 2.0 takes as "no answer"."""
 
+    @property
+    def best(self) -> SpanAnswer | None:
+        """The most probable span; None where "no answer" is more probable, or there is no span."""
+        best = self.spans[0] if self.spans else None
+        return None if best is None or self.no_answer > best.probability else best
+
     def target(self, source: TaskInput, word: int = 1) -> SpanTarget:
         """Return the best answer as target."""
         if not self.spans:
@@ -86,27 +92,36 @@ class SpanAnswers(TaskAnswer):
     def goal(
         self, source: TaskInput, *, word: int | None, label: int | None, score_change: float
     ) -> Goal:
-        """Return the goal of another best answer; the words of this one are not swapped."""
+        """Return the goal of another best answer, "no answer" included.
+
+        The words of this one are not swapped.
+        """
         return _OtherSpan(self, source)
 
 
 class _OtherSpan(Goal):
     def __init__(self, first: SpanAnswers, source: TaskInput) -> None:
-        self.first = first
-        if first.spans:
-            start, end = first.spans[0].start, first.spans[0].end
+        self.first, best = first, first.best
+        if best is not None:
+            start, end = best.start, best.end
             self.fixed = frozenset(
                 i for i, word in enumerate(source.words) if word.start <= end and word.end > start
             )
 
     def is_reached(self, answer: SpanAnswers) -> bool:
-        return [span.text for span in answer.spans[:1]] != [s.text for s in self.first.spans[:1]]
+        return _text_of_best(answer) != _text_of_best(self.first)
 
     def target(self, source: TaskInput) -> SpanTarget:
+        if self.first.spans and self.first.best is None:
+            return SpanTarget(source.encoding.cls_place, source.encoding.cls_place)
         if not self.fixed:
             return self.first.target(source)
         first, last = min(self.fixed), max(self.fixed)
         return SpanTarget(source.words[first].start, source.words[last].end - 1)
+
+
+def _text_of_best(answer: SpanAnswers) -> str | None:
+    return None if answer.best is None else answer.best.text
 
 
 class Extract(Task):

@@ -8,11 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from app.inspect_checkpoint import file_results
 from app.inspect_checkpoint.task_views import TASK_VIEWS
+from app.plots.formats import percent
 from app.shell.jobs import background, waiting
 from bertcore import load
 from bertcore.analysis.attribution import (
@@ -24,7 +27,7 @@ from bertcore.analysis.attribution import (
     run_file,
     task_input,
 )
-from bertcore.finetuning import Columns, open_task_model
+from bertcore.finetuning import Columns, open_task_model, start_task_model
 from tests.support.finetuning_files import (
     write_choices,
     write_questions,
@@ -35,6 +38,7 @@ from tests.support.labelled_upload import ran, with_file
 from tests.support.opened import charts, complaints, finish_jobs, numbers, ok, page_of, said
 from tests.support.rigged_models import LABELS, random_model
 from tests.support.tiny import tiny_bert
+from tests.support.tiny_tasks import make_task
 
 A, B = "the film was very good", "the man is in paris"
 TASKS = ("classify", "pair", "multilabel", "tag", "regress", "qa", "choice")
@@ -132,6 +136,57 @@ def test_the_tag_of_a_chosen_word(
     assert "masked but not left out" in said(app)
     app = opened(folders["tag"], monkeypatch, inspect_word="99", inspect_label="x")
     ok(app.run())  # what a link asks for and does not exist is ignored
+
+
+def test_no_answer_is_told_where_it_is_the_most_probable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders, heads = {}, set()
+    for seed in range(8):
+        folders[seed] = random_model("qa", seed=seed).save(tmp_path / str(seed))
+        model = open_task_model(folders[seed], device="cpu")
+        found = answer(model, task_input(model, A, B))
+        is_none = found.no_answer > found.spans[0].probability
+        if is_none in heads:
+            continue
+        heads.add(is_none)
+        app = ok(opened(folders[seed], monkeypatch).run())
+        (head,) = [one.value for one in app.header if "The model" in one.value]
+        best, none = percent(found.spans[0].probability), percent(found.no_answer)
+        assert best in head
+        assert ("there is no answer" in head and none in head) == is_none
+        assert "those of its end: 0 is 50% each" in said(app)
+    assert len(heads) == 2
+
+
+def test_a_feature_based_tagger_hands_out_what_runs(
+    folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gradients do not reach its words, so its Python is of occlusion alone."""
+    start = start_task_model(
+        folders["none"],
+        task="tag",
+        labels=LABELS["tag"],
+        generator=torch.Generator().manual_seed(0),
+        feature_based=True,
+    )
+    app = ok(opened(start.save(tmp_path / "lstm"), monkeypatch, "").run())
+    names: dict[str, Any] = {}
+    exec(next(c.value for c in app.code if "words = " in c.value), names)
+    words = np.nan_to_num(names["words"]["occlusion"])
+    assert list(names["words"]) == ["occlusion"]
+    boxes = charts(app)[1]["data"][0]
+    assert list(numbers(boxes["marker"]["color"])) == pytest.approx(words.tolist(), abs=1e-4)
+
+
+def test_the_parts_name_the_rows_that_there_are(
+    folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_task(tmp_path, model_type="distilbert", labels=LABELS["classify"])
+    for folder, has_segments in ((folders["classify"], True), (tmp_path, False)):
+        app = ok(opened(folder, monkeypatch, "", inspect_why="parts").run())
+        assert ("the row *segment*" in said(app)) == has_segments
+        assert "the row *position*" in said(app)
 
 
 @pytest.mark.parametrize(("task", "text"), [("qa", "question as sentence A"), ("pair", "pair of")])

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from bertcore import Bert
+from bertcore.analysis.attribution import SpanAnswers, SpanTarget, answer, task_input
 from bertcore.analysis.attribution.counterfactual import Search, find_counterfactuals
 from bertcore.finetuning.model import TaskModel
 from bertcore.network import ALL_HEADS
@@ -127,20 +128,33 @@ def test_an_answer_changes_and_its_words_stay(proposer: Bert) -> None:
     model = random_model("qa", seed=3)
     text = "the man is in paris and the woman is in berlin"
     found = find_counterfactuals(model, proposer, "where is the man", text)
-    from bertcore.analysis.attribution.task_answers import answer
-    from bertcore.analysis.attribution.task_input import task_input
-
-    first = answer(model, task_input(model, "where is the man", text)).spans[0].text
+    first = answer(model, task_input(model, "where is the man", text)).best.text
     for one in found.counterfactuals:
         assert first in (one.text_pair or "")
         again = answer(model, task_input(model, one.text, one.text_pair))
-        assert again.spans[0].text == one.answer.spans[0].text != first
+        assert again.best == one.answer.best
+        assert again.best is None or again.best.text != first
+
+
+@pytest.mark.parametrize("is_none", [True, False])
+def test_no_answer_is_an_answer(proposer: Bert, is_none: bool) -> None:
+    """From it the goal is any span, and to lower p of [CLS]; from a span it counts as another."""
+    model = random_model("qa", seed=3)
+    source = task_input(model, "where is the man", "the man is in paris")
+    given = answer(model, source)
+    spans, none = given.spans, SpanAnswers(given.spans, 1.0)
+    first = none if is_none else SpanAnswers(spans, 0.0)
+    goal = first.goal(source, word=None, label=None, score_change=1.0)
+    assert goal.is_reached(none) == (not is_none)
+    assert goal.is_reached(SpanAnswers(spans, 0.0)) == is_none
+    assert not goal.is_reached(first)
+    best = spans[0]
+    expected = SpanTarget(0, 0) if is_none else SpanTarget(best.start, best.end)
+    assert goal.target(source) == expected
+    assert bool(goal.fixed) == (not is_none)
 
 
 def test_what_is_found_is_what_the_model_says(proposer: Bert) -> None:
-    from bertcore.analysis.attribution.task_answers import answer
-    from bertcore.analysis.attribution.task_input import task_input
-
     for task in ("classify", "pair"):
         model = random_model(task)
         first = answer(model, task_input(model, "the film was very good", "it had rained")).best

@@ -122,6 +122,22 @@ def test_the_confidence_of_an_answer_is_that_of_one_text(tmp_path: Path) -> None
         assert found.confidence[number] == pytest.approx(best.probability, abs=1e-5)
 
 
+def test_an_answer_is_withheld_as_in_a_file(tmp_path: Path) -> None:
+    """Where a file holds questions without an answer, the same texts one by one agree with it."""
+    path = write("qa2", tmp_path, 24)
+    withheld = []
+    for seed in range(4):
+        model = random_model("qa", seed=seed)
+        found = run_file(model, path)
+        content = json.loads(path.read_text())
+        for number, paragraph in enumerate(content["data"][0]["paragraphs"]):
+            question = paragraph["qas"][0]["question"]
+            best = answer(model, task_input(model, question, paragraph["context"])).best
+            assert (best is not None) == bool(found.predicted[number])
+            withheld.append(best is None)
+    assert len(set(withheld)) == 2
+
+
 def test_tags_are_told_by_sentence(tmp_path: Path) -> None:
     model = random_model("tag")
     found = run_file(model, write("tag", tmp_path, 20), rows_at_once=6)
