@@ -93,5 +93,7 @@ def _zero_each(
         # [b, T, D]: along T, token i's vector with the value of one j after the other zeroed
         changed = layer.attention.combine(context - received, hidden[batch, None])
         turned = F.normalize(layer.feed_forward(changed).float(), dim=-1) - usual[batch, None]
-        out[start : start + len(batch)] = 0.5 * turned.square().sum(-1).cpu()
+        # Exactly 0 where no head attends (a causal mask, a window), not rounding error.
+        is_read = weights[:, batch].any(0)  # [b, T]
+        out[start : start + len(batch)] = (0.5 * turned.square().sum(-1) * is_read).cpu()
         progress(min(start + count, len(rows)) / len(rows))

@@ -9,7 +9,7 @@ import torch
 from bertcore import Bert
 from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
-from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
 TEXT, PAIR = "The river bank was steep.", "It had rained."
 
@@ -70,6 +70,13 @@ def test_batches_do_not_change_the_numbers(bert: Bert, monkeypatch: pytest.Monke
     assert len(shares) == trace.num_tokens
     assert shares == sorted(shares)
     assert shares[-1] == 1
+
+
+def test_tokens_that_no_head_attends_to_are_exactly_zero() -> None:
+    bert = Bert(tiny_network(tiny_config(is_decoder=True), heads=frozenset()), tiny_tokenizer())
+    found = value_zeroing(bert, bert.trace(TEXT, PAIR))
+    assert torch.equal(found, found.tril())
+    assert (found.diagonal(0, 1, 2) > 0).all()
 
 
 def test_a_value_of_zero_moves_nothing() -> None:
