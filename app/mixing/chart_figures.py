@@ -44,7 +44,7 @@ class SeparatorFractions(NamedTuple):
     norms: NDArray[np.float32]
     """By the norms of the weighted vectors, [L, H]."""
     block: NDArray[np.float32]
-    """With residual connection and LayerNorm, all heads together, [L]."""
+    """With residual connection and, where one follows, LayerNorm; all heads together, [L]."""
     mixing_ratio: NDArray[np.float32]
     """Mean over the tokens, [L]."""
 
@@ -114,7 +114,7 @@ def separator_fade(separator_fractions: SeparatorFractions, *, separator: str = 
     means = (
         (weights.mean(1), "attention weights", "solid"),
         (norms.mean(1), "norm-weighted", "solid"),
-        (block, "with residual and LayerNorm", "dot"),
+        (block, "with residual", "dot"),
     )
     for place, (line, name, dash) in enumerate(means):
         fig.add(

@@ -16,8 +16,9 @@ _ROWS = (
         "what the token keeps of itself",
     ),
     (
-        "… residual, LayerNorm",
-        "the same with the residual connection, through LayerNorm (Kobayashi et al. 2021)",
+        "… with residual",
+        "the same with the residual connection, and LayerNorm where one follows it (Kobayashi et "
+        "al. 2021)",
         "the feed-forward block",
     ),
     (

@@ -17,7 +17,7 @@ from ..plots.formats import ON_AXIS, display_width, shorten
 NAMES = {
     "weights": "Attention weights",
     "norms": "Norm-weighted",
-    "block": "… residual, LayerNorm",
+    "block": "… with residual",
     "zeroing": "Value zeroing",
     "gradient": "Gradient × attention",
     "rollout": "Rollout",
@@ -194,28 +194,43 @@ def small_maps(all_tokens: AllTokens) -> Figure:
     return fig
 
 
-def verdict(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], token: int) -> str:
+def verdict(
+    rows: Mapping[str, NDArray[np.float32]],
+    tokens: Sequence[str],
+    token: int,
+    *,
+    is_one_head: bool = False,
+    only_others: bool = False,
+) -> str:
     """Return in a sentence whether the token that gets most attention also matters most.
 
     Args:
         rows: Fractions by measure, [T]: "weights" and, where computed, "zeroing".
         tokens: As they may stand in Markdown.
         token: The token that receives.
+        is_one_head: Whether the weights are of one head; value zeroing has all.
+        only_others: Whether the token itself is left out of the rows.
     """
-    attended = int(rows["weights"].argmax())
+    weights, zeroing = rows["weights"], rows.get("zeroing")
+    if not weights.any():  # the first token under a causal mask, itself left out
+        return f"**{tokens[token]}** attends to no other token."
+    attended = int(weights.argmax())
 
     def name(place: int) -> str:
         twin = f" (position {place})" if list(tokens).count(tokens[place]) > 1 else ""
         return "itself" if place == token else f"**{tokens[place]}**{twin}"
 
     start = (
-        f"**{tokens[token]}** attends most to {name(attended)}, "
-        f"with {rows['weights'][attended]:.0%} of its attention"
+        f"**{tokens[token]}** attends most to {name(attended)}, with {weights[attended]:.0%} of "
+        f"its attention{' to the other tokens' if only_others else ''}"
     )
-    if "zeroing" not in rows:
+    if zeroing is None or not zeroing.any():
         return f"{start}."
-    lost = int(rows["zeroing"].argmax())
-    change = f"({rows['zeroing'][lost]:.0%} of all changes)"
+    lost = int(zeroing.argmax())
+    change = (
+        f"({zeroing[lost]:.0%} of all changes{' by other tokens' if only_others else ''}"
+        f"{'; value zeroing: all heads' if is_one_head else ''})"
+    )
     if attended == lost:
         return f"{start}, and losing that value would change it most {change}."
     lost_value = "its own value" if lost == token else f"the value of {name(lost)}"

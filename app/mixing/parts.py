@@ -33,7 +33,7 @@ Array = NDArray[np.float32]
 
 
 def layer_maps(bert: Model, texts: Texts, layer: int, head: int | None) -> dict[str, Array]:
-    """Return weights, norms, and norms with residual and LayerNorm of a layer, each [T, T].
+    """Return weights, norms, and norms with residual (see `block_norms`) of a layer, each [T, T].
 
     The weights alone where the architecture does not show its parts.
     """

@@ -121,7 +121,7 @@ def test_mixing_shows_what_follows_from_attention_alone(open_page, folders, name
     """Each strip is a product, or a sum of narrowest places, made here by hand."""
     at = open_page(name, "mixing", mix_layer="1", mix_token="4")
     assert "but not its parts" in said(at)
-    assert "Left out: Norm-weighted, … residual, LayerNorm, Value zeroing, Gradient" in said(at)
+    assert "Left out: Norm-weighted, … with residual, Value zeroing, Gradient" in said(at)
     drawn = {
         strip: [cell[1] for cell in row]
         for trace in json.loads(at.get("plotly_chart")[0].proto.spec)["data"]

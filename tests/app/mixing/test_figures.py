@@ -52,6 +52,20 @@ def test_the_sentence_says_what_is_looked_at_and_what_matters(
     assert said in verdict(rows(weights, zeroing), tokens, 1)
 
 
+def test_without_the_token_itself_fractions_are_of_the_others() -> None:
+    tokens = ["[CLS]", "the", "bank", "of"]
+    made = verdict(rows([0.4, 0, 0.6, 0], [0, 0, 1, 0]), tokens, 1, only_others=True)
+    assert "with 60% of its attention to the other tokens, and" in made
+    assert "(100% of all changes by other tokens)" in made
+    nothing = verdict(rows([0, 0, 0, 0], [0, 0, 0, 0]), tokens, 0, only_others=True)
+    assert nothing == "**[CLS]** attends to no other token."
+
+
+def test_one_head_is_compared_with_the_zeroing_of_all() -> None:
+    made = verdict(rows([0.4, 0, 0.6, 0], [0, 0, 1, 0]), ["a", "b", "c", "d"], 1, is_one_head=True)
+    assert "(100% of all changes; value zeroing: all heads)" in made
+
+
 def test_strips_show_shares_and_number_the_largest() -> None:
     groups = {"one": {"weights": ROW, "flow": np.empty(0, np.float32)}, "none": {}}
     fig = strips(OneToken(groups, TOKENS, 2))
