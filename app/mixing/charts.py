@@ -15,24 +15,24 @@ from .chart_figures import (
     separator_fade,
     separator_table,
 )
-from .choices import ALL
+from .choices import ALL, OTHERS
 from .measures import Choice, MixingMaps
-from .python_shown import maps_code
+from .views import setup_code
 
 AGREEMENT = Picture(
     name="mixing-agreement",
     figure=agreement,
     table=agreement_table,
     how=(
-        "Spearman's rank correlation between every two strips above (over all rows, if every token "
-        "is shown): 1 means the same order of tokens, 0 none in common, below 0 rather the "
-        "opposite."
+        "Spearman's rank correlation between every two measures above: 1 means the same order of "
+        "tokens, 0 none in common, below 0 rather the opposite. Of every token: the mean over the "
+        "rows, without those in which a measure gives all tokens the same."
     ),
     code="""
 from bertcore.analysis.mixing.maps import rank_agreement
 
-rows = {rows}
-rank_agreement([normalize_rows(values.float())[rows].numpy() for values in maps.values()])  # [M, M]
+fractions = [normalize_rows(values.float()){others} for values in maps.values()]
+agreement = rank_agreement([values.numpy() for values in fractions])  # [M, M]
 """,
 )
 SEPARATOR = Picture(
@@ -60,10 +60,20 @@ blocks.mixing_ratio.mean(-1)                        # [L]
 
 
 def show_agreement(page: frame.Page, choice: Choice, view: str, mixing: MixingMaps) -> None:
-    """Draw how far the measures rank the tokens alike."""
-    agreed = Agreement(list(mixing.maps), rank_agreement(list(mixing.maps.values())))
-    rows = "slice(None)" if view == ALL else "[token]"
-    AGREEMENT.show(page, agreed, setup=maps_code(page, choice), rows=rows)
+    """Draw how far the measures rank the tokens alike.
+
+    Args:
+        page, choice, view: What is measured.
+        mixing: The numbers as they are drawn. A token that is left out of its own row has no rank
+            there: 0 in every measure would count as agreement.
+    """
+    maps, others = list(mixing.maps.values()), ""
+    if OTHERS.value and page.trace.num_tokens > 1:
+        tokens = range(page.trace.num_tokens) if view == ALL else [choice.token]
+        maps = [measures.other_tokens(values, tokens) for values in maps]
+        others = "[is_other].view(len(is_other), -1)"
+    agreed = Agreement(list(mixing.maps), rank_agreement(maps))
+    AGREEMENT.show(page, agreed, setup=setup_code(page, mixing, choice, view), others=others)
 
 
 def show_separator(page: frame.Page, where: Texts) -> None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from bertcore.others.families import OtherFamily
 
+from ..plots.untrusted_text import plain
 from ..shell import capabilities, frame
 from ..shell.cache import Texts
 from ..shell.one_of import one_of
@@ -76,8 +77,8 @@ def draw_controls(page: frame.Page) -> None:
         key=HEAD.name,
         width=150,
         help="One head: weights, norms and gradient of this head, rollout and flow through the "
-        "head of this number in each layer. Value zeroing, and the strip with residual and "
-        "LayerNorm, always have all heads together.",
+        "head of this number in each layer. Value zeroing, and the strip with residual, always "
+        "have all heads together.",
     )
     targets = measures.targets(page.bert, page.text_b)
     if len(targets) > 1:
@@ -111,9 +112,9 @@ def offer_slow(page: frame.Page, where: Texts, choice: Choice, view: str) -> Non
         f"Compute {names} too ({_about(seconds)})",
         key=SLOW.name,
         on_change=switched,
-        help="They take long for a text of this length, so they run only on request. Of one token, "
-        "flow takes the third power of the length, of every token the fourth; value zeroing always "
-        "the second. Switch this off to stop.",
+        help="They take long for a text of this length, so they run only on request. Flow grows "
+        "with the cube of the length for one token, with the fourth power for all; value zeroing "
+        "with the square. Switch this off to stop.",
     )
 
 
@@ -128,14 +129,15 @@ def _about(seconds: float) -> str:
     return f"about {round(seconds / 60)} minutes"
 
 
-def show_notes(page: frame.Page, mixing: MixingMaps, choice: Choice) -> None:
+def show_notes(page: frame.Page, mixing: MixingMaps, choice: Choice, view: str) -> None:
     """Write what is missing in the picture, and why."""
     if "flow" not in {*mixing.maps, *mixing.waiting, *mixing.offered}:
+        rows = "for every one of" if view == ALL else "for one of"
+        instead = "one token, a lower layer," if view == ALL else "a lower layer"
         st.caption(
-            f"Flow is left out: through {choice.layer + 1} layers, for every one of "
-            f"{page.trace.num_tokens} tokens, it would take more than minutes. Its cost grows with "
-            "the fourth power of the length. Choose one token, a lower layer, or a shorter "
-            "text."
+            f"Flow is left out: through {choice.layer + 1} layers, {rows} "
+            f"{page.trace.num_tokens} tokens, it would take too long. Choose {instead} or a "
+            "shorter text."
         )
     family = page.bert.config.family
     left_out = [
@@ -144,9 +146,10 @@ def show_notes(page: frame.Page, mixing: MixingMaps, choice: Choice) -> None:
         if name not in measures.measures(page.bert)
     ]
     if family.is_causal:
-        st.caption(
-            f"{family.name} reads from left to right: a token receives nothing from those after it."
-        )
+        after = "a token receives nothing from those after it"
+        if "norms" in mixing.maps:
+            after += f", so the chart of {plain(page.marks.others)} is left out"
+        st.caption(f"{family.name} reads from left to right: {after}.")
     if isinstance(family, OtherFamily) and family.has_decoder:
         st.caption(
             f"Shown is {family.name}'s encoder. What its decoder attends to is a view of the "
@@ -158,8 +161,8 @@ def show_notes(page: frame.Page, mixing: MixingMaps, choice: Choice) -> None:
         st.caption(f"Left out: {names}. They need the inside of the layers, but {reason}")
     elif choice.target is None:
         st.caption(
-            "Gradient × attention is left out: this checkpoint has neither a masked-word head nor, "
-            "for a pair, a next-sentence head, so there is no output to take it of."
+            "Gradient × attention is left out: it is taken of a masked word's or, for a pair, of "
+            "the next-sentence logit, and this checkpoint has neither."
         )
     elif "gradient" in mixing.maps and not mixing.maps["gradient"].any():
         st.caption(

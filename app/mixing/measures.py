@@ -83,6 +83,11 @@ def targets(bert: Model, text_b: str | None) -> list[str]:
     return [name for name, is_there in heads.items() if is_there]
 
 
+def has_separator_chart(bert: Model) -> bool:
+    """Return whether [SEP] is where a head may rest: not where it comes after all other tokens."""
+    return "norms" in measures(bert) and not bert.config.family.is_causal
+
+
 def usual_token(trace: Trace, mask_id: int) -> int:
     """Return the token to start from: the first [MASK], or else the last word of text A."""
     if mask_id in trace.input_ids:
@@ -272,3 +277,16 @@ def without_itself(maps: dict[str, Array], tokens: Sequence[int]) -> dict[str, A
         others[np.arange(len(tokens)), list(tokens)] = 0
         remaining[name] = fractions(torch.from_numpy(others))
     return remaining
+
+
+def other_tokens(values: Array, tokens: Sequence[int]) -> Array:
+    """Return rows [R, T] without the column of each row's own token, [R, T-1].
+
+    Args:
+        values: [R, T].
+        tokens: The token of each row, [R].
+    """
+    num_rows, num_tokens = values.shape
+    is_other = np.arange(num_tokens) != np.array(tokens)[:, None]
+    others: Array = values[is_other].reshape(num_rows, num_tokens - 1)
+    return others

@@ -5,7 +5,7 @@ import streamlit as st
 from ..shell import frame
 from ..shell.cache import Texts
 from ..shell.one_of import one_of
-from . import PAGE
+from . import PAGE, measures
 from .charts import show_agreement, show_separator
 from .choices import (
     VIEW,
@@ -34,14 +34,14 @@ def show(page: frame.Page) -> None:
         def below(mixing: MixingMaps) -> None:
             draw_controls(page)
             offer_slow(page, where, choice, view)
-            show_notes(page, mixing, choice)
+            show_notes(page, mixing, choice, view)
             picture_of(view).caption()
             with st.expander("What each measure is, and what it does not see"):
                 st.markdown(MEASURES_EXPLAINED)
 
         mixing = show_picture(page, where, choice, view, below)
         show_agreement(page, choice, view, mixing)
-        if "norms" in mixing.maps:
+        if measures.has_separator_chart(page.bert):
             show_separator(page, where)
 
 

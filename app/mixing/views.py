@@ -18,6 +18,7 @@ from ..shell.picture import Picture
 from . import measures
 from .choices import ALL, OTHERS, SLOW
 from .figures import (
+    MOST_NUMBERED,
     NAMES,
     AllTokens,
     OneToken,
@@ -37,15 +38,15 @@ ONE_TOKEN = Picture(
     how=(
         "Each strip answers the same question in another way; the framed column is the token "
         "itself. Colour is the fraction of the strip's sum (its square root, so that small ones "
-        "are seen; the token itself may exceed the scale), the numbers are percent of the three "
-        "largest. Drag over some tokens to enlarge them, double click to come back. The upper "
-        "strips are about one layer, the lower ones about the way from the words themselves up to "
-        "this layer. Where they disagree, the weights alone would mislead. None of them says why "
-        "BERT decides as it does."
+        "are seen; the token itself may exceed the scale); the three largest cells from 1% on "
+        f"carry their percentages, in texts of up to {MOST_NUMBERED} tokens. Drag over some tokens "
+        "to enlarge them, double click to come back. The upper strips are about one layer, the "
+        "lower ones about the way from the words themselves up to this layer. Where they disagree, "
+        "the weights alone would mislead. None of them says why BERT decides as it does."
     ),
     code="""
-fractions = {{name: normalize_rows(values.float()) for name, values in maps.items()}}  # [T, T] each
-row = {{name: values[token] for name, values in fractions.items()}}
+fractions = {{name: normalize_rows(values.float()) for name, values in maps.items()}}  # [1, T] each
+row = {{name: values[0] for name, values in fractions.items()}}
 """,
 )
 EVERY_TOKEN = Picture(
@@ -97,6 +98,11 @@ def show_picture(
     return mixing
 
 
+def setup_code(page: frame.Page, mixing: MixingMaps, choice: Choice, view: str) -> str:
+    """Return Python that makes the maps as they are drawn."""
+    return maps_code(page, choice, list(mixing.maps), every_token=view == ALL, others=OTHERS.value)
+
+
 def _await(mixing: MixingMaps) -> bool:
     """Draw the progress of awaited measures; return whether any has finished."""
     works: dict[Work, list[str]] = {}
@@ -136,7 +142,7 @@ def _draw(page: frame.Page, mixing: MixingMaps, choice: Choice, view: str) -> No
         assert picture.figure is not None
         plotly_chart(picture.figure(result))
         return
-    picture.show(page, result, setup=maps_code(page, choice), with_caption=False)
+    picture.show(page, result, setup=setup_code(page, mixing, choice, view), with_caption=False)
 
 
 def _one_token(page: frame.Page, mixing: MixingMaps, choice: Choice) -> OneToken:
@@ -146,7 +152,15 @@ def _one_token(page: frame.Page, mixing: MixingMaps, choice: Choice) -> OneToken
     rows |= dict.fromkeys(mixing.waiting, np.empty(0, dtype=np.float32))
     named = [plain(token) for token in tokens]
     st.header(f"Where does “{named[choice.token]}” get its information?", anchor=False)
-    st.markdown(f"In layer {layer}, {verdict(rows, named, choice.token)}")
+    where = f"In layer {layer}" if choice.head is None else f"In layer {layer}, head {choice.head}"
+    answer = verdict(
+        rows,
+        named,
+        choice.token,
+        is_one_head=choice.head is not None,
+        only_others=OTHERS.value,
+    )
+    st.markdown(f"{where}, {answer}")
     groups = {
         f"In layer {layer}": measures.IN_LAYER,
         f"From the text up to layer {layer}": measures.THROUGH_LAYERS,

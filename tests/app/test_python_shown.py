@@ -13,10 +13,10 @@ import torch
 
 from app.canvas.shared.attention_data import mean_weights, neuron_arrays
 from app.navigation import PAGES
-from bertcore import load
+from bertcore import Bert, load
 from bertcore.analysis.heads.measures import measure_heads
 from tests.support.opened import ok, page_of, with_results
-from tests.support.tiny import tiny_bert
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
 TEXTS = {
     "text_a": 'He said "don\'t" \\ {braces} </script> the [MASK] river\n\u2028 \u202e was',
@@ -78,6 +78,13 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tiny_bert().save(tmp_path_factory.mktemp("a 'checkpoint'")))
 
 
+@pytest.fixture(scope="module")
+def causal(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """It has parts, and no head for masked words or next sentences."""
+    network = tiny_network(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
+    return str(Bert(network, tiny_tokenizer()).save(tmp_path_factory.mktemp("causal")))
+
+
 @pytest.fixture
 def run(checkpoint: str, monkeypatch: pytest.MonkeyPatch):
     """Draw a view and return what each of its snippets defines."""
@@ -103,6 +110,15 @@ def test_every_snippet_runs(run, view: str) -> None:
     assert all({"bertcore", "bert"} <= names.keys() for names in made)
     if page != "heads":  # it measures sentences of its own
         assert all(names["trace"].text_a == TEXTS["text_a"] for names in made if "trace" in names)
+
+
+@pytest.mark.parametrize("view", ["one token", "one token, one head", "every token", "glance"])
+def test_every_snippet_runs_without_a_head(
+    run, causal: str, monkeypatch: pytest.MonkeyPatch, view: str
+) -> None:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", causal)
+    page, address, _ = VIEWS[view]
+    assert run(page, address)
 
 
 def test_the_snippets_of_attention_give_what_is_drawn(run, checkpoint: str) -> None:

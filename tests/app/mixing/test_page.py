@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from scipy.stats import spearmanr
 from streamlit.testing.v1 import AppTest
 
 from app.mixing import measures
+from app.mixing.chart_figures import SHORT
 from app.mixing.figures import NAMES
 from app.mixing.measures import Choice, Texts
 from app.shell import cache
@@ -29,8 +31,16 @@ from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms
 from bertcore.analysis.mixing.rollout import attention_rollout, rollout
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
 from bertcore.network import ALL_HEADS
-from tests.support.opened import charts, finish_jobs, ok, page_of, said
-from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.opened import (
+    charts,
+    finish_jobs,
+    named_charts,
+    numbers,
+    ok,
+    page_of,
+    said,
+)
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
 A, B = "the river [MASK] was steep", "it had rained"
 MASK = 3
@@ -41,6 +51,27 @@ def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
     monkeypatch.setattr("app.mixing.measures.MOMENT", 60.0)  # a busy machine is no finding
     return page_of("mixing", seconds=120, text_a=A, text_b=B)
+
+
+@pytest.fixture(scope="module")
+def folders(checkpoint: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    network = tiny_network(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
+    causal = Bert(network, tiny_tokenizer()).save(tmp_path_factory.mktemp("causal"))
+    return {"tiny": checkpoint, "causal": str(causal)}
+
+
+@pytest.fixture(scope="module")
+def deep(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Three layers: through two, flow is a formula."""
+    config = tiny_config(num_hidden_layers=3)
+    return str(tiny_bert(config).save(tmp_path_factory.mktemp("deep")))
+
+
+def run(snippet: str) -> dict[str, Any]:
+    """Return what a snippet defines."""
+    names: dict[str, Any] = {}
+    exec(compile(snippet, "shown", "exec"), names)
+    return names
 
 
 def strips(app: AppTest) -> dict[str, list[float | None]]:
@@ -99,6 +130,86 @@ def test_one_head_next_sentence_and_without_itself(page: AppTest, bert: Bert) ->
         wanted = (row / row.sum()).numpy()
         np.testing.assert_allclose(drawn[NAMES[name]], wanted, atol=1e-5, err_msg=name)
     assert all(row[1] == 0 for row in drawn.values())
+    said_there = said(app)
+    assert "In layer 0, head 2, **the** attends most to " in said_there
+    assert "of its attention to the other tokens" in said_there
+    assert "of all changes by other tokens; value zeroing: all heads)" in said_there
+
+
+SNIPPETS: dict[str, dict[str, str]] = {
+    "one token": {},
+    "itself left out": {"mix_others": "1"},
+    "one head, itself left out": {"mix_others": "1", "mix_head": "2", "mix_target": "next"},
+    "every token": {"mix_view": "all"},
+    "every token, itself left out": {"mix_view": "all", "mix_others": "1"},
+}
+
+
+@pytest.mark.parametrize("name", ["tiny", "causal"])
+@pytest.mark.parametrize("query", SNIPPETS.values(), ids=SNIPPETS)
+def test_the_python_gives_what_is_drawn(
+    page: AppTest, folders: dict[str, str], monkeypatch: pytest.MonkeyPatch, name: str, query: Any
+) -> None:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", folders[name])
+    if name == "causal":  # it has no mask
+        page.query_params["mix_token"] = "3"
+    page.query_params.update({"mix_layer": "1", **query})
+    app = ok(page.run())
+    shown, agreement = (run(code.value) for code in app.code[:2])
+    measured = [one for one in NAMES if name == "tiny" or one != "gradient"]
+    assert list(shown["fractions"]) == measured
+    if "mix_view" in query:
+        drawn = {trace["yaxis"]: trace for trace in charts(app)[0]["data"]}
+        for trace, values in zip(drawn.values(), shown["fractions"].values(), strict=True):
+            np.testing.assert_allclose(numbers(trace["customdata"]), values, atol=1e-5)
+    else:
+        drawn = strips(app)
+        for one, values in shown["row"].items():
+            np.testing.assert_allclose(drawn[NAMES[one]], values, atol=1e-5, err_msg=one)
+    correlations = numbers(named_charts(app, "mixing")["agreement"][0]["z"])
+    np.testing.assert_allclose(correlations, agreement["agreement"], atol=1e-6)
+
+
+def test_a_token_left_out_has_no_rank(page: AppTest, bert: Bert) -> None:
+    """Its 0 in every measure would count as agreement."""
+    page.query_params.update({"mix_layer": "1", "mix_others": "1"})
+    app = ok(page.run())
+    trace = bert.trace(A, B)
+    weights = trace.attentions[1].mean(0)[MASK].numpy()
+    rolled = attention_rollout(trace.attentions)[1][MASK].numpy()
+    (expected, _) = spearmanr(np.delete(weights, MASK), np.delete(rolled, MASK))
+    (chart,) = named_charts(app, "mixing")["agreement"]
+    places = [list(chart["x"]).index(SHORT[one]) for one in ("weights", "rollout")]
+    assert numbers(chart["z"])[tuple(places)] == pytest.approx(expected, abs=1e-5)
+
+
+def test_flow_to_one_token_is_shown_where_all_would_take_too_long(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch, deep: str
+) -> None:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", deep)
+    monkeypatch.setattr("app.mixing.measures.MOST_WORK", 11**3)
+    monkeypatch.setattr("bertcore.analysis.mixing.flow.MOST_WORK", 11**3)
+    page.query_params["mix_layer"] = "2"
+    app = ok(page.run())
+    shown = run(app.code[0].value)
+    np.testing.assert_allclose(strips(app)[NAMES["flow"]], shown["row"]["flow"], atol=1e-5)
+    app.session_state["mix_view"] = "all"
+    app = ok(app.run())
+    assert "flow" not in run(app.code[0].value)["maps"]
+    assert "for every one of 11 tokens, it would take too long" in said(app)
+
+
+def test_a_causal_bert_has_no_chart_of_the_last_token(
+    page: AppTest, folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", folders["causal"])
+    app = ok(page.run())
+    assert len(charts(app)) == 2  # the strips, and how far they agree
+    assert "sep" not in named_charts(app, "mixing")
+    assert "so the chart of [SEP] is left out" in said(app)
+    assert "Gradient × attention is left out" in said(app)
+    app.session_state["mix_token"], app.session_state["mix_others"] = 0, True
+    assert "**[CLS]** attends to no other token." in said(ok(app.run()))
 
 
 def test_the_gradient_says_when_nothing_reaches_the_output(page: AppTest) -> None:
@@ -205,7 +316,7 @@ def test_estimates_grow_as_the_work_does(checkpoint: str) -> None:
 def test_more_than_can_be_computed_says_so(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.mixing.measures.MOST_WORK", -1)
     app = ok(page.run())
-    assert "Flow is left out: through 2 layers, for every one of 11 tokens" in said(app)
+    assert "Flow is left out: through 2 layers, for one of 11 tokens" in said(app)
     assert NAMES["flow"] not in strips(app)
     assert NAMES["zeroing_rollout"] in strips(app)
     monkeypatch.setattr("app.mixing.measures.MOST_MAPPED", 8)
