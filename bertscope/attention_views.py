@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from bertcore import Model, Trace
+from bertcore.analysis.mixing.neurons import allowed_keys
 from bertscope.app_modules import app_module
 from bertscope.notebook_view import (
     NotebookView,
@@ -191,11 +192,11 @@ def show_neurons(
     """Show how a head's weights are computed: query times key, score, softmax.
 
     Args:
-        trace: One text or pair, run without a mask.
+        trace: One text or pair, run without changes.
         layer, head: Which.
         query: Position of the query token; the first word if not given.
         order: Of the keys.
-        bert: Names the checkpoint in what is shown.
+        bert: Names the checkpoint in what is shown, and tells which keys are masked.
         height: Of the frame, in pixels; as high as it needs if not given.
 
     Raises:
@@ -206,12 +207,15 @@ def show_neurons(
         check_index("query", query, trace.num_tokens, "the text has tokens")
     neurons = app_module("app.canvas.neurons.neurons")
     options = chosen_options(neurons, order=order, query=query)
-    part = app_module("app.canvas.html_part").neurons_part(trace, layer, head, options)
-    picture = app_module("app.canvas.views").NEURONS
+    allowed = None if bert is None else allowed_keys(bert, layer, trace.num_tokens)
+    part = app_module("app.canvas.html_part").neurons_part(trace, layer, head, options, allowed)
+    views = app_module("app.canvas.views")
+    picture = views.NEURONS
     code = picture.python(None, opening(bert, trace), layer=layer, head=head)
     title, fits = (
         f"Attention: neurons of layer {layer} head {head}",
         270 + 22 * min(20, trace.num_tokens),
     )
-    how = picture.how.format(head_width=trace.queries.shape[-1])
+    mask = "" if bert is None else views.mask_sentence(bert.config, layer, allowed)
+    how = picture.how.format(head_width=trace.queries.shape[-1], mask=mask)
     return make_trace_view(trace, bert, title, part, code, how, height or fits)

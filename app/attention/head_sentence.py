@@ -61,7 +61,7 @@ def head_sentence(
         )
     return (
         f"{name} has no single habit of place: the most goes to {kinds[best]} "
-        f"({fractions[best]:.0%}); hover the tokens to see what it picks."
+        f"({fractions[best]:.0%}); hover over the tokens to see what it picks."
     )
 
 

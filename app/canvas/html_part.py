@@ -6,6 +6,8 @@ import base64
 import json
 from collections.abc import Sequence
 
+from torch import Tensor
+
 from bertcore import Trace
 
 from ..bundle import Bundle
@@ -59,9 +61,20 @@ def heat_map_part(
     return part_of_bundle(heat_map.BUNDLE, [transport.change(message, alone=list(layers))])
 
 
-def neurons_part(trace: Trace, layer: int, head: int, options: ViewOptions | None = None) -> Part:
-    """Return the queries, keys, scores and weights of one head."""
-    message = neurons.message(trace, layer, head, 0, options or neurons.DEFAULT_OPTIONS)
+def neurons_part(
+    trace: Trace,
+    layer: int,
+    head: int,
+    options: ViewOptions | None = None,
+    allowed: Tensor | None = None,
+) -> Part:
+    """Return the queries, keys, scores and weights of one head.
+
+    Args:
+        allowed: The mask of the layer, of `allowed_keys`; None: there is none, or it is not known.
+    """
+    options = options or neurons.DEFAULT_OPTIONS
+    message = neurons.message(trace, layer, head, 0, options, allowed)
     return part_of_bundle(neurons.BUNDLE, [transport.change(message, alone=[layer])])
 
 

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from torch import Tensor
 
-from bertcore import Trace
+from bertcore import BertConfig, Trace
+from bertcore.analysis.mixing.neurons import allowed_keys
+from bertcore.modern_config import ModernBertConfig
 
 from ..html_file.document import Part
 from ..shell import cache, frame
@@ -64,8 +67,8 @@ LINES = Picture(
         "Each line goes from a token (left) to a token it attends to (right); colour is the head, "
         "strength the weight. The weights that leave a token in one head sum to 100%, hidden "
         "lines included. Shift-click adds tokens: what they attend to is averaged, what they "
-        "receive is summed. Weights are within 0.3 percentage points here, exact in the heat map "
-        "and the NPZ. Attention says where a head "
+        "receive is summed. Each piece's weight is within 0.3 percentage points here, exact in the "
+        "heat map and the NPZ. Attention says where a head "
         "takes information from, not why BERT decides as it does."
     ),
     code=_WEIGHTS_CODE,
@@ -89,19 +92,25 @@ NEURONS = Picture(
     how=(
         "The query q of the attending token is multiplied with the key k of each token, dimension "
         "by dimension: blue products raise the weight, orange ones lower it. A row's "
-        "products sum to q·k; divided by √{head_width} that is the score, and the softmax of all "
-        "scores gives the weights, which sum to 100%. Nothing is masked: in one text every token "
-        "may attend to every token. The arrow keys change the tokens, Enter makes the marked key "
-        "the query. A dimension has no meaning of its own: the head would do the same if all were "
-        "rotated together."
+        "products sum to q·k; divided by √{head_width} that is the score, and the softmax of the "
+        "scores gives the weights, which sum to 100%. {mask} The arrow keys change the tokens, "
+        "Enter makes the marked key the query. A dimension has no meaning of its own: the head "
+        "would do the same if all were rotated together."
     ),
     code="""
-from bertcore.analysis.mixing.neurons import head_neurons
+from bertcore.analysis.mixing.neurons import allowed_keys, head_neurons
 
-neurons = head_neurons(trace, {layer}, {head})
+allowed = allowed_keys(bert, {layer}, trace.num_tokens)  # [T, T]; None: nothing is masked
+neurons = head_neurons(trace, {layer}, {head}, allowed)
 products = neurons.products(1)  # [T, K]: the query of token 1 times every key
 neurons.scores, neurons.weights   # [T, T]: products' sums / sqrt(K), and their softmax
 """,
+)
+UNMASKED = "Nothing is masked: in one text every token may attend to every token."
+LATER_MASKED = "Later tokens are masked: whatever their score, their weight is 0."
+OUTSIDE_MASKED = (
+    "Tokens more than {reach} away are masked (the window of this layer): whatever their score, "
+    "their weight is 0."
 )
 
 
@@ -129,6 +138,15 @@ def kept_options(field: Field[str], view: ModuleType) -> ViewOptions:
 def keep_options(field: Field[str], view: ModuleType, options: ViewOptions) -> None:
     """Keep the options that the visitor chose in a view."""
     field.put(write_options(options, view.DEFAULT_OPTIONS))
+
+
+def mask_sentence(config: BertConfig, layer: int, allowed: Tensor | None) -> str:
+    """Return what is masked in a layer, given its mask of `allowed_keys`."""
+    if allowed is None:
+        return UNMASKED
+    if isinstance(config, ModernBertConfig):
+        return OUTSIDE_MASKED.format(reach=config.window(layer))
+    return LATER_MASKED
 
 
 def part_of(page: frame.Page, draw: Callable[[Trace], Part]) -> Callable[[], Part]:
@@ -215,6 +233,7 @@ def draw_neurons(page: frame.Page, layer: int, heads: list[int]) -> None:
             "the overview."
         )
     options = kept_options(NEURONS_OPTIONS, neurons)
+    allowed = allowed_keys(page.bert, layer, trace.num_tokens)
     neurons.draw(
         trace,
         layer,
@@ -223,15 +242,21 @@ def draw_neurons(page: frame.Page, layer: int, heads: list[int]) -> None:
         key="attention_neurons",
         on_selection=open_heads,
         on_options=partial(keep_options, NEURONS_OPTIONS, neurons),
+        allowed=allowed,
     )
-    draw = partial(html_part.neurons_part, layer=layer, head=head, options=options)
+
+    def draw(trace: Trace) -> Part:
+        mask = allowed_keys(page.bert, layer, trace.num_tokens)
+        return html_part.neurons_part(trace, layer, head, options, mask)
+
     NEURONS.offer(
         page,
-        (trace, layer, head),
+        (trace, layer, head, allowed),
         title=f"neurons of layer {layer} head {head}",
         part=part_of(page, draw),
         file=f"neurons-layer-{layer}-head-{head}",
         layer=layer,
         head=head,
         head_width=trace.queries.shape[-1],
+        mask=mask_sentence(page.bert.config, layer, allowed),
     )

@@ -203,9 +203,22 @@ class AttentionBlock(nn.Module, ABC):
     def value_rows(self) -> tuple[Tensor, Tensor | None]:
         """Return weight and bias of the projection to values; writing to them changes it."""
 
+    def allowed(self, num_tokens: int) -> Tensor | None:
+        """Return which tokens this layer lets each token attend to, bool [T, T]; None: all.
+
+        True = may be attended to; row = query token; on the device of the weights.
+        """
+        return None
+
     def masked(self, mask: Tensor | None, num_tokens: int) -> Tensor | None:
         """Return the additive mask of this layer, given that of all layers."""
-        return mask
+        allowed = self.allowed(num_tokens)
+        if allowed is None:
+            return mask
+        weight = self.output.weight
+        if mask is None:
+            mask = torch.zeros(allowed.shape, dtype=weight.dtype, device=weight.device)
+        return mask.masked_fill(~allowed, torch.finfo(mask.dtype).min)
 
     def combine(self, context: Tensor, hidden: Tensor) -> Tensor:
         """Join the heads, project, add the residual (and normalise): [B, T, D]."""
@@ -249,16 +262,12 @@ class SelfAttention(AttentionBlock):
         self.attention_dropout = config.attention_probs_dropout_prob
         self.is_causal = config.is_decoder
 
-    def masked(self, mask: Tensor | None, num_tokens: int) -> Tensor | None:
-        """Return the additive mask of this layer: where it is causal, without what follows."""
+    def allowed(self, num_tokens: int) -> Tensor | None:
+        """Return which tokens each may attend to: where it is causal, not those that follow."""
         if not self.is_causal:
-            return mask
-        weight = self.output.weight
-        dtype = weight.dtype if mask is None else mask.dtype
-        if mask is None:
-            mask = torch.zeros(num_tokens, num_tokens, dtype=dtype, device=weight.device)
-        later = torch.ones(num_tokens, num_tokens, dtype=torch.bool, device=mask.device).triu(1)
-        return mask.masked_fill(later, torch.finfo(dtype).min)
+            return None
+        device = self.output.weight.device
+        return torch.ones(num_tokens, num_tokens, dtype=torch.bool, device=device).tril()
 
     def project(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries, keys and values, each [B, H, T, K], of hidden [B, T, D]."""

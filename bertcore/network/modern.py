@@ -100,16 +100,11 @@ class ModernAttention(AttentionBlock):
         for out, part in zip((queries, keys, values), self.project(hidden[None]), strict=True):
             out.copy_(part[0].transpose(-3, -2).flatten(-2))
 
-    def masked(self, mask: Tensor | None, num_tokens: int) -> Tensor | None:
-        """Return the additive mask of this layer: with its window, where it has one."""
+    def allowed(self, num_tokens: int) -> Tensor | None:
+        """Return which tokens each may attend to: where the layer has a window, those in it."""
         if self.reach is None or num_tokens <= self.reach + 1:
-            return mask
-        weight = self.output.weight
-        outside = ~window_mask(num_tokens, self.reach).to(weight.device)
-        dtype = weight.dtype if mask is None else mask.dtype
-        if mask is None:
-            mask = torch.zeros(num_tokens, num_tokens, dtype=dtype, device=weight.device)
-        return mask.masked_fill(outside, torch.finfo(dtype).min)
+            return None
+        return window_mask(num_tokens, self.reach).to(self.output.weight.device)
 
     @property
     def output_norm(self) -> None:

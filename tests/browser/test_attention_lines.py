@@ -45,7 +45,7 @@ def test_lines_of_chosen_tokens_are_summed(tab: Tab, pair: Trace) -> None:
         field.press(key)
     expect(page.get_by_role("heading", level=2)).to_have_text("2 tokens together attend to")
     table = tab.sheet()
-    assert table[0][:4] == ["place", "attended to", "sum", "fraction"]
+    assert table[0][:4] == ["position", "attended to", "sum", "fraction"]
     for place, _, total, share in table[1:]:
         wanted = weights[1, int(place)] + weights[2, int(place)]
         assert float(total) == pytest.approx(wanted, abs=0.007)
@@ -59,7 +59,7 @@ def test_lines_of_chosen_tokens_are_summed(tab: Tab, pair: Trace) -> None:
     assert said is not None
     assert float(said[1]) == pytest.approx(together, abs=0.013)
     data = json.loads(tab.save("JSON"))
-    assert (data["chosen_looking"], data["chosen_looked_at"]) == ([1, 2], [3, 4])
+    assert (data["chosen_attending"], data["chosen_attended"]) == ([1, 2], [3, 4])
     assert {row[0] for row in data["rows"]} <= {1, 2}
     field.press("Escape")
     expect(page.get_by_role("heading", level=2)).to_have_text("Point at a token")

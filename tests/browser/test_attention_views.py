@@ -68,7 +68,7 @@ def test_the_files_of_the_heat_map_hold_tokens_and_weights(tab: Tab) -> None:
     with np.load(io.BytesIO(tab.save("NPZ"))) as arrays:
         assert np.array_equal(arrays["attention"], weights)
         # NumPy cannot hold a trailing NUL, and half of a pair is no sign.
-        assert arrays["looks"].tolist() == [t.replace("\ud800", "\ufffd") for t in HOSTILE]
+        assert arrays["attending"].tolist() == [t.replace("\ud800", "\ufffd") for t in HOSTILE]
     data = json.loads(tab.save("JSON"))
     assert data["columns"][1:] == [f"{place} {token}" for place, token in enumerate(HOSTILE)]
     numbers = np.array([row[1:] for row in data["rows"]])

@@ -85,7 +85,7 @@ export class MapControls {
   refreshFoot(): void {
     const { header } = this.model;
     const isMean = header.layers.length > 1 || header.heads.length !== 1;
-    const broken = brokenNote(header.missing, isMean ? "a mean with one of them is none" : "they have no colour");
+    const broken = brokenNote(header.missing, isMean ? "a mean that includes one has no value" : "they have no colour");
     this.foot.replaceChildren(element("span", { className: "key" }, "weight", this.scale()), ...kindKeys(header), ...broken, this.saving);
   }
 

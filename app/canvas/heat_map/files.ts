@@ -34,7 +34,7 @@ export class MapFiles implements Saved {
   sheet(): Sheet {
     const { rows, columns } = this.model;
     return {
-      columns: ["looks", ...Array.from(columns, (unit) => this.label(unit))],
+      columns: ["attending token", ...Array.from(columns, (unit) => this.label(unit))],
       rows: Array.from(rows, (row) => [this.label(row), ...Array.from(columns, (column) => this.number(row, column))]),
     };
   }
@@ -51,7 +51,7 @@ export class MapFiles implements Saved {
     }
     return {
       caption: `${title}: the ${STRONGEST} strongest of each row; the files have all ${size} x ${size}.`,
-      columns: ["looks", ...range(STRONGEST).map((k) => `strongest ${k + 1}`)],
+      columns: ["attending token", ...range(STRONGEST).map((k) => `strongest ${k + 1}`)],
       rows: Array.from(rows, (row) => {
         const best = orderColumns(weights, size, "chosen", row).slice(0, STRONGEST);
         return [this.label(row), ...Array.from(best, (column) => `${this.label(column)}: ${this.number(row, column)?.toFixed(4) ?? "NaN"}`)];
@@ -73,8 +73,8 @@ export class MapFiles implements Saved {
     }));
     return {
       attention: { shape: [size, size], values },
-      looks: { shape: [size], values: Array.from(rows, (row) => names[row]) },
-      looked_at: { shape: [size], values: Array.from(columns, (column) => names[column]) },
+      attending: { shape: [size], values: Array.from(rows, (row) => names[row]) },
+      attended: { shape: [size], values: Array.from(columns, (column) => names[column]) },
       row_order: { shape: [size], values: Int32Array.from(rows) },
       column_order: { shape: [size], values: Int32Array.from(columns) },
     };

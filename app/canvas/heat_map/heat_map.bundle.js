@@ -859,7 +859,7 @@ ${this.parts.join("\n")}
     refreshFoot() {
       const { header } = this.model;
       const isMean = header.layers.length > 1 || header.heads.length !== 1;
-      const broken = brokenNote(header.missing, isMean ? "a mean with one of them is none" : "they have no colour");
+      const broken = brokenNote(header.missing, isMean ? "a mean that includes one has no value" : "they have no colour");
       this.foot.replaceChildren(element("span", { className: "key" }, "weight", this.scale()), ...kindKeys(header), ...broken, this.saving);
     }
     scale() {
@@ -924,7 +924,7 @@ ${this.parts.join("\n")}
     sheet() {
       const { rows, columns } = this.model;
       return {
-        columns: ["looks", ...Array.from(columns, (unit) => this.label(unit))],
+        columns: ["attending token", ...Array.from(columns, (unit) => this.label(unit))],
         rows: Array.from(rows, (row) => [this.label(row), ...Array.from(columns, (column) => this.number(row, column))])
       };
     }
@@ -940,7 +940,7 @@ ${this.parts.join("\n")}
       }
       return {
         caption: `${title}: the ${STRONGEST} strongest of each row; the files have all ${size} x ${size}.`,
-        columns: ["looks", ...range(STRONGEST).map((k) => `strongest ${k + 1}`)],
+        columns: ["attending token", ...range(STRONGEST).map((k) => `strongest ${k + 1}`)],
         rows: Array.from(rows, (row) => {
           const best = orderColumns(weights, size, "chosen", row).slice(0, STRONGEST);
           return [this.label(row), ...Array.from(best, (column) => `${this.label(column)}: ${this.number(row, column)?.toFixed(4) ?? "NaN"}`)];
@@ -960,8 +960,8 @@ ${this.parts.join("\n")}
       }));
       return {
         attention: { shape: [size, size], values },
-        looks: { shape: [size], values: Array.from(rows, (row) => names[row]) },
-        looked_at: { shape: [size], values: Array.from(columns, (column) => names[column]) },
+        attending: { shape: [size], values: Array.from(rows, (row) => names[row]) },
+        attended: { shape: [size], values: Array.from(columns, (column) => names[column]) },
         row_order: { shape: [size], values: Int32Array.from(rows) },
         column_order: { shape: [size], values: Int32Array.from(columns) }
       };

@@ -11,7 +11,7 @@ import type { LinesPainter } from "./painter";
 import type { Panel } from "./panel";
 
 const TABLE_ROWS = 200; // of the table below the view; the files have all that is drawn
-const COLUMNS = ["place", "looks", "place looked at", "looked at", "head", "weight"];
+const COLUMNS = ["attending position", "attending token", "attended position", "attended token", "head", "weight"];
 
 type Row = [from: number, query: string, to: number, key: string, head: number | string, weight: number | null];
 
@@ -48,7 +48,7 @@ export class LinesFiles implements Saved {
     if (focus) return this.focusTable(what, focus);
     const { total } = this.model.lines;
     return {
-      caption: `${what}: the strongest ${Math.min(TABLE_ROWS, total)} of ${total} lines. Weights are within 0.003.`,
+      caption: `${what}: the strongest ${Math.min(TABLE_ROWS, total)} of ${total} lines. Each piece's weight is within 0.003.`,
       columns: COLUMNS,
       rows: this.model.drawnLines(TABLE_ROWS).map((line) => {
         const [from, query, to, key, head, weight] = this.row(line);
@@ -64,8 +64,8 @@ export class LinesFiles implements Saved {
       what: `Attention of layer ${header.layer}, ${this.headWords()}`, layer: header.layer, heads,
       unit: byWord ? "words: the sum over the attended pieces, the mean over the attending ones" : "word pieces",
       at_least: threshold, between: filter, without_special: hideSpecial,
-      chosen_looking: names("left"), chosen_looked_at: names("right"),
-      lines_in_all: lines.total, precision: "each weight is within 0.003",
+      chosen_attending: names("left"), chosen_attended: names("right"),
+      lines_in_all: lines.total, precision: "each piece's weight is within 0.003",
       ...(header.missing ? { not_numbers: header.missing } : {}),
     };
   }
@@ -97,8 +97,8 @@ export class LinesFiles implements Saved {
     const heads = this.model.heads.length > 1 ? this.model.heads : [];
     const several = number > 1 ? `; over ${number} tokens` : "";
     return {
-      caption: `${what}: ${this.panel.title(focus).textContent}${several}. Weights are within 0.003.`,
-      columns: ["place", other === "right" ? "attended to" : "attends", "sum", "fraction", ...heads.map((head) => `head ${head}`)],
+      caption: `${what}: ${this.panel.title(focus).textContent}${several}. Each piece's weight is within 0.003.`,
+      columns: ["position", other === "right" ? "attended to" : "attends", "sum", "fraction", ...heads.map((head) => `head ${head}`)],
       rows: ranked.map(({ index, fractions, sum, fraction }) =>
         [units.starts[index], units.names[index], sum.toFixed(3), fraction.toFixed(3),
           ...(heads.length ? fractions.map((part) => part.toFixed(3)) : [])]),

@@ -1352,7 +1352,7 @@ ${this.parts.join("\n")}
 
   // app/canvas/lines/files.ts
   var TABLE_ROWS = 200;
-  var COLUMNS = ["place", "looks", "place looked at", "looked at", "head", "weight"];
+  var COLUMNS = ["attending position", "attending token", "attended position", "attended token", "head", "weight"];
   var LinesFiles = class {
     // `redraw` draws the window's own part again.
     constructor(model, painter, panel, redraw) {
@@ -1390,7 +1390,7 @@ ${this.parts.join("\n")}
       if (focus) return this.focusTable(what, focus);
       const { total } = this.model.lines;
       return {
-        caption: `${what}: the strongest ${Math.min(TABLE_ROWS, total)} of ${total} lines. Weights are within 0.003.`,
+        caption: `${what}: the strongest ${Math.min(TABLE_ROWS, total)} of ${total} lines. Each piece's weight is within 0.003.`,
         columns: COLUMNS,
         rows: this.model.drawnLines(TABLE_ROWS).map((line) => {
           const [from, query, to, key, head, weight] = this.row(line);
@@ -1409,10 +1409,10 @@ ${this.parts.join("\n")}
         at_least: threshold,
         between: filter,
         without_special: hideSpecial,
-        chosen_looking: names("left"),
-        chosen_looked_at: names("right"),
+        chosen_attending: names("left"),
+        chosen_attended: names("right"),
         lines_in_all: lines.total,
-        precision: "each weight is within 0.003",
+        precision: "each piece's weight is within 0.003",
         ...header.missing ? { not_numbers: header.missing } : {}
       };
     }
@@ -1442,8 +1442,8 @@ ${this.parts.join("\n")}
       const heads = this.model.heads.length > 1 ? this.model.heads : [];
       const several = number > 1 ? `; over ${number} tokens` : "";
       return {
-        caption: `${what}: ${this.panel.title(focus).textContent}${several}. Weights are within 0.003.`,
-        columns: ["place", other === "right" ? "attended to" : "attends", "sum", "fraction", ...heads.map((head) => `head ${head}`)],
+        caption: `${what}: ${this.panel.title(focus).textContent}${several}. Each piece's weight is within 0.003.`,
+        columns: ["position", other === "right" ? "attended to" : "attends", "sum", "fraction", ...heads.map((head) => `head ${head}`)],
         rows: ranked.map(({ index, fractions, sum, fraction }) => [
           units.starts[index],
           units.names[index],

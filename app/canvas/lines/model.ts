@@ -26,7 +26,7 @@ export interface LinesHeader extends WordHeader {
 
 interface HeadWeights {
   codes: Uint8Array;
-  /** Exact weights, where they were merged to words here. */
+  /** Weights between words, sums of decoded ones. */
   values?: Float32Array;
   /** Flags of weights that are not numbers. */
   gaps: Uint8Array | null;

@@ -30,6 +30,8 @@ export class NeuronModel {
   /** [T, T] */
   scores = new Float32Array();
   weights = new Float32Array();
+  /** Where 1, the key may not be attended to; empty: nothing is masked. */
+  masked = new Uint8Array();
   layer = 0;
   head = 0;
   /** The attending token. */
@@ -47,7 +49,8 @@ export class NeuronModel {
 
   receive({ header, blocks }: Message<NeuronHeader>): void {
     this.header = header;
-    [this.queries, this.keys, this.scores, this.weights] = blocks.map(asFloats);
+    [this.queries, this.keys, this.scores, this.weights] = blocks.slice(0, 4).map(asFloats);
+    this.masked = blocks[4];
     // One scale for all queries and keys of the head, so that tokens can be compared.
     this.vectorTop = largest([this.queries, this.keys]) || 1;
   }
@@ -77,6 +80,7 @@ export class NeuronModel {
 
   score(key: number): number { return this.scores[this.query * this.size + key]; }
   weight(key: number): number { return this.weights[this.query * this.size + key]; }
+  isMasked(key: number): boolean { return this.masked[this.query * this.size + key] === 1; }
 
   // The dimensions with the largest products.
   strongest(key: number, most: number): number[] {

@@ -819,7 +819,7 @@ ${this.parts.join("\n")}
         {},
         "score ",
         element("b", { textContent: numberText(model.score(place.key)) }),
-        ", weight ",
+        model.isMasked(place.key) ? ", masked: weight " : ", weight ",
         element("b", { textContent: weightText(model.weight(place.key)) })
       ));
       return this.tooltip.show(
@@ -846,7 +846,7 @@ ${this.parts.join("\n")}
         strong(numberText(score * Math.sqrt(width))),
         `, divided by \u221A${width} that is the score `,
         strong(numberText(score)),
-        ", and the softmax over all keys gives the weight ",
+        model.isMasked(key) ? ". It is masked, so its weight is " : ", and softmax gives the weight ",
         strong(weightText(weight)),
         `. Largest products: dimensions ${dimensions}.`
       );
@@ -946,6 +946,8 @@ ${this.parts.join("\n")}
     /** [T, T] */
     scores = new Float32Array();
     weights = new Float32Array();
+    /** Where 1, the key may not be attended to; empty: nothing is masked. */
+    masked = new Uint8Array();
     layer = 0;
     head = 0;
     /** The attending token. */
@@ -962,7 +964,8 @@ ${this.parts.join("\n")}
     scoreTop = 1;
     receive({ header, blocks }) {
       this.header = header;
-      [this.queries, this.keys, this.scores, this.weights] = blocks.map(asFloats);
+      [this.queries, this.keys, this.scores, this.weights] = blocks.slice(0, 4).map(asFloats);
+      this.masked = blocks[4];
       this.vectorTop = largest([this.queries, this.keys]) || 1;
     }
     get size() {
@@ -988,6 +991,9 @@ ${this.parts.join("\n")}
     }
     weight(key) {
       return this.weights[this.query * this.size + key];
+    }
+    isMasked(key) {
+      return this.masked[this.query * this.size + key] === 1;
     }
     // The dimensions with the largest products.
     strongest(key, most) {

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, TypedDict
 
+import numpy as np
 import streamlit as st
+from torch import Tensor
 
 from bertcore import Trace
 from bertcore.analysis.mixing.neurons import head_neurons
@@ -45,15 +47,22 @@ def _component() -> Callable[..., Any]:
 
 
 def message(
-    trace: Trace, layer: int, head: int, revision: int = 0, options: ViewOptions = DEFAULT_OPTIONS
+    trace: Trace,
+    layer: int,
+    head: int,
+    revision: int = 0,
+    options: ViewOptions = DEFAULT_OPTIONS,
+    allowed: Tensor | None = None,
 ) -> bytes:
     """Return what the view draws: queries and keys [T, K], scores and weights [T, T].
 
     Args:
-        trace: One text or pair of T tokens, run without a mask. May hold NaN, shown as such.
+        trace: One text or pair of T tokens. May hold NaN, shown as such.
         layer, head: 0 to L-1, 0 to H-1.
         revision: Of the last selection that the view reported.
         options: How it opens.
+        allowed: The mask of the layer, as `allowed_keys` returns it; None: there is none, or it is
+            not known.
     """
     num_layers, num_heads, _, width = trace.queries.shape
     header = {
@@ -72,10 +81,11 @@ def message(
         "light": [colour for _, colour in theme.DIVERGING],
         "dark": [colour for _, colour in theme.DIVERGING_DARK],
     }
-    neurons = head_neurons(trace, layer, head)
+    neurons = head_neurons(trace, layer, head, allowed)
     weights = trace.attentions[layer, head].float()  # those that BERT used, whatever its precision
     blocks = (neurons.queries, neurons.keys, neurons.scores, weights)
-    return transport.pack(header, *(block.numpy() for block in blocks))
+    masked = np.zeros(0, np.uint8) if allowed is None else (~allowed).numpy().astype(np.uint8)
+    return transport.pack(header, *(block.numpy() for block in blocks), masked)
 
 
 def draw(
@@ -87,6 +97,7 @@ def draw(
     key: str,
     on_selection: Callable[[Selection], None],
     on_options: Callable[[ViewOptions], None],
+    allowed: Tensor | None = None,
 ) -> None:
     """Draw the view; arguments as `message`.
 
@@ -97,7 +108,7 @@ def draw(
     """
     _component()(
         key=key,
-        data=message(trace, layer, head, events.last_revision(key), options),
+        data=message(trace, layer, head, events.last_revision(key), options, allowed),
         on_selection_change=events.hear(key, "selection", on_selection),
         on_look_change=events.hear(key, "look", on_options),
     )

@@ -36,7 +36,7 @@ export class NeuronWords {
       lines.push(element("div", {}, `dimension ${place.dimension}: `, element("b", { textContent: text })));
     }
     lines.push(element("div", {}, "score ", element("b", { textContent: numberText(model.score(place.key)) }),
-      ", weight ", element("b", { textContent: weightText(model.weight(place.key)) })));
+      model.isMasked(place.key) ? ", masked: weight " : ", weight ", element("b", { textContent: weightText(model.weight(place.key)) })));
     return this.tooltip.show(event.clientX, event.clientY, tokenInTip(tokens[query]), " attends to ",
       tokenInTip(tokens[place.key]), ...lines);
   }
@@ -50,7 +50,7 @@ export class NeuronWords {
     const dimensions = model.strongest(key, NAMED).map((k) => `${k} (${numberText(model.product(key, k))})`).join(", ");
     this.line.replaceChildren(bdi(query), " attends to ", bdi(key), ": the products sum to ",
       strong(numberText(score * Math.sqrt(width))), `, divided by \u221a${width} that is the score `, strong(numberText(score)),
-      ", and the softmax over all keys gives the weight ", strong(weightText(weight)),
+      model.isMasked(key) ? ". It is masked, so its weight is " : ", and softmax gives the weight ", strong(weightText(weight)),
       `. Largest products: dimensions ${dimensions}.`);
     this.liveRegion.say(`${shortName(model, query)} attends to ${shortName(model, key)}: score ${numberText(score)}, weight ${weightText(weight)}`);
   }

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from bertcore import Trace
 from bertcore.analysis.heads.measures import HeadMeasures
@@ -66,14 +67,21 @@ def layer_arrays(trace: Trace, layer: int) -> dict[str, NDArray[np.generic]]:
     }
 
 
-def neuron_arrays(trace: Trace, layer: int, head: int) -> dict[str, NDArray[np.generic]]:
-    """Return one head's steps for an NPZ file: queries, keys [T, K], scores, attention [T, T]."""
-    neurons = head_neurons(trace, layer, head)
+def neuron_arrays(
+    trace: Trace, layer: int, head: int, allowed: Tensor | None = None
+) -> dict[str, NDArray[np.generic]]:
+    """Return one head's steps for an NPZ file: queries, keys [T, K], scores, attention [T, T].
+
+    With a mask, as `allowed_keys` returns it, also `allowed`, bool [T, T].
+    """
+    neurons = head_neurons(trace, layer, head, allowed)
+    mask = {} if allowed is None else {"allowed": allowed.numpy()}
     return {
         "queries": neurons.queries.numpy(),
         "keys": neurons.keys.numpy(),
         "scores": neurons.scores.numpy(),
         "attention": trace.attentions[layer, head].float().numpy(),
+        **mask,
         "tokens": np.array(trace.tokens),
     }
 

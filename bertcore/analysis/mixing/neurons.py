@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from bertcore.bert import with_parts
+from bertcore.model import Model
 from bertcore.network import additive_mask, attention_scores
 from bertcore.trace import Trace
 
@@ -22,7 +24,7 @@ class HeadNeurons:
     scores: Tensor
     """queries . keys / sqrt(K), [T, T]; row = query token. The mask is not in them."""
     allowed: Tensor | None
-    """True = may be attended to, bool [T, T]; None: no mask, as in every plain trace."""
+    """True = may be attended to, bool [T, T]; None: no mask."""
     weights: Tensor
     """softmax(scores + mask), [T, T]: rows sum to 1."""
 
@@ -42,6 +44,20 @@ class HeadNeurons:
         return self.queries[query] * self.keys
 
 
+def allowed_keys(bert: Model, layer: int, num_tokens: int) -> Tensor | None:
+    """Return which keys each query of a layer may attend to in a plain trace.
+
+    Returns:
+        True = may be attended to, bool [T, T], on the CPU: no later ones where attention is causal,
+        none outside the window where the layer has one. None: every token may attend to all.
+
+    Raises:
+        ValueError: If the layers of the checkpoint cannot be read.
+    """
+    allowed = with_parts(bert).module.layers[layer].attention.allowed(num_tokens)
+    return None if allowed is None else allowed.cpu()
+
+
 @torch.no_grad()
 def head_neurons(trace: Trace, layer: int, head: int, allowed: Tensor | None = None) -> HeadNeurons:
     """Return queries, keys, scores and weights of one head.
@@ -50,7 +66,7 @@ def head_neurons(trace: Trace, layer: int, head: int, allowed: Tensor | None = N
         trace: Of T tokens, through any checkpoint.
         layer, head: 0 to L-1, 0 to H-1.
         allowed: The mask that the trace was made with: True = may be attended to, [T] or [T, T].
-            None for a plain trace, in which every token may attend to every token.
+            That of a plain trace is `allowed_keys`; None: every token may attend to every token.
 
     Returns:
         The steps in float32. They end in `trace.attentions[layer, head]` within rounding: 1e-6 for

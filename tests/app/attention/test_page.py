@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from bertcore import load
 from tests.support.opened import ok, page_of, said
-from tests.support.tiny import tiny_bert
+from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.tiny_families import make
 
 
 @pytest.fixture
@@ -107,3 +112,32 @@ def test_empty_text_is_explained(page: AppTest) -> None:
     page.query_params["text_a"] = " "
     app = ok(page.run())
     assert "empty" in app.info[0].value
+
+
+@pytest.mark.parametrize(
+    ("kind", "layer", "told"),
+    [
+        ("bert", 1, "Nothing is masked"),
+        ("causal", 1, "Later tokens are masked"),
+        ("modern", 0, "Nothing is masked"),
+        ("modern", 1, "Tokens more than 4 away are masked"),
+    ],
+)
+def test_the_neurons_name_the_mask_and_their_python_gives_the_weights(
+    kind: str, layer: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if kind == "modern":
+        make("ModernBertForMaskedLM", tmp_path)
+    elif kind == "causal":
+        tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"})).save(tmp_path)
+    else:
+        tiny_bert().save(tmp_path)
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(tmp_path))
+    text = "the river bank was steep and it had rained"
+    page = page_of("attention", text_a=text, text_b="", view="neurons", layer=str(layer), heads="2")
+    app = ok(page.run())
+    assert told in said(app)
+    names: dict[str, Any] = {}
+    exec(next(code.value for code in app.code if "head_neurons(" in code.value), names)
+    weights = load(tmp_path, device="cpu").trace(text).attentions[layer, 2]
+    torch.testing.assert_close(names["neurons"].weights, weights, rtol=0, atol=1e-6)

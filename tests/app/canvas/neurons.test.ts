@@ -10,9 +10,10 @@ const HEADER: NeuronHeader = {
 };
 
 // Queries and keys [3, 2], scores and weights [3, 3].
-function neuronModel(weights: number[], queries = [1, 2, 0, 0, 3, -4]): NeuronModel {
+function neuronModel(weights: number[], queries = [1, 2, 0, 0, 3, -4], masked: number[] = []): NeuronModel {
   const blocks = [queries, [1, 1, -1, 0.5, 0, 2], [0, 1, 2, 3, 4, 5, 6, 7, -8], weights]
     .map((values) => new Uint8Array(Float32Array.from(values).buffer));
+  blocks.push(Uint8Array.from(masked));
   const model = new NeuronModel();
   model.receive({ header: { ...HEADER, blocks: [] }, blocks });
   return model;
@@ -47,6 +48,13 @@ test("scales end at the largest numbers, and never at 0", () => {
   model.openQuery(1); // a query of zeros
   model.arrange();
   assert.equal(model.productTop, 1);
+});
+
+test("masked keys are those of the query; without a mask there are none", () => {
+  const model = neuronModel([1, 0, 0, 0.5, 0.5, 0, 0.2, 0.3, 0.5], undefined, [0, 1, 1, 0, 0, 1, 0, 0, 0]);
+  const masked = (query: number) => { model.openQuery(query); return [0, 1, 2].map((key) => model.isMasked(key)); };
+  assert.deepEqual([0, 1, 2].map(masked), [[false, true, true], [false, false, true], [false, false, false]]);
+  assert.ok(!neuronModel(WEIGHTS).isMasked(0));
 });
 
 test("a query outside of the text is the nearest one inside", () => {

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
-from bertcore import Bert, Trace
-from bertcore.analysis.mixing.neurons import head_neurons
+from bertcore import Bert, Trace, load
+from bertcore.analysis.mixing.neurons import allowed_keys, head_neurons
 from bertcore.interventions.what_if import Changes
-from tests.support.tiny import tiny_bert
+from bertcore.modern_config import ModernBertConfig
+from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.tiny_families import make
 
 TEXTS: list[tuple[str, str | None]] = [
     ("the river bank was steep", "it had rained"),
@@ -78,6 +81,40 @@ def test_a_mask_hides_and_leaves_the_scores(bert: Bert) -> None:
     assert found.allowed is not None
     assert found.allowed.shape == (size, size)
     assert (found.weights[:, -1] == 0).all()
+
+
+def test_the_mask_of_a_causal_layer_ends_in_the_traces_weights() -> None:
+    causal = tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
+    trace = causal.trace("the river bank", "it had rained")
+    for layer in range(2):
+        allowed = allowed_keys(causal, layer, trace.num_tokens)
+        assert allowed is not None
+        found = head_neurons(trace, layer, 1, allowed)
+        torch.testing.assert_close(found.weights, trace.attentions[layer, 1], rtol=0, atol=1e-6)
+        assert torch.equal(allowed, torch.ones_like(allowed).tril())
+    assert (head_neurons(trace, 0, 1).weights - trace.attentions[0, 1]).abs().max() > 0.01
+
+
+def test_the_mask_of_a_window_ends_in_the_traces_weights(tmp_path: Path) -> None:
+    make("ModernBertForMaskedLM", tmp_path)
+    modern = load(tmp_path, device="cpu")
+    config = modern.config
+    assert isinstance(config, ModernBertConfig)
+    trace = modern.trace("the river bank was steep and it had rained all day")
+    places = torch.arange(trace.num_tokens)
+    masks = [allowed_keys(modern, layer, trace.num_tokens) for layer in range(len(trace.keys))]
+    assert None in masks
+    for layer, allowed in enumerate(masks):
+        found = head_neurons(trace, layer, 2, allowed)
+        torch.testing.assert_close(found.weights, trace.attentions[layer, 2], rtol=0, atol=1e-6)
+        if allowed is not None:
+            reach = config.window(layer)
+            assert reach is not None
+            assert torch.equal(allowed, (places[:, None] - places).abs() <= reach)
+
+
+def test_without_a_mask_there_is_none(bert: Bert) -> None:
+    assert allowed_keys(bert, 0, 5) is None
 
 
 def test_a_low_precision_is_read_in_float32(bert: Bert) -> None:
