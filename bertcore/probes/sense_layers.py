@@ -109,7 +109,8 @@ def pair_cosines(
     """Return mean cosines of pairs with the same sense and with different ones.
 
     Sentences are resampled, within each sense, not pairs: pairs that share a sentence are not
-    independent. A sentence that is drawn twice makes no pair with itself.
+    independent. A sentence that is drawn twice makes no pair with itself, and a draw without a
+    pair of the same sense does not count.
 
     Args:
         vectors: [L+1, N, D].
@@ -131,7 +132,9 @@ def pair_cosines(
     means = []
     for mask in (is_same & off, ~is_same):
         sums = np.einsum("rn,lnm,rm->rl", weights, cosines * mask, weights, optimize=True)
-        means.append(sums / np.einsum("rn,nm,rm->r", weights, mask * 1.0, weights)[:, None])
+        num_pairs = np.einsum("rn,nm,rm->r", weights, mask * 1.0, weights)[:, None]
+        with np.errstate(invalid="ignore"):
+            means.append(sums / num_pairs)
     same, different = means
     return PairCosines(*(_percentiles(found) for found in (same, different, same - different)))
 
@@ -279,6 +282,6 @@ def _labels(sentences: Sequence[Sentence]) -> set[str]:
 
 
 def _percentiles(values: NDArray[np.float64]) -> Interval:
-    """Return the first row as the mean, with the 95% percentile interval of the others."""
-    low, high = np.percentile(values[1:], (2.5, 97.5), axis=0)
+    """Return the first row as the mean, with the 95% percentile interval of the others but NaN."""
+    low, high = np.nanpercentile(values[1:], (2.5, 97.5), axis=0)
     return Interval(values[0], low, high)

@@ -78,6 +78,13 @@ def test_intervals_hold_zero_where_there_is_no_gap() -> None:
     assert 0 < gap.low[1] < gap.mean[1] < gap.high[1]
 
 
+def test_intervals_of_three_sentences_a_sense() -> None:
+    """Some draws hold one sentence of each sense alone, and so no pair of the same sense."""
+    vectors, labels = clouds(1.5, num=3)
+    for found in pair_cosines(vectors, labels):
+        assert np.isfinite(np.array(found)).all()
+
+
 def test_probes_equal_scikit_learns() -> None:
     vectors, labels = clouds(0.6, num=8, seed=3)
     classes = np.array(labels) == "b"
