@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
@@ -37,7 +37,8 @@ def prune(bert: Model, heads: Iterable[tuple[int, int]]) -> Bert:
         heads: (layer, head), counted from 0; at least one.
 
     Raises:
-        ValueError: If there is none, or one does not exist.
+        ValueError: If there is none, one does not exist, or the layers are one (ALBERT) and a head
+            is not named in all of them.
 
     Source: Michel et al. 2019, section 4. Differs: the shape is kept (see the card that is saved).
     """
@@ -46,6 +47,7 @@ def prune(bert: Model, heads: Iterable[tuple[int, int]]) -> Bert:
         raise ValueError("no head was chosen. Name at least one, such as 0.3.")
     bert = with_parts(bert)
     check_heads(chosen, bert.config)
+    _check_shared(chosen, bert)
     network = copy.deepcopy(bert.module)
     width = bert.config.head_size
     for layer, head in chosen:
@@ -62,6 +64,20 @@ def prune(bert: Model, heads: Iterable[tuple[int, int]]) -> Bert:
         report=bert.report,
         sentence_modules=bert.sentence_modules,
     )
+
+
+def _check_shared(heads: Sequence[tuple[int, int]], bert: Model) -> None:
+    """Refuse to remove a head of a shared layer from some of its runs."""
+    num_layers = bert.config.num_hidden_layers
+    if not bert.config.share_layers:
+        return
+    for head in sorted({head for _, head in heads}):
+        if sum(other == head for _, other in heads) < num_layers:
+            every = ",".join(f"{layer}.{head}" for layer in range(num_layers))
+            raise ValueError(
+                f"{bert.config.family.name} runs one layer {num_layers} times, so head {head} is "
+                f"removed from all of them or from none. Name it in each: {every}."
+            )
 
 
 def save_pruned(bert: Model, heads: Iterable[tuple[int, int]], folder: str | Path) -> Path:

@@ -15,6 +15,7 @@ from bertcore.checkpoints.save import hf_config, zeroed_heads
 from bertcore.interventions.what_if import Changes, every_head, parse_head
 from bertcore.pruning import prune, save_pruned
 from tests.support.tiny import tiny_bert
+from tests.support.tiny_families import make
 
 A, B = "The river [MASK] was steep.", "It had rained."
 HEADS = [(0, 3), (1, 0), (1, 2)]
@@ -47,6 +48,19 @@ def test_transformers_gives_what_our_gated_run_gives(
     torch.testing.assert_close(again.hidden_states, gated.hidden_states, atol=1e-6, rtol=0)
     # Queries and keys stay, so one can still see where a removed head looked.
     torch.testing.assert_close(again.attentions, gated.attentions, atol=1e-6, rtol=0)
+
+
+def test_a_shared_layer_loses_a_head_in_all_its_runs_or_in_none(tmp_path: Path) -> None:
+    make("AlbertForMaskedLM", tmp_path)
+    albert = load(tmp_path, device="cpu")
+    num_layers = albert.config.num_hidden_layers
+    for heads in ([(0, 1)], [(layer, 1) for layer in range(num_layers)] + [(1, 0)]):
+        with pytest.raises(ValueError, match=r"runs one layer .* Name it in each: 0\.[01],1\."):
+            prune(albert, heads)
+    every = [(layer, 1) for layer in range(num_layers)]
+    gated = albert.trace("milk", changes=Changes(heads_off=frozenset(every)))
+    pruned = prune(albert, every).trace("milk")
+    torch.testing.assert_close(pruned.hidden_states, gated.hidden_states, atol=1e-5, rtol=0)
 
 
 def test_the_config_and_the_card_name_the_heads(bert: Bert, tmp_path: Path) -> None:
