@@ -14,6 +14,9 @@ POSITION_EMBEDDINGS = ("learned", "sinusoidal", "rotary")
 """`sinusoidal`: the position table holds sines and cosines and is not trained; `rotary`: there is
 no table, queries and keys are turned (ModernBERT)."""
 
+MOST_LAYERS = 1000
+"""Layers of a config.json that is read: one that asks for a billion would fill the memory."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BertConfig:
@@ -237,6 +240,11 @@ class BertConfig:
             raise ValueError(
                 f"config.json lacks {', '.join(missing)}. "
                 "Copy the complete config.json of the checkpoint."
+            )
+        num_layers = chosen["num_hidden_layers"]
+        if isinstance(num_layers, int) and num_layers > MOST_LAYERS:
+            raise ValueError(
+                f"config.json asks for {num_layers:,} layers; at most {MOST_LAYERS:,} are read."
             )
         if model_type in WITH_OFFSET and isinstance(chosen["pad_token_id"], int):
             chosen["position_offset"] = chosen["pad_token_id"] + 1

@@ -34,6 +34,7 @@ from bertcore.network import Network
 from bertcore.sentences.read import read_sentence_modules
 from bertcore.tokenizer import Tokenizer
 from bertcore.tokenizer import open_tokenizer as read_tokenizer
+from bertcore.tokenizer.files import MALFORMED, malformed
 
 NO_SENTENCE_ENCODER = (
     "No sentence encoder (it has no modules.json): bert.encode takes the mean over all tokens of "
@@ -176,12 +177,8 @@ def open_tokenizer(folder: Path) -> Tokenizer:
     """
     try:
         return read_tokenizer(folder)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
-        # JSON of another form than a tokenizer's, such as a list in place of names.
-        raise RuntimeError(
-            f"the tokenizer's files in {folder} have an unexpected form "
-            f"({type(error).__name__}: {error}). Copy them again."
-        ) from error
+    except MALFORMED as error:
+        raise malformed(folder, error) from error
 
 
 @torch.no_grad()

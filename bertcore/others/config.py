@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bertcore.config import BertConfig
+from bertcore.config import MOST_LAYERS, BertConfig
 from bertcore.families import Family
 from bertcore.others.families import OTHERS, OtherFamily
 
 NO_LIMIT = 512
 """Tokens that are read where the architecture itself has no limit (T5, XLNet)."""
-_MOST_LAYERS = 1000
 _RELATIVE = ("xlnet", "t5")
 
 
@@ -72,8 +71,8 @@ def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
             "numbers of at least 1"
         )
     layers = max(depth, *decoder_layers)
-    if layers > _MOST_LAYERS:
-        raise ValueError(f"it asks for {layers:,} layers; at most {_MOST_LAYERS:,} are read")
+    if layers > MOST_LAYERS:
+        raise ValueError(f"it asks for {layers:,} layers; at most {MOST_LAYERS:,} are read")
     config._attn_implementation = "eager"  # the others do not return their weights
     return config
 

@@ -37,6 +37,17 @@ _CLASSES = {
 } | {"PreTrainedTokenizer", "TokenizersBackend"}
 """The classes that split text as BERT does, or that follow tokenizer.json."""
 
+MALFORMED = (
+    KeyError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    ValueError,
+    OverflowError,
+    RecursionError,
+)
+"""What JSON of another form than a tokenizer's raises, such as a list in place of names."""
+
 ROLES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
 
 
@@ -156,9 +167,17 @@ def read_json(path: Path) -> dict[str, Any]:
         return {}
     try:
         content: dict[str, Any] = dict(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise RuntimeError(f"{path} is not a JSON object ({error}). Copy it again.") from error
     return content
+
+
+def malformed(folder: str | Path, error: BaseException) -> RuntimeError:
+    """Return the error of a folder whose files raised one of MALFORMED."""
+    return RuntimeError(
+        f"the tokenizer's files in {folder} have an unexpected form "
+        f"({type(error).__name__}: {error}). Copy them again."
+    )
 
 
 def _no_vocabulary(folder: Path) -> str:
@@ -295,5 +314,9 @@ def max_length_of(config: dict[str, Any], model_config: dict[str, Any]) -> int:
     named = (model_config.get(name) for name in ("max_position_embeddings", "n_positions"))
     positions = int(next((number for number in named if number), DEFAULT_MAX_LENGTH))
     stated = config.get("model_max_length")
+    if not stated:
+        return positions
+    if not float(stated) >= 1:  # nor NaN
+        raise ValueError(f"model_max_length is {stated!r}; expected at least 1")
     # transformers writes 1e30 for "not known".
-    return min(int(stated), positions) if stated else positions
+    return int(min(float(stated), positions))

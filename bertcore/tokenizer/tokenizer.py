@@ -16,7 +16,7 @@ from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
-from bertcore.tokenizer.files import read_tokenizer_files, write_tokenizer_files
+from bertcore.tokenizer.files import MALFORMED, malformed, read_tokenizer_files, write_tokenizer_files
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
 from bertcore.tokenizer.truncation import describe_cut, longest_first
 
@@ -92,7 +92,10 @@ class Tokenizer:
             FileNotFoundError: If the folder holds neither vocab.txt nor tokenizer.json.
             RuntimeError: If the files describe another kind of tokenizer, or are damaged.
         """
-        files = read_tokenizer_files(Path(folder))
+        try:
+            files = read_tokenizer_files(Path(folder))
+        except MALFORMED as error:
+            raise malformed(folder, error) from error
         try:
             return cls(
                 files.vocab,

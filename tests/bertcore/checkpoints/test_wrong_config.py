@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from tests.support.refused import change_config, opened, refused
 from tests.support.tiny import tiny_bert
+from tests.support.tiny_families import make
 
 
 @pytest.fixture
@@ -68,7 +69,8 @@ def test_a_config_with_a_byte_order_mark_is_refused_as_in_transformers(folder: P
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"num_hidden_layers": 10**9}, "asks for 1000000000 layers but the weights have 2"),
+        ({"num_hidden_layers": 10**9}, "asks for 1,000,000,000 layers; at most 1,000"),
+        ({"num_hidden_layers": 1000}, "asks for 1000 layers but the weights have 2"),
         ({"hidden_size": 160_000}, r"expected \[149, 160000\]"),
         ({"vocab_size": 10**9}, r"expected \[1000000000, 32\]"),
         ({"hidden_size": 4 * 10**12}, "impossible size"),
@@ -85,6 +87,14 @@ def test_a_config_with_a_byte_order_mark_is_refused_as_in_transformers(folder: P
 def test_absurd_config_values(changes: dict[str, Any], message: str, folder: Path) -> None:
     change_config(folder, **changes)
     refused(folder, message)
+
+
+@pytest.mark.parametrize("name", ["AlbertForMaskedLM", "ModernBertForMaskedLM"])
+def test_a_billion_layers_are_never_listed(name: str, tmp_path: Path) -> None:
+    """ALBERT's share one layer's weights, and ModernBERT's config lists a kind for each."""
+    make(name, tmp_path)
+    change_config(tmp_path, num_hidden_layers=10**9, layer_types=None)
+    refused(tmp_path, "asks for 1,000,000,000 layers; at most 1,000")
 
 
 def test_a_vocabulary_that_is_much_larger_than_the_table(folder: Path) -> None:

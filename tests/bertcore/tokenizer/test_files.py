@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 from transformers import AutoTokenizer, BertTokenizerFast
 
-from bertcore.tokenizer import SPECIAL_TOKENS, AddedToken, Tokenizer, train_vocabulary
+from bertcore.loading.loader import open_tokenizer as load_tokenizer
+from bertcore.tokenizer import (
+    SPECIAL_TOKENS,
+    AddedToken,
+    Tokenizer,
+    open_tokenizer,
+    train_vocabulary,
+)
 from tests.support.nasty_text import LETTERS, NASTY, PARAGRAPH
 
 TEXTS = [*NASTY, PARAGRAPH[:200], "the [E1] COVID covidriver [e1] [E1]x"]
@@ -225,6 +232,40 @@ def test_damaged_files_are_named(tmp_path: Path, vocab: list[str]) -> None:
     write_json(tmp_path / "tokenizer_config.json", {"mask_token": "<mask>"})
     with pytest.raises(RuntimeError, match=r"mask_token is '<mask>', but BERT's is '\[MASK\]'"):
         Tokenizer.open(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("tokenizer_config.json", '{"model_max_length": NaN}'),
+        ("tokenizer_config.json", '{"model_max_length": "abc"}'),
+        ("tokenizer_config.json", '{"model_max_length": -5}'),
+        ("tokenizer_config.json", '{"added_tokens_decoder": {"x": {"content": "the"}}}'),
+        ("tokenizer_config.json", '{"added_tokens_decoder": ["x"]}'),
+        ("tokenizer_config.json", '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}"),
+        ("added_tokens.json", '{"the": Infinity}'),
+        ("added_tokens.json", '{"the": "x"}'),
+        ("config.json", '{"max_position_embeddings": Infinity}'),
+    ],
+)
+def test_files_of_another_form_are_refused(
+    file: str, content: str, tmp_path: Path, vocab: list[str]
+) -> None:
+    write_vocab(tmp_path, vocab)
+    (tmp_path / file).write_text(content)
+    for opener in (Tokenizer.open, open_tokenizer, load_tokenizer):
+        with pytest.raises(RuntimeError, match="Copy (it|them) again") as raised:
+            opener(tmp_path)
+        assert str(tmp_path) in str(raised.value)
+        assert not isinstance(raised.value, RecursionError)
+
+
+def test_no_limit_of_length_is_that_of_the_positions(tmp_path: Path, vocab: list[str]) -> None:
+    write_vocab(tmp_path, vocab)
+    write_json(tmp_path / "config.json", {"max_position_embeddings": 64})
+    for stated in ("Infinity", "1e30", "1e999", "null"):
+        (tmp_path / "tokenizer_config.json").write_text(f'{{"model_max_length": {stated}}}')
+        assert Tokenizer.open(tmp_path).model_max_length == 64
 
 
 def test_a_vocabulary_with_a_line_break_is_not_saved(tmp_path: Path, vocab: list[str]) -> None:
