@@ -15,6 +15,7 @@ from torch.optim import Optimizer
 from bertcore.network import Network
 from bertcore.pretraining.objectives.objective import Objective, TrainingBatch
 from bertcore.training.processes import Processes
+from bertcore.training.random_state import random_state, set_random_state
 from bertcore.training.update import Update
 
 logger = logging.getLogger(__name__)
@@ -81,7 +82,7 @@ class TrainStep:
         """
         start = time.perf_counter()
         # A batch draws random numbers only for dropout, whose sequence must not change.
-        random_state = torch.get_rng_state()
+        before = random_state()
         plain = self._update.module
         compiled = self._with_loss(is_compiled=True)
         compiled.compile(fullgraph=True, dynamic=False)
@@ -96,7 +97,7 @@ class TrainStep:
             raise RuntimeError(f"{type(error).__name__}: {reason[0] if reason else ''}") from error
         finally:
             plain.zero_grad(set_to_none=True)
-            torch.set_rng_state(random_state)
+            set_random_state(before)
         return time.perf_counter() - start
 
     def __call__(self, parts: Sequence[TrainingBatch]) -> dict[str, float]:
