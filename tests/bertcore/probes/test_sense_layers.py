@@ -81,8 +81,9 @@ def test_intervals_hold_zero_where_there_is_no_gap() -> None:
 def test_intervals_of_three_sentences_a_sense() -> None:
     """Some draws hold one sentence of each sense alone, and so no pair of the same sense."""
     vectors, labels = clouds(1.5, num=3)
-    for found in pair_cosines(vectors, labels):
-        assert np.isfinite(np.array(found)).all()
+    found = pair_cosines(vectors, labels)
+    for interval in (found.same, found.different, found.gap):
+        assert np.isfinite(np.array(interval)).all()
 
 
 def test_probes_equal_scikit_learns() -> None:
