@@ -141,7 +141,7 @@ def run_label_curve(
     else:
         check_new_folder(folder)
         curve = _new(settings, num_labels, least_steps)
-        _check_data(settings, curve.num_labels[-1])
+        _check_data(settings, curve.num_labels)
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder, curve, settings)
     with lock_run(folder):
@@ -237,12 +237,14 @@ def _new(settings: Settings, num_labels: Sequence[int], least_steps: int) -> Lab
     )
 
 
-def _check_data(settings: Settings, most: int) -> None:
+def _check_data(settings: Settings, num_labels: Sequence[int]) -> None:
     """Refuse data or a checkpoint that the series would fail on later."""
-    with tempfile.TemporaryDirectory() as folder:
-        experiment = start_experiment(
-            Path(folder) / _RUN, replace(settings, sample=most, is_untrained=True)
-        )
+    most = num_labels[-1]
+    for number in (num_labels[0], most):
+        with tempfile.TemporaryDirectory() as folder:
+            experiment = start_experiment(
+                Path(folder) / _RUN, replace(settings, sample=number, is_untrained=True)
+            )
     if experiment.train.num_examples < most:
         raise ValueError(
             f"{most:,} labels are asked for, but {settings.train!r} has "

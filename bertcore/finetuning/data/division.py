@@ -70,7 +70,8 @@ def divide(
         groups: Of each row, written to the column `GROUP`; None writes no such column.
 
     Raises:
-        ValueError: As `read_task_data`; or if nothing is left to score on.
+        ValueError: As `read_task_data`; or if nothing is left to score on, or the sample is too
+            small to have every label.
         OSError: If a file cannot be written.
     """
     chosen_task = find_task(task)
@@ -126,7 +127,11 @@ def columns_of_division(columns: Columns) -> Columns:
 def _sampled(
     examples: Iterable[Example], num: int, seed: int, *, has_labels: bool
 ) -> frozenset[int]:
-    """Return the numbers of `num` examples, or all; the first of each label is among them."""
+    """Return the numbers of `num` examples, or all; the first of each label is among them.
+
+    Raises:
+        ValueError: If there are more of these.
+    """
     firsts: dict[str, int] = {}
     total = 0
     for number, example in enumerate(examples):
@@ -134,8 +139,13 @@ def _sampled(
             firsts.setdefault(label, number)
         total += 1
     always = set(firsts.values())
+    if len(always) > num:
+        raise ValueError(
+            f"a sample of {num} examples cannot have each of the {len(firsts)} labels; expected at "
+            f"least {len(always)}. Ask for more."
+        )
     others = [number for number in range(total) if number not in always]
-    wanted = max(0, min(len(others), num - len(always)))
+    wanted = min(len(others), num - len(always))
     return frozenset(always.union(random.Random(seed).sample(others, wanted)))
 
 

@@ -130,6 +130,15 @@ def test_a_sample_has_every_label(tmp_path: Path) -> None:
     assert len(read(kept_file(tmp_path, task="classify", is_train=True), "classify")) == 501
 
 
+def test_a_sample_smaller_than_the_labels_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text("text\tlabel\n" + "".join(f"x\t{i % 4}\n" for i in range(40)))
+    with pytest.raises(ValueError, match=r"3 examples .* each of the 4 labels; .* at least 4"):
+        divide(path, tmp_path, Division(sample=3), task="classify")
+    divide(path, tmp_path, Division(sample=4), task="classify")
+    assert len(read(kept_file(tmp_path, task="classify", is_train=True), "classify")) == 4
+
+
 def test_bad_rows_are_refused_or_told(tmp_path: Path) -> None:
     path = tmp_path / "t.tsv"
     path.write_text("text\tlabel\n" + "a\t1\nb\t2\n" * 10 + "c\t\n")
