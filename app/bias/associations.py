@@ -21,6 +21,7 @@ from bertcore.bias import (
     table_vectors,
     text_vectors,
 )
+from bertcore.bias.word_association import MOST_EXACT
 from bertcore.grammar import TokenCounts
 
 from ..plots import theme
@@ -134,15 +135,21 @@ ASSOCIATIONS = Picture(
     how=(
         "Does the first set of words lie nearer to the first set of attributes, by cosine (WEAT, "
         "Caliskan et al. 2017)? d is the difference of the two sets' means over their standard "
-        "deviation, -2 to 2. p is the share of all ways to deal the words into two sets that give "
-        "as large a difference.{chance} Here, vectors of {where}."
+        "deviation, −2 to 2. p is the share of all ways to deal the words into two sets whose "
+        "difference is this one or higher (one-sided: for d below 0 look at 1 − p); of more than "
+        "{most} ways, so many are drawn.{chance} Here, vectors of {where}."
     ),
     code="""
-from bertcore.bias import association, association_tests, table_vectors, text_vectors
+from bertcore.bias import (
+    association, association_tests, known_part, table_vectors, text_vectors,
+)
 
 for each in association_tests():
-    sets = [{vectors} for words in (*each.test.targets, *each.test.attributes)]
-    outcome = association(*sets)
+    test = known_part(bert, each.test)
+    sets = (*test.targets, *test.attributes)
+    if min(map(len, sets)) < {least}:
+        continue
+    outcome = association(*({vectors} for words in sets))
     print(each.name, outcome.effect_size, outcome.p_value)
 """,
 )
@@ -206,9 +213,12 @@ WORDS = Picture(
         "colours apart: an association. One word alone far out: that word makes the effect."
     ),
     code="""
-from bertcore.bias import association, association_tests, table_vectors, text_vectors
+from bertcore.bias import (
+    association, association_tests, known_part, table_vectors, text_vectors,
+)
 
-test = next(each.test for each in association_tests() if each.name == {name!r})
+named = next(each for each in association_tests() if each.name == {name!r})
+test = known_part(bert, named.test)
 sets = [{vectors} for words in (*test.targets, *test.attributes)]
 association(*sets).scores
 """,
@@ -275,6 +285,8 @@ def show(page: frame.Page) -> None:
         chance=CHANCE if result.chance[0] is not None else "",
         where="the token table" if layer == TABLE else f"hidden state {layer}, a word by itself",
         vectors=vectors,
+        most=f"{MOST_EXACT:,}",
+        least=LEAST_WORDS,
     )
     names = [each.name for each in result.tests]
     widget = TEST.key(default=names[min(1, len(names) - 1)], options=names)

@@ -100,17 +100,11 @@ COSINES = Picture(
         "variance: the rest of what gender is does not lie on one line."
     ),
     code="""
-from bertcore.bias import direction_words, find_direction, project, template_audits, text_vectors
+from bertcore.bias import along_direction
 
-pairs, words = direction_words().pairs, template_audits()[0].fillers
 for state in range(bert.config.num_hidden_layers + 1):
-    first, second = (
-        text_vectors(bert, [pair[side] for pair in pairs], layer=state, pooling="mean")
-        for side in (0, 1)
-    )
-    direction = find_direction(first, second)
-    vectors = text_vectors(bert, words, layer=state, pooling="mean")
-    print(state, direction.explained[0], project(vectors, direction))
+    found = along_direction(bert, layer=state)
+    print(state, found.explained[0], dict(zip(found.words, found.cosines.tolist())))
 """,
 )
 
@@ -179,18 +173,11 @@ PROBES = Picture(
         "hidden, not removed (Gonen and Goldberg 2019)."
     ),
     code="""
-import numpy as np
-from bertcore.bias import direction_words, leace, probe, text_vectors
+from bertcore.bias import along_direction
 
-words = direction_words()
 for state in range(bert.config.num_hidden_layers + 1):
-    vectors = [
-        text_vectors(bert, [p[side] for side in (0, 1) for p in pairs], layer=state, pooling="mean")
-        for pairs in (words.pairs, words.probe)
-    ]
-    eraser = leace(vectors[0], np.repeat([0, 1], len(words.pairs)))
-    labels = np.repeat([0, 1], len(words.probe)).tolist()
-    print(state, probe(vectors[1], labels), probe(eraser(vectors[1]), labels))
+    for name, found in along_direction(bert, layer=state).probes.items():
+        print(state, name, found.accuracy, found.spread)
 """,
 )
 

@@ -99,10 +99,19 @@ def _effects(effects: tuple[Effect, ...]) -> Figure:
             ticklen=0,
             **where,
         )
+        for row, each in enumerate(panel):
+            if each.neutral:  # chance: of what should stay there is none
+                fig.add_shape(
+                    type="line",
+                    x0=each.neutral,
+                    x1=each.neutral,
+                    y0=row - 0.5,
+                    y1=row + 0.5,
+                    line={"color": theme.SPECIAL, "width": 1, "dash": "dash"},
+                    **where,
+                )
         if is_share:
             fig.update_xaxes(range=[-0.02, 1.02], tickformat=".0%", **where)
-            line = {"color": theme.SPECIAL, "width": 1, "dash": "dash"}
-            fig.add_vline(0.5, line=line, **where)
         else:
             fig.update_xaxes(title_text="nats", rangemode="tozero", **where)
     fig.update_layout(dragmode=False)

@@ -189,8 +189,10 @@ def show(page: frame.Page) -> None:
         page,
         result,
         templates=list(asked.templates),
-        groups="[" + ", ".join(f"Group({g.name!r}, {g.words!r})" for g in asked.groups) + "]",
-        fillers=list(asked.fillers),
+        groups="["
+        + ", ".join(f"Group({g.name!r}, {g.words!r})" for g in result.scores.groups)
+        + "]",
+        fillers=list(result.scores.fillers),
     )
 
 
@@ -272,6 +274,10 @@ def _show_lean(result: Leaning) -> None:
         for name, (low, high) in ends.items()
         if np.isfinite(low)
     ]
+    if not told:
+        st.markdown(f"**{found.mean:+.2f} nats: no interval, so no verdict.**")
+        st.caption("One wording, one filler and a group of one word: there is nothing to resample.")
+        return
     unsure = [name for name, (low, high) in ends.items() if np.isfinite(low) and low <= 0 <= high]
     verdict = (
         f"no sure lean; with other {' or '.join(unsure)} it may turn"
@@ -281,4 +287,4 @@ def _show_lean(result: Leaning) -> None:
     if found.turns and not unsure:
         verdict = "the sign turns with the wording"
     st.markdown(f"**{found.mean:+.2f} nats: {verdict}.**")
-    st.caption(f"95% intervals by bootstrap: {'; '.join(told)}." if told else "One word only.")
+    st.caption(f"95% intervals by bootstrap: {'; '.join(told)}.")

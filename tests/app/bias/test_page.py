@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.bias import associations
 from app.bias.templates import AUDITS
 from app.shell.jobs import background, waiting
 from bertcore import load
 from bertcore.bias import (
     Group,
+    along_direction,
     association,
     association_tests,
+    direction_words,
     erase,
     fit_erasure,
     measure_erasure,
     score_templates,
     table_vectors,
+    template_audits,
 )
 from bertcore.network import ALL_HEADS
 from tests.support.opened import charts as all_charts
@@ -112,6 +120,84 @@ def test_words_that_the_vocabulary_lacks_are_left_out_and_named(page: AppTest) -
     assert len(numbers(named_charts(app, "bias")["templates"][-1]["x"])) == 2
 
 
+def test_the_templates_code_asks_for_words_that_the_vocabulary_has(page: AppTest) -> None:
+    page.query_params["bias_words_1"] = "she, \u4e00"
+    page.query_params["bias_fillers"] = "good, \u4e00, new"
+    app = ok(page.run())
+    names: dict[str, Any] = {}
+    exec(next(c.value for c in app.code if "score_templates(" in c.value), names)
+    means = np.sort(names["scores"].differences().mean(0))[::-1]
+    dots = named_charts(app, "bias")["templates"][-1]
+    np.testing.assert_allclose(numbers(dots["x"]), means, atol=1e-5)
+
+
+def test_the_association_code_leaves_out_what_the_vocabulary_lacks(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An unknown word is left out of a set, and a test with too few known words altogether."""
+    first, second, *others = association_tests()
+    x, y = second.test.targets
+    lacking = second.test._replace(targets=((*x, "\u4e00"), y))
+    hopeless = first.test._replace(targets=(("\u4e00", "\u4e01"), y))
+    tests = (replace(first, test=hopeless), replace(second, test=lacking), *others)
+    monkeypatch.setattr(associations, "TESTS", {each.name: each for each in tests})
+    monkeypatch.setattr("bertcore.bias.association_tests", lambda: tests)
+    page.query_params["bias_view"] = "associations"
+    page.query_params["bias_test"] = second.name
+    app = ok(page.run())
+    charts = named_charts(app, "bias")
+    codes = [c.value for c in app.code if "known_part(" in c.value]
+    capsys.readouterr()
+    exec(codes[0], {})
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == len(others) + 1
+    shown = [numbers(trace["x"])[0] for trace in charts["associations"]]
+    np.testing.assert_allclose([float(line.split()[-2]) for line in printed], shown, atol=1e-5)
+    names: dict[str, Any] = {}
+    exec(codes[1] + "\nfound = association(*sets)", names)
+    scores = [np.sort(each) for each in names["found"].scores]
+    drawn = [np.sort(numbers(trace["x"])) for trace in charts["association-words"]]
+    np.testing.assert_allclose(np.concatenate(drawn), np.concatenate(scores), atol=1e-5)
+
+
+def test_the_direction_code_prints_what_is_drawn(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With pairs and words that the vocabulary cannot write, and all lines of the probes."""
+    own, (first, *others) = direction_words(), template_audits()
+    lacking = replace(own, pairs=(*own.pairs, ("\u4e00", "he")))
+    audits = (replace(first, fillers=(*first.fillers, "\u4e00")), *others)
+    for module in ("bertcore.bias", along_direction.__module__):
+        monkeypatch.setattr(sys.modules[module], "direction_words", lambda: lacking)
+        monkeypatch.setattr(sys.modules[module], "template_audits", lambda: audits)
+    page.query_params["bias_view"] = "direction"
+    app = ok(page.run())
+    charts = named_charts(app, "bias")
+    names: dict[str, Any] = {}
+    codes = [c.value for c in app.code if "along_direction(" in c.value]
+    exec(codes[0], names)
+    last = dict(zip(names["found"].words, names["found"].cosines, strict=True))
+    shown = charts["direction"][0]
+    drawn = dict(zip(shown["y"], numbers(shown["z"])[:, -1], strict=True))
+    assert drawn == pytest.approx(last, abs=1e-5)
+    capsys.readouterr()
+    exec(codes[1], {})
+    printed = [float(line.split()[-2]) for line in capsys.readouterr().out.splitlines()]
+    lines = np.stack([numbers(trace["y"]) for trace in charts["probes"]])
+    np.testing.assert_allclose(printed, lines.T.ravel(), atol=1e-6)
+
+
+def test_without_any_interval_there_is_no_verdict(page: AppTest) -> None:
+    page.query_params |= {
+        "bias_templates": "[X] was very [MASK].",
+        "bias_words_1": "she",
+        "bias_fillers": "good",
+    }
+    told = said(ok(page.run()))
+    assert "no interval, so no verdict" in told
+    assert "lean to" not in told
+
+
 def test_without_the_head_the_templates_say_why(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +234,10 @@ def test_an_erasure_before_and_after(page: AppTest, checkpoint: str) -> None:
     names = [name for axis in ("yaxis", "yaxis2") for name in layout[axis]["ticktext"]]
     assert [name.replace("<br>", " ") for name in names] == [each.name for each in shares + gaps]
     assert max(len(line) for name in names for line in name.split("<br>")) < 28
+    chance = [row for row, each in enumerate(shares) if each.neutral == 0.5]
+    assert 0 < len(chance) < len(shares)
+    lines = [each for each in layout["shapes"] if each["xref"] == "x"]
+    assert [(each["x0"], each["y0"] + 0.5) for each in lines] == [(0.5, row) for row in chance]
     assert "Live only" in said(app)
     assert "residual" in said(app)
     text = "she was [MASK] <img src=x onerror=alert(1)>"
