@@ -85,8 +85,11 @@ class FinetuneConfig:
                 f"class_weights is {self.class_weights!r}; expected {BALANCED!r} or numbers."
             )
         weights = self.class_weights
-        if isinstance(weights, tuple) and not all(0 <= weight < 1e9 for weight in weights):
-            raise ValueError("class_weights holds a number below 0, or one that is not finite.")
+        if isinstance(weights, tuple) and not all(0 < weight < 1e9 for weight in weights):
+            raise ValueError(
+                "class_weights holds 0 or less, or a number that is not finite. To leave a class "
+                "out, leave out its examples."
+            )
         self.optimizer_config()
 
     def optimizer_config(self) -> OptimizerConfig:

@@ -102,8 +102,11 @@ def t5_noise(
     A clean span comes first, so that the text begins with a word and ends with a sentinel.
 
     Raises:
-        ValueError: If `share` or `mean_length` is out of its range.
+        ValueError: If there are fewer than two pieces, or `share` or `mean_length` is out of its
+            range.
     """
+    if length < 2:
+        raise ValueError(f"length is {length}; expected at least 2 pieces.")
     noisy = _num_noisy(length, share)
     num_spans = t5_num_spans(length, share=share, mean_length=mean_length)
     lengths = np.empty(2 * num_spans, dtype=np.int64)

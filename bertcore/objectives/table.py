@@ -145,7 +145,7 @@ def _direction(name: str) -> Count:
 
 
 def _removed_words(given: Given, drawn: Draw) -> tuple[float, float]:
-    starts = given.row.starts_word
+    starts = given.row.starts_word & ~given.row.is_special
     removed = sum(int(starts[a:b].sum()) for a, b in drawn.corrupted.spans)
     return float(removed), float(len(given.row.words()))
 

@@ -21,7 +21,7 @@ from bertcore.tokenizer import Tokenizer
 
 @dataclass(frozen=True, slots=True)
 class PretrainingScores:
-    """Held-out scores on fixed rows with fixed masks (15%, 80/10/10).
+    """Held-out scores on fixed rows with fixed masks: the share of the settings, 80/10/10.
 
     Scores of next sentences are None where the rows are no pairs.
     """

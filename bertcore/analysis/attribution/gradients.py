@@ -95,7 +95,7 @@ def integrated_gradients(
         parts: Embeddings that follow the path, of PARTS; the others stay those of the input.
         baseline: Of BASELINES: for the token embeddings, where [CLS] and [SEP] stay. Segment and
             position embeddings begin as those of id 0 at every token.
-        steps: Points of the path, by Gauss-Legendre quadrature, at least 1.
+        steps: Points of the path, by Gauss-Legendre quadrature, at least 2.
 
     Raises:
         ValueError: If an argument is out of range, or gradients do not reach the embeddings.

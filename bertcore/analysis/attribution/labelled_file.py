@@ -125,7 +125,7 @@ def run_file(
         raise ValueError(f"{str(path)!r} has no example to use (0 rows).{reason}")
     notes = [bad.sentence(), known.sentence()]
     if gathered.num_cut:
-        notes.append(f"{gathered.num_cut:,} texts were cut at {length} tokens.")
+        notes.append(f"{gathered.num_cut:,} rows were cut at {length} tokens.")
     return gathered.finish(is_whole, tuple(note for note in notes if note))
 
 

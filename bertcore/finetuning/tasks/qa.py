@@ -180,7 +180,11 @@ class Extract(Task):
         *,
         total: float | None = None,
     ) -> Tensor:
-        """Return the mean of the cross-entropies of start and end."""
+        """Return the mean of the cross-entropies of start and end.
+
+        Padding is among the places, as in transformers, so a row's loss depends a little on the
+        longest row beside it; scores on files leave it out.
+        """
         reduction = "mean" if total is None else "sum"
         # A start or end beyond the row does not occur: windows point at [CLS] instead.
         start, end = logits.float().unbind(-1)

@@ -70,7 +70,7 @@ def read_task_data(
     notes = [bad.sentence(), None if known is None else known.sentence()]
     if data.rows.num_cut:
         notes.append(
-            f"{data.rows.num_cut:,} of {data.num_examples:,} texts of {path.name} were cut at "
+            f"{data.rows.num_cut:,} of {len(data.rows.lengths):,} rows of {path.name} were cut at "
             f"{max_length} tokens."
         )
     return replace(data, notes=tuple(note for note in notes if note))

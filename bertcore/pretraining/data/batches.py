@@ -200,9 +200,10 @@ def cut(
 def fixed_batches(
     corpus: PackedCorpus, tokenizer: Tokenizer, config: DataConfig, *, seed: int, num_rows: int
 ) -> Iterator[Batch]:
-    """Yield up to `num_rows` held-out rows, fixed with BERT's masks (80/10/10), for evaluation.
+    """Yield up to `num_rows` held-out rows, fixed with their masks, for evaluation.
 
-    The same corpus, tokenizer, settings and seed give the same batches.
+    The settings' share of the tokens is hidden, always as 80/10/10. Scores at other shares cannot
+    be compared. The same corpus, tokenizer, settings and seed give the same batches.
     """
     config = replace(config, mask_shares=MASK_SHARES)
     generator = torch.Generator().manual_seed(seed)

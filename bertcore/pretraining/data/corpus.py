@@ -178,14 +178,18 @@ def pack_corpus_to(
         tokenizer: Up to 65,536 pieces take two bytes a token, more take four.
 
     Raises:
-        ValueError: If no token is left.
+        ValueError: If no token is left, or the tokenizer lacks a special token.
     """
     folder.mkdir(parents=True, exist_ok=True)
     dtype = np.dtype(np.uint16 if tokenizer.vocab_size <= 2**16 else np.int32)
     replaced = np.arange(tokenizer.vocab_size, dtype=dtype)
-    replaced[[tokenizer.pad_id, tokenizer.cls_id, tokenizer.sep_id, tokenizer.mask_id]] = (
-        tokenizer.unk_id
-    )
+    roles = (tokenizer.pad_id, tokenizer.cls_id, tokenizer.sep_id, tokenizer.mask_id)
+    if min(*roles, tokenizer.unk_id) < 0:
+        raise ValueError(
+            "the tokenizer lacks one of the tokens for padding, unknown words, the beginning and "
+            "end of a text, and masks, with which a corpus is packed. Choose one that has them."
+        )
+    replaced[list(roles)] = tokenizer.unk_id
     start = np.zeros(1, dtype=np.int64)
     with (
         ArrayFile(folder / "ids.npy", dtype) as ids,

@@ -230,6 +230,8 @@ def test_class_weights_shift_what_is_predicted(tiny: Path, tmp_path: Path) -> No
         confusion = report["best"]["scores"]["confusion"]
         shares[weights] = sum(row[1] for row in confusion) / 24
     assert shares[1.0, 50.0] > shares[50.0, 1.0]
+    with pytest.raises(ValueError, match="holds 0 or less"):  # a batch of that class alone is 0/0
+        make_experiment(tmp_path / "zero", tiny, class_weights=(0.0, 1.0))
     with pytest.raises(ValueError, match="3 numbers, but there are 2 labels: bad, good"):
         make_experiment(tmp_path / "wrong", tiny, class_weights=(1.0, 2.0, 3.0))
     assert not (tmp_path / "wrong" / "out").exists()  # told before anything is written

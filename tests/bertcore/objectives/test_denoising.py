@@ -66,6 +66,12 @@ def test_noise_has_the_share_and_the_spans_of_the_paper() -> None:
     assert np.mean(lengths) == pytest.approx(3, abs=0.05)
 
 
+@pytest.mark.parametrize("length", [-1, 0, 1])
+def test_too_few_pieces_for_noise(length: int) -> None:
+    with pytest.raises(ValueError, match=f"length is {length}; expected at least 2"):
+        t5_noise(length, np.random.default_rng(0))
+
+
 def test_each_division_is_as_likely_as_any_other() -> None:
     """Of 8 pieces with 2 spans of noise, 4 pieces in all: 3 x 3 divisions."""
     rng = np.random.default_rng(2)

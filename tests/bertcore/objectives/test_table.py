@@ -58,6 +58,16 @@ def test_the_papers_shares_come_out(name: str) -> None:
         assert abs(rate.mean - rate.paper) <= room, rate
 
 
+def test_special_tokens_are_no_removed_words() -> None:
+    """A span of BART's may cover the [SEP] of a pair, which stays."""
+    row = SHORT.row
+    found = [
+        count("bart-infilling", replace(SHORT, row=replace(row, starts_word=starts)), num_draws=200)
+        for starts in (row.starts_word | row.is_special, row.starts_word & ~row.is_special)
+    ]
+    assert found[0].rates == found[1].rates
+
+
 def test_an_interval_is_that_of_a_ratio() -> None:
     counts = count("next-sentence", SHORT, num_draws=400)
     rate = counts.rates[0]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import copy
 import math
+from pathlib import Path
 
 import pytest
 import torch
 
-from bertcore import Bert
+from bertcore import Bert, load
+from bertcore.analysis.words.epoch_masks import epoch_masks
 from bertcore.analysis.words.training_example import TrainingExample, one_step, training_example
 from bertcore.pretraining.loss.objective import BatchTensors, pretraining_loss
 from tests.support.tiny import tiny_bert
+from tests.support.tiny_others import make_other
 
 TEXT = (
     "The film was very good. She sat on the mat. It had rained all night.\n"
@@ -115,6 +118,17 @@ def test_bad_input_is_a_sentence(
 ) -> None:
     with pytest.raises(ValueError, match=sentence):
         training_example(bert, text, others, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["T5ForConditionalGeneration", "EuroBertForMaskedLM"])
+def test_a_tokenizer_without_special_tokens_is_refused(name: str, tmp_path: Path) -> None:
+    make_other(name, tmp_path)
+    other = load(tmp_path, device="cpu")
+    assert "mlm" in other.capabilities
+    with pytest.raises(ValueError, match="the tokenizer lacks one of the tokens"):
+        training_example(other, TEXT, OTHERS, seed=0)
+    with pytest.raises(ValueError, match="the tokenizer lacks one of the tokens"):
+        epoch_masks(other, "She sat.", seed=0)
 
 
 def test_segments_are_those_of_a_pair(bert: Bert) -> None:

@@ -54,7 +54,7 @@ def test_rows_are_those_of_transformers(tmp_path: Path, theirs: Any) -> None:
     assert batch.attention_mask is None or batch.attention_mask.long().equal(wanted.attention_mask)
     assert batch.targets.tolist() == [0, 1]
     assert data.rows.num_cut == 1
-    assert "1 of 2 texts of p.jsonl were cut at 10 tokens" in data.notes[0]
+    assert "1 of 2 rows of p.jsonl were cut at 10 tokens" in data.notes[0]
 
 
 @pytest.mark.parity
