@@ -100,6 +100,7 @@ class Bert(Model):
                 self.config,
                 num_tokens,
                 num_in_a=encoding.num_in_a,
+                blocks=[layer.attention for layer in self.module.layers],
                 dtype=self.dtype,
                 device=self.device,
             )

@@ -69,7 +69,7 @@ def show_what_if(
     fig = app_module("app.what_if.inside_figures").hidden_bars(comparison, before.tokens)
     how = how_to_read(bert, _INSIDE, "HIDDEN")
     drawn.append(Drawn("What changed after each layer", fig, how))
-    fig = figures.attention_grid(comparison.attention_change, changes.heads_off)
+    fig = figures.attention_grid(comparison.attention_change, changes.silent_heads(bert.config))
     how = how_to_read(bert, _INSIDE, "ATTENTION")
     drawn.append(Drawn("What changed in each head's attention", fig, how))
     code = answers.RUNS_CODE if reader is None else answers.TASK.code

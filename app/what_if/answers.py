@@ -26,8 +26,8 @@ MOST_NAMED = 8
 
 NO_CHANGES = "Nothing is changed yet: before and after are the same. Click a head, or"
 NO_QUESTION = (
-    "Nothing is hidden and there is no pair, so BERT has no question to answer. Click a token "
-    "above to hide it. Below is what changes inside."
+    "Nothing is hidden, and there is no pair that this checkpoint judges, so BERT has no question "
+    "to answer. Click a token above to hide it. Below is what changes inside."
 )
 NO_MASKED_WORDS = (
     "This checkpoint has no masked-word (MLM) head, so no words can be compared. What changes "

@@ -77,7 +77,7 @@ def keep_all(config: BertConfig, trace: Trace) -> None:
     num_tokens = trace.num_tokens
     HEADS_OFF.key(options=[name_of(*head) for head in every_head(config)])
     LAYERS_SKIPPED.key(options=list(range(config.num_hidden_layers)))
-    PATTERN.key()
+    PATTERN.key(options=patterns(config))
     if PATTERN.value == "prefix":
         in_a = trace.text_ids.index(1) if 1 in trace.text_ids else num_tokens // 2
         PREFIX_LENGTH.key(default=in_a, low=0, high=num_tokens)
@@ -96,9 +96,22 @@ def chosen(config: BertConfig, num_tokens: int) -> Changes:
         prefix_length=PREFIX_LENGTH.value if pattern == "prefix" else None,
         blocked=blocks(num_tokens) if pattern == "drawn" else (),
         segment_ids=edits(SEGMENT_IDS, num_tokens, config.type_vocab_size),
-        position_ids=edits(POSITION_IDS, num_tokens, config.max_position_embeddings),
+        position_ids=edits(POSITION_IDS, num_tokens, num_positions(config)),
         cells=cells(config, num_tokens),
     )
+
+
+def patterns(config: BertConfig) -> tuple[str, ...]:
+    """Return the attention patterns on offer, of PATTERNS.
+
+    Where attention is causal the first is causal already, and so would be all but a drawn one.
+    """
+    return ("bidirectional", "drawn") if config.family.is_causal else PATTERNS
+
+
+def num_positions(config: BertConfig) -> int:
+    """Return the rows of the position table; 0 where there is none (rotary positions)."""
+    return 0 if "positions" in config.family.absent else config.max_position_embeddings
 
 
 def forget_all() -> None:

@@ -11,6 +11,7 @@ from bertcore import BertConfig, Trace
 from bertcore.analysis.words.surprise import example_mask
 from bertcore.interventions.hooks import Cell
 from bertcore.interventions.what_if import Changes, parse_head
+from bertcore.modern_config import ModernBertConfig
 
 from ..masked_words.predictions import MASKED
 from ..plots.formats import shorten_middle
@@ -28,6 +29,7 @@ from .changes import (
     blocks,
     cells,
     chosen,
+    num_positions,
     put_blocks,
     put_cell,
     put_edit,
@@ -42,8 +44,10 @@ PATTERN_NAMES = {
     "prefix": "Prefix",
     "drawn": "Drawn by hand",
 }
+CAUSAL_NAMES = {"bidirectional": "Causal", "drawn": PATTERN_NAMES["drawn"]}
+"""Where attention is causal in any case."""
 HOW_PATTERNS = {
-    "bidirectional": "Every token may attend to every token, as BERT was trained.",
+    "bidirectional": "Every token may attend to every token, as in training.",
     "causal": (
         "Each token sees itself and those before it, as in GPT. BERT was not trained so, and "
         "\\[CLS\\] sees itself alone: the next-sentence answer is the same for every text."
@@ -54,6 +58,11 @@ HOW_PATTERNS = {
     ),
     "drawn": "A filled cell: the row's token may attend to the column's, in every head.",
 }
+HOW_CAUSAL = {
+    "bidirectional": "Each token sees itself and those before it, as in training.",
+    "drawn": HOW_PATTERNS["drawn"] + " Later tokens stay masked.",
+}
+WITHIN_WINDOWS = " Layers with a window keep it: there no token sees farther."
 HOW_SWITCHES = (
     "Rows are layers, columns heads, both counted from 0. A head that is off contributes nothing; "
     "its layer goes on with the others. A skipped layer passes its input on unchanged."
@@ -109,15 +118,25 @@ def show_switches(config: BertConfig) -> None:
     st.caption(f"**How to read this.** {HOW_SWITCHES}")
 
 
-def show_pattern(trace: Trace) -> None:
+def show_pattern(config: BertConfig, trace: Trace) -> None:
     """Draw the choice of which tokens may attend to which; `trace` names the tokens."""
-    pattern = one_of("Which tokens may attend to which", PATTERN_NAMES, PATTERN, with_label=True)
+    is_causal = config.family.is_causal
+    names = CAUSAL_NAMES if is_causal else PATTERN_NAMES
+    pattern = one_of("Which tokens may attend to which", names, PATTERN, with_label=True)
     if pattern == "prefix":
         st.slider("Tokens of the prefix", 0, trace.num_tokens, key=PREFIX_LENGTH.name)
     elif pattern == "drawn":
         blocked = blocks(trace.num_tokens)
-        mask_drawing(trace.tokens, blocked, key="mask_drawing", on_draw=put_blocks)
-    st.caption(frame.own_tokens(HOW_PATTERNS[pattern]))
+        mask_drawing(
+            trace.tokens, blocked, is_causal=is_causal, key="mask_drawing", on_draw=put_blocks
+        )
+    how = (HOW_CAUSAL if is_causal else HOW_PATTERNS)[pattern]
+    st.caption(frame.own_tokens(how + (WITHIN_WINDOWS if _has_windows(config) else "")))
+
+
+def _has_windows(config: BertConfig) -> bool:
+    layers = range(config.num_hidden_layers)
+    return isinstance(config, ModernBertConfig) and any(config.window(layer) for layer in layers)
 
 
 def show_edits(config: BertConfig, trace: Trace) -> None:
@@ -151,7 +170,7 @@ def _edit_ids(config: BertConfig, trace: Trace) -> None:
     token = _token("Token", trace, "edit_token")
     for field, label, usual, limit in (
         (SEGMENT_IDS, "Segment id", trace.segment_ids[token], config.type_vocab_size),
-        (POSITION_IDS, "Position id", trace.position_ids[token], config.max_position_embeddings),
+        (POSITION_IDS, "Position id", trace.position_ids[token], num_positions(config)),
     ):
         if limit < 2:
             continue  # one row or none: there is no other id to choose

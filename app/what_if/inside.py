@@ -41,7 +41,7 @@ HIDDEN = Picture(
     how=(
         "How much the tokens' vectors turned after each layer, 1 − cosine: the mean as a bar, the "
         "token that turned most as a line. 0: the same direction. Layers below the lowest change "
-        "stay the same."
+        "stay the same. Layer 1 is the output of the layer with the heads of layer 0."
     ),
     code=RUNS_CODE,
 )
@@ -51,8 +51,8 @@ ATTENTION = Picture(
     table=_attention_table,
     how=(
         "How much each head's attention changed: Jensen-Shannon divergence of its rows, 0 the "
-        "same, 1 bit nothing in common. Crosses are heads that are off: their attention is "
-        "computed, but contributes nothing."
+        "same, 1 bit nothing in common. Crosses are heads that are off or in a skipped layer: "
+        "their attention is computed, but contributes nothing."
     ),
     code=RUNS_CODE,
 )
@@ -62,6 +62,7 @@ def show_inside(page: frame.Page, case: Case, compared: Compared) -> None:
     """Draw how much each layer's vectors and each head's attention changed; offer all as JSON."""
     runs = compared.runs
     tokens = before(page.bert_key, case).tokens
+    silent = case.changes.silent_heads(page.bert.config)
     code: dict[str, Any] = {"masked": case.masked, "changes": case.changes}
     left, right = st.columns(2, gap="large")
     with left:
@@ -69,7 +70,7 @@ def show_inside(page: frame.Page, case: Case, compared: Compared) -> None:
         HIDDEN.show(page, (runs, tokens), **code)
     with right:
         st.header("What changed in each head's attention", anchor=False)
-        ATTENTION.show(page, runs, drawn={"off": case.changes.heads_off}, **code)
+        ATTENTION.show(page, runs, drawn={"off": silent}, **code)
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.caption("Everything above, before and after, in one file:")
     everything = {**about(page, case), "tokens": tokens, "found": runs, "task": compared.task}

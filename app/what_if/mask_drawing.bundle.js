@@ -376,8 +376,11 @@ ${this.parts.join("\n")}
     frame = new ViewFrame("view drawing", { layout: () => this.layout(), paint: () => this.paint() });
     status = element("p", { className: "status", ariaLive: "polite" });
     plane;
+    all;
+    notLater;
     tokens = [];
     allowed = new Uint8Array();
+    isCausal = false;
     cell = 1;
     // pixels
     cursor = [0, 0];
@@ -407,12 +410,15 @@ ${this.parts.join("\n")}
         onkeydown: (event) => this.key(event)
       }, this.frame.canvas);
       const preset = (textContent, title, allows) => element("button", { type: "button", textContent, title, onclick: () => this.set(allows) });
+      this.all = preset("All", "", () => true);
+      this.notLater = preset("Not later ones", "Only to itself and earlier tokens, as in GPT", (row, column) => column <= row);
+      const seesNoOther = (row) => this.size === 1 || this.isCausal && row === 0;
       const bar = element(
         "div",
         { className: "bar", role: "group", ariaLabel: "Start from" },
-        preset("All", "Every token may attend to every token", () => true),
-        preset("Not later ones", "Only to itself and earlier tokens, as in GPT", (row, column) => column <= row),
-        preset("Not itself", "To all others", (row, column) => this.size === 1 || column !== row),
+        this.all,
+        this.notLater,
+        preset("Not itself", "To all others", (row, column) => column !== row || seesNoOther(row)),
         preset("Neighbours", "To itself, the token before and the one after", (row, column) => Math.abs(row - column) < 2)
       );
       this.frame.open(parent, bar, this.plane, this.status);
@@ -429,6 +435,9 @@ ${this.parts.join("\n")}
       this.tokens = tokens;
       if (!isSame) this.cursor = [0, 0];
       this.allowed = maskOf(data.blocks, this.size);
+      this.isCausal = data.is_causal;
+      this.all.title = this.isCausal ? "Every token may attend to itself and all before it" : "Every token may attend to every token";
+      this.notLater.hidden = this.isCausal;
       this.tell(null);
       this.layout();
     }
@@ -463,7 +472,7 @@ ${this.parts.join("\n")}
       for (let row = 0; row < size; row++) {
         for (let column = 0; column < size; column++) {
           const inBox = box && row >= box[0] && row <= box[1] && column >= box[2] && column <= box[3];
-          const isOn = inBox ? fresh : this.allowed[row * size + column];
+          const isOn = !this.isLater(row, column) && (inBox ? fresh : this.allowed[row * size + column]);
           context.globalAlpha = isOn ? inBox ? 0.7 : 1 : inBox ? 0.5 : 0.22;
           context.fillStyle = isOn ? theme.primary : theme.text;
           context.fillRect(
@@ -510,6 +519,9 @@ ${this.parts.join("\n")}
     }
     at([row, column]) {
       return this.allowed[Math.max(row, 0) * this.size + Math.max(column, 0)];
+    }
+    isLater(row, column) {
+      return this.isCausal && column > row;
     }
     press(event) {
       const place = this.hit(event);
@@ -585,7 +597,9 @@ ${this.parts.join("\n")}
         const what = row < 0 ? "what may attend to" : "what may be attended to by";
         this.status.textContent = `Click: change ${what} ${name(Math.max(row, column))}`;
       } else {
-        this.status.textContent = `${name(row)} ${this.at(place) ? "may" : "may not"} attend to ${name(column)}`;
+        const isLater = this.isLater(row, column);
+        const verb = !isLater && this.at(place) ? "may" : "may not";
+        this.status.textContent = `${name(row)} ${verb} attend to ${name(column)}${isLater ? ", which comes later" : ""}`;
       }
     }
   };

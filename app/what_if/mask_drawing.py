@@ -27,6 +27,7 @@ def mask_drawing(
     tokens: Sequence[str],
     blocks: Sequence[tuple[int, int, int, int]],
     *,
+    is_causal: bool = False,
     key: str,
     on_draw: Callable[[tuple[Block, ...]], None],
 ) -> None:
@@ -35,6 +36,7 @@ def mask_drawing(
     Args:
         tokens: Their names, [T].
         blocks: What is blocked, all bounds below T.
+        is_causal: Whether later tokens are masked whatever is drawn; their cells stay empty.
         key: Of the component in the session.
         on_draw: Called with what is blocked after a stroke, before the next run.
     """
@@ -46,6 +48,10 @@ def mask_drawing(
 
     _component()(
         key=key,
-        data={"tokens": list(tokens), "blocks": [list(block) for block in blocks]},
+        data={
+            "tokens": list(tokens),
+            "blocks": [list(block) for block in blocks],
+            "is_causal": is_causal,
+        },
         on_drawn_change=drawn,
     )

@@ -19,6 +19,8 @@ const PATIENCE_MS = 2000; // after a stroke, answers to older strokes are not sh
 interface DrawingData {
   tokens: string[];
   blocks: Block[];
+  /** Whether later tokens are masked whatever is drawn. */
+  is_causal: boolean;
 }
 
 /** Row and column; -1 for a name, which stands for the whole row or column. */
@@ -29,8 +31,11 @@ class Drawing implements KeptView<DrawingData, Block[]> {
   private readonly frame = new ViewFrame("view drawing", { layout: () => this.layout(), paint: () => this.paint() });
   private readonly status = element("p", { className: "status", ariaLive: "polite" });
   private readonly plane: HTMLElement;
+  private readonly all: HTMLButtonElement;
+  private readonly notLater: HTMLButtonElement;
   private tokens: string[] = [];
   private allowed: Uint8Array = new Uint8Array();
+  private isCausal = false;
   private cell = 1; // pixels
   private cursor: Place = [0, 0]; // of the keyboard
   private anchor: Place | null = null; // where a rectangle of the keyboard begins
@@ -52,10 +57,13 @@ class Drawing implements KeptView<DrawingData, Block[]> {
     }, this.frame.canvas);
     const preset = (textContent: string, title: string, allows: (row: number, column: number) => boolean) =>
       element("button", { type: "button", textContent, title, onclick: () => this.set(allows) });
+    this.all = preset("All", "", () => true);
+    this.notLater = preset("Not later ones", "Only to itself and earlier tokens, as in GPT", (row, column) => column <= row);
+    // A token that sees no other keeps itself: it has to attend to something.
+    const seesNoOther = (row: number) => this.size === 1 || (this.isCausal && row === 0);
     const bar = element("div", { className: "bar", role: "group", ariaLabel: "Start from" },
-      preset("All", "Every token may attend to every token", () => true),
-      preset("Not later ones", "Only to itself and earlier tokens, as in GPT", (row, column) => column <= row),
-      preset("Not itself", "To all others", (row, column) => this.size === 1 || column !== row),
+      this.all, this.notLater,
+      preset("Not itself", "To all others", (row, column) => column !== row || seesNoOther(row)),
       preset("Neighbours", "To itself, the token before and the one after", (row, column) => Math.abs(row - column) < 2));
     this.frame.open(parent, bar, this.plane, this.status);
   }
@@ -73,6 +81,9 @@ class Drawing implements KeptView<DrawingData, Block[]> {
     this.tokens = tokens;
     if (!isSame) this.cursor = [0, 0];
     this.allowed = maskOf(data.blocks, this.size);
+    this.isCausal = data.is_causal;
+    this.all.title = this.isCausal ? "Every token may attend to itself and all before it" : "Every token may attend to every token";
+    this.notLater.hidden = this.isCausal;
     this.tell(null);
     this.layout();
   }
@@ -114,7 +125,7 @@ class Drawing implements KeptView<DrawingData, Block[]> {
     for (let row = 0; row < size; row++) {
       for (let column = 0; column < size; column++) {
         const inBox = box && row >= box[0] && row <= box[1] && column >= box[2] && column <= box[3];
-        const isOn = inBox ? fresh : this.allowed[row * size + column];
+        const isOn = !this.isLater(row, column) && (inBox ? fresh : this.allowed[row * size + column]);
         context.globalAlpha = isOn ? (inBox ? 0.7 : 1) : inBox ? 0.5 : 0.22;
         context.fillStyle = isOn ? theme.primary : theme.text;
         context.fillRect(edges[column], edges[row],
@@ -162,6 +173,10 @@ class Drawing implements KeptView<DrawingData, Block[]> {
 
   private at([row, column]: Place): number {
     return this.allowed[Math.max(row, 0) * this.size + Math.max(column, 0)];
+  }
+
+  private isLater(row: number, column: number): boolean {
+    return this.isCausal && column > row;
   }
 
   private press(event: PointerEvent): void {
@@ -247,7 +262,9 @@ class Drawing implements KeptView<DrawingData, Block[]> {
       const what = row < 0 ? "what may attend to" : "what may be attended to by";
       this.status.textContent = `Click: change ${what} ${name(Math.max(row, column))}`;
     } else {
-      this.status.textContent = `${name(row)} ${this.at(place) ? "may" : "may not"} attend to ${name(column)}`;
+      const isLater = this.isLater(row, column);
+      const verb = !isLater && this.at(place) ? "may" : "may not";
+      this.status.textContent = `${name(row)} ${verb} attend to ${name(column)}${isLater ? ", which comes later" : ""}`;
     }
   }
 }

@@ -24,7 +24,7 @@ def choose_changes(page: frame.Page, case: changes.Case) -> None:
     """Draw all that can be changed."""
     config, trace = page.bert.config, changes.before(page.bert_key, case)
     controls.show_switches(config)
-    controls.show_pattern(trace)
+    controls.show_pattern(config, trace)
     controls.show_edits(config, trace)
     st.button(
         "Undo all changes",

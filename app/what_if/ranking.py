@@ -16,6 +16,7 @@ from ..plots.before_after import head_table
 from ..plots.formats import shorten_middle
 from ..plots.untrusted_text import plain
 from ..shell import frame
+from ..shell.cache import BertKey
 from ..shell.jobs import waiting
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
@@ -146,10 +147,14 @@ def code_values(
 def show_ranking(page: frame.Page, case: Case) -> None:
     """Draw the button, and the effects of the heads after a click on it."""
     st.header("Which heads matter here?", anchor=False)
+    kept: tuple[BertKey, Question] | None = st.session_state.get(_RANKED)
+    if kept is not None and kept[0] != page.bert_key:
+        kept = None  # of another checkpoint, which may have other heads
+        IS_RANKED.put(False)
     IS_RANKED.key()
     place = st.container()  # the picture stands above the choices
     question = _choose_question(page, case)
-    ranked: Question | None = st.session_state.get(_RANKED)
+    ranked = None if kept is None else kept[1]
     if ranked is not None and not _is_about(ranked, question):
         ranked = None  # another text or word: it says nothing about this one
     if ranked is None and IS_RANKED.value:
@@ -159,7 +164,7 @@ def show_ranking(page: frame.Page, case: Case) -> None:
     if row.button("Rank all heads", icon=icon, type="primary", disabled=ranked == question):
         IS_RANKED.put(True)
         ranked = question
-    st.session_state[_RANKED] = ranked
+    st.session_state[_RANKED] = None if ranked is None else (page.bert_key, ranked)
     if ranked is not None:
         if ranked != question:
             row.caption(OLD_RANKING)

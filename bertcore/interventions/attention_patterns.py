@@ -10,7 +10,8 @@ from torch import Tensor
 
 PATTERNS = ("bidirectional", "causal", "prefix", "drawn")
 """Which token may attend to which: all to all (BERT); each to itself and those before (GPT); a
-prefix to itself, the rest also to all before (UniLM); as drawn."""
+prefix to itself, the rest also to all before (UniLM); as drawn. What a layer masks by itself
+(causal attention, a window) stays masked."""
 
 
 class Block(NamedTuple):
@@ -58,6 +59,26 @@ def pattern_mask(
             )
         allowed[:, :prefix_length] = True
     return allowed
+
+
+def check_seeing(mask: Tensor, own: Tensor, layer: int) -> None:
+    """Make sure that a pattern leaves each token something to attend to in a layer with a mask.
+
+    Args:
+        mask: Of the pattern, True = may attend, bool [T, T].
+        own: Of the layer, likewise.
+        layer: Its number, for the message.
+
+    Raises:
+        ValueError: If a token may attend to nothing.
+    """
+    blind = (~(mask & own).any(-1)).nonzero().flatten().tolist()
+    if blind:
+        raise ValueError(
+            f"token {blind[0]} may attend to nothing in layer {layer}: what the pattern leaves it, "
+            "the layer itself masks (later tokens, or those outside its window). Let it attend to "
+            "itself."
+        )
 
 
 def blocks_of(allowed: Tensor) -> tuple[Block, ...]:

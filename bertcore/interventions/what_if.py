@@ -12,8 +12,9 @@ from dataclasses import dataclass, fields
 import torch
 
 from bertcore.config import BertConfig
-from bertcore.interventions.attention_patterns import PATTERNS, pattern_mask
+from bertcore.interventions.attention_patterns import PATTERNS, check_seeing, pattern_mask
 from bertcore.interventions.hooks import Cell, Interventions
+from bertcore.network.attention import AttentionBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -71,6 +72,7 @@ class Changes:
         num_tokens: int,
         *,
         num_in_a: int,
+        blocks: Sequence[AttentionBlock],
         dtype: torch.dtype = torch.float32,
         device: torch.device | str = "cpu",
     ) -> Interventions:
@@ -80,6 +82,7 @@ class Changes:
             config: The network's shape.
             num_tokens: T.
             num_in_a: [CLS], text A and its [SEP]: the prefix where no length is given.
+            blocks: Self-attention of each layer, whose own masks stay in force.
             dtype, device: Of the network.
 
         Raises:
@@ -95,9 +98,15 @@ class Changes:
             gates = gates.to(device, dtype)
         prefix_length = num_in_a if self.prefix_length is None else self.prefix_length
         mask = pattern_mask(self.pattern, num_tokens, prefix_length, self.blocked)
+        if mask is not None:
+            mask = mask.to(device)
+            for layer, block in enumerate(blocks):
+                own = block.allowed(num_tokens)
+                if own is not None:
+                    check_seeing(mask, own, layer)
         cells = [Cell(*cell) for cell in self.cells]
         return Interventions(
-            mask=None if mask is None else mask.to(device),
+            mask=mask,
             gates=gates,
             skipped=self.layers_skipped,
             cells={
@@ -105,6 +114,11 @@ class Changes:
                 for layer in sorted({cell.layer for cell in cells})
             },
         )
+
+    def silent_heads(self, config: BertConfig) -> frozenset[tuple[int, int]]:
+        """Return (layer, head) of heads that contribute nothing: off, or in a skipped layer."""
+        heads = range(config.num_attention_heads)
+        return self.heads_off | {(layer, head) for layer in self.layers_skipped for head in heads}
 
     def apply_to_ids(self, name: str, ids: Sequence[int]) -> list[int]:
         """Return ids with the edits of `name` ("segment_ids" or "position_ids"), [T].

@@ -159,3 +159,16 @@ def downloaded(tab: Visit, key: str) -> str:
     with tab.page.expect_download() as waiting:
         tab.page.locator(f".st-key-{key} button").first.click()  # the other is for touch
     return Path(waiting.value.path()).read_text(encoding="utf-8-sig")
+
+
+def test_a_causal_checkpoint_keeps_later_tokens_out_of_the_drawing(visit: Visit) -> None:
+    visit.open("what-if", text_a="the river bank", text_b="", checkpoint="causal", pattern="drawn")
+    canvas = visit.inked(".st-key-mask_drawing")
+    view = visit.page.locator(".st-key-mask_drawing")
+    expect(view.get_by_role("button", name="Not later ones")).to_be_hidden()
+    canvas.hover(position={"x": 84 + 60, "y": 84 + 10})
+    expect(view.locator(".status")).to_contain_text("may not attend to")
+    expect(view.locator(".status")).to_contain_text("which comes later")
+    view.get_by_role("button", name="Not itself").click()
+    visit.wait_for_query("drawn", "1:1,2:2,3:3,4:4")
+    visit.check()

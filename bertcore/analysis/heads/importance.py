@@ -115,6 +115,7 @@ def rank_heads(
         bert.config,
         trace.num_tokens,
         num_in_a=encoding.num_in_a,
+        blocks=[layer.attention for layer in bert.module.layers],
         dtype=bert.dtype,
         device=bert.device,
     )

@@ -12,7 +12,8 @@ from bertcore.checkpoints.save import zeroed_heads
 from bertcore.interventions.what_if import Changes
 from bertcore.network import ALL_HEADS
 from tests.support.opened import button, charts, complaints, ok, page_of, said
-from tests.support.tiny import tiny_bert, tiny_network, tiny_tokenizer
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+from tests.support.tiny_families import make
 
 A, B = "the river [MASK] was steep", "it had rained"
 
@@ -87,6 +88,63 @@ def test_a_link_is_a_view(
     assert "Nothing is changed" not in said(app)
 
 
+@pytest.fixture
+def causal(page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    bert = tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(bert.save(tmp_path / "causal")))
+    return page
+
+
+@pytest.mark.parametrize("pattern", ["causal", "prefix"])
+def test_where_attention_is_causal_only_a_drawing_changes_it(causal: AppTest, pattern: str) -> None:
+    causal.query_params["pattern"] = pattern
+    app = ok(causal.run())
+    assert app.button_group(key="pattern").options == ["Causal", "Drawn by hand"]
+    assert "sees itself and those before it, as in training" in said(app)
+    assert "Nothing is changed yet" in said(app)
+
+
+def test_a_drawing_that_leaves_later_tokens_alone_is_told(causal: AppTest) -> None:
+    causal.query_params.update({"pattern": "drawn", "drawn": "0:0"})
+    app = causal.run()
+    assert "Later tokens stay masked" in said(app)
+    assert "token 0 may attend to nothing" in complaints(app).lower()
+
+
+def test_rotary_positions_have_no_id_to_change(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make("ModernBertForMaskedLM", tmp_path)
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(tmp_path))
+    page.query_params["position"] = ["2.9"]
+    page.query_params["text_a"] = "the river bank was steep"
+    app = ok(page.run())
+    assert "edit_position_0" not in {field.key for field in app.number_input}
+    assert "Nothing is changed yet" in said(app)
+    assert "Layers with a window keep it" in said(app)
+
+
+def test_a_pair_that_is_not_judged_is_no_question(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make("RobertaForMaskedLM", tmp_path)
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(tmp_path))
+    page.query_params["text_a"] = "the river bank was steep"
+    app = page.run()
+    app.session_state["masked"] = []
+    app = ok(app.run())
+    assert "there is no pair that this checkpoint judges" in said(app)
+
+
+def test_heads_of_a_skipped_layer_are_crossed(page: AppTest) -> None:
+    page.query_params.update({"skip": ["1"], "off": ["0.2"]})
+    app = ok(page.run())
+    grid = next(c for c in charts(app) if c["data"][0]["type"] == "heatmap")
+    crosses = grid["data"][1]
+    found = set(zip(crosses["y"], crosses["x"], strict=True))
+    assert found == {(0, 2), (1, 0), (1, 1), (1, 2), (1, 3)}
+
+
 def test_what_a_link_asks_for_and_does_not_exist_is_ignored(page: AppTest) -> None:
     page.query_params["off"] = ["9.9", "x", "0.1"]
     page.query_params["skip"] = ["77"]
@@ -157,6 +215,22 @@ def test_heads_are_ranked_and_switched_off_from_the_list(page: AppTest) -> None:
     assert "other changes in force" in said(app)
     app = ok(app.button_group(key="rank_by").set_value("hidden").run())
     assert "vectors turn without the head" in said(app)
+
+
+def test_a_ranking_does_not_outlive_its_checkpoint(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.query_params["off"] = ["1.3"]
+    app = ok(page.run())
+    app = ranked(button(app, "Rank all heads").click().run())
+    small = tiny_bert(tiny_config(num_hidden_layers=1, num_attention_heads=2))
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(small.save(tmp_path / "small")))
+    app = ok(app.run())
+    assert app.session_state["off"] == []
+    assert not app.session_state["rank"]
+    assert not button(app, "Rank all heads").disabled
+    assert "strongest**" not in said(app)
+    assert "The 2 strongest" in said(ranked(button(app, "Rank all heads").click().run()))
 
 
 def test_a_link_with_a_ranking_ranks(page: AppTest) -> None:

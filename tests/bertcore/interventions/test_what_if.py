@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,13 +10,15 @@ import torch
 import transformers
 from torch import Tensor
 
-from bertcore import Bert, Trace
+from bertcore import Bert, Trace, load
+from bertcore.analysis.heads.importance import rank_heads
 from bertcore.checkpoints.save import hf_state_dict
 from bertcore.interventions.attention_patterns import Block, blocks_of, pattern_mask
 from bertcore.interventions.hooks import Cell, set_cells
 from bertcore.interventions.what_if import Changes, every_head
 from bertcore.network import additive_mask, attention_explicit
 from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.tiny_families import make
 
 A, B = "The river bank was steep.", "It had rained."
 HEAD = 8
@@ -153,6 +156,51 @@ def test_patterns_equal_transformers_with_a_mask_of_pairs(bert: Bert, pattern: s
     theirs = run(reference(bert), ours, additive_mask(allowed[None], torch.float32))
     assert_equal(ours, theirs)
     assert (ours.attentions[:, :, ~allowed] == 0).all()
+
+
+def without_itself(num_tokens: int) -> tuple[Block, ...]:
+    return blocks_of(~torch.eye(num_tokens, dtype=torch.bool))
+
+
+def test_a_drawn_mask_joins_the_causal_one_and_may_not_blind_a_token() -> None:
+    causal = tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
+    size = causal.trace(A, B).num_tokens
+    with pytest.raises(ValueError, match="token 0 may attend to nothing in layer 0"):
+        causal.trace(A, B, changes=Changes(pattern="drawn", blocked=without_itself(size)))
+    with pytest.raises(ValueError, match="token 0 may attend to nothing in layer 0"):
+        rank_heads(
+            causal,
+            causal.tokenize(A, B),
+            changes=Changes(pattern="drawn", blocked=without_itself(size)),
+        )
+    drawn = ~torch.eye(size, dtype=torch.bool)
+    drawn[0, 0] = True
+    changed = causal.trace(A, B, changes=Changes(pattern="drawn", blocked=blocks_of(drawn)))
+    allowed = drawn & torch.ones_like(drawn).tril()
+    assert ((changed.attentions > 0) == allowed).all()
+    for pattern in ("causal", "prefix"):
+        same = causal.trace(A, B, changes=Changes(pattern=pattern))
+        assert torch.equal(same.attentions, causal.trace(A, B).attentions)
+
+
+def test_a_drawn_mask_joins_the_window_and_may_not_blind_a_token(tmp_path: Path) -> None:
+    make("ModernBertForMaskedLM", tmp_path)
+    modern = load(tmp_path, device="cpu")
+    size = modern.trace(A, B).num_tokens
+    far = (Block(3, 3, 0, size - 2),)
+    assert size - 1 - 3 > 4
+    with pytest.raises(ValueError, match="token 3 may attend to nothing in layer 1"):
+        modern.trace(A, B, changes=Changes(pattern="drawn", blocked=far))
+    near = without_itself(size)
+    changed = modern.trace(A, B, changes=Changes(pattern="drawn", blocked=near))
+    places = torch.arange(size)
+    distances = (places[:, None] - places).abs()
+    assert ((changed.attentions[1] > 0) == (distances > 0) & (distances <= 4)).all()
+
+
+def test_heads_of_skipped_layers_are_silent_too(bert: Bert) -> None:
+    changes = Changes(heads_off=frozenset({(0, 3)}), layers_skipped=frozenset({1}))
+    assert changes.silent_heads(bert.config) == {(0, 3), (1, 0), (1, 1), (1, 2), (1, 3)}
 
 
 def test_what_comes_later_changes_nothing_under_the_causal_pattern(bert: Bert) -> None:
