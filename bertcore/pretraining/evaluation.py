@@ -91,7 +91,8 @@ def evaluate_pretraining(
     if network.config.is_decoder:  # its word head is of next tokens
         raise ValueError(network.why_no_head("mlm"))
     device = network.token_table.device
-    characters = torch.tensor([characters_of(token) for token in tokenizer.vocab])
+    characters = torch.tensor([characters_of(token, tokenizer.kind) for token in tokenizer.vocab])
+    characters[tokenizer.unk_id] = _UNKNOWN
     was_training = network.training
     network.eval()
     mlm = nsp = right = num_masked = pairs_right = num_characters = 0.0
@@ -265,12 +266,46 @@ def _own_values(
     return objective.metrics(sums, totals)
 
 
-def characters_of(token: str) -> int:
+_UNKNOWN = 2
+"""Characters of [UNK]: what it stood for is not known, but for a space at least one."""
+
+
+def characters_of(token: str, kind: str = "WordPiece") -> int:
     """Return the characters that a token stands for in running text, with a space before words.
+
+    Args:
+        token: Of a vocabulary.
+        kind: Of its tokenizer: WordPiece marks pieces inside a word, the others the space.
 
     >>> characters_of("river"), characters_of("##ing"), characters_of("[UNK]")
     (6, 3, 2)
+    >>> characters_of("▁river", "Unigram"), characters_of("ing", "Unigram")
+    (6, 3)
+    >>> characters_of("Ġriver", "byte-level BPE"), characters_of("Ã©", "byte-level BPE")
+    (6, 1)
     """
-    if token == "[UNK]":  # what it stood for is not known: at least one character
-        return 2
+    if token == "[UNK]":
+        return _UNKNOWN
+    if (
+        kind == "byte-level BPE"
+    ):  # each sign is a byte; those that continue a character do not count
+        return sum(sign not in _CONTINUING for sign in token)
+    if kind != "WordPiece":
+        return len(token)
     return len(token) - 2 if token.startswith("##") and len(token) > 2 else len(token) + 1
+
+
+def _continuing() -> frozenset[str]:
+    """Return the signs of byte-level BPE for the bytes that continue a character of UTF-8.
+
+    Source: Radford et al. 2019: a byte that is a printable sign of Latin-1 is that sign, the others
+    are the signs from 256 on.
+    """
+    printable = {*range(33, 127), *range(161, 173), *range(174, 256)}
+    others = [byte for byte in range(256) if byte not in printable]
+    signs = {byte: chr(byte) for byte in printable}
+    signs |= {byte: chr(256 + place) for place, byte in enumerate(others)}
+    return frozenset(signs[byte] for byte in range(0x80, 0xC0))
+
+
+_CONTINUING = _continuing()

@@ -16,7 +16,12 @@ from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
-from bertcore.tokenizer.files import MALFORMED, malformed, read_tokenizer_files, write_tokenizer_files
+from bertcore.tokenizer.files import (
+    MALFORMED,
+    malformed,
+    read_tokenizer_files,
+    write_tokenizer_files,
+)
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
 from bertcore.tokenizer.truncation import describe_cut, longest_first
 

@@ -254,7 +254,7 @@ def test_files_of_another_form_are_refused(
     write_vocab(tmp_path, vocab)
     (tmp_path / file).write_text(content)
     for opener in (Tokenizer.open, open_tokenizer, load_tokenizer):
-        with pytest.raises(RuntimeError, match="Copy (it|them) again") as raised:
+        with pytest.raises(RuntimeError, match=r"Copy (it|them) again") as raised:
             opener(tmp_path)
         assert str(tmp_path) in str(raised.value)
         assert not isinstance(raised.value, RecursionError)

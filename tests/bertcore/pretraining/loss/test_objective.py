@@ -2,11 +2,12 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
-from bertcore import Bert
+from bertcore import Bert, load
 from bertcore.network import ALL_HEADS, Network
 from bertcore.network.initialize import initialize
 from bertcore.pretraining import (
@@ -15,12 +16,15 @@ from bertcore.pretraining import (
     OptimizerConfig,
     evaluate_pretraining,
     fixed_batches,
+    pack_corpus,
 )
+from bertcore.pretraining.evaluation import characters_of
 from bertcore.pretraining.loss.objective import batch_loss
 from bertcore.training.optimizer import build_optimizers, clip_gradients
 from tests.support.batch_checks import assert_same_gradient
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+from tests.support.tiny_families import byte_level_bpe, make, unigram
 
 CPU = torch.device("cpu")
 CONFIG = DataConfig(max_seq_length=32, max_predictions_per_seq=6, batch_size=8)
@@ -142,6 +146,38 @@ def test_scores_are_means_over_all_batches() -> None:
     assert scores.num_masked == len(hidden) == num
     characters = sum(len(t) - 2 if t.startswith("##") else len(t) + 1 for t in hidden)
     assert scores.bits_per_character == pytest.approx(loss * num / math.log(2) / characters)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fast", "text"),
+    [
+        ("byte-level BPE", byte_level_bpe(), "café 猫, ñandú: the river"),
+        ("Unigram", unigram(albert=False), "the dog had milk"),
+    ],
+)
+def test_characters_of_the_tokens_of_a_text_sum_to_its_own(kind: str, fast: Any, text: str) -> None:
+    """A space before the first word, where the tokenizer sets one, counts."""
+    tokens = fast.encode(text, add_special_tokens=False).tokens
+    assert "<unk>" not in tokens
+    found = sum(characters_of(token, kind) for token in tokens)
+    assert found == len(text) + tokens[0].startswith(("Ġ", "▁"))
+
+
+def test_bits_per_character_of_byte_level_bpe(tmp_path: Path) -> None:
+    make("RobertaForMaskedLM", tmp_path)
+    bert = load(tmp_path, device="cpu")
+    config = DataConfig(objective="mlm", max_seq_length=24, batch_size=8)
+    tokenizer, corpus = (
+        bert.tokenizer,
+        pack_corpus([["milk for the dog, café"]] * 9, bert.tokenizer),
+    )
+    parts = list(fixed_batches(corpus, tokenizer, config, seed=0, num_rows=8))
+    scores = evaluate_pretraining(bert.module, parts, tokenizer)
+    hidden = [id for part in parts for id in part.masked.labels[part.masked.weights == 1].tolist()]
+    assert scores.num_unknown == 0
+    characters = sum(characters_of(tokenizer.vocab[id], "byte-level BPE") for id in hidden)
+    bits = scores.mlm_loss * scores.num_masked / math.log(2)
+    assert scores.bits_per_character == pytest.approx(bits / characters)
 
 
 def test_scoring_restores_the_mode_and_draws_nothing() -> None:
