@@ -286,9 +286,7 @@ def characters_of(token: str, kind: str = "WordPiece") -> int:
     """
     if token == "[UNK]":
         return _UNKNOWN
-    if (
-        kind == "byte-level BPE"
-    ):  # each sign is a byte; those that continue a character do not count
+    if kind == "byte-level BPE":  # each sign is a byte
         return sum(sign not in _CONTINUING for sign in token)
     if kind != "WordPiece":
         return len(token)
