@@ -11,7 +11,7 @@ from bertcore.analysis.attribution import FileRun, MetricTable
 
 from ..shell import frame
 from ..shell.picture import Picture
-from .file_figures import Confusion, confusion_map, confusion_table
+from .file_figures import Confusion, confusion_map, confusion_table, which_labels
 from .python import FILE_CODE
 
 CONFUSION = Picture(
@@ -21,7 +21,7 @@ CONFUSION = Picture(
     how=(
         "Rows are the true labels, columns the predicted ones, the colour is the fraction of the "
         "row. Right answers are on the diagonal. A bright cell off it is a pair of labels that the "
-        "model often confuses."
+        "model often confuses.{which}"
     ),
     code=FILE_CODE,
 )
@@ -40,4 +40,6 @@ def show_confusion(
     """
     assert metrics.confusion is not None
     st.header("What is taken for what", anchor=False)
-    CONFUSION.show(page, Confusion(metrics.confusion, run.labels), setup="", **code)
+    which = which_labels(len(run.labels))
+    confusion = Confusion(metrics.confusion, run.labels)
+    CONFUSION.show(page, confusion, setup="", which=which, **code)

@@ -27,6 +27,13 @@ _LETTERS = 40
 """Letters that have room below the picture, side by side."""
 
 
+def which_labels(number: int) -> str:
+    """Return the sentence on which of `number` labels are drawn; "" where all are."""
+    if number <= MOST_CLASSES:
+        return ""
+    return f" Drawn are the {MOST_CLASSES} of {number:,} labels with most examples."
+
+
 class Confusion(NamedTuple):
     """Answers counted by true and predicted label."""
 

@@ -216,7 +216,7 @@ def show_words(page: frame.Page, query: Query) -> None:
     methods = _BY_GRADIENTS if "ig" in explanation.words else _BY_OCCLUSION
     code["methods"] = methods.format(**code)
     drawn = {"method": method, "is_dark": page.is_dark, "unit": unit(query)}
-    about = frame.own_tokens(_METHOD_TEXTS[method]).format(**_numbers(explanation, query))
+    about = frame.own_filled(_METHOD_TEXTS[method], **_numbers(explanation, query))
     WORDS.show(page, rows, drawn=drawn, with_caption=False, method=about, **code)
     names = {link: METHODS[name] for link, name in links.items()}
     one_of("Method", names, METHOD, default=default, with_label=True)

@@ -89,6 +89,8 @@ class Flips:
     """Texts that hold at least one of the words."""
     changed: Rate | None
     """Fraction of these whose answer changes; None of a regression."""
+    has_label_sets: bool
+    """Whether a text may have several labels, whose probabilities do not add up to 1."""
     change: Rate
     """Mean size of the change, of `FlippedText.change`, over these."""
     leans: tuple[FlipLean, ...]
@@ -216,6 +218,7 @@ class _Gathered:
             num_examples=self.num_examples,
             num_with_words=num,
             changed=_share(self.num_changed, num) if has_answers else None,
+            has_label_sets=isinstance(self.model.task, Multilabel),
             change=_mean(np.abs(np.array(self._changes))),
             leans=self._differences(),
             texts=tuple(self._texts),

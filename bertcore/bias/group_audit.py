@@ -31,7 +31,8 @@ CANNOT_TELL = (
     "A gap says that groups are answered differently, not why: their texts, their labels and who "
     "labelled them may differ too; no gap says nothing of groups that the column does not name. "
     "Where groups differ in how often a label is true, demographic parity and equalized odds "
-    "exclude each other for any useful model (Kleinberg et al. 2017)."
+    "exclude each other unless the answers tell nothing of the label (Barocas, Hardt and Narayanan "
+    "2023, Fairness and Machine Learning, chapter 3)."
 )
 
 

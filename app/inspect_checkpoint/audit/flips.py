@@ -14,7 +14,7 @@ from bertcore.bias.flips import CANNOT_TELL
 from bertcore.debiasing import swap_pairs, swap_sets
 from bertcore.finetuning.tasks.sequence import SequenceTask
 
-from ...plots.formats import percent, shorten_middle
+from ...plots.formats import exactly, percent, shorten_middle
 from ...plots.untrusted_text import plain
 from ...shell import cache, frame
 from ...shell.jobs import background, waiting
@@ -207,15 +207,19 @@ def in_words(flips: Flips) -> str:
             f" Swapping them changes **{percent(changed.mean)}** of the answers (95%: "
             f"{percent(changed.low)} to {percent(changed.high)})."
         )
-    of_what = "score moves" if flips.changed is None else "probability of the first answer moves"
-    return f"{line} The {of_what} by {flips.change.mean:.3f} in the mean."
+    what = "probability of the first answer"
+    if flips.changed is None:
+        what = "score"
+    elif flips.has_label_sets:
+        what = "probability of the label that changes most"
+    return f"{line} The {what} moves by {flips.change.mean:.3f} on average."
 
 
 def leans_in_words(flips: Flips, groups: tuple[str, str]) -> list[str]:
     """Return how the same text is answered with words of either group, the largest lean first."""
     first, second = groups
     ordered = sorted(flips.leans, key=lambda one: -abs(one.difference.mean))
-    if len(ordered) == 2 and None not in (one.label for one in ordered):
+    if len(ordered) == 2 and not flips.has_label_sets:
         ordered = ordered[:1]  # of two labels, which add up to 1, one says it all
     lines = []
     for one in ordered[:3]:
@@ -223,8 +227,9 @@ def leans_in_words(flips: Flips, groups: tuple[str, str]) -> list[str]:
         what = "score" if one.label is None else f"probability of *{_name(one.label)}*"
         lines.append(
             f"With words for {second} in place of {first} the {what} changes by "
-            f"**{difference.mean:+.3f}** in the mean (95%: {difference.low:+.3f} to "
-            f"{difference.high:+.3f}; {difference.num_cases:,} texts with words of one side alone)."
+            f"**{exactly(difference.mean, 3)}** on average (95%: {exactly(difference.low, 3)} to "
+            f"{exactly(difference.high, 3)}; {difference.num_cases:,} texts with words of one side "
+            "alone)."
         )
     return lines
 

@@ -61,9 +61,10 @@ GROUPS = Picture(
         "A dot is a group of the column, in brackets how many texts it is of, the line its 95% "
         "interval; the dotted line is all together. *Selection rate*: how often the model gives "
         "the label. *Recall*: how often it gives it to texts that have it. *False positives*: how "
-        "often to texts that have it not. A gap is the highest group minus the lowest, of groups "
-        "with at least {least} texts; *chance* is the gap that 95% of samples stay within if the "
-        "groups do not differ. {cannot}"
+        "often to texts that do not have it. A gap is the highest group minus the lowest, of "
+        "groups with at least {least} texts (of recall, with the label; of false positives, "
+        "without it); *chance* is the gap that 95% of samples stay within if the groups do not "
+        "differ. {cannot}"
     ),
     code="""from pathlib import Path
 

@@ -17,7 +17,7 @@ from ...shell import frame
 from ...shell.picture import Picture
 from ..answer_figures import labels_bars, labels_table
 from ..choices import LABEL, PREDICTED
-from ..file_figures import label_dots, label_score_table
+from ..file_figures import label_dots, label_score_table, which_labels
 from ..python import ANSWER_CODE, FILE_CODE
 from .labels import choose_label, label_in_words
 from .view import Chosen, TaskView
@@ -45,7 +45,7 @@ EACH_LABEL = Picture(
         "texts that were given it have it, recall how many of those that have it were given it, F1 "
         "their harmonic mean. Micro F1 counts all labels' answers together, so frequent ones "
         "weigh more; macro F1 is the mean of the pink dots. Calibration and slices are of a text's "
-        "whole set of labels."
+        "whole set of labels.{which}"
     ),
     code=FILE_CODE,
 )
@@ -95,7 +95,7 @@ class LabelsView(TaskView):
         st.header("Label by label", anchor=False)
         gold, predicted = run.gold.astype(bool), run.predicted.astype(bool)
         *_, scores = label_set_metrics(gold, predicted, run.labels, with_intervals=False)
-        EACH_LABEL.show(page, scores, setup="", **code)
+        EACH_LABEL.show(page, scores, setup="", which=which_labels(len(scores)), **code)
 
 
 def _listed(answer: LabelsAnswer) -> str:

@@ -8,7 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.inspect_checkpoint.audit import flips as flips_view
+from app.inspect_checkpoint.audit.flips import in_words, leans_in_words
 from app.inspect_checkpoint.audit.groups import gap_in_words
+from app.plots.formats import exactly
 from app.shell.state import Field
 from bertcore.analysis.attribution import run_file
 from bertcore.bias import Gap, audit_groups, flip_file
@@ -26,7 +28,7 @@ from tests.support.opened import (
     said,
     with_results,
 )
-from tests.support.rigged_models import random_model
+from tests.support.rigged_models import bag_of_words, random_model
 
 HOSTILE = "<img src=x onerror=alert(1)> ![x](http://x.org/y)"
 
@@ -76,7 +78,7 @@ def test_groups_are_those_of_the_core(
     assert "<img" not in str(dots["customdata"])  # escaped
     gaps = app.dataframe[-1].value
     assert sorted(gaps["value"]) == pytest.approx(sorted(one.value for one in expected.gaps))
-    assert "Kleinberg" in said(app)
+    assert "Barocas" in said(app)
     assert "![x]" not in " ".join(one.value for one in app.markdown)  # escaped
     app = ok(app.segmented_control(key="inspect_by_measure").set_value("recall").run())
     (dots,) = named_charts(app, "inspect")["groups"][:1]
@@ -152,6 +154,23 @@ def test_own_pairs_are_text_and_wrong_ones_a_sentence(
     app.text_area(key="inspect_swap_pairs").set_value("zebra=horse")
     app = ok(with_results(button(app, "Swap the words").click().run()))
     assert "None of 90 texts" in said(app)
+
+
+def test_a_lean_of_one_of_two_labels_says_it_all_unless_both_may_be_given(tmp_path: Path) -> None:
+    words = {"she": (1.0, 0.0), "he": (0.0, -0.5), "was": (0.25, 0.5)}
+    path = tmp_path / "a.tsv"
+    rows = [f"{('she', 'he')[i % 2]} {'was ' * (i % 3)}\t{('no', 'yes')[i % 2]}" for i in range(12)]
+    path.write_text("\n".join(["text\tlabel", *rows]))
+    for task, number in (("classify", 1), ("multilabel", 2)):
+        model = bag_of_words(words, task=task, labels=("no", "yes"))
+        flips = flip_file(model, path, [("she", "he")])
+        lines = leans_in_words(flips, ("women", "men"))
+        means = sorted((one.difference.mean for one in flips.leans), key=abs, reverse=True)
+        assert len(lines) == number
+        for line, mean in zip(lines, means, strict=False):
+            assert f"**{exactly(mean, 3)}**" in line
+            assert "-" not in line
+    assert "of the label that changes most moves" in in_words(flips)
 
 
 def test_a_gap_in_words_shows_names_as_text() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.compare import figures as compare
-from app.inspect_checkpoint import answer_figures, attribution_figures, layer_figures
+from app.inspect_checkpoint import answer_figures, attribution_figures, file_figures, layer_figures
 from bertcore.analysis.attribution import Faithfulness, LabelAnswer, TagAnswer, Word
 
 
@@ -54,6 +54,17 @@ def test_the_chosen_word_is_framed_in_a_colour_of_its_own() -> None:
     chosen = next(box for box in boxes if any(place == 4 for place, _ in box.customdata))
     assert (frame.base[0], frame.x[0]) == (chosen.base[0], chosen.x[0])
     assert frame.marker.line.color not in {box.marker.color for box in boxes}
+
+
+@pytest.mark.parametrize("number", [40, 41])
+def test_labels_that_are_not_drawn_are_told(number: int) -> None:
+    labels = [f"l{i}" for i in range(number)]
+    confused = file_figures.confusion_map(file_figures.Confusion(np.eye(number, dtype=int), labels))
+    scores = {label: {"precision": 1, "recall": 1, "f1": 1, "number": 1} for label in labels}
+    for fig in (confused, file_figures.label_dots(scores)):
+        drawn = len(fig.plotly().layout.yaxis.tickvals)
+        told = file_figures.which_labels(number)
+        assert told == "" if drawn == number else f"the {drawn} of {number} labels" in told
 
 
 @pytest.mark.parametrize("count", [3, 14])
