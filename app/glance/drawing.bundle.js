@@ -560,6 +560,9 @@ ${this.parts.join("\n")}
   function asFloats(block) {
     return new Float32Array(block.buffer, block.byteOffset, block.byteLength / 4);
   }
+  function asFlags(block, first, number) {
+    return Uint8Array.from({ length: number }, (_, k) => block[first + k >> 3] >> 7 - (first + k & 7) & 1);
+  }
 
   // app/canvas/shared/mount.ts
   var keptViews = /* @__PURE__ */ new WeakMap();
@@ -673,6 +676,9 @@ ${this.parts.join("\n")}
   }
 
   // app/glance/model.ts
+  function exactPercent(probability) {
+    return probability === null ? "NaN" : `${(100 * probability).toFixed(2)}%`;
+  }
   function isAbsent({ absent }, kind) {
     return (kind === "segment" || kind === "position") && absent[kind] !== void 0;
   }
@@ -690,16 +696,18 @@ ${this.parts.join("\n")}
     bands = new Int8Array();
     heads = new Uint8Array();
     means = new Uint8Array();
+    gaps = new Uint8Array();
     table = new Float32Array();
     colours = new Uint8Array();
     names = [];
     receive({ header, blocks }) {
       const isSame = this.header && header.tokens.join("\0") === this.header.tokens.join("\0");
       this.header = header;
-      const [bands, heads, means, table, colours] = blocks;
+      const [bands, heads, means, table, colours, gaps] = blocks;
       this.bands = new Int8Array(bands.buffer, bands.byteOffset, bands.byteLength);
       this.heads = heads;
       this.means = means;
+      this.gaps = asFlags(gaps, 0, means.length);
       this.table = asFloats(table);
       this.colours = colours;
       this.names = header.tokens.map((token) => legible(token.slice(0, 200)));
@@ -721,24 +729,34 @@ ${this.parts.join("\n")}
       const { positions, num_tokens: total } = this.header;
       return (positions[row + 1] ?? total) - positions[row] - 1;
     }
-    // Attention of a layer, the mean of its heads.
+    // Attention of a layer, the mean of its heads; NaN where a head's is.
     mean(layer, query, key) {
-      return this.table[this.means[(layer * this.size + query) * this.size + key]];
+      const at = (layer * this.size + query) * this.size + key;
+      return this.gaps[at] ? NaN : this.table[this.means[at]];
+    }
+    // Whether tokens are folded: what they read and who reads them is not sent.
+    get isFolded() {
+      return this.size < this.header.num_tokens;
+    }
+    // Whether each head's weights are sent, not only its picture.
+    get hasHeads() {
+      return this.header.size === this.size;
     }
     // Attention of one head; null where its picture is smaller than the input.
     weight(layer, head, query, key) {
       const { size, num_heads: heads } = this.header;
-      if (size !== this.size) return null;
+      if (!this.hasHeads) return null;
       return this.table[this.heads[((layer * heads + head) * size + query) * size + key]];
     }
-    // Links of one query row, the strongest first.
+    // Links of one query row to those that are drawn, the strongest first and NaN last.
     from(layer, query, head, most) {
       const links = [];
       for (let key = 0; key < this.size; key++) {
         const weight = (head === null ? null : this.weight(layer, head, query, key)) ?? this.mean(layer, query, key);
         links.push({ query, key, weight });
       }
-      return links.sort((a, b) => b.weight - a.weight).slice(0, most);
+      const rank = ({ weight }) => Number.isNaN(weight) ? -1 : weight;
+      return links.sort((a, b) => rank(b) - rank(a)).slice(0, most);
     }
     // Colours of a head's picture as [row, column] codes 0 to 255.
     codes(layer, head) {
@@ -801,12 +819,13 @@ ${this.parts.join("\n")}
           token,
           header.positions[row],
           { 0: "A", 1: "B" }[header.text_ids[row]] ?? "special",
-          ...layers.map((layer) => model.from(layer, row, null, MOST).map(({ key, weight }) => `${model.name(key, 20)} ${(100 * weight).toFixed(1)}%`).join(", "))
+          ...layers.map((layer) => model.from(layer, row, null, MOST).map(({ key, weight }) => `${model.name(key, 20)} ${percent(weight)}`).join(", "))
         ])
       };
     }
     table() {
-      return { caption: "The tokens, and what each reads most in every layer (mean of the heads).", ...this.sheet() };
+      const drawn = this.model.isFolded ? ", of those drawn" : "";
+      return { caption: `The tokens, and what each reads most in every layer (mean of the heads${drawn}).`, ...this.sheet() };
     }
     facts() {
       const { predictions, pair, positions, num_tokens: tokens, steps } = this.model.header;
@@ -1240,7 +1259,7 @@ ${this.parts.join("\n")}
       if (header.broken.includes(layer)) paintMissing(context, [left, upper, place.heads[2], tall]);
       this.paintHalves(context, place, layer, layout.top - 12, alpha);
     }
-    // Above the rows: attention, add & norm, feed-forward, add & norm, as small signs.
+    // Above the rows: attention, add (& norm), feed-forward, add (& norm), as small signs.
     paintHalves(context, place, layer, y, alpha) {
       const { layout, theme, model: { header } } = this;
       const own = header.columns.flatMap((column, index) => column.layer === layer ? [index] : []);
@@ -1356,13 +1375,13 @@ ${this.parts.join("\n")}
         const y = box.y + 23 + k * 15;
         context.globalAlpha = (box.kind === "pair" ? 0.35 : 0.3) * alpha;
         context.fillStyle = color;
-        context.fillRect(x, y - 6.5, Math.max(1, answers.width * probability), 13);
+        context.fillRect(x, y - 6.5, Math.max(1, answers.width * (probability ?? 0)), 13);
         context.globalAlpha = alpha;
         context.fillStyle = theme.text;
         this.font(context, 12, k || box.kind === "pair" ? 400 : 700);
         this.label(context, word, x + 4, y + 0.5, answers.width - 44);
         this.font(context, 11);
-        this.label(context, percent(probability), x + answers.width - 3, y + 0.5, 40, "right");
+        this.label(context, percent(probability ?? NaN), x + answers.width - 3, y + 0.5, 40, "right");
       });
     }
     paintAbsent(context, box, why, alpha) {
@@ -1577,35 +1596,36 @@ ${this.parts.join("\n")}
       if (part.kind === "pair" || part.kind === "words") {
         const absent = header.absent[part.kind];
         if (absent !== void 0) return [absent];
-        if (part.kind === "pair") return header.pair ? [`${(100 * header.pair.probability).toFixed(2)}%`] : [];
+        if (part.kind === "pair") {
+          if (!header.pair) return [];
+          const hidden = header.num_hidden ? ` with the hidden word${header.num_hidden > 1 ? "s" : ""}` : "";
+          return [exactPercent(header.pair.probability) + hidden];
+        }
         const { words, probabilities, original } = header.predictions[part.index];
-        const lines2 = words.map((word, k) => `${word} ${(100 * probabilities[k]).toFixed(2)}%`);
+        const lines2 = words.map((word, k) => `${word} ${exactPercent(probabilities[k])}`);
         return original === null ? lines2 : [`hidden: ${original}`, ...lines2];
       }
       if (part.kind === "text" || part.kind === "token") return [`token ${header.positions[part.row]} of ${header.num_tokens}`];
       const lines = "layer" in part ? [`Layer ${part.layer}${"head" in part && part.head !== null ? `, head ${part.head}` : ""}`] : [];
       if (part.kind === "attention") {
-        if (part.row === null) return [...lines, "Attention: row reads column; dark is much"];
-        const links = model.from(part.layer, part.row, null, 4);
-        return [...lines, `reads ${links.map(({ key, weight }) => `${model.name(key, 16)} ${percent(weight)}`).join(", ")}`];
+        if (part.row === null) {
+          const pink = part.head === null || model.hasHeads ? [] : ["Pink lines: mean of the heads, as the text is long"];
+          return [...lines, "Attention: row reads column; strong colour is much", ...pink];
+        }
+        return [...lines, this.reads(part.layer, part.row, 4)];
       }
       const column = "column" in part && part.column !== void 0 ? header.columns[part.column] : null;
-      const what = {
-        token: "token embedding",
-        segment: "segment embedding",
-        position: "position embedding",
-        input: "their sum, normalised: input of layer 0",
-        attention: "after attention, add & norm",
-        layer: "output of the layer"
-      };
-      if (part.kind === "feed_forward") lines.push("feed-forward: each token alone, then add & norm");
-      if (part.kind === "norm" && !column) lines.push("attention, add & norm, feed-forward, add & norm");
+      const name = column?.kind ?? (part.kind === "norm" ? "block" : part.kind);
       if (column && isAbsent(header, column.kind)) return [header.absent[column.kind] ?? ""];
-      if (column) {
-        lines.push(what[column.kind]);
-        lines.push(`${NUM_BANDS} cells: means of ${Math.round(header.num_dims / NUM_BANDS)} of ${header.num_dims} dimensions`);
-      }
+      if (name !== "layer" || column) lines.push(header.parts[name] ?? "");
+      if (column) lines.push(`${NUM_BANDS} cells: means of ${Math.round(column.num_dims / NUM_BANDS)} of ${column.num_dims} dimensions`);
       return lines;
+    }
+    // What a token reads most in a layer, as the mean of the heads.
+    reads(layer, row, most) {
+      const { model } = this;
+      const named = model.from(layer, row, null, most).map(({ key, weight }) => `${model.name(key, 16)} ${percent(weight)}`);
+      return `reads${model.isFolded ? ", of those drawn," : ""} ${named.join(", ")}`;
     }
     open(part) {
       if (!part || this.isAlone) return;
@@ -1623,8 +1643,7 @@ ${this.parts.join("\n")}
       const follow = (row) => {
         model.followed = Math.max(0, Math.min(model.size - 1, row));
         this.painter.pointed = null;
-        const reads = model.from(0, model.followed, null, 3).map(({ key, weight }) => `${model.name(key, 16)} ${percent(weight)}`);
-        this.live.say(`${model.name(model.followed)}, token ${model.header.positions[model.followed]}. In layer 0 it reads ${reads.join(", ")}.`);
+        this.live.say(`${model.name(model.followed)}, token ${model.header.positions[model.followed]}. In layer 0 it ${this.reads(0, model.followed, 3)}.`);
         this.frame.draw();
       };
       const moves = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypedDict
@@ -14,7 +15,7 @@ from bertcore import Model
 from ..bundle import read_bundle
 from ..canvas.shared import events, transport
 from ..plots import theme
-from .steps import Step
+from .steps import Step, names_of_parts
 from .summary import Glance
 
 BUNDLE = read_bundle(__file__)
@@ -59,16 +60,23 @@ def message(bert: Model, glance: Glance, steps: Sequence[Step], step: int) -> by
         ],
         "num_layers": num_layers,
         "num_heads": num_heads,
-        "num_dims": bert.config.hidden_size,
         "size": glance.heads.codes.shape[-1],
         "columns": [column._asdict() for column in glance.columns],
         "predictions": [
-            {**one._asdict(), "row": row_of[one.position]}
+            {
+                **one._asdict(),
+                "row": row_of[one.position],
+                "probabilities": [_or_none(p) for p in one.probabilities],
+            }
             for one in glance.predictions
             if one.position in row_of
         ],
-        "pair": None if glance.pair is None else glance.pair._asdict(),
+        "pair": None
+        if glance.pair is None
+        else {**glance.pair._asdict(), "probability": _or_none(glance.pair.probability)},
+        "num_hidden": glance.num_hidden,
         "absent": _absent(bert, glance),
+        "parts": names_of_parts(bert, glance),
         "broken": np.flatnonzero(glance.heads.missing.any((1, 2, 3))).tolist(),
         "kinds": {"a": theme.SEGMENT_A, "b": theme.SEGMENT_B, "special": theme.SPECIAL},
         "accent": theme.ACCENT,
@@ -82,7 +90,13 @@ def message(bert: Model, glance: Glance, steps: Sequence[Step], step: int) -> by
         glance.links.codes,
         transport.decoding_table(),
         theme.diverging_bytes(),
+        np.packbits(glance.links.missing),
     )
+
+
+def _or_none(probability: float) -> float | None:
+    """Return None for NaN, which JSON lacks."""
+    return probability if math.isfinite(probability) else None
 
 
 def _absent(bert: Model, glance: Glance) -> dict[str, str]:

@@ -19,7 +19,7 @@ import { ViewFrame } from "../canvas/shared/view_frame";
 import { alone } from "../html_file/alone";
 import { GlanceFiles } from "./files";
 import { layoutOf, partAt, type Part } from "./layout";
-import { GlanceModel, isAbsent, NUM_BANDS, type GlanceHeader } from "./model";
+import { exactPercent, GlanceModel, isAbsent, NUM_BANDS, type GlanceHeader } from "./model";
 import { GlancePainter } from "./painter";
 
 const HEIGHT = 560; // pixels that the drawing takes where the tokens allow it
@@ -189,30 +189,37 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
     if (part.kind === "pair" || part.kind === "words") {
       const absent = header.absent[part.kind];
       if (absent !== undefined) return [absent];
-      if (part.kind === "pair") return header.pair ? [`${(100 * header.pair.probability).toFixed(2)}%`] : [];
+      if (part.kind === "pair") {
+        if (!header.pair) return [];
+        const hidden = header.num_hidden ? ` with the hidden word${header.num_hidden > 1 ? "s" : ""}` : "";
+        return [exactPercent(header.pair.probability) + hidden];
+      }
       const { words, probabilities, original } = header.predictions[part.index];
-      const lines = words.map((word, k) => `${word} ${(100 * probabilities[k]).toFixed(2)}%`);
+      const lines = words.map((word, k) => `${word} ${exactPercent(probabilities[k])}`);
       return original === null ? lines : [`hidden: ${original}`, ...lines];
     }
     if (part.kind === "text" || part.kind === "token") return [`token ${header.positions[part.row]} of ${header.num_tokens}`];
     const lines = "layer" in part ? [`Layer ${part.layer}${"head" in part && part.head !== null ? `, head ${part.head}` : ""}`] : [];
     if (part.kind === "attention") {
-      if (part.row === null) return [...lines, "Attention: row reads column; dark is much"];
-      const links = model.from(part.layer, part.row, null, 4);
-      return [...lines, `reads ${links.map(({ key, weight }) => `${model.name(key, 16)} ${percent(weight)}`).join(", ")}`];
+      if (part.row === null) {
+        const pink = part.head === null || model.hasHeads ? [] : ["Pink lines: mean of the heads, as the text is long"];
+        return [...lines, "Attention: row reads column; strong colour is much", ...pink];
+      }
+      return [...lines, this.reads(part.layer, part.row, 4)];
     }
     const column = "column" in part && part.column !== undefined ? header.columns[part.column] : null;
-    const what: Record<string, string> = {
-      token: "token embedding", segment: "segment embedding", position: "position embedding",
-      input: "their sum, normalised: input of layer 0", attention: "after attention, add & norm", layer: "output of the layer" };
-    if (part.kind === "feed_forward") lines.push("feed-forward: each token alone, then add & norm");
-    if (part.kind === "norm" && !column) lines.push("attention, add & norm, feed-forward, add & norm");
+    const name = column?.kind ?? (part.kind === "norm" ? "block" : part.kind);
     if (column && isAbsent(header, column.kind)) return [header.absent[column.kind as "segment" | "position"] ?? ""];
-    if (column) {
-      lines.push(what[column.kind]);
-      lines.push(`${NUM_BANDS} cells: means of ${Math.round(header.num_dims / NUM_BANDS)} of ${header.num_dims} dimensions`);
-    }
+    if (name !== "layer" || column) lines.push(header.parts[name] ?? "");
+    if (column) lines.push(`${NUM_BANDS} cells: means of ${Math.round(column.num_dims / NUM_BANDS)} of ${column.num_dims} dimensions`);
     return lines;
+  }
+
+  // What a token reads most in a layer, as the mean of the heads.
+  private reads(layer: number, row: number, most: number): string {
+    const { model } = this;
+    const named = model.from(layer, row, null, most).map(({ key, weight }) => `${model.name(key, 16)} ${percent(weight)}`);
+    return `reads${model.isFolded ? ", of those drawn," : ""} ${named.join(", ")}`;
   }
 
   private open(part: Part | null): void {
@@ -233,8 +240,7 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
     const follow = (row: number) => {
       model.followed = Math.max(0, Math.min(model.size - 1, row));
       this.painter.pointed = null;
-      const reads = model.from(0, model.followed, null, 3).map(({ key, weight }) => `${model.name(key, 16)} ${percent(weight)}`);
-      this.live.say(`${model.name(model.followed)}, token ${model.header.positions[model.followed]}. In layer 0 it reads ${reads.join(", ")}.`);
+      this.live.say(`${model.name(model.followed)}, token ${model.header.positions[model.followed]}. In layer 0 it ${this.reads(0, model.followed, 3)}.`);
       this.frame.draw();
     };
     const moves: Record<string, () => void> = {

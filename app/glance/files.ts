@@ -4,7 +4,7 @@ import type { Saved } from "../canvas/saving/buttons";
 import type { NamedArray } from "../canvas/saving/npz";
 import type { Picture } from "../canvas/saving/pictures";
 import type { CaptionedSheet, Sheet } from "../canvas/shared/data_table";
-import { range } from "../browser/text";
+import { percent, range } from "../browser/text";
 import { NUM_BANDS, type GlanceModel } from "./model";
 import type { GlancePainter } from "./painter";
 
@@ -33,13 +33,14 @@ export class GlanceFiles implements Saved {
       rows: header.tokens.map((token, row) => [
         token, header.positions[row], { 0: "A", 1: "B" }[header.text_ids[row]] ?? "special",
         ...layers.map((layer) => model.from(layer, row, null, MOST)
-          .map(({ key, weight }) => `${model.name(key, 20)} ${(100 * weight).toFixed(1)}%`).join(", ")),
+          .map(({ key, weight }) => `${model.name(key, 20)} ${percent(weight)}`).join(", ")),
       ]),
     };
   }
 
   table(): CaptionedSheet {
-    return { caption: "The tokens, and what each reads most in every layer (mean of the heads).", ...this.sheet() };
+    const drawn = this.model.isFolded ? ", of those drawn" : "";
+    return { caption: `The tokens, and what each reads most in every layer (mean of the heads${drawn}).`, ...this.sheet() };
   }
 
   facts(): Record<string, unknown> {

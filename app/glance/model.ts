@@ -1,7 +1,7 @@
 // The numbers of the drawing, as the server sends them.
 
 import { legible, shorten } from "../browser/text";
-import { asFloats, type Message } from "../canvas/shared/transport";
+import { asFlags, asFloats, type Message } from "../canvas/shared/transport";
 
 export interface Word {
   text: string;
@@ -16,6 +16,7 @@ export interface Column {
   layer: number;
   /** The mean of a band that gets the strongest colour. */
   scale: number;
+  num_dims: number;
 }
 
 export interface Words {
@@ -24,7 +25,8 @@ export interface Words {
   row: number;
   original: string | null;
   words: string[];
-  probabilities: number[];
+  /** null for NaN. */
+  probabilities: (number | null)[];
 }
 
 export interface Step {
@@ -43,12 +45,15 @@ export interface GlanceHeader {
   words: Word[];
   num_layers: number;
   num_heads: number;
-  num_dims: number;
   /** Cells on a side of a head's picture. */
   size: number;
   columns: Column[];
   predictions: Words[];
-  pair: { kind: "nsp" | "sop"; probability: number } | null;
+  pair: { kind: "nsp" | "sop"; probability: number | null } | null;
+  /** Words of the text that are hidden. */
+  num_hidden: number;
+  /** What parts are called: kinds of columns, "feed_forward", and "block" for a whole layer. */
+  parts: Partial<Record<string, string>>;
   /** What the checkpoint or the text lacks, and why. */
   absent: Partial<Record<"segment" | "position" | "words" | "pair", string>>;
   /** Layers with weights that are not numbers. */
@@ -66,6 +71,11 @@ export interface Link {
   query: number;
   key: number;
   weight: number;
+}
+
+/** A probability with two decimals. */
+export function exactPercent(probability: number | null): string {
+  return probability === null ? "NaN" : `${(100 * probability).toFixed(2)}%`;
 }
 
 /** Whether a column is of embeddings that the architecture lacks. */
@@ -88,6 +98,7 @@ export class GlanceModel {
   private bands = new Int8Array();
   private heads = new Uint8Array();
   private means = new Uint8Array();
+  private gaps = new Uint8Array();
   private table = new Float32Array();
   private colours: Uint8Array = new Uint8Array();
   private names: string[] = [];
@@ -95,10 +106,11 @@ export class GlanceModel {
   receive({ header, blocks }: Message<GlanceHeader>): void {
     const isSame = this.header && header.tokens.join("\u0000") === this.header.tokens.join("\u0000");
     this.header = header;
-    const [bands, heads, means, table, colours] = blocks;
+    const [bands, heads, means, table, colours, gaps] = blocks;
     this.bands = new Int8Array(bands.buffer, bands.byteOffset, bands.byteLength);
     this.heads = heads;
     this.means = means;
+    this.gaps = asFlags(gaps, 0, means.length);
     this.table = asFloats(table);
     this.colours = colours;
     this.names = header.tokens.map((token) => legible(token.slice(0, 200)));
@@ -125,26 +137,38 @@ export class GlanceModel {
     return (positions[row + 1] ?? total) - positions[row] - 1;
   }
 
-  // Attention of a layer, the mean of its heads.
+  // Attention of a layer, the mean of its heads; NaN where a head's is.
   mean(layer: number, query: number, key: number): number {
-    return this.table[this.means[(layer * this.size + query) * this.size + key]];
+    const at = (layer * this.size + query) * this.size + key;
+    return this.gaps[at] ? NaN : this.table[this.means[at]];
+  }
+
+  // Whether tokens are folded: what they read and who reads them is not sent.
+  get isFolded(): boolean {
+    return this.size < this.header.num_tokens;
+  }
+
+  // Whether each head's weights are sent, not only its picture.
+  get hasHeads(): boolean {
+    return this.header.size === this.size;
   }
 
   // Attention of one head; null where its picture is smaller than the input.
   weight(layer: number, head: number, query: number, key: number): number | null {
     const { size, num_heads: heads } = this.header;
-    if (size !== this.size) return null;
+    if (!this.hasHeads) return null;
     return this.table[this.heads[((layer * heads + head) * size + query) * size + key]];
   }
 
-  // Links of one query row, the strongest first.
+  // Links of one query row to those that are drawn, the strongest first and NaN last.
   from(layer: number, query: number, head: number | null, most: number): Link[] {
     const links: Link[] = [];
     for (let key = 0; key < this.size; key++) {
       const weight = (head === null ? null : this.weight(layer, head, query, key)) ?? this.mean(layer, query, key);
       links.push({ query, key, weight });
     }
-    return links.sort((a, b) => b.weight - a.weight).slice(0, most);
+    const rank = ({ weight }: Link) => (Number.isNaN(weight) ? -1 : weight);
+    return links.sort((a, b) => rank(b) - rank(a)).slice(0, most);
   }
 
   // Colours of a head's picture as [row, column] codes 0 to 255.

@@ -20,8 +20,8 @@ from ..tokens.page import TOKEN
 from ..tokens.page import VIEW as TOKENS_VIEW
 from . import PAGE, drawing
 from .drawing import Opened
-from .steps import walk
-from .summary import Glance, summarize
+from .steps import signs, walk
+from .summary import MISSING, Glance, summarize
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 PAGE_OF_PART = {
@@ -40,12 +40,12 @@ _OPENED = "_glance_opened"
 
 
 def _arrays(glance: Glance) -> Data:
+    vectors = np.where(glance.bands == MISSING, np.nan, glance.bands.astype(np.float32))
+    scales = np.array([column.scale for column in glance.columns], np.float32)
     return {
         "tokens": np.array(glance.trace.tokens),
         "rows": np.array(glance.rows),
-        "vectors": glance.bands.astype(np.float32)
-        / 127
-        * np.array([column.scale for column in glance.columns], np.float32)[:, None, None],
+        "vectors": vectors / 127 * scales[:, None, None],
         "columns": np.array([f"{column.kind} {column.layer}" for column in glance.columns]),
     }
 
@@ -57,18 +57,18 @@ GLANCE = Picture(
         "From left to right: the text, its word pieces, three embeddings and their sum, then layer "
         "after layer. Each row is a token. The cells of a vector are means of neighbouring "
         "dimensions: blue above zero, orange below, strongest where the column is largest. "
-        "A line runs from a token that is read to the token that reads it; the pink ones are what "
-        "the framed token reads, as the mean of the layer's heads; weights near even are not "
-        "drawn. The small squares above are the heads, one each: row reads column. ⊕ is *add & "
-        "norm*; between two of them each token passes the feed-forward network by itself. "
-        "Attention says where information is taken from, not why BERT answers as it does."
+        "A line runs from a token that is read to the token that reads it, as the mean of the "
+        "layer's heads: at most three for each token, from 8% on; in pink at most eight of the "
+        "framed token, from 3% on; none below 1.5 divided by the number of tokens. The small "
+        "squares above are the heads, one each: row reads column. {signs}Attention says where "
+        "information is taken from, not why BERT answers as it does."
     ),
     code="""
 from bertcore.analysis.shared.inputs import masked_encoding
 
 drawn = bert.trace(trace.text_a, trace.text_b, encoding={encoding})
 drawn.embeddings.token, drawn.embeddings.segment, drawn.embeddings.position  # [T, E] each
-drawn.hidden_states       # [L+1, T, D]: the sum after LayerNorm, then each layer's output
+drawn.hidden_states       # [L+1, T, D]: the input of layer 0, then each layer's output
 drawn.attentions.mean(1)  # [L, T, T]: row reads column, mean of the heads
 """,
 )
@@ -106,9 +106,15 @@ def show(page: frame.Page, first_step: int) -> None:
         return part_of_bundle(drawing.BUNDLE, [drawing.message(bert, glance, steps, STEP.value)])
 
     texts = "trace.text_a, trace.text_b"
-    masks = tuple(one.position for one in glance.predictions if one.original is not None)
+    masks = tuple(
+        one.position
+        for one in glance.predictions
+        if one.kind == "masked" and one.original is not None
+    )
     encoding = f"masked_encoding(bert, {texts}, {masks})" if masks else f"bert.tokenize({texts})"
-    GLANCE.offer(page, glance, title="BERT at a glance", part=part, encoding=encoding)
+    GLANCE.offer(
+        page, glance, title="BERT at a glance", part=part, encoding=encoding, signs=signs(bert)
+    )
 
 
 def _choose(chosen: Opened, glance: Glance) -> None:

@@ -271,7 +271,7 @@ export class GlancePainter {
     this.paintHalves(context, place, layer, layout.top - 12, alpha);
   }
 
-  // Above the rows: attention, add & norm, feed-forward, add & norm, as small signs.
+  // Above the rows: attention, add (& norm), feed-forward, add (& norm), as small signs.
   private paintHalves(context: Painting, place: LayerPlace, layer: number, y: number, alpha: number): void {
     const { layout, theme, model: { header } } = this;
     const own = header.columns.flatMap((column, index) => (column.layer === layer ? [index] : []));
@@ -391,20 +391,20 @@ export class GlancePainter {
     const heads = { masked: "masked-word head", next: "next token", replaced: "replaced?" };
     const what = box.kind === "pair" ? "pooler" : heads[header.predictions[box.index].kind];
     this.label(context, `${header.tokens[box.row]} \u2192 ${what}`, x, box.y + 8, answers.width);
-    const bars: [string, number][] = box.kind === "pair" && header.pair
+    const bars: [string, number | null][] = box.kind === "pair" && header.pair
       ? [[header.pair.kind === "nsp" ? "B follows A" : "A before B", header.pair.probability]]
       : header.predictions[box.index].words.slice(0, box.numWords).map((word, k) => [word, header.predictions[box.index].probabilities[k]]);
     bars.forEach(([word, probability], k) => {
       const y = box.y + 23 + k * 15;
       context.globalAlpha = (box.kind === "pair" ? 0.35 : 0.3) * alpha;
       context.fillStyle = color;
-      context.fillRect(x, y - 6.5, Math.max(1, answers.width * probability), 13);
+      context.fillRect(x, y - 6.5, Math.max(1, answers.width * (probability ?? 0)), 13);
       context.globalAlpha = alpha;
       context.fillStyle = theme.text;
       this.font(context, 12, k || box.kind === "pair" ? 400 : 700);
       this.label(context, word, x + 4, y + 0.5, answers.width - 44);
       this.font(context, 11);
-      this.label(context, percent(probability), x + answers.width - 3, y + 0.5, 40, "right");
+      this.label(context, percent(probability ?? NaN), x + answers.width - 3, y + 0.5, 40, "right");
     });
   }
 

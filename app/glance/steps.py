@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from bertcore import Model
@@ -27,7 +28,7 @@ def walk(bert: Model, glance: Glance, marks: Marks) -> list[Step]:
     steps = [
         _everything(),
         _text(bert, glance),
-        _pieces(glance, marks),
+        _pieces(bert, glance, marks),
         _input(bert, glance),
         _attention(bert, glance),
     ]
@@ -52,12 +53,14 @@ def _text(bert: Model, glance: Glance) -> Step:
     )
 
 
-def _pieces(glance: Glance, marks: Marks) -> Step:
-    trace = glance.trace
+def _pieces(bert: Model, glance: Glance, marks: Marks) -> Step:
+    trace, unk = glance.trace, bert.tokenizer.unk_token
     word = max(glance.words, key=lambda one: one.last - one.first, default=None)
     if word is not None and word.last > word.first:
         pieces = " ".join(trace.tokens[word.first : word.last + 1])
         cut = f"{shorten(word.text, 30)!r} is not in its vocabulary: {shorten(pieces, 60)}. "
+    elif unknown := _unknown_words(bert, glance):
+        cut = f"{shorten(unknown[0], 30)!r} is not in its vocabulary and becomes {unk}. "
     else:
         cut = "Each word of this text is in its vocabulary. "
     has_added = any(text < 0 for text in trace.text_ids)
@@ -69,15 +72,76 @@ def _pieces(glance: Glance, marks: Marks) -> Step:
     )
 
 
+def _unknown_words(bert: Model, glance: Glance) -> list[str]:
+    """Return the words of the text that the vocabulary lacks, hidden ones too."""
+    trace, tokenizer = glance.trace, bert.tokenizer
+    unknown = {
+        *(place for place, piece in enumerate(trace.input_ids) if piece == tokenizer.unk_id),
+        *(one.position for one in glance.predictions if one.original == tokenizer.unk_token),
+    }
+    return [word.text for word in glance.words if unknown & {*range(word.first, word.last + 1)}]
+
+
+def _embeddings(bert: Model) -> list[str]:
+    """Return the names of the embeddings that are added up."""
+    names = {"segments": "segment", "positions": "position"}
+    return ["token", *(name for what, name in names.items() if what in bert.capabilities)]
+
+
 def _input(bert: Model, glance: Glance) -> Step:
-    embeddings = {"segments": "segment", "positions": "position"}
-    parts = ["token", *(name for what, name in embeddings.items() if what in bert.capabilities)]
-    width = bert.config.hidden_size
+    parts, width = _embeddings(bert), bert.config.hidden_size
     if len(parts) == 1:
         how = "a vector looked up by the piece"
     else:
-        how = f"{', '.join(parts[:-1])} and {parts[-1]} embedding, added up and normalised"
+        normalised = " and normalised" if "norm" in bert.capabilities else ""
+        how = f"{', '.join(parts[:-1])} and {parts[-1]} embedding, added up{normalised}"
+    narrow = glance.columns[0].num_dims
+    if narrow != width:
+        how += f", then taken from {narrow:,} to {width:,} numbers by a matrix"
     return Step("input", "Input", f"Each token becomes {width:,} numbers: {how}.")
+
+
+def names_of_parts(bert: Model, glance: Glance) -> dict[str, str]:
+    """Return what the parts under the pointer are called; the keys are those of `Column.kind`,
+    "feed_forward", and "block" for a whole layer."""
+    start = "their sum" if len(_embeddings(bert)) > 1 else "the token's vector"
+    if "norm" in bert.capabilities:
+        start += ", normalised"
+    narrow, width = glance.columns[0].num_dims, bert.config.hidden_size
+    if narrow != width:
+        start += f", {narrow:,} to {width:,} dimensions by a matrix"
+    names = {
+        "token": "token embedding",
+        "segment": "segment embedding",
+        "position": "position embedding",
+        "input": f"{start}: input of layer 0",
+        "layer": "output of the layer",
+    }
+    if isinstance(bert.config, ModernBertConfig):
+        return names | {
+            "attention": "after attention, added",
+            "feed_forward": "norm, feed-forward: each token alone, then add",
+            "block": "norm, attention, add, norm, feed-forward, add",
+        }
+    if "parts" not in bert.capabilities:  # where it normalises is not known
+        return names | {"block": "attention, then feed-forward"}
+    return names | {
+        "attention": "after attention, add & norm",
+        "feed_forward": "feed-forward: each token alone, then add & norm",
+        "block": "attention, add & norm, feed-forward, add & norm",
+    }
+
+
+def signs(bert: Model) -> str:
+    """Return what the sign of the sum means, for the caption; empty where none is drawn."""
+    if "parts" not in bert.capabilities:
+        return ""
+    what = "*add & norm*"
+    if isinstance(bert.config, ModernBertConfig):
+        what = "*add*, and each block normalises what it reads"
+    return (
+        f"⊕ is {what}; between two of them each token passes the feed-forward network by itself. "
+    )
 
 
 def _attention(bert: Model, glance: Glance) -> Step:
@@ -140,8 +204,9 @@ def _layers(bert: Model, glance: Glance) -> Step:
         before, after = glance.similarities[0], glance.similarities[-1]
         text += (
             f"The two vectors of {word!r} (tokens {first} and {second}) enter with a cosine of "
-            f"{before:.2f} and leave with {after:.2f}: each has read its own context."
+            f"{before:.2f} and leave with "
         )
+        text += f"{after:.2f}: each has read its own context." if math.isfinite(after) else "NaN."
     else:
         text += "From layer to layer the vectors hold more of the context."
     return Step("layers", "The layers" if num_layers > 1 else "The layer", text)
@@ -153,11 +218,13 @@ def _pair(glance: Glance, marks: Marks) -> Step:
         question = "that text B follows text A"
     else:
         question = "that the texts are in order"
+    number = glance.num_hidden
+    hidden = f" (with the hidden word{'s' if number > 1 else ''})" if number else ""
     return Step(
         "pair",
         "Next sentence" if glance.pair.kind == "nsp" else "Sentence order",
         f"The last vector of {marks.first} goes through the pooler to a small classifier: "
-        f"{percent(glance.pair.probability)} {question}.",
+        f"{percent(glance.pair.probability)} {question}{hidden}.",
     )
 
 

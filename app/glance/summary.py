@@ -54,6 +54,8 @@ class Column(NamedTuple):
     """-1 before the first layer."""
     scale: float
     """The mean of a band that gets the strongest colour."""
+    num_dims: int
+    """E of the three embeddings, D of the others."""
 
 
 class Words(NamedTuple):
@@ -65,9 +67,10 @@ class Words(NamedTuple):
     position: int
     """The token whose vector is read; of several, that of the first word."""
     original: str | None
-    """The token that was hidden; None where the mask was typed."""
+    """The token that was hidden; None where the mask was typed, and of the other kinds."""
     words: list[str]
     probabilities: list[float]
+    """NaN where the weights are."""
 
 
 class Pair(NamedTuple):
@@ -104,6 +107,11 @@ class Glance:
     """Two places of one word: the pair of the same token that the layers drive furthest apart."""
     predictions: list[Words]
     pair: Pair | None
+
+    @property
+    def num_hidden(self) -> int:
+        """Words of the text that are hidden, by the visitor or for the drawing."""
+        return sum(one.original is not None for one in self.predictions)
 
 
 def summarize(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, ...]) -> Glance:
@@ -222,7 +230,7 @@ def vector_columns(
         scaled = np.clip(means / scale, -1, 1) if scale > 0 else np.zeros_like(means)
         scaled[~np.isfinite(means)] = np.nan
         cells.append(np.where(np.isnan(scaled), MISSING, np.round(np.nan_to_num(scaled) * 127)))
-        columns.append(Column(kind, layer, scale))
+        columns.append(Column(kind, layer, scale, vector.shape[-1]))
     return columns, np.stack(cells).astype(np.int8)
 
 
@@ -248,22 +256,28 @@ def _predictions(bert: Model, trace: Trace, masks: tuple[int, ...]) -> list[Word
         best = predict_next(bert, text_a, text_b, top_k=NUM_WORDS)
         places, kind = tuple(place - 1 for place in best.positions), "next"
     elif "replaced" in bert.capabilities:
-        return [_replaced(bert, trace)]
+        return _replaced(bert, trace)
     else:
         return []
-    rows = zip(places, best.originals, best.words, best.probabilities, strict=True)
+    # The token after the text is no word of it, but the [SEP] that BERT adds.
+    originals = best.originals if kind == "masked" else [None] * len(places)
+    rows = zip(places, originals, best.words, best.probabilities, strict=True)
     return [
         Words(kind, place, original, words.tolist(), _rounded(probabilities))
         for place, original, words, probabilities in rows
     ]
 
 
-def _replaced(bert: Model, trace: Trace) -> Words:
-    probabilities = bert.replaced_tokens(trace.text_a, trace.text_b)
-    best = probabilities.topk(min(NUM_WORDS, trace.num_tokens))
-    places = best.indices.tolist()
+def _replaced(bert: Model, trace: Trace) -> list[Words]:
+    """Return the tokens of the texts that were most probably replaced, if there are tokens."""
+    own = [place for place, text in enumerate(trace.text_ids) if text >= 0]
+    if not own:
+        return []
+    probabilities = bert.replaced_tokens(trace.text_a, trace.text_b)[own]
+    best = probabilities.topk(min(NUM_WORDS, len(own)))
+    places = [own[index] for index in best.indices.tolist()]
     words = [trace.tokens[place] for place in places]
-    return Words("replaced", places[0], None, words, _rounded(best.values.numpy()))
+    return [Words("replaced", places[0], None, words, _rounded(best.values.numpy()))]
 
 
 def _rounded(probabilities: NDArray[np.float32]) -> list[float]:

@@ -5,16 +5,16 @@ import { layoutOf, linesOf, partAt, wrapped, type Layout } from "../../../app/gl
 import type { Column, GlanceHeader } from "../../../app/glance/model";
 
 function headerOf(layers: number, heads: number, tokens: number, masks = 1): GlanceHeader {
-  const inputs: Column[] = (["token", "segment", "position", "input"] as const).map((kind) => ({ kind, layer: -1, scale: 1 }));
+  const inputs: Column[] = (["token", "segment", "position", "input"] as const).map((kind) => ({ kind, layer: -1, scale: 1, num_dims: 64 }));
   const states: Column[] = Array.from({ length: 2 * layers }, (_, k) => (
-    { kind: k % 2 ? "layer" : "attention", layer: Math.floor(k / 2), scale: 1 }));
+    { kind: k % 2 ? "layer" : "attention", layer: Math.floor(k / 2), scale: 1, num_dims: 64 }));
   const masked = Array.from({ length: masks }, (_, k) => (
     { kind: "masked" as const, row: Math.min(tokens - 1, k + 1), original: "x", words: ["a", "b", "c", "d", "e"], probabilities: [0.5, 0.2, 0.1, 0.1, 0.05] }));
   return {
     tokens: Array.from({ length: tokens }, (_, k) => `t${k}`), positions: Array.from({ length: tokens }, (_, k) => k),
     text_ids: Array.from({ length: tokens }, () => 0), num_tokens: tokens, words: [], num_layers: layers, num_heads: heads,
-    num_dims: 64, size: Math.min(48, tokens), columns: [...inputs, ...states], predictions: masked, pair: { kind: "nsp", probability: 0.9 },
-    absent: {}, broken: [], kinds: { a: "#00f", b: "#f80", special: "#888" }, accent: "#c27",
+    size: Math.min(48, tokens), columns: [...inputs, ...states], predictions: masked, pair: { kind: "nsp", probability: 0.9 },
+    num_hidden: 1, parts: {}, absent: {}, broken: [], kinds: { a: "#00f", b: "#f80", special: "#888" }, accent: "#c27",
     steps: [{ part: "all", title: "", text: "" }], step: 0,
   };
 }

@@ -13,7 +13,8 @@ import torch
 
 from app.canvas.shared.transport import decoding_table
 from app.glance import drawing
-from app.glance.steps import walk
+from app.glance.page import _arrays
+from app.glance.steps import names_of_parts, signs, walk
 from app.glance.summary import (
     MISSING,
     NUM_BANDS,
@@ -188,6 +189,33 @@ def test_numbers_that_are_none_are_marked(bert: Bert) -> None:
     assert (bands[at, 3] != MISSING).all()
 
 
+def test_a_head_and_attention_of_nan_are_sent_as_such() -> None:
+    broken = tiny_bert()
+    with torch.no_grad():
+        broken.module.layers[1].attention.query.weight[0, 0] = torch.nan
+        broken.module.mlm.dense.bias.fill_(torch.nan)
+    glance = summarize(broken, "The river bank, river.", B, ())
+    steps = walk(broken, glance, marks_of(broken.tokenizer))
+    message = drawing.message(broken, glance, steps, 0)
+    header = header_of(message)
+    assert header["broken"] == [1]
+    assert header["pair"]["probability"] is None
+    assert header["predictions"][0]["probabilities"] == [None] * 5
+    said = {step.part: step.text for step in steps}
+    assert all("NaN" in said[part] for part in ("layers", "pair", "words"))
+    start, length = header["blocks"][-1]
+    body = message[4 + int.from_bytes(message[:4], "little") :]
+    flags = np.unpackbits(np.frombuffer(body[start : start + length], np.uint8))
+    weights = glance.links.codes.shape
+    missing = flags[: np.prod(weights)].reshape(weights)
+    assert missing[1].all()
+    assert not missing[0].any()
+    layers = [column.layer if column.kind == "layer" else None for column in glance.columns]
+    vectors = _arrays(glance)["vectors"]
+    assert np.isnan(vectors[layers.index(1)]).all()
+    assert np.isfinite(vectors[layers.index(0)]).all()
+
+
 ALL_CLASSES = [
     "RobertaForMaskedLM",
     "DistilBertForMaskedLM",
@@ -224,9 +252,10 @@ def test_replaced_and_next_tokens_are_the_answers_of_electra_and_gpt2(tmp_path: 
     electra = load(tmp_path / "electra")
     (replaced,) = summarize(electra, A, B, ()).predictions
     true = electra.replaced_tokens(A, B)
-    order = true.argsort(descending=True)[:5]
-    assert (replaced.kind, replaced.position) == ("replaced", int(order[0]))
-    tokens = electra.trace(A, B).tokens
+    tokens, text_ids = electra.trace(A, B).tokens, electra.trace(A, B).text_ids
+    order = [place for place in true.argsort(descending=True).tolist() if text_ids[place] >= 0][:5]
+    assert (replaced.kind, replaced.position) == ("replaced", order[0])
+    assert summarize(electra, "\u200b", None, ()).predictions == []  # [CLS] and [SEP] alone
     assert replaced.words == [tokens[place] for place in order]
     np.testing.assert_allclose(replaced.probabilities, true[order], atol=1e-5)
     make_other("GPT2LMHeadModel", tmp_path / "gpt2")
@@ -237,6 +266,16 @@ def test_replaced_and_next_tokens_are_the_answers_of_electra_and_gpt2(tmp_path: 
     assert following.words == best.words[0].tolist()
 
 
+def test_the_sep_after_a_causal_bert_s_text_was_not_hidden() -> None:
+    network = tiny_network(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
+    causal = Bert(network, tiny_tokenizer())
+    glance = summarize(causal, A, B, ())
+    (following,) = glance.predictions
+    assert (following.kind, following.original) == ("next", None)
+    assert following.words == predict_next(causal, A, B).words[0].tolist()
+    assert glance.num_hidden == 0
+
+
 def test_modernbert_is_told_as_it_computes(tmp_path: Path) -> None:
     make("ModernBertForMaskedLM", tmp_path)
     modern = load(tmp_path, device="cpu")
@@ -245,3 +284,44 @@ def test_modernbert_is_told_as_it_computes(tmp_path: Path) -> None:
     assert "own vector as it is" in said["norm"]
     assert "multiplied by a gate" in said["feed_forward"]
     assert "looked up by the piece" in said["input"]
+    assert not [name for name in names_of_parts(modern, glance).values() if "add & norm" in name]
+    assert "⊕ is *add*, " in signs(modern)
+
+
+def test_narrow_embeddings_have_their_width_and_their_matrix(tmp_path: Path) -> None:
+    make("AlbertForPreTraining", tmp_path)
+    albert = load(tmp_path, device="cpu")
+    glance = summarize(albert, A, B, ())
+    narrow, wide = albert.config.embedding_width, albert.config.hidden_size
+    assert narrow != wide
+    widths = {column.kind: column.num_dims for column in glance.columns}
+    assert widths == {
+        **dict.fromkeys(("token", "segment", "position"), narrow),
+        **dict.fromkeys(("input", "attention", "layer"), wide),
+    }
+    said = {step.part: step.text for step in walk(albert, glance, marks_of(albert.tokenizer))}
+    assert f"from {narrow} to {wide} numbers by a matrix" in said["input"]
+
+
+def test_unknown_words_are_said_to_be_unknown(bert: Bert) -> None:
+    for text in ("The river \U0001f54a rained.", "\U0001f54a"):  # the second hides it
+        glance = summarize(bert, text, None, ())
+        said = {step.part: step.text for step in walk(bert, glance, marks_of(bert.tokenizer))}
+        assert "'\U0001f54a' is not in its vocabulary and becomes [UNK]" in said["pieces"]
+    known = summarize(bert, A, None, ())
+    (pieces,) = [s.text for s in walk(bert, known, marks_of(bert.tokenizer)) if s.part == "pieces"]
+    assert "Each word of this text is in its vocabulary." in pieces
+
+
+def test_the_answer_about_a_pair_says_that_a_word_is_hidden(bert: Bert) -> None:
+    marks = marks_of(bert.tokenizer)
+
+    def pair(text: str, masked: tuple[int, ...]) -> str:
+        (said,) = [
+            s.text for s in walk(bert, summarize(bert, text, B, masked), marks) if s.part == "pair"
+        ]
+        return said
+
+    assert pair(A, ()).endswith("(with the hidden word).")
+    assert pair(A, (2, 3)).endswith("(with the hidden words).")
+    assert pair("the [MASK] bank", ()).endswith("follows text A.")  # typed: the text itself
