@@ -48,10 +48,10 @@ ENTROPY = Picture(
     figure=entropy_map,
     table=entropy_arrays,
     how=(
-        "Bright: a head that spreads its attention evenly over all tokens (1); dark: one that "
-        "attends to few. Mean over eight sentences. A bright head here and there is normal, above "
-        "all in the first layer; if all are bright, queries and keys have learned nothing, which "
-        "is the usual reason why attention *looks uniform*."
+        "Bright: a head that spreads its attention evenly over all tokens it sees (1); dark: one "
+        "that attends to few. Mean over eight sentences. A bright head here and there is normal, "
+        "above all in the first layer; if all are bright, queries and keys have learned nothing, "
+        "which is the usual reason why attention *looks uniform*."
     ),
     code=_CODE,
 )

@@ -23,8 +23,8 @@ class HeadHistory:
     steps: list[int]
     """[S]"""
     spread: NDArray[np.float64]
-    """Entropy of a token's attention over ln T: 1 is even over all tokens, 0 is one token;
-    [S, L, H]."""
+    """Entropy of a token's attention over ln K, K = the tokens that it may attend to, at least 2:
+    1 is even over all of them, 0 is one token; [S, L, H]."""
     favourite: NDArray[np.float64]
     """Attention that the most attended token gets, mean over the query tokens; [S, L, H]."""
 
@@ -48,23 +48,32 @@ def head_history(probes: Sequence[Probe]) -> HeadHistory:
     Raises:
         ValueError: If there is no probe.
 
-    Source: entropy of attention as in Clark et al. 2019, section 3.3; divided by ln T here, so that
-        sentences of different length can be averaged.
+    Source: entropy of attention as in Clark et al. 2019, section 3.3; divided by ln K here, so that
+        sentences of different length can be averaged, and tokens of a causal network. A network is
+        taken for causal if none of its heads ever attends to a later token.
     """
     if not probes:
         raise ValueError("there is no probe yet, so nothing is known about the heads.")
+    is_causal = not any(
+        np.triu(sentence.codes, 1).any() for probe in probes for sentence in probe.sentences
+    )
     measured = [
-        np.mean([_measure(sentence) for sentence in probe.sentences], axis=0) for probe in probes
+        np.mean([_measure(sentence, is_causal) for sentence in probe.sentences], axis=0)
+        for probe in probes
     ]
     values = np.stack(measured)  # [S, 2, L, H]
     return HeadHistory([probe.step for probe in probes], values[:, 0], values[:, 1])
 
 
-def _measure(sentence: SentenceProbe) -> NDArray[np.float64]:
+def _measure(sentence: SentenceProbe, is_causal: bool) -> NDArray[np.float64]:
     """Return spread and favourite of one sentence, [2, L, H]."""
     weights = sentence.attention.astype(np.float64)
     weights /= weights.sum(-1, keepdims=True)  # a byte's rounding adds up over a row
     logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
-    entropy = -(weights * logs).sum(-1).mean(-1)
+    entropy = -(weights * logs).sum(-1)  # [L, H, T]
+    num_tokens = weights.shape[-1]
+    num_keys = np.arange(1, num_tokens + 1) if is_causal else np.full(num_tokens, num_tokens)
+    has_choice = num_keys > 1
+    spread = (entropy[..., has_choice] / np.log(num_keys[has_choice])).mean(-1)
     favourite = weights.mean(-2).max(-1)
-    return np.stack([entropy / np.log(weights.shape[-1]), favourite])
+    return np.stack([spread, favourite])

@@ -26,7 +26,8 @@ class HeadMeasures:
     """
 
     entropy: Tensor
-    """Mean over rows of -sum_j w_ij ln w_ij, in nats: 0 = one token, ln T = uniform."""
+    """Mean over rows of -sum_j w_ij ln w_ij, in nats: 0 = one token, ln T = uniform (less in a
+    causal network)."""
     distance: Tensor
     """Mean over rows of sum_j w_ij |i - j|, in tokens."""
     to_previous: Tensor
@@ -49,7 +50,8 @@ class HeadMeasures:
     to_punctuation: Tensor
     """Fraction of attention on the pieces of the texts that are punctuation marks; all rows."""
     evenness: Tensor
-    """Normalised entropy, entropy / ln T: 0 = one token, 1 = uniform. Broad heads are near 1."""
+    """Normalised entropy, the mean over rows of entropy / ln K, K = the tokens that the row may
+    attend to, at least 2: 0 = one token, 1 = uniform. Broad heads are near 1."""
     entropy_first: Tensor
     """Entropy of the row of [CLS] alone, in nats (Clark et al., figure 4, below)."""
 
@@ -81,6 +83,8 @@ class Patterns(NamedTuple):
     """[B, T * T, M], M = the measures of _LINEAR; 0 beyond the end of a shorter input."""
     num_rows: Tensor
     """How many rows have such a token, [B, M]."""
+    num_keys: Tensor
+    """How many tokens each row may attend to, the first so many; 0 for padding, [B, T]."""
     is_token: Tensor
     """True for tokens, False for padding, [B, T]."""
     has_first: Tensor
@@ -88,7 +92,11 @@ class Patterns(NamedTuple):
 
 
 def measure_heads(
-    attentions: Tensor, text_ids: Sequence[int], tokens: Sequence[str]
+    attentions: Tensor,
+    text_ids: Sequence[int],
+    tokens: Sequence[str],
+    *,
+    is_causal: bool = False,
 ) -> HeadMeasures:
     """Measure every head on one input.
 
@@ -96,6 +104,7 @@ def measure_heads(
         attentions: [L, H, T, T]; row = query token; rows sum to 1. Any float dtype.
         text_ids: T entries: 0 = text A, 1 = text B, -1 = an added special token.
         tokens: The T pieces: equal pieces are the same word, and marks are punctuation.
+        is_causal: See `make_patterns`.
 
     Raises:
         ValueError: If `text_ids` or `tokens` does not have one entry for each token.
@@ -111,14 +120,20 @@ def measure_heads(
                 f"{name} has {len(values)} entries but the attention has {num_tokens} tokens. "
                 "Give one entry for each token, special tokens included."
             )
-    patterns = make_patterns([TokenKinds(text_ids, tokens)])
+    patterns = make_patterns([TokenKinds(text_ids, tokens)], is_causal=is_causal)
     # One layer at a time: at 512 tokens a float32 copy of all layers would be 150 MB.
     layers = [measure_batch(layer.float()[None, None], patterns)[0, 0] for layer in attentions]
     return HeadMeasures(*torch.stack(layers).unbind(-1))
 
 
-def make_patterns(inputs: Sequence[TokenKinds]) -> Patterns:
-    """Return the weights and masks of the measures for a padded batch; T is the longest."""
+def make_patterns(inputs: Sequence[TokenKinds], *, is_causal: bool = False) -> Patterns:
+    """Return the weights and masks of the measures for a padded batch; T is the longest.
+
+    Args:
+        inputs: At least one.
+        is_causal: Whether a token attends only to itself and those before it. ModernBERT's windows
+            do not count: inside of 65 tokens they cut nothing off.
+    """
     longest = max(len(kinds.text_ids) for kinds in inputs)
     text = torch.full((len(inputs), longest), _PADDING)
     piece = torch.zeros_like(text)
@@ -152,7 +167,10 @@ def make_patterns(inputs: Sequence[TokenKinds]) -> Patterns:
     stacked = torch.stack([cells[name] for name in _LINEAR], dim=-1).float()  # [B, T, T, M]
     num_rows = (stacked > 0).any(2).sum(1)
     num_rows[:, _LINEAR.index("distance")] = is_token.sum(1)
-    return Patterns(stacked.flatten(1, 2), num_rows, is_token, is_special[:, 0])
+    num_keys = is_token.cumsum(1) if is_causal else is_token.sum(1, keepdim=True)
+    return Patterns(
+        stacked.flatten(1, 2), num_rows, num_keys * is_token, is_token, is_special[:, 0]
+    )
 
 
 def measure_batch(attentions: Tensor, patterns: Patterns) -> Tensor:
@@ -170,6 +188,10 @@ def measure_batch(attentions: Tensor, patterns: Patterns) -> Tensor:
     measures = attentions.new_full((num_inputs, num_layers, num_heads, len(MEASURES)), torch.nan)
     lengths = patterns.is_token.sum(1)
     rows = patterns.is_token[:, None, :].float()  # [B, 1, T]
+    # Of a single key ln K = 0; without any other row evenness is 0 / 0 = NaN: undefined.
+    has_choice = patterns.num_keys > 1
+    most = patterns.num_keys.clamp(min=2).log()  # [B, T]
+    parts = (has_choice / most / has_choice.sum(1, keepdim=True))[:, None, :]  # [B, 1, T]
     linear = [MEASURES.index(name) for name in _LINEAR]
     for layer, weights in enumerate(attentions):
         # [B, H, T * T] @ [B, T * T, M] -> [B, H, M]
@@ -178,18 +200,20 @@ def measure_batch(attentions: Tensor, patterns: Patterns) -> Tensor:
         entropies = torch.special.entr(weights).sum(-1)  # [B, H, T]
         entropy = (entropies * rows).sum(-1) / lengths[:, None]
         measures[:, layer, :, MEASURES.index("entropy")] = entropy
-        # For a single token ln T = 0, so evenness is 0 / 0 = NaN: undefined.
-        measures[:, layer, :, MEASURES.index("evenness")] = entropy / lengths[:, None].log()
+        measures[:, layer, :, MEASURES.index("evenness")] = (entropies * parts).sum(-1)
         first = entropies[..., 0].masked_fill(~patterns.has_first[:, None], torch.nan)
         measures[:, layer, :, MEASURES.index("entropy_first")] = first
     return measures
 
 
 def uniform_measures(patterns: Patterns) -> Tensor:
-    """Return the measures of a head with uniform attention, [B, M], M = MEASURES."""
-    weights = patterns.is_token.float()
-    weights = weights / weights.sum(1, keepdim=True)  # [B, T]
-    spread = weights[:, None, :].expand(-1, weights.shape[1], -1)  # [B, T, T]
+    """Return the measures of a head with uniform attention, [B, M], M = MEASURES.
+
+    Uniform over the tokens that each row may attend to.
+    """
+    num_keys = patterns.num_keys[:, :, None]
+    place = torch.arange(num_keys.shape[1], device=num_keys.device)
+    spread = (place < num_keys) / num_keys.clamp(min=1)  # [B, T, T]
     return measure_batch(spread[None, :, None], patterns)[:, 0, 0]
 
 

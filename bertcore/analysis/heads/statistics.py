@@ -31,7 +31,8 @@ class HeadStatistics:
     """Means over the sentences that have the measure and their 95% bootstrap intervals, each
     [L, H, M]."""
     uniform: NDArray[np.float64]
-    """The mean of a head with uniform attention, [M]: the baseline of a habit."""
+    """The mean of a head with uniform attention, [M]: the baseline of a habit. In a causal network
+    it is uniform over a token and those before it."""
     num_sentences: NDArray[np.int64]
     """How many sentences have the measure, [M]."""
     examples: NDArray[np.int64]
@@ -99,12 +100,14 @@ class MeasureSurvey:
         """Of each sentence, [N, L, H, M]; NaN where it has no such token."""
         self._lengths = np.zeros(num_sentences, dtype=np.int64)
         self._uniform = np.full((num_sentences, len(MEASURES)), np.nan, dtype=np.float32)
+        self._is_causal = config.family.is_causal
 
     def add(self, batch: AttentionBatch) -> None:
         """Measure a batch."""
         inputs = [TokenKinds(encoding.text_ids, encoding.tokens) for encoding in batch.encodings]
         device = batch.attentions.device
-        patterns = Patterns(*(part.to(device) for part in make_patterns(inputs)))
+        made = make_patterns(inputs, is_causal=self._is_causal)
+        patterns = Patterns(*(part.to(device) for part in made))
         self.values[batch.rows] = measure_batch(batch.attentions, patterns).cpu().numpy()
         self._lengths[batch.rows] = [len(encoding) for encoding in batch.encodings]
         self._uniform[batch.rows] = uniform_measures(patterns).cpu().numpy()

@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from bertcore.analysis.heads.measures import measure_heads
 from bertcore.model import Model
 from bertcore.trace import Trace
 
@@ -86,7 +87,8 @@ class Diagnosis:
     matrices: tuple[MatrixNumbers, ...]
     """Of the layers and the heads."""
     entropies: NDArray[np.float32]
-    """Mean entropy of each head's rows, relative to uniform attention, 0 to 1, [L, H]."""
+    """Mean entropy of each head's rows, relative to uniform attention over the tokens that a row
+    may attend to, 0 to 1, [L, H]."""
 
     def sentences(self) -> list[str]:
         """Return the verdict and the findings, those that are not healthy first."""
@@ -147,8 +149,9 @@ def examine(bert: Model, texts: Sequence[str] = PROBE_TEXTS) -> Diagnosis:
     weights = _weights(matrices, config.initializer_range)
     biases = _biases(bert)
     traces = [bert.trace(text) for text in texts]
-    entropies = np.mean([_entropies(trace.attentions.float()) for trace in traces], axis=0)
-    attention = _attention(entropies)
+    is_causal = config.family.is_causal
+    entropies = np.mean([_entropies(trace, is_causal) for trace in traces], axis=0)
+    attention = _attention(entropies, is_causal)
     states = [trace.hidden_states[-1].float() for trace in traces]
     cls, tokens = _cls(states, *_summary_token(bert, traces[0])), _tokens(states)
     verdict = "trained"
@@ -256,20 +259,23 @@ def _biases(bert: Model) -> Finding:
     return Finding("biases", fraction, fraction < UNTOUCHED, text)
 
 
-def _entropies(attentions: Tensor) -> NDArray[np.float32]:
-    """Return each head's mean entropy over log T, [L, H], of attentions [L, H, T, T]."""
-    entropy = -torch.xlogy(attentions, attentions).sum(-1).mean(-1)
-    result: NDArray[np.float32] = (entropy / math.log(max(2, attentions.shape[-1]))).numpy()
+def _entropies(trace: Trace, is_causal: bool) -> NDArray[np.float32]:
+    """Return each head's evenness, [L, H]; see `HeadMeasures`."""
+    if trace.num_tokens < 2:  # a token alone has no choice
+        return np.zeros(trace.attentions.shape[:2], dtype=np.float32)
+    measures = measure_heads(trace.attentions, trace.text_ids, trace.tokens, is_causal=is_causal)
+    result: NDArray[np.float32] = measures.evenness.numpy()
     return result
 
 
-def _attention(entropies: NDArray[np.float32]) -> Finding:
+def _attention(entropies: NDArray[np.float32], is_causal: bool) -> Finding:
     even = int((entropies >= UNIFORM).sum())
     mean = float(entropies.mean())
     healthy = even < MOST_HEADS * entropies.size
     text = (
-        f"Attention: {even} of {entropies.size} heads spread it evenly over all tokens (entropy of "
-        f"at least {UNIFORM:.0%} of the most possible; {mean:.0%} on average). "
+        f"Attention: {even} of {entropies.size} heads spread it evenly over all "
+        f"{'earlier ' if is_causal else ''}tokens (entropy of at least {UNIFORM:.0%} of the most "
+        f"possible; {mean:.0%} on average). "
     )
     text += (
         "A few even heads are normal."

@@ -247,8 +247,8 @@ def _dead_heads(run: _Run) -> Iterator[Finding]:
     yield Finding(
         "dead_heads",
         "warning" if 2 * dead >= total else "note",
-        f"{dead} of {total} attention heads {'does' if dead == 1 else 'do'} nothing yet "
-        f"({', '.join(kinds)}): {', '.join(names)}{more}. Some idle heads are normal; many say "
+        f"{dead} of {total} attention heads {'is' if dead == 1 else 'are'} not selective yet "
+        f"({', '.join(kinds)}): {', '.join(names)}{more}. Some such heads are normal; many say "
         "that the model is too wide for its text, or has not trained long enough.",
         heads.steps[-1],
         {"dead": float(dead), "heads": float(total)},

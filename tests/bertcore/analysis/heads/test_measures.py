@@ -146,3 +146,33 @@ def test_uniform_attention_is_what_the_baseline_says() -> None:
         alone = measure_heads(heads(torch.full((length, length), 1 / length)), *kinds)
         expected = torch.stack([getattr(alone, name)[0, 0] for name in MEASURES])
         torch.testing.assert_close(uniform_measures(patterns)[row], expected, equal_nan=True)
+
+
+def causal_even(num_tokens: int) -> torch.Tensor:
+    """A head that attends alike to a token and all before it."""
+    return torch.ones(num_tokens, num_tokens).tril() / torch.arange(1, num_tokens + 1)[:, None]
+
+
+def test_uniform_attention_of_a_causal_network() -> None:
+    tokens = ["[CLS]", *"abcdefghij", "[SEP]"]
+    text_ids = [-1, *[0] * 10, -1]
+    measures = measure_heads(heads(causal_even(12)), text_ids, tokens, is_causal=True)
+    harmonic = sum(1 / place for place in range(1, 13)) / 12
+    assert measures.to_first.item() == pytest.approx(harmonic)
+    assert measures.to_self.item() == pytest.approx(harmonic)
+    assert measures.to_next.item() == 0
+    assert measures.to_previous.item() == pytest.approx(sum(1 / n for n in range(2, 13)) / 11)
+    assert measures.evenness.item() == pytest.approx(1)
+    assert measures.entropy.item() == pytest.approx(math.lgamma(13) / 12)
+    inputs = [TokenKinds(text_ids, tokens), TokenKinds(PAIR, TOKENS), TokenKinds([0], ["a"])]
+    baseline = uniform_measures(make_patterns(inputs, is_causal=True))
+    for row, kinds in enumerate(inputs):
+        own = measure_heads(heads(causal_even(len(kinds.tokens))), *kinds, is_causal=True)
+        expected = torch.stack([getattr(own, name)[0, 0] for name in MEASURES])
+        torch.testing.assert_close(baseline[row], expected, equal_nan=True)
+
+
+def test_evenness_of_a_causal_head_leaves_out_the_row_without_a_choice() -> None:
+    weights = torch.tensor([[1, 0, 0], [0.5, 0.5, 0], [1, 0, 0]])
+    measures = measure_heads(heads(weights), [0, 0, 0], list("abc"), is_causal=True)
+    assert measures.evenness.item() == pytest.approx((1 + 0) / 2)

@@ -89,8 +89,13 @@ def test_means_are_those_of_the_sentences_one_by_one() -> None:
     assert found.uniform[measure_index("to_previous")] == pytest.approx(expected)
 
 
-def statistics_of(*maps: torch.Tensor) -> HeadStatistics:
-    config = tiny_config(num_hidden_layers=1, num_attention_heads=len(maps), hidden_size=12)
+def statistics_of(*maps: torch.Tensor, is_decoder: bool = False) -> HeadStatistics:
+    config = tiny_config(
+        num_hidden_layers=1,
+        num_attention_heads=len(maps),
+        hidden_size=12,
+        is_decoder=is_decoder,
+    )
     made = MeasureSurvey(2, config)
     encoding = tiny_bert().tokenize("the river , the bank")
     attentions = torch.stack(maps)[None, None].expand(-1, 2, -1, -1, -1)
@@ -123,6 +128,20 @@ def test_no_habit_is_minus_one_and_names_are_checked() -> None:
     assert statistics_of(spread).dominant().tolist() == [[-1]]
     with pytest.raises(ValueError, match="measure is 'x'; expected one of entropy"):
         statistics_of(spread).of("x")
+
+
+def test_an_even_head_of_a_causal_network_is_broad_and_has_no_habit() -> None:
+    num = 7
+    even = torch.ones(num, num).tril() / torch.arange(1, num + 1)[:, None]
+    back = torch.eye(num).roll(-1, 1)
+    back[0] = torch.eye(num)[0]
+    found = statistics_of(even, back, is_decoder=True)
+    assert [PATTERNS[code] for code in found.dominant()[0]] == ["evenness", "to_previous"]
+    for name in MEASURES:  # the baseline is this head
+        uniform = found.uniform[measure_index(name)]
+        assert uniform == pytest.approx(found.of(name).mean[0, 0], nan_ok=True), name
+    # Taken for a head that could attend to all tokens, it would have two habits.
+    assert PATTERNS[statistics_of(even).dominant()[0, 0]] in ("to_first", "to_self")
 
 
 def test_progress_is_told_and_may_stop_the_pass() -> None:

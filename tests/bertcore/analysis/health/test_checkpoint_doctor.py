@@ -144,13 +144,17 @@ def test_nan_weights_end_the_examination() -> None:
     assert json.loads(json.dumps(found.to_dict()))["findings"] == {}
 
 
-def test_even_attention_has_full_entropy() -> None:
-    bert = tiny_bert()
+@pytest.mark.parametrize("is_decoder", [False, True])
+def test_even_attention_has_full_entropy(is_decoder: bool) -> None:
+    config = tiny_config(is_decoder=is_decoder)
+    bert = tiny_bert(config, heads=frozenset({"mlm"}))
     with torch.no_grad():
         for layer in bert.module.layers:
             layer.attention.query.weight.zero_()
             layer.attention.query.bias.zero_()
-    np.testing.assert_allclose(examine(bert).entropies, 1, atol=1e-5)
+    found = examine(bert)
+    np.testing.assert_allclose(found.entropies, 1, atol=1e-5)
+    assert not next(one for one in found.findings if one.sign == "attention").is_healthy
 
 
 def test_one_text_is_not_enough() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 from typing import Any
 
@@ -203,6 +204,16 @@ def test_spread_and_favourite_of_known_heads() -> None:
     np.testing.assert_allclose(history.favourite[0, 0], [1 / 8, 1 / 8, 1], atol=1e-3)
     assert history.uniform[0, 0].tolist() == [True, False, False]
     assert history.stuck[0, 0].tolist() == [False, False, True]
+
+
+def test_spread_in_a_causal_network_is_over_the_tokens_before() -> None:
+    even = np.tril(np.ones((8, 8))) / np.arange(1, 9)[:, None]
+    history = head_history([probe(np.stack([even, np.eye(8)])[None])])
+    np.testing.assert_allclose(history.spread[0, 0], [1, 0], atol=1e-4)
+    assert history.uniform[0, 0].tolist() == [True, False]
+    # One head that attends to later tokens, and the network is not causal.
+    free = head_history([probe(np.stack([even, np.full((8, 8), 1 / 8)])[None])])
+    np.testing.assert_allclose(free.spread[0, 0], [math.lgamma(9) / 8 / math.log(8), 1], atol=1e-3)
 
 
 def test_no_probe_is_one_sentence() -> None:
