@@ -58,8 +58,9 @@ def show_heads(
         sentences = answers.sentences(report, measured, opened, is_best=opened == best)
         caption = special_tokens.own_markdown(sentences, marks)
         drawn = [Drawn("", grid, caption), Drawn("", bars, "")]
-    number = f"{report.statistics.num_sentences.max():,}"
-    how = app_module("app.heads.grid").GRID.reading_of(marks, sentences=number, opening="")
+    grid_part = app_module("app.heads.grid")
+    number = grid_part.cell_meaning(report, measured)
+    how = grid_part.GRID.reading_of(marks, number=number, opening="")
     drawn[-1] = drawn[-1]._replace(caption=how)
     return show_figures("Heads", drawn, bert, {}, "")
 

@@ -8,8 +8,8 @@ from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import BROAD, STANDS_OUT
 
 from ..plots.untrusted_text import plain
-from . import grid_figures
-from .names import HABITS, RELATIONS, Measured
+from .grid_figures import NOT_A_NUMBER, uncertainty
+from .names import HABITS, OTHER_MEASURES, RELATIONS, Measured
 
 ENDS = {
     "obj": ("a verb", "its direct object"),
@@ -33,6 +33,8 @@ BACKWARD = {
     "aux": ("an auxiliary", "its verb"),
 }
 """The same from the dependent."""
+BETWEEN = {"a_to_b": ("text A", "text B"), "b_to_a": ("text B", "text A")}
+"""Habits of the tokens of one text, and the text that they attend to."""
 
 
 def sentences(
@@ -46,14 +48,18 @@ def sentences(
         head: Layer and head.
         is_best: Whether no head has a higher value.
     """
-    begin = f"**Layer {head[0]} head {head[1]}**" + (" does it most: " if is_best else ": ")
+    name = f"**Layer {head[0]} head {head[1]}**"
+    begin = f"{name} does it most: " if is_best else f"{name}: "
     mean, low, high = (float(part[head]) for part in measured.values(report))
-    if not measured.is_fraction or math.isnan(low):
-        value = grid_figures.interval_text(measured, report, *head)
-        return f"{begin}{plain(measured.title)} {value}."
+    if math.isnan(mean):
+        return f"{name}: {plain(measured.title)} is {NOT_A_NUMBER}."
     if measured.direction:
-        return begin + _relation(report, measured, mean, low, high)
-    interval = f"95%: {low:.1%} to {high:.1%}; {measured.count(report):,} sentences"
+        return begin + _relation(report, measured, mean, low, high, is_best=is_best)
+    interval = uncertainty(measured, report, *head)
+    if measured.name in OTHER_MEASURES:
+        what, unit = map(plain, measured.title.split(", in "))
+        begin = f"{name} has the highest {what}: " if is_best else f"{name}: its {what} is "
+        return f"{begin}{mean:.2f} {unit} ({interval})."
     if measured.name == "evenness":
         return (
             f"{begin}its attention is {mean:.1%} uniform ({interval}); 100% is a head that "
@@ -61,9 +67,15 @@ def sentences(
         )
     uniform = measured.baseline(report)
     verdict = "." if is_habit(measured, mean, uniform) else ", so this is no habit."
+    goes = f"{mean:.1%} of its attention goes to"
+    if measured.name in BETWEEN:
+        source, target = BETWEEN[measured.name]
+        share = f"from tokens of {source}, {goes} {target}"
+    else:
+        share = f"{goes} {plain(HABITS[measured.name])}"
     return (
-        f"{begin}{mean:.1%} of its attention goes to {plain(HABITS[measured.name])} ({interval}). "
-        f"A head that attends to all tokens alike gives {uniform:.1%}{verdict}"
+        f"{begin}{share} ({interval}). A head that attends to all tokens alike gives "
+        f"{uniform:.1%}{verdict}"
     )
 
 
@@ -75,12 +87,16 @@ def best(report: HeadReport, measured: Measured) -> tuple[int, int] | None:
     return highest.layer, highest.head
 
 
-def _relation(report: HeadReport, measured: Measured, mean: float, low: float, high: float) -> str:
+def _relation(
+    report: HeadReport, measured: Measured, mean: float, low: float, high: float, *, is_best: bool
+) -> str:
     offset, baseline = report.scores.baseline(measured.name, measured.direction)
     start, end = map(plain, ends(measured))
     verdict = ": these sentences cannot tell the two apart."
     if low > baseline:
-        verdict = ": the head does better, so it goes by more than the place."
+        num_heads = measured.values(report).mean.size
+        luck = f" (best of {num_heads:,} heads: partly luck)" if is_best else ""
+        verdict = f": the head does better than any one place{luck}."
     elif high < baseline:
         verdict = ": the head does worse."
     return (

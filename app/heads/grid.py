@@ -16,6 +16,7 @@ from . import answer, job
 from .grid_figures import (
     MeasuredHeads,
     OneHead,
+    count_text,
     grid_table,
     habits_table,
     head_bars,
@@ -32,10 +33,9 @@ MEASURE = Field("heads_measure", "to_previous")
 OPEN = Field("heads_open", HIGHEST)
 
 _HOW = (
-    "Each cell is a head, its number the mean over {sentences} sentences (for a relation: how "
-    "often it is right). {opening}The bars are all habits of the open head with 95% bootstrap "
-    "intervals; the orange marks, a head that attends to all tokens alike. Habits overlap: a full "
-    "stop before \\[SEP\\] is both the token before and punctuation."
+    "Each cell is a head, its number {number}. {opening}The bars are all habits of the open head "
+    "with 95% bootstrap intervals; the orange marks, a head that attends alike to all tokens it "
+    "sees. Habits overlap: a full stop before \\[SEP\\] is both the token before and punctuation."
 )
 OPEN_EXAMPLE = "See it in a sentence"
 """The link to a sentence on the page Attention."""
@@ -72,7 +72,7 @@ def show_grid(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int
         _answer(page, chosen, report, measured, opened, is_best=opened == best)
     pair = st.container(horizontal=True, key="heads_pair")
     grid, bars = pair.container(), pair.container()
-    sentences = f"{len(chosen.texts.sentences):,}"
+    number = cell_meaning(report, measured)
     setup = job.setup_code(page, chosen)
     with grid:
         GRID.show(
@@ -83,7 +83,7 @@ def show_grid(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int
             on_select=pick(GRID),
             with_caption=False,
             numbers=_numbers(measured),
-            sentences=sentences,
+            number=number,
             opening="",
         )
     if opened is not None:
@@ -96,12 +96,21 @@ def show_grid(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int
                 with_caption=False,
                 layer=opened[0],
                 head=opened[1],
-                sentences=sentences,
+                number=number,
                 opening="",
             )
     _controls(page, known, names, best)
-    GRID.caption(sentences=sentences, opening=_OPENING)
+    GRID.caption(number=number, opening=_OPENING)
     return opened
+
+
+def cell_meaning(report: HeadReport, measured: Measured) -> str:
+    """Return what the number in a cell is, for the caption."""
+    count = count_text(measured, report)
+    if measured.direction:
+        return f"how often it is right in {count}, in percent"
+    unit = "percent" if measured.is_fraction else measured.title.split(", in ")[1]
+    return f"the mean over {count}, in {unit}"
 
 
 def pick(picture: Picture) -> Callable[[], None]:

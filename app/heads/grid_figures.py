@@ -22,6 +22,7 @@ from .names import HABITS, Measured, relation_title
 
 MAX_NUMBERED = 16
 """Most heads of a layer for which each cell shows its number."""
+NOT_A_NUMBER = "not a number: no sentence has it, or the weights hold NaN"
 
 
 class MeasuredHeads(NamedTuple):
@@ -102,13 +103,16 @@ def head_grid(
 
 
 def head_bars(one: OneHead, *, marks: Marks = BERT) -> Figure:
-    """Return a head's habits as bars with their intervals, and what a uniform head would have."""
+    """Return a head's habits as bars with their intervals, and what a uniform head would have.
+
+    Without `evenness`, which is no fraction of the attention.
+    """
     report, layer, head = one
     names, means, lows, highs, uniform, words = [], [], [], [], [], []
     for name in reversed(HABITS):
         measured = Measured(name)
         mean, low, high = (float(part[layer, head]) for part in measured.values(report))
-        if math.isnan(mean):
+        if math.isnan(mean) or name == "evenness":  # entropy, no part of the attention
             continue
         names.append(theme.escape(measured.title))
         means.append(mean)
@@ -159,18 +163,29 @@ def grid_height(report: HeadReport) -> int:
 
 def interval_text(measured: Measured, report: HeadReport, layer: int, head: int) -> str:
     """Return a value with its interval and number of cases, in words."""
-    mean, low, high = (float(part[layer, head]) for part in measured.values(report))
+    mean = float(measured.values(report).mean[layer, head])
     if math.isnan(mean):
-        return "not a number: no sentence has it, or the weights hold NaN"
+        return NOT_A_NUMBER
+    return f"{_written(measured, mean)} ({uncertainty(measured, report, layer, head)})"
 
-    def written(value: float) -> str:
-        return f"{value:.1%}" if measured.is_fraction else f"{value:.2f}"
 
-    kind = "cases" if measured.direction else "sentences"
-    count = f"{measured.count(report):,} {kind}"
+def uncertainty(measured: Measured, report: HeadReport, layer: int, head: int) -> str:
+    """Return the interval of a value and its number of cases, in words."""
+    _, low, high = (float(part[layer, head]) for part in measured.values(report))
+    count = count_text(measured, report)
     if math.isnan(low):
-        return f"{written(mean)} ({count}: too few for an interval)"
-    return f"{written(mean)} (95%: {written(low)} to {written(high)}; {count})"
+        return f"{count}: too few for an interval"
+    return f"95%: {_written(measured, low)} to {_written(measured, high)}; {count}"
+
+
+def count_text(measured: Measured, report: HeadReport) -> str:
+    """Return the number of sentences or cases, in words."""
+    number = measured.count(report)
+    return f"{number:,} {'case' if measured.direction else 'sentence'}{'s' * (number != 1)}"
+
+
+def _written(measured: Measured, value: float) -> str:
+    return f"{value:.1%}" if measured.is_fraction else f"{value:.2f}"
 
 
 def grid_table(heads_of: MeasuredHeads) -> pd.DataFrame:

@@ -29,7 +29,8 @@ MAP = Picture(
         "averaged over {compared} tokens and laid out in 2-D by multidimensional scaling. Only "
         "distances have a meaning, not left or right. Stress {stress}: 0 is a map without error; "
         "above 0.2 do not trust single distances. A habit counts as a head's strongest if the head "
-        "has at least 15% of what is possible beyond a head that attends to all tokens alike."
+        "has at least 15% of what is possible beyond a head that attends to all tokens alike; "
+        "*all tokens alike* itself, from 80% if no other does."
     ),
     code="""
 from bertcore.analysis.heads.similarity import head_map

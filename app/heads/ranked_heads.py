@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -42,9 +43,9 @@ BEST_HABITS = Picture(
         "For each habit the head that has most of it. Heads are written layer.head; a click opens "
         "the head on the Attention page, in a new tab, with the sentence beside it. *All alike* is "
         "the value of a head without any habit; the mean is in bold from 15% of what is possible "
-        "beyond that, else no head has this habit. The last row is the uniformity, 100% if every "
-        "token gets the same. The same word means other places of the same piece. Clark et al. "
-        "2019 found such heads in BERT."
+        "beyond that, else no head has this habit; in the last row, uniformity (100%: every token "
+        "gets the same), from 80%. The same word means other places of the same piece. Clark et "
+        "al. 2019 found such heads in BERT."
     ),
     code="""
 layer, head = report.statistics.best("to_previous")
@@ -160,7 +161,7 @@ def example(
         if number < 0:
             return None, ""
         sentence = chosen.texts.sentences[number]
-        both = " / ".join(filter(None, (sentence.text, sentence.text_pair)))
+        both = _one_line(" / ".join(filter(None, (sentence.text, sentence.text_pair))))
         return (sentence.text, sentence.text_pair), plain(_cut(both, 0, MAX_LETTERS))
     right = report.scores.examples(measured.name, measured.direction, *head)
     trees = chosen.trees.trees
@@ -170,12 +171,13 @@ def example(
     tree = trees[number]
     first, second = sorted((tree.spans[dependent], tree.spans[governor]))
     start = max(0, first[0] - MAX_LETTERS // 3)
+    text = _one_line(tree.text)
     parts = (
-        _cut(tree.text[start : first[0]], 0, MAX_LETTERS),
-        _cut(tree.text[first[1] : second[0]], 0, MAX_LETTERS),
-        _cut(tree.text[second[1] :], 0, MAX_LETTERS // 3),
+        _cut(text[start : first[0]], 0, MAX_LETTERS),
+        _cut(text[first[1] : second[0]], 0, MAX_LETTERS),
+        _cut(text[second[1] :], 0, MAX_LETTERS // 3),
     )
-    words = [plain(tree.text[a:b]) for a, b in (first, second)]
+    words = [plain(text[a:b]) for a, b in (first, second)]
     before, between, after = map(plain, parts)
     dots = "…" if start else ""
     # Streamlit's colours, not asterisks: these do not make "'s" bold after a letter.
@@ -190,6 +192,11 @@ def link(key: cache.BertKey, text_a: str, text_b: str | None, head: tuple[int, i
         query["checkpoint"] = key.source
     # A parenthesis would end the link in Markdown; urlencode writes it as %28.
     return f"attention?{urlencode(query)}"
+
+
+def _one_line(text: str) -> str:
+    """Return a text of the same length whose line breaks, which end a row, are spaces."""
+    return re.sub(r"\s", " ", text)
 
 
 def _cut(text: str, start: int, end: int) -> str:

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from app.heads.answer import ends, place_name, sentences
-from app.heads.names import QUESTIONS, Measured, all_measured
+from app.heads.grid import cell_meaning
+from app.heads.grid_figures import OneHead, head_bars
+from app.heads.names import HABITS, QUESTIONS, Measured, all_measured
 from bertcore.analysis.heads.report import HeadReport, report_heads
 from bertcore.analysis.heads.texts import HeadTexts, bundled_trees, of_trees, split_pairs
 from tests.support.tiny import tiny_bert
@@ -44,11 +46,12 @@ def test_a_relation_is_held_against_the_fixed_place(report: HeadReport) -> None:
     measured = Measured("obj", "to_dependent")
     offset, baseline = report.scores.baseline("obj", "to_dependent")
     assert 0.1 < baseline < 0.9
-    for share, verdict in ((1.0, "more than the place"), (0.0, "does worse"), (baseline, "cannot")):
+    for share, verdict in ((1.0, "than any one place"), (0.0, "does worse"), (baseline, "cannot")):
         said = sentences(with_hits(report, share), measured, (0, 0), is_best=share == 1)
         assert verdict in said
         assert f"{place_name(offset)} is right in {baseline:.1%}" in said
         assert ("does it most" in said) == (share == 1)
+        assert ("best of 8 heads" in said) == (share == 1)
 
 
 def test_a_share_no_larger_than_a_uniform_heads_is_no_habit(report: HeadReport) -> None:
@@ -57,6 +60,36 @@ def test_a_share_no_larger_than_a_uniform_heads_is_no_habit(report: HeadReport) 
     value = report.statistics.of("to_previous").mean[0, 1]
     assert f"{value:.1%} of its attention" in said
     assert said.endswith("so this is no habit.")
+
+
+def test_between_texts_and_units_are_in_words(report: HeadReport) -> None:
+    value = report.statistics.of("a_to_b").mean[0, 1]
+    said = sentences(report, Measured("a_to_b"), (0, 1), is_best=True)
+    # One of the texts is a pair.
+    expected = f"from tokens of text A, {value:.1%} of its attention goes to text B (1 sentence: "
+    assert expected in said
+    layer, head = report.statistics.best("entropy") or (-1, -1)
+    mean, low, high = (float(part[layer, head]) for part in report.statistics.of("entropy"))
+    assert sentences(report, Measured("entropy"), (layer, head), is_best=True) == (
+        f"**Layer {layer} head {head}** has the highest entropy: {mean:.2f} nats (95%: {low:.2f} "
+        f"to {high:.2f}; 2 sentences)."
+    )
+    said = sentences(report, Measured("distance"), (0, 1), is_best=False)
+    distance = report.statistics.of("distance").mean[0, 1]
+    assert f"its mean distance is {distance:.2f} tokens (" in said
+
+
+def test_cells_are_explained_with_the_sentences_that_have_the_measure(report: HeadReport) -> None:
+    assert cell_meaning(report, Measured("to_previous")).startswith("the mean over 2 sentences")
+    assert cell_meaning(report, Measured("entropy")) == "the mean over 2 sentences, in nats"
+    relation = Measured("obj", "to_head")
+    assert f" {relation.count(report)} cases" in cell_meaning(report, relation)
+
+
+def test_bars_are_fractions_of_the_attention_alone(report: HeadReport) -> None:
+    bars, uniform = head_bars(OneHead(report, 0, 1)).traces
+    shown = [name for name in HABITS if name != "evenness" and Measured(name).count(report)]
+    assert list(bars["y"]) == list(uniform["y"]) == [HABITS[name] for name in reversed(shown)]
 
 
 def test_names_of_places_and_ends() -> None:

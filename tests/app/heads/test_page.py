@@ -153,6 +153,16 @@ def test_pasted_sentences(page: AppTest) -> None:
     assert "too few for an interval" in said(app)
 
 
+def test_a_line_break_in_a_cell_of_a_csv_file_ends_no_row_of_the_list(page: AppTest) -> None:
+    page.query_params["heads_source"] = "file"
+    app = ok(page.run())
+    data = b'text\n"The river rose\nduring the night."\n"He was\r\n\r\nlate."\n'
+    app.file_uploader(key="heads_upload").upload("x.csv", data, "text/csv").run()
+    (shown,) = [m.value for m in ok(app).markdown if m.value.startswith("| ")]
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == 7 for line in shown.splitlines())
+    assert "The river rose during the night" in shown
+
+
 def test_an_uploaded_treebank_measures_both(page: AppTest) -> None:
     page.query_params.update({"heads_source": "file", "heads_list": "to_head"})
     app = ok(page.run())
