@@ -24,11 +24,11 @@ MASKING = Picture(
     table=masking_table,
     how=(
         "The sentence as a pretraining example: {chosen} of its {num_tokens} tokens (\\[CLS\\] "
-        "and \\[SEP\\] counted, but never chosen) must be predicted. Of these 80% become "
-        "\\[MASK\\], 10% a random piece, and 10% stay as they are. Since any token may be a "
-        "random one, BERT must keep a representation of all of them; the unchanged 10% bias it "
-        "towards the word that is there (Devlin et al. 2019). The code that pretrains our own "
-        "BERT makes the draw."
+        "and \\[SEP\\] counted, but never chosen) must be predicted. Each becomes \\[MASK\\] with "
+        "probability 80%, a random piece with 10%, and stays as it is with 10%. Since any token "
+        "may be a random one, BERT must keep a representation of all of them; the unchanged ones "
+        "bias it towards the word that is there (Devlin et al. 2019). The code that pretrains our "
+        "own BERT makes the draw."
     ),
     code="""
 from bertcore.analysis.words.masking_demo import corrupt

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bertcore.analysis.words.next_words import end_of_text, next_surprise, predict_next
+from bertcore import Trace
+from bertcore.analysis.words.next_words import (
+    end_of_text,
+    next_surprise,
+    predict_next,
+    predicted_places,
+)
 
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame
@@ -28,8 +34,8 @@ NEXT_WORDS = Picture(
     table=predictions_table,
     how=(
         "Each bar is the probability of one piece of the vocabulary at this place, given only the "
-        "tokens before it; all pieces together make 100%. The pink bar is the token that stands "
-        "there."
+        "tokens before it; all pieces together make 100%. The pink bar is the token of the text "
+        "that stands there."
     ),
     code="""
 from bertcore.analysis.words.next_words import predict_next
@@ -45,9 +51,8 @@ NEXT_SURPRISE = Picture(
     how=(
         "Each token is predicted from those before it, in one run. Colour is its surprise in bits: "
         "0 means it was certain, each bit more halves the probability. Below stands the model's "
-        "own guess, ✓ if it was right. The first token ({first}) has nothing before it. The "
-        "perplexity is **{perplexity}**: as if the model had to choose among that many equally "
-        "likely pieces each time."
+        "own guess, ✓ if it was right. {left_out} The perplexity is **{perplexity}**: as if the "
+        "model had to choose among that many equally likely pieces each time."
     ),
     code="""
 from bertcore.analysis.words.next_words import next_surprise
@@ -89,10 +94,19 @@ def show_next(page: frame.Page) -> None:
         NEXT_WORDS.show(page, predictions, with_caption=False, place=place, top_k=TOP_K.value)
         st.slider("Words", 3, 15, key=TOP_K.name, width=200)
         NEXT_WORDS.caption()
-    if num_tokens > 1:
+    if predicted_places(page.trace):
         st.header("What surprises it, reading from left to right", anchor=False)
         with frame.guard():
             surprises = cache.call(next_surprise, page.bert_key, page.text_a, page.text_b)
             perplexity = f"{surprises.pseudo_perplexity:,.1f}"
-            first = plain(page.trace.tokens[0])
-            NEXT_SURPRISE.show(page, surprises, perplexity=perplexity, first=first)
+            left_out = _left_out(page.trace)
+            NEXT_SURPRISE.show(page, surprises, perplexity=perplexity, left_out=left_out)
+
+
+def _left_out(trace: Trace) -> str:
+    """Return which tokens have no surprise: those that were added, or the first."""
+    texts = zip(trace.tokens, trace.text_ids, strict=True)
+    added = dict.fromkeys(plain(token) for token, text in texts if text < 0)
+    if trace.text_ids[0] < 0:
+        return f"Tokens that were added ({', '.join(added)}) are left out."
+    return f"The first token ({plain(trace.tokens[0])}) has nothing before it."

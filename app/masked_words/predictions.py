@@ -55,8 +55,8 @@ CANDIDATES = Picture(
         "pieces of the vocabulary: 1 is the best guess. A word of several pieces "
         "gets as many masks, and its pieces are predicted one after another from left to right, "
         "each with those before it filled in; the probabilities are multiplied. The blue dot is "
-        "that product, the orange ring its geometric mean per piece: compare rings when words "
-        "differ in length."
+        "that product, the orange ring its geometric mean per piece: where lengths differ, compare "
+        "a ring with other rings and with the dot of a one-piece word."
     ),
     code="""
 from bertcore.analysis.words.candidates import score_candidates

@@ -44,7 +44,10 @@ def replaced_strip(tokens: Sequence[str], probabilities: NDArray[np.float32]) ->
                 ),
             },
             customdata=[theme.escape(token) for token in tokens],
-            hovertemplate="<b>%{customdata}</b>: replaced with %{marker.color:.1%}<extra></extra>",
+            hovertemplate=(
+                "<b>%{customdata}</b><br>probability of being replaced: "
+                "%{marker.color:.1%}<extra></extra>"
+            ),
             showlegend=False,
         )
     )

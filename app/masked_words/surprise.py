@@ -25,11 +25,11 @@ SURPRISE = Picture(
     figure=surprise_strip,
     table=surprise_table,
     how=(
-        "Each token in turn is hidden, alone, and BERT predicts it from all the others. Colour is "
-        "its surprise in bits: 0 means it was certain, each bit more halves the probability. Below "
-        "stands BERT's own guess, ✓ if it was right. Over the {num_tokens} tokens the "
-        "pseudo-perplexity is **{perplexity}**: as if BERT had to choose among that many equally "
-        "likely pieces each time (Salazar et al. 2020)."
+        "Each token in turn is hidden, alone, and BERT predicts it from the rest; a typed "
+        "\\[MASK\\] stays one. Colour is its surprise in bits: 0 means it was certain, each bit "
+        "more halves the probability. Below stands BERT's own guess, ✓ if it was right. Over the "
+        "{num_tokens} tokens the pseudo-perplexity is **{perplexity}**: as if BERT had to choose "
+        "among that many equally likely pieces each time (Salazar et al. 2020)."
     ),
     code="""
 from bertcore.analysis.words.surprise import surprise
@@ -43,7 +43,7 @@ surprises.bits, surprises.pseudo_perplexity
 def show_surprise(page: frame.Page) -> None:
     """Draw how much each token surprises BERT when it alone is hidden."""
     st.header("What surprises BERT", anchor=False)
-    label = f"Score all {page.trace.num_tokens} tokens, one run of BERT each"
+    label = f"Score the tokens of the text (runs of BERT: {_num_scored(page)})"
     if not st.toggle(label, key=SCORES_ALL.key()):
         return
     with frame.guard():
@@ -52,6 +52,12 @@ def show_surprise(page: frame.Page) -> None:
             return
         perplexity = f"{surprises.pseudo_perplexity:,.1f}"
         SURPRISE.show(page, surprises, perplexity=perplexity, num_tokens=len(surprises.tokens))
+
+
+def _num_scored(page: frame.Page) -> int:
+    """Return how many tokens are hidden in turn: those of the text that are no [MASK]."""
+    ids = zip(page.trace.input_ids, page.trace.text_ids, strict=True)
+    return sum(text >= 0 and token != page.bert.tokenizer.mask_id for token, text in ids)
 
 
 def _surprises(page: frame.Page) -> Surprise | None:

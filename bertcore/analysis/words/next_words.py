@@ -33,7 +33,8 @@ def predict_next(
         top_k: Tokens for each position, at least 1.
 
     Returns:
-        As for masks, with the token that stands there as the original; None after the last.
+        As for masks, with the token of the text that stands there as the original; None after the
+        last, and where the tokenizer added one ([SEP]).
 
     Raises:
         ValueError: If a position does not exist or nothing stands before it, `top_k` is below 1,
@@ -54,8 +55,8 @@ def predict_next(
     log_p = torch.log_softmax(next_logits(hidden).float(), dim=-1)
     named = log_p[:, : bert.tokenizer.vocab_size].cpu()
     best = named.topk(min(top_k, named.shape[1]))
-    ids = [*trace.input_ids, None]
-    original_ids = [ids[place] for place in places]
+    own = [i if t >= 0 else None for i, t in zip(trace.input_ids, trace.text_ids, strict=True)]
+    original_ids = [[*own, None][place] for place in places]
     name = bert.tokenizer.id_to_token
     return MaskPredictions(
         positions=tuple(places),
@@ -79,22 +80,33 @@ def end_of_text(trace: Trace) -> int:
     return trace.num_tokens - (trace.num_tokens > 1 and trace.text_ids[-1] < 0)
 
 
+def predicted_places(trace: Trace) -> list[int]:
+    """Return the positions of the text's tokens with a token before them."""
+    return [place for place, text in enumerate(trace.text_ids) if place and text >= 0]
+
+
 @torch.no_grad()
 def next_surprise(bert: Model, text: str, text_pair: str | None = None) -> Surprise:
-    """Return the surprisal of each token given those before it, from the second on.
+    """Return the surprisal of each token of the text given those before it.
 
-    One run for all tokens. The perplexity is the usual one of a language model.
+    One run for all tokens. The first has none where no added token ([CLS]) stands before it; the
+    tokens that the tokenizer adds ([SEP]) have none either, as in `bertcore.grammar`. The
+    perplexity is the usual one of a language model.
 
     Raises:
-        ValueError: If there are fewer than two tokens, or the model does not predict the next.
+        ValueError: If no token of the text has one before it, or the model does not predict the
+            next.
     """
     next_logits = _next_logits(bert)
     trace = bert.trace(text, text_pair)
-    if trace.num_tokens < 2:
-        raise ValueError("the text has one token, so nothing is predicted. Type one more word.")
-    ids = torch.tensor(trace.input_ids[1:])
+    places = predicted_places(trace)
+    if not places:
+        raise ValueError(
+            "no token of the text has one before it, so nothing is predicted. Type one more word."
+        )
+    ids = torch.tensor([trace.input_ids[place] for place in places])
     bits, words, best = [], [], []
-    states = trace.hidden_states[-1, :-1].to(bert.device)
+    states = trace.hidden_states[-1, [place - 1 for place in places]].to(bert.device)
     size = LOGITS_PER_CHUNK
     chunks = zip(torch.split(states, size), torch.split(ids, size), strict=True)
     for part, targets in chunks:
@@ -104,8 +116,8 @@ def next_surprise(bert: Model, text: str, text_pair: str | None = None) -> Surpr
         best.append(top.values.exp())
         words += [bert.tokenizer.id_to_token(i) for i in top.indices.tolist()]
     return Surprise(
-        positions=tuple(range(1, trace.num_tokens)),
-        tokens=tuple(trace.tokens[1:]),
+        positions=tuple(places),
+        tokens=tuple(trace.tokens[place] for place in places),
         bits=torch.cat(bits).add(0.0).numpy(),  # -0.0 + 0.0 is 0.0
         best_words=tuple(words),
         best_probabilities=torch.cat(best).numpy(),

@@ -112,6 +112,15 @@ def test_all_tokens_are_scored_when_asked(
     assert app.query_params["surprise"] == "1"
 
 
+def test_runs_are_those_of_the_tokens_that_are_scored(page: AppTest) -> None:
+    page.query_params["text_a"] = "the [MASK] bank was steep"
+    app = ok(page.run())
+    toggle = app.toggle(key="surprise")
+    assert "4" in toggle.label
+    app = ok(toggle.set_value(True).run())
+    assert "Over the 4 tokens" in said(app)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from transformers import BertLMHeadModel
@@ -12,6 +13,7 @@ from transformers import BertLMHeadModel
 from bertcore import Bert, load
 from bertcore.analysis.words.next_words import next_surprise, predict_next
 from bertcore.config import BertConfig
+from bertcore.grammar import log_likelihoods
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
 from bertcore.pretraining import (
@@ -96,10 +98,24 @@ def test_the_checkpoint_predicts_next_tokens_and_fills_no_masks(tmp_path: Path) 
     assert found.probabilities[0].tolist() == pytest.approx(best.values.tolist(), abs=1e-5)
     # Of itself it says what comes after the text, where [SEP] stands.
     assert predict_next(bert, "the dog runs").positions == (trace.num_tokens - 1,)
-    bits = next_surprise(bert, "the dog runs").bits
-    actual = torch.tensor(trace.input_ids[1:])[:, None]
-    expected = -logits[:-1].log_softmax(-1).gather(1, actual)[:, 0] / torch.tensor(2.0).log()
-    assert bits.tolist() == pytest.approx(expected.tolist(), abs=1e-4)
+    scored = next_surprise(bert, "the dog runs")
+    actual = torch.tensor(trace.input_ids[1:-1])[:, None]  # [SEP], which was added, is not scored
+    expected = -logits[:-2].log_softmax(-1).gather(1, actual)[:, 0] / torch.tensor(2.0).log()
+    assert scored.bits.tolist() == pytest.approx(expected.tolist(), abs=1e-4)
+
+
+def test_a_perplexity_is_of_the_tokens_of_the_text_alone() -> None:
+    bert = causal_bert()
+    for text in (("the dog runs", None), ("the dog runs", "it was cold")):
+        scored, encoding = next_surprise(bert, *text), bert.tokenize(*text)
+        assert scored.tokens == tuple(t for t in encoding.tokens if not t.startswith("["))
+        (log_p,) = log_likelihoods(bert, [encoding])
+        expected = np.exp(-log_p / len(scored.tokens))
+        assert scored.pseudo_perplexity == pytest.approx(expected, rel=1e-4)
+    with pytest.raises(ValueError, match="no token of the text has one before it"):
+        next_surprise(bert, "")
+    found = predict_next(bert, "the dog runs", positions=[3, 4, 5])
+    assert found.originals == ("runs", None, None)  # of the text, the added [SEP], the end
 
 
 def test_a_run_from_a_bert_and_on_from_its_own_checkpoint(tmp_path: Path) -> None:
