@@ -17,9 +17,13 @@ from .sources import Chosen
 
 EXAM_CODE = """
 from pathlib import Path
+from bertcore.finetuning.data.files import BadRows
 from bertcore.grammar import accuracies, bundled_pairs, read_pairs, score_pairs
 
-{chosen}exam = score_pairs(bert, file.pairs, scoring={scoring!r}, by_layer={by_layer})
+{chosen}too_long = BadRows(skip=True)
+exam = score_pairs(
+    bert, file.pairs, scoring={scoring!r}, by_layer={by_layer}, bad_rows=too_long
+)
 scores = [score for part in exam for score in part]
 """
 

@@ -28,8 +28,9 @@ SECOND = Field("grammar_with", NOBODY)
 """Source of the second checkpoint."""
 SCORING: Field[str] = Field("grammar_scoring", SCORINGS[0], SCORINGS)
 SCORING_NAMES = {"within-word": "the rest of its word", "single": "nothing else"}
-WORST = ""
-"""In place of a group's name: the one that the checkpoint fails most."""
+WORST = " "
+"""In place of a group's name, which has no space at its ends: the one that the checkpoint fails
+most."""
 GROUP = Field("grammar_group", WORST)
 
 PSEUDO = (
@@ -83,7 +84,8 @@ LENSES = Picture(
         "from bertcore.analysis.tuned_lens import read_tuned_lens\n\n"
         "tuned = read_tuned_lens(Path({path!r}), bert)\n"
         "exam = score_pairs(\n"
-        "    bert, file.pairs, scoring={scoring!r}, by_layer=True, translate=tuned.translate\n"
+        "    bert, file.pairs, scoring={scoring!r}, by_layer=True, translate=tuned.translate,\n"
+        "    bad_rows=too_long,\n"
         ")\n"
         "tuned_scores = [score for part in exam for score in part]\n"
         "for state in range(len(scores[0].good)):\n"

@@ -40,7 +40,7 @@ PAIRS = Picture(
         "one, 0 is a tie, which counts as wrong. *open* shows the two on Minimal pair."
     ),
     code="""
-group = [score for score in scores if {group!r} in score.pair.groups]
+group = {group}
 [(score.pair.good, score.pair.bad, score.margin()) for score in group]
 """,
 )
@@ -109,7 +109,8 @@ def show_pairs(
     )
     if len(table) > MOST_ROWS:
         st.caption(f"The worst {MOST_ROWS} of {len(table):,} pairs; the CSV has all.")
-    PAIRS.offer(page, measured, setup=setup, group=group)
+    of_group = f"[score for score in scores if score.pair.groups[{place}] == {group!r}]"
+    PAIRS.offer(page, measured, setup=setup, group="scores" if place is None else of_group)
 
 
 def _link(page: frame.Page, score: PairScore) -> str | None:

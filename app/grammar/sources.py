@@ -103,16 +103,19 @@ def _uploaded() -> Chosen | None:
         return kept[1] if kept else None
     if kept is None or kept[0] != upload.file_id:
         data = upload.getvalue()
-        code = f"file = read_pairs(Path({upload.name!r}))\n"
-        file = _read(upload.name, data)
+        file, every = _read(upload.name, data)
+        code = f"file = read_pairs(Path({upload.name!r}), bad_rows=BadRows(skip=True))\n"
+        if every > 1:
+            code += f"file = replace(file, pairs=file.pairs[::{every}])\n"
+            code = f"from dataclasses import replace\n\n{code}"
         key = hashlib.sha256(upload.name.encode() + b"\0" + data).hexdigest()
         kept = upload.file_id, Chosen(file, key, code)
         st.session_state[_UPLOADED] = kept
     return kept[1]
 
 
-def _read(name: str, data: bytes) -> PairFile:
-    """Return the pairs of an uploaded file; of more than MOST_PAIRS, evenly spaced ones.
+def _read(name: str, data: bytes) -> tuple[PairFile, int]:
+    """Return the pairs of an uploaded file; of more than MOST_PAIRS every n-th, and n.
 
     Raises:
         ValueError: If it cannot be read, or is larger than MOST_BYTES when unpacked.
@@ -143,4 +146,4 @@ def _read(name: str, data: bytes) -> PairFile:
             f"Of {len(file.pairs):,} pairs every {every} is scored here; `bertscope evaluate "
             "--task minimal-pairs` scores all.",
         )
-    return replace(file, pairs=file.pairs[::step], notes=notes)
+    return replace(file, pairs=file.pairs[::step], notes=notes), step

@@ -72,9 +72,9 @@ def show_likelihood(page: frame.Page, compared: Compared) -> None:
         if first is None or second is None:
             return
         both = Likelihoods(compared, first, second)
-        st.header(_verdict(both), anchor=False)
-        drawn = drawn_columns(compared.pair, np.abs(np.nan_to_num(both.differences)))
         is_causal = reads_from_left(page.bert)
+        st.header(_verdict(both, is_causal=is_causal), anchor=False)
+        drawn = drawn_columns(compared.pair, np.abs(np.nan_to_num(both.differences)))
         LIKELIHOOD.show(
             page,
             both,
@@ -86,15 +86,20 @@ def show_likelihood(page: frame.Page, compared: Compared) -> None:
         note_left_out(drawn, compared.pair)
 
 
-def _verdict(both: Likelihoods) -> str:
-    """Return which version has the higher sum, and by how much."""
+def _verdict(both: Likelihoods, *, is_causal: bool) -> str:
+    """Return which version has the higher sum, and by how much.
+
+    The sum is a log-probability of the text if each token is predicted from those before it.
+    """
     first, second = both.sums
     if abs(first - second) <= TIE:
-        return f"Both versions are equally probable: {exactly(first, 2)} nats"
+        equal = "are equally probable" if is_causal else "score the same"
+        return f"Both versions {equal}: {exactly(first, 2)} nats"
     name = RUNS[int(second > first)]
     ahead = exactly(abs(first - second), 2).removeprefix("+")
     return (
-        f"The {name} version is more probable by {ahead} nats: {exactly(first, 2)} and "
+        f"The {name} version {'is more probable' if is_causal else 'scores higher'} by {ahead} "
+        f"nats: {exactly(first, 2)} and "
         f"{exactly(second, 2)}"
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -41,6 +41,7 @@ ABOUT_FILES = (
     "A table (CSV, TSV) or JSON lines, also packed (.gz, .xz), with the columns `first`, `second`, "
     "`word_first` and `word_second`: two versions with \\[MASK\\], and the word that fits each."
 )
+_MOVES: dict[Direction, str] = {"denoising": "comes back", "noising": "is lost"}
 _UPLOADED = "_patch_uploaded"
 
 MANY = Picture(
@@ -49,14 +50,14 @@ MANY = Picture(
     table=mean_table,
     needs=frozenset({"mlm"}),
     how=(
-        "The mean over {number} pairs of the share that comes back with one part patched at all "
-        "tokens of a region; 95% bootstrap intervals are in the hover text and the table. On "
-        "average the logit differences of the two versions are {apart} apart. A region that no "
-        "pair has is empty."
+        "The mean over {number} pairs of the share that {moves} with one part patched at all "
+        "tokens{where}; 95% bootstrap intervals are in the hover text and the table. On average "
+        "the logit differences of the two versions are {apart} apart."
     ),
     code="""
 from pathlib import Path
 from bertcore.analysis.patching import bundled_texts, patch_texts, read_texts
+from bertcore.finetuning.data.files import BadRows
 
 found = patch_texts(bert, {texts}, {part!r}, {direction!r})
 found.shares.mean, found.shares.low, found.shares.high
@@ -92,6 +93,12 @@ def show_many(page: frame.Page) -> None:
     found: ManyPatched | None = waiting.result(work, "many-pairs")
     if found is None:
         return
+    read: dict[str, Any] = {
+        "number": found.num_pairs,
+        "apart": f"{float(found.difference.mean):.1f}",
+        "moves": _MOVES[direction],
+        "where": "" if part == "head" else " of a region (empty where no pair has one)",
+    }
     MANY.show(
         page,
         found,
@@ -100,13 +107,12 @@ def show_many(page: frame.Page) -> None:
         texts=chosen.code,
         part=part,
         direction=direction,
-        number=found.num_pairs,
-        apart=f"{float(found.difference.mean):.1f}",
+        **read,
     )
     for note in (*chosen.notes, _left_out(found)):
         if note:
             st.caption(plain(note))
-    MANY.caption(number=found.num_pairs, apart=f"{float(found.difference.mean):.1f}")
+    MANY.caption(**read)
 
 
 def patching(key: cache.BertKey, chosen: Chosen, part: Part, direction: Direction) -> Work:
@@ -169,4 +175,7 @@ def _read(name: str, data: bytes) -> Chosen:
     if len(texts) > MOST_PAIRS:
         notes += (f"The first {MOST_PAIRS} of {len(texts):,} pairs are patched here.",)
     key = hashlib.sha256(name.encode() + b"\0" + data).hexdigest()
-    return Chosen(texts[:MOST_PAIRS], key, f"read_texts(Path({name!r}))", notes)
+    code = f"read_texts(Path({name!r}), bad_rows=BadRows(skip=True))"
+    if len(texts) > MOST_PAIRS:
+        code += f"[:{MOST_PAIRS}]"
+    return Chosen(texts[:MOST_PAIRS], key, code, notes)

@@ -117,7 +117,8 @@ def show_patching(page: frame.Page, second: Versions) -> None:
     if part != "head" and len(pair.columns) > MOST_TOKENS:
         st.info(
             f"The versions have {len(pair.columns)} places, and each is a run of its own: up to "
-            f"{MOST_TOKENS} are patched here. Shorten the texts, or choose *Heads*."
+            f"{MOST_TOKENS} are patched here. Shorten the texts"
+            f"{', or choose *Heads*' if has_parts else ''}."
         )
         return
     work = patching_case.patching(asked, part, direction)
@@ -125,8 +126,9 @@ def show_patching(page: frame.Page, second: Versions) -> None:
     if found is None:
         return
     values = _code_values(page, asked, names, direction)
+    followed = "Logit" if names.other is None else "Logit difference"
     st.markdown(
-        f"Logit difference **{plain(str(names))}**: {signed(found.first)} in the first version, "
+        f"{followed} **{plain(str(names))}**: {signed(found.first)} in the first version, "
         f"{signed(found.second)} in the second."
     )
     PATCHING.show(
@@ -294,12 +296,13 @@ def _code_values(
     page: frame.Page, asked: Asked, names: Followed, direction: Direction
 ) -> dict[str, Any]:
     """Return what fills the braces of captions and Python."""
-    followed = f"{names.name!r}, {names.other!r}"
-    answer = (
-        f"class_answer(bert, read_task_head(bert), pair, {followed})"
-        if asked.is_class
-        else f"word_answer(bert, pair, {followed})"
-    )
+    followed = f", {names.name!r}, {names.other!r}"
+    answer = f"word_answer(bert, pair{followed})"
+    if asked.is_class:
+        reader = patching_case.reader_of(page.bert_key)
+        if reader is not None and reader.kind == "score":  # has no classes to name
+            followed = ""
+        answer = f"class_answer(bert, read_task_head(bert), pair{followed})"
     base, source = ("second", "first") if direction == "denoising" else ("first", "second")
     return {
         "first": tuple(asked.first),

@@ -108,7 +108,7 @@ def score_pairs(
 
     Raises:
         ValueError: If there is no masked-word head and none of next tokens, no reading by layer, or
-            a sentence has no token or too many.
+            a sentence has no token or too many, or its score is not finite.
     """
     is_causal = reads_from_left(bert)
     if by_layer or not is_causal:
@@ -142,6 +142,12 @@ def score_pairs(
                 progress=report,
             )
         states = np.atleast_2d(scores)  # [S, 2 N]
+        if not np.isfinite(states).all():
+            raise ValueError(
+                "the scores hold NaN or infinity, so no sentence is the more probable one. The "
+                "checkpoint's weights may hold NaN, or its precision may be too low: choose "
+                "float32, or another checkpoint."
+            )
         yield [
             PairScore(
                 pair,

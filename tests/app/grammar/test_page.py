@@ -6,6 +6,7 @@ import json
 import lzma
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -139,6 +140,35 @@ def test_a_checkpoint_without_the_head_says_so(
     app = ok(page_of("grammar", seconds=60).run())
     assert "no masked-word" in said(app)
     assert not totals(app)
+
+
+@pytest.mark.parametrize("with_groups", [False, True])
+def test_the_python_of_a_file_gives_the_pages_numbers(
+    page: AppTest, with_groups: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row without a sentence, one that is too long, more pairs than are scored; empty groups."""
+    nouns = ("dog", "cat", "man", "fish", "bank")
+    rows = [f"the {a} sat\tthe {b} runs\t{a * (a != 'cat')}" for a in nouns for b in nouns] * 2
+    rows = [*rows, "\tthe dog\tcat", f"{'dog ' * 900}\tthe dog\tdog"]
+    if not with_groups:
+        rows = [row.rpartition("\t")[0] for row in rows]
+    head = "sentence_good\tsentence_bad" + "\tnoun" * with_groups
+    data = "\n".join([head, *rows]).encode()
+    monkeypatch.setattr(sources, "MOST_PAIRS", len(rows) - 10)
+    app = ok(with_results(with_file(page, data, "my pairs.tsv")))
+    shown = app.dataframe[0].value
+    if with_groups:
+        (box,) = [box for box in app.selectbox if box.key == "grammar_group"]
+        app = ok(box.set_value("").run())
+        assert app.header[-1].value.startswith(": ")
+        shown = app.dataframe[0].value
+    (tmp_path / "my pairs.tsv").write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    code = next(c.value for c in app.code if "score.margin()" in c.value)
+    scope: dict[str, Any] = {}
+    exec(code, scope)
+    found = sorted(score.margin() for score in scope["group"])
+    np.testing.assert_allclose(found, shown.iloc[:, 2], atol=1e-4)
 
 
 def test_a_causal_checkpoint_is_scored_from_the_left(

@@ -78,7 +78,7 @@ def test_the_page_gives_the_exams_verdict(opened: Callable[..., AppTest], bert: 
     first, second = exam(bert)
     text = said(app)
     ahead = "first" if first > second else "second"
-    assert f"The {ahead} version is more probable by {abs(first - second):.2f} nats" in text
+    assert f"The {ahead} version scores higher by {abs(first - second):.2f} nats" in text
     assert f"−{-first:.2f} and −{-second:.2f}" in text
     rows, difference = named_charts(app, "minimal-pair")["likelihood"]
     drawn = numbers(rows["z"])

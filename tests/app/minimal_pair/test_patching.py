@@ -23,8 +23,10 @@ from bertcore.analysis.patching import (
     patch_pair,
     patch_path,
     patch_texts,
+    read_texts,
     word_answer,
 )
+from bertcore.finetuning.data.files import BadRows
 from bertcore.loading.task_head import read_task_head
 from tests.support.opened import complaints, named_charts, numbers, ok, page_of, said, with_results
 from tests.support.telling_words import telling_words
@@ -144,6 +146,18 @@ def test_classes_of_a_fine_tuned_checkpoint(
     np.testing.assert_allclose(names["found"].shares, found.shares, atol=1e-4)
 
 
+def test_the_score_of_a_regression(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_task(tmp_path, labels=("score",))
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(tmp_path))
+    app = ok(opened("the cat sat", "the dog sat"))
+    assert "Logit **score**" in said(app)
+    code = next(c.value for c in app.code if "class_answer(" in c.value)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    drawn = numbers(charts(app)["patching"][0]["z"])
+    np.testing.assert_allclose(drawn, names["found"].shares, atol=1e-4)
+
+
 def test_another_architecture_has_hidden_states_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,7 +183,9 @@ def test_many_pairs(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "1 pair is left out. Pair 2" in said(app)
 
 
-def test_a_file_of_pairs_is_read_or_refused() -> None:
+def test_a_file_of_pairs_is_read_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = b"first,second,word_first,word_second\na [MASK],b [MASK],is,are\n,b,c,d\n"
     chosen = many_pairs._read("../x<b>.csv", data)
     assert chosen.texts == (PatchText("a [MASK]", "b [MASK]", "is", "are", 1),)
@@ -178,7 +194,12 @@ def test_a_file_of_pairs_is_read_or_refused() -> None:
         many_pairs._read("../x<b>.csv", b"a,b\n1,2\n")
     assert "/tmp" not in str(caught.value)
     many = data.splitlines()[0] + b"\n" + (data.splitlines()[1] + b"\n") * 501
-    assert len(many_pairs._read("x.csv", many).texts) == 500
+    chosen = many_pairs._read("x.csv", many)
+    assert len(chosen.texts) == 500
+    (tmp_path / "x.csv").write_bytes(many + b",b,c,d\n")
+    monkeypatch.chdir(tmp_path)
+    names = {"read_texts": read_texts, "Path": Path, "BadRows": BadRows}
+    assert eval(chosen.code, names) == chosen.texts
 
 
 def test_the_caption_says_which_way(bert: Bert) -> None:

@@ -16,7 +16,7 @@ from bertcore.grammar import (
     pseudo_log_likelihoods,
     score_pairs,
 )
-from tests.support.tiny import tiny_bert, tiny_config, tiny_network
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
 PAIRS = [
     MinimalPair("the river was steep", "the rivers was steep", ("a",), 1),
@@ -98,6 +98,14 @@ def test_what_cannot_be_scored_is_one_sentence(bert: Bert) -> None:
     kept = taken(bert, [long, PAIRS[0], blank], bad_rows=bad_rows)
     assert [score.pair for score in kept] == PAIRS[:1]
     assert bad_rows.num == 2
+
+
+@pytest.mark.parametrize("is_decoder", [False, True])
+def test_weights_that_are_no_numbers_are_no_score(is_decoder: bool) -> None:
+    network = tiny_network(tiny_config(is_decoder=is_decoder), heads=frozenset({"mlm"}))
+    network.layers[0].attention.output.weight.data[0, 0] = float("nan")
+    with pytest.raises(ValueError, match="the scores hold NaN or infinity"):
+        taken(Bert(network, tiny_tokenizer()))
 
 
 def test_a_run_takes_our_pairs_where_it_can_read_them() -> None:
