@@ -68,6 +68,18 @@ def own_markdown(text: str, marks: Marks) -> str:
     return text
 
 
+def filled_markdown(template: str, marks: Marks, **values: object) -> str:
+    """Return a template of ours in Markdown, filled, with the checkpoint's special tokens.
+
+    >>> filled_markdown(r"{n} of \\[MASK\\]", Marks(mask="{mask}"), n=2)
+    '2 of \\\\{mask\\\\}'
+    """
+    for ours, theirs in zip(BERT, marks, strict=True):
+        own = plain(theirs).replace("{", "{{").replace("}", "}}")
+        template = template.replace(plain(ours), own)
+    return template.format(**values)
+
+
 def relabelled(fig: Figure, marks: Marks) -> Figure:
     """Return a figure of our names, without a visitor's tokens, with its own special tokens."""
     if marks == BERT:

@@ -18,7 +18,7 @@ from ..access import places
 from ..access.bug_log import log_bug
 from ..access.checkpoints import NotOfferedError
 from ..access.policy import policy
-from ..plots.special_tokens import Marks, marks_of, own_markdown
+from ..plots.special_tokens import BERT, Marks, filled_markdown, marks_of, own_markdown
 from ..plots.untrusted_text import plain
 from . import cache, consent, fetch, sidebar, state
 from .page_info import PageInfo
@@ -261,13 +261,21 @@ def sentence_of(error: Exception) -> str:
 
 def own_tokens(text: str) -> str:
     """Return our Markdown with the chosen checkpoint's special tokens in place of BERT's."""
+    return own_markdown(text, _chosen_marks())
+
+
+def own_filled(template: str, **values: object) -> str:
+    """Return a template in Markdown, filled, with the chosen checkpoint's special tokens."""
+    return filled_markdown(template, _chosen_marks(), **values)
+
+
+def _chosen_marks() -> Marks:
+    """Return the special tokens of the chosen checkpoint, BERT's before it is open."""
     try:
         chosen = sidebar.chosen_key()
     except NotOfferedError:
-        return text
-    if chosen in cache.loaded():
-        return own_markdown(text, marks_of(cache.opened(chosen).tokenizer))
-    return text
+        return BERT
+    return marks_of(cache.opened(chosen).tokenizer) if chosen in cache.loaded() else BERT
 
 
 def shown() -> Shown:

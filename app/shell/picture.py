@@ -18,7 +18,7 @@ from bertcore.json_data import to_json
 from ..html_file.chart import Data
 from ..html_file.document import Part, Scheme
 from ..plots.figure import Figure
-from ..plots.special_tokens import Marks, own_markdown
+from ..plots.special_tokens import Marks, filled_markdown
 from . import capabilities, frame, picture_files, sidebar
 from .chart import plotly_chart
 
@@ -141,11 +141,11 @@ class Picture:
 
     def reading(self, **values: object) -> str:
         """Return how to read it, as Markdown with the checkpoint's own special tokens."""
-        return frame.own_tokens(self.how).format(**values)
+        return frame.own_filled(self.how, **values)
 
     def reading_of(self, marks: Marks, **values: object) -> str:
         """Return how to read it outside of a page, with the special tokens of a checkpoint."""
-        return own_markdown(self.how, marks).format(**values)
+        return filled_markdown(self.how, marks, **values)
 
     def python(self, page: frame.Page | None, setup: str | None = None, **values: object) -> str:
         """Return the Python that computes the numbers, from the imports on.
