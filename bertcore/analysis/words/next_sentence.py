@@ -74,7 +74,8 @@ def pair_variants(
     """Return the pair as it is, then changed in several ways, each with its probability.
 
     The changes: order swapped; all segment ids 0; segment ids exchanged (A gets 1, B gets 0);
-    the [SEP] between A and B left out; and each of `replacements` in place of B.
+    the [SEP] between A and B left out; and each of `replacements` in place of B. A checkpoint of
+    fewer than two segments has no changes of segment ids.
 
     Raises:
         ValueError: If the checkpoint has no next-sentence head.
@@ -84,10 +85,13 @@ def pair_variants(
     inputs: list[tuple[str, str, str, Row]] = [
         ("as written", text_a, text_b, Row(ids, segments)),
         ("order swapped", text_b, text_a, Row(swapped.input_ids, swapped.segment_ids)),
-        ("all segment ids 0", text_a, text_b, Row(ids, [0] * len(ids))),
-        ("segment ids exchanged", text_a, text_b, Row(ids, [1 - s for s in segments])),
-        ("no [SEP] between", text_a, text_b, _without_separator(encoding)),
     ]
+    if bert.config.type_vocab_size > 1:
+        inputs += [
+            ("all segment ids 0", text_a, text_b, Row(ids, [0] * len(ids))),
+            ("segment ids exchanged", text_a, text_b, Row(ids, [1 - s for s in segments])),
+        ]
+    inputs.append(("no [SEP] between", text_a, text_b, _without_separator(encoding)))
     for text in replacements:
         other = bert.tokenize(text_a, text)
         inputs.append(("another B", text_a, text, Row(other.input_ids, other.segment_ids)))

@@ -159,7 +159,9 @@ def test_without_the_head_there_is_a_sentence() -> None:
         pair_variants(headless, A, B)
 
 
-def test_without_a_second_segment_there_is_a_sentence() -> None:
+def test_without_a_second_segment_no_segment_ids_are_changed() -> None:
     single = tiny_bert(tiny_config(type_vocab_size=1))
-    with pytest.raises(ValueError, match="1 segment embedding"):
-        pair_variants(single, A, B)
+    variants = {v.name: v.is_next for v in pair_variants(single, A, B, (C,))}
+    assert list(variants) == ["as written", "order swapped", "no [SEP] between", "another B"]
+    assert variants["as written"] == pytest.approx(single.next_sentence(A, B).is_next, abs=1e-6)
+    assert variants["another B"] == pytest.approx(single.next_sentence(A, C).is_next, abs=1e-6)
