@@ -16,9 +16,9 @@ ANSWER = Picture(
     figure=answer_bar,
     table=variants_table,
     how=(
-        "BERT is pretrained on pairs of neighbouring texts and, a little more often, on texts of "
-        "two documents, for the sake of tasks about two texts: questions with their answers, and "
-        "what follows from what (Devlin et al. 2019, section 3.1). The topic often tells them "
+        "BERT is pretrained on pairs of neighbouring texts and, a little more often, on texts from "
+        "different documents, for the sake of tasks about two texts: questions with their answers, "
+        "and what follows from what (Devlin et al. 2019, section 3.1). The topic often tells them "
         "apart, so it may learn *is this the same topic?* rather than *does this come next?* (Lan "
         "et al. 2020). Near 0% and 100% a small change of the probability is a large one of the "
         "logit."
@@ -37,8 +37,9 @@ VARIANTS = Picture(
     how=(
         "Each dot is the answer after one change; the mark on each row is the pair as written, the "
         "number after the percentage the difference in percentage points. If swapping the order "
-        "changes little, BERT goes by the topic. The segment ids and \\[SEP\\] tell it where B "
-        "begins: without them it may no longer see two sentences."
+        "changes little, the answer does not use the order (near 0% and 100% look at the logit). "
+        "Segment ids and \\[SEP\\] tell BERT where B begins: without them it may no longer see two "
+        "sentences."
     ),
     code="""
 from bertcore.analysis.words.next_sentence import pair_variants

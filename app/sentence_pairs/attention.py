@@ -22,10 +22,9 @@ MASS = Picture(
     table=mass_arrays,
     how=(
         "The fraction of the attention given by the tokens of one sentence that goes to the "
-        "tokens of the other: the mean of the heads, and the range from the lowest to the highest "
-        "head as a band. The dotted line is what uniform attention would give. The rest to 100% "
-        "stays in the same sentence or goes to \\[CLS\\] and \\[SEP\\], which a head may attend "
-        "to when it finds nothing else (Clark et al. 2019)."
+        "tokens of the other{view}. The rest to 100% stays in the same sentence or goes to "
+        "\\[CLS\\] and \\[SEP\\], which a head may attend to when it finds nothing else (Clark et "
+        "al. 2019)."
     ),
     code="""
 from bertcore.analysis.words.next_sentence import attention_mass, segment_ids
@@ -37,6 +36,21 @@ mass.between("A", "B")                      # [L, H]
 )
 
 
+LINES = (
+    ": the mean of the heads, and the range from the lowest to the highest head as a band. The "
+    "dotted line is {even}"
+)
+
+
+def reading(*, every_head: bool, is_causal: bool) -> str:
+    """Return what the caption says of a view, between "the tokens of the other" and a full stop."""
+    even = (
+        "the other's fraction of the tokens" if is_causal else "what uniform attention would give"
+    )
+    before = ". A is read before B, so A to B is 0" if is_causal else ""
+    return ("" if every_head else LINES.format(even=even)) + before
+
+
 def show_attention(page: frame.Page, segments: str) -> None:
     """Draw the attention between the sentences, with the chosen segment ids."""
     st.header("How much the sentences attend to each other", anchor=False)
@@ -44,4 +58,6 @@ def show_attention(page: frame.Page, segments: str) -> None:
     trace = cache.trace(page.bert_key, page.text_a, page.text_b, segment_ids=ids)
     mass = attention_mass(trace)
     view = one_of("View", VIEWS, VIEW)
-    MASS.show(page, mass, drawn={"every_head": view == EVERY_HEAD}, segments=segments)
+    drawn = {"every_head": view == EVERY_HEAD}
+    how = reading(**drawn, is_causal=page.bert.config.family.is_causal)
+    MASS.show(page, mass, drawn=drawn, segments=segments, view=how)

@@ -28,7 +28,7 @@ ORDER = Picture(
     table=_order_table,
     how=(
         "ALBERT was trained to tell two neighbouring passages from the same two exchanged. Both "
-        "are about the same topic, so it must judge what follows from what, unlike BERT's "
+        "are about the same topic, so it must judge which comes first, unlike BERT's "
         "next-sentence head. Swap A and B to ask the other way round."
     ),
     code="""

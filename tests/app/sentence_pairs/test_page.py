@@ -13,7 +13,7 @@ from app.sentence_pairs.page import EXAMPLE
 from bertcore import Bert
 from bertcore.network import ALL_HEADS
 from tests.support.opened import button, charts, ok, page_of, said
-from tests.support.tiny import tiny_bert
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
 A, B = "the river bank was steep", "it had rained"
 
@@ -76,6 +76,38 @@ def test_every_head_is_a_heat_map(page: AppTest) -> None:
     app = ok(page.run())
     maps = [c for c in charts(app) if [t["type"] for t in c["data"]] == ["heatmap", "heatmap"]]
     assert len(maps) == 1
+
+
+def test_the_band_is_read_where_it_is_drawn(page: AppTest) -> None:
+    """And the dotted line, of which uniform attention gives what a causal mask does not allow."""
+    app = ok(page.run())
+    lines = "as a band. The dotted line is what uniform attention would give."
+    assert lines in said(app)
+    app.session_state["mass"] = "Every head"
+    maps = said(ok(app.run()))
+    assert "tokens of the other. The rest" in maps
+    assert "as a band" not in maps
+
+
+def test_a_causal_bert_reads_a_before_b(
+    tmp_path: Path, page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = tiny_network(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
+    folder = Bert(network, tiny_tokenizer()).save(tmp_path / "causal")
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+    text = said(ok(page.run()))
+    assert "A is read before B, so A to B is 0" in text
+    assert "uniform attention" not in text
+
+
+def test_one_segment_has_the_answer_without_changes_of_segments(
+    tmp_path: Path, page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    single = tiny_bert(tiny_config(type_vocab_size=1))
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(single.save(tmp_path / "single")))
+    app = ok(page.run())
+    assert f"**{percent(single.next_sentence(A, B).is_next)}** that B follows A" in said(app)
+    assert len(charts(app)) == 7
 
 
 def test_the_matrix_follows_its_sentences(page: AppTest) -> None:
