@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from app.glance.page import PAGE_OF_PART
+from app.glance.summary import summarize
 from app.navigation import PAGES
+from bertcore import Bert
 from tests.support.opened import ok, page_of
+from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
+
+A, B = "the river bank was steep", "it had rained"
 
 
 def test_every_part_leads_to_a_page() -> None:
     assert {*PAGE_OF_PART.values()} <= PAGES.keys()
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_the_python_runs_the_input_that_is_drawn(
+    is_causal: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = tiny_network(tiny_config(is_decoder=is_causal), heads=frozenset({"mlm"}))
+    bert = Bert(network, tiny_tokenizer())
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(bert.save(tmp_path / "shown")))
+    app = ok(page_of("glance", text_a=A, text_b=B).run())
+    names: dict[str, Any] = {}
+    exec(app.code[0].value, names)
+    drawn = summarize(bert, A, B, ()).trace
+    assert names["drawn"].tokens == drawn.tokens
+    assert ("[MASK]" in drawn.tokens) == (not is_causal)
 
 
 @pytest.mark.parametrize(
