@@ -17,6 +17,7 @@ from .run import Run
 
 STAGES = ("Vector so far", "Attention writes", "Add & norm", "Feed-forward writes", "Add & norm")
 MODERN_STAGES = ("Vector so far", "Attention writes", "Add", "Feed-forward writes", "Add")
+LAST_MODERN_STAGES = (*MODERN_STAGES[:-1], "Add & final norm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,12 @@ def all_tokens(bert: Model, run: Run, layer: int, position: int) -> AllTokens:
             parts.output,
         )
     ]
+    stages = STAGES
+    if parts.gates is not None:
+        is_last = layer + 1 == bert.config.num_hidden_layers
+        stages = LAST_MODERN_STAGES if is_last else MODERN_STAGES
     return AllTokens(
-        stages=STAGES if parts.gates is None else MODERN_STAGES,
+        stages=stages,
         rows=rows,
         bands=np.stack([_bands(vector) for vector in vectors]),
         norms=torch.stack([vector.norm(dim=-1) for vector in vectors]).numpy(),

@@ -452,7 +452,7 @@ var bundle = (() => {
     );
     numbers.title = [
       row.norm === void 0 ? "" : `length (L2 norm) ${row.norm.toFixed(3)}`,
-      typeof row.cosine === "number" ? `cosine ${row.cosine.toFixed(3)} with the vector that it is added to` : ""
+      typeof row.cosine === "number" ? `cosine ${row.cosine.toFixed(3)} with the vector before the block` : ""
     ].filter(Boolean).join(", ");
     if (row.head === void 0) {
       return element("div", { className: "norms" }, ...row.label ? [element("em", { textContent: row.label })] : [], numbers);
@@ -557,7 +557,7 @@ var bundle = (() => {
             { className: "query" },
             element("th", { scope: "row", textContent: "query" }),
             element("td", {}, draw(queries, compared, query, "query")),
-            element("td", { colSpan: columns.length - 2 }, `query \xB7 key / \u221A${width} = score, softmax over all tokens = weight`)
+            element("td", { colSpan: columns.length - 2 }, `query \xB7 key / \u221A${width} = score, softmax over the tokens that it may see = weight`)
           ),
           ...sources.map(line),
           element(

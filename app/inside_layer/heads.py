@@ -26,7 +26,8 @@ def word_sheet(bert: Model, run: Run, asked: Asked) -> Sheet:
     widths = f"{len(steps.state):,} → {len(steps.dense):,} numbers"
     sheet.add_vector(steps.dense, "dense", "Dense", f"a linear layer, {widths}")
     name = ACTIVATIONS[head.activation]
-    sheet.add_vector(steps.activation, "dense", name, "small below zero, itself above")
+    below = "zero" if name == "ReLU" else "small"
+    sheet.add_vector(steps.activation, "dense", name, f"{below} below zero, itself above")
     sheet.add_vector(steps.norm, "norm", "LayerNorm", "what is compared with every word")
     best = steps.logits[: bert.tokenizer.vocab_size].topk(NUM_LOGITS)
     asked_id = None if asked.word is None else bert.tokenizer.token_to_id(asked.word)
@@ -52,22 +53,19 @@ def word_sheet(bert: Model, run: Run, asked: Asked) -> Sheet:
 
 
 def pair_sheet(bert: Model, run: Run) -> Sheet:
-    """Return the rows of the pooler, and of the head that reads it."""
+    """Return the rows of the pooler, and for a pair those of the head that reads it."""
     steps = pooler_steps(bert, run.trace)
     sheet = Sheet()
     sheet.add_vector(steps.state, "state", "Last state", f"of {run.trace.tokens[0]}")
     sheet.add_vector(steps.dense, "dense", "Dense", "a linear layer")
     sheet.add_vector(steps.pooled, "pooled", "tanh", "between −1 and 1: the pooled vector")
-    if steps.logits is not None:
+    if steps.logits is not None and run.text_b is not None:
         probabilities = torch.softmax(steps.logits, -1).tolist()
         rows = zip(ANSWERS[steps.kind], steps.logits.tolist(), probabilities, strict=True)
         sheet.add(
             "pair",
             "Next sentence" if steps.kind == "nsp" else "Sentence order",
             "two logits, then softmax",
-            entries=[
-                {"word": name, "logit": logit, "probability": p, "has_pair": True}
-                for name, logit, p in rows
-            ],
+            entries=[{"word": name, "logit": logit, "probability": p} for name, logit, p in rows],
         )
     return sheet

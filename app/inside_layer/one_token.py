@@ -93,6 +93,7 @@ class _Rows:
             written = parts.head_outputs[head, self.position]
             weights = parts.weights[head, self.position]
             best = weights.topk(min(NUM_SOURCES, len(weights))).indices.tolist()
+            best = [place for place in best if weights[place] != 0]  # the others may be masked
             self.sheet.add_vector(
                 written,
                 "write",

@@ -61,10 +61,10 @@ LAYER_OF_TOKEN = Picture(
     how=(
         "From top to bottom, one token through layer {layer}. A strip is its vector, in cells of "
         "neighbouring dimensions: blue above zero, orange below; strips of one kind share their "
-        "colours. Beside it stand its length and its cosine with the vector that it is added to. "
-        "A **query** is compared with the **key** of every token; the scores become weights, the "
-        "weights mix the **values**, and the output projection makes of the mix what a head "
-        "writes. A neuron **fires** where its input is above zero{below}. {words}"
+        "colours. Beside it stand its length and its cosine with the vector before the block. A "
+        "**query** is compared with the **key** of every token that it may see; the scores become "
+        "weights, the weights mix the **values**, and the output projection makes of the mix what "
+        "a head writes. A neuron **fires** where its input is above zero{below}. {words}"
     ),
     code="""{run}
 from bertcore.analysis.mixing.layer_parts import layer_parts
@@ -106,7 +106,7 @@ WORD_HEAD = Picture(
     how=(
         "The vector that leaves the last layer passes a linear layer, the activation and a "
         "LayerNorm. What is left is compared with the embedding of every word of the vocabulary: "
-        "the dot product and the word's bias are its logit, and softmax makes probabilities."
+        "the dot product plus the word's bias is its logit, and softmax makes probabilities."
     ),
     code="""{run}
 from bertcore.analysis.words.head_steps import masked_word_steps
@@ -121,7 +121,7 @@ POOLER = Picture(
     table=_arrays,
     needs=frozenset({"pooler"}),
     how=(
-        "The pooler reads the first token alone: a linear layer and tanh. The head of the pair "
+        "The pooler reads the first token alone: a linear layer and tanh. A head for pairs "
         "reads the pooled vector, and fine-tuned classifiers do too."
     ),
     code="""{run}

@@ -63,7 +63,7 @@ function norms(row: Row, open: number, toggle: (head: number) => void): HTMLElem
     ...(typeof row.cosine === "number" ? [element("small", { textContent: ` ${short(row.cosine)}` })] : []));
   numbers.title = [
     row.norm === undefined ? "" : `length (L2 norm) ${row.norm.toFixed(3)}`,
-    typeof row.cosine === "number" ? `cosine ${row.cosine.toFixed(3)} with the vector that it is added to` : "",
+    typeof row.cosine === "number" ? `cosine ${row.cosine.toFixed(3)} with the vector before the block` : "",
   ].filter(Boolean).join(", ");
   if (row.head === undefined) {
     return element("div", { className: "norms" }, ...(row.label ? [element("em", { textContent: row.label })] : []), numbers);
@@ -153,7 +153,7 @@ function headSteps(model: SheetModel, row: Row, look: Look): HTMLElement {
       element("thead", {}, element("tr", {}, ...columns.map(columnHead))),
       element("tbody", {},
         element("tr", { className: "query" }, element("th", { scope: "row", textContent: "query" }), element("td", {}, draw(queries, compared, query, "query")),
-          element("td", { colSpan: columns.length - 2 }, `query \u00b7 key / \u221a${width} = score, softmax over all tokens = weight`)),
+          element("td", { colSpan: columns.length - 2 }, `query \u00b7 key / \u221a${width} = score, softmax over the tokens that it may see = weight`)),
         ...sources.map(line),
         element("tr", { className: "query" }, element("th", { scope: "row", textContent: "mix" }),
           element("td", { colSpan: 3 }, `weights \u00b7 values, of all tokens; the output projection makes of it what ${label ?? "the head"} writes`),

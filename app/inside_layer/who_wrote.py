@@ -38,7 +38,8 @@ HOW = (
 )
 LIMITS = (
     "Blue raised it, orange lowered it. A share is not what would be lost without the part: the "
-    "held factors would then be others. What a part did through later layers counts for them."
+    "held factors would then be others. What a part caused in later layers is credited to those "
+    "layers."
 )
 STAIRCASE = Picture(
     name="who-wrote",

@@ -174,6 +174,39 @@ def test_the_pooler_ends_in_the_pair(bert: Bert, checkpoint: str) -> None:
     assert rows[-1]["entries"][0]["probability"] == pytest.approx(expected, abs=1e-6)
 
 
+def test_a_single_text_has_no_pair_to_answer(bert: Bert, checkpoint: str) -> None:
+    rows = pair_sheet(bert, run_of(checkpoint)).rows
+    assert rows[-1]["title"] == "tanh"
+
+
+def test_a_head_reads_no_token_that_is_masked(tmp_path: Path) -> None:
+    causal = tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
+    causal.save(tmp_path)
+    run = run_of(str(tmp_path), "the river bank was steep")
+    rows = token_sheet(causal, run, 1, Asked(2, None, None)).rows
+    heads = [row for row in rows if "head" in row]
+    weights = run.trace.attentions[1, :, 2]
+    for head, row in enumerate(heads):
+        assert sorted(source["position"] for source in row["sources"]) == [0, 1, 2]
+        for source in row["sources"]:
+            assert source["weight"] == pytest.approx(float(weights[head, source["position"]]))
+
+
+def test_the_activation_says_what_is_below_zero(
+    checkpoint: str, tmp_path: Path, bert: Bert
+) -> None:
+    relu = tiny_bert(tiny_config(hidden_act="relu"))
+    folder_of_relu = str(relu.save(tmp_path))
+    for model, folder, title, below in (
+        (bert, checkpoint, "GELU", "small below zero"),
+        (relu, folder_of_relu, "ReLU", "zero below zero"),
+    ):
+        rows = word_sheet(model, run_of(folder, "The river."), Asked(2, None, None)).rows
+        notes = [row["note"] for row in rows if row["title"] == title]
+        assert len(notes) == 1
+        assert notes[0].startswith(below)
+
+
 def test_all_tokens_are_the_cores(bert: Bert, checkpoint: str) -> None:
     found = all_tokens(bert, run_of(checkpoint), 1, 0)
     parts = layer_parts(bert, bert.trace(TEXT), 1)
@@ -271,6 +304,13 @@ def test_a_modern_layer_normalises_before_its_blocks(folders: dict[str, Path]) -
     assert titles[0] == ["Vector so far", "Attention", "Add", "LayerNorm", "Feed-forward", "Add"]
     assert titles[1] == ["Vector so far", "LayerNorm", *titles[0][1:]]
     assert titles[2] == [*titles[1], "Final LayerNorm"]
+
+
+def test_the_last_modern_layer_ends_in_the_final_norm(folders: dict[str, Path]) -> None:
+    run = run_of(str(folders["ModernBertForMaskedLM"]), "The river bank was steep.")
+    bert: Model = cache.opened(run.key)
+    stages = [all_tokens(bert, run, layer, 0).stages[-1] for layer in (2, 3)]
+    assert stages == ["Add", "Add & final norm"]
 
 
 def test_without_words_neurons_are_ranked_by_what_they_write(folders: dict[str, Path]) -> None:
