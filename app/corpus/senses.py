@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from bertcore.corpus.search import Hit, Senses, WordSenses, word_senses
+from bertcore.corpus.search.senses import NUM_NULLS
 
 from ..plots.figure import Figure
 from ..plots.untrusted_text import plain
@@ -64,9 +65,10 @@ CLEARNESS = Picture(
     table=senses_figures.layer_table,
     how=(
         "Silhouette: 1 where each place is far nearer to its own group than to the next, 0 where "
-        "it lies between them. Groups count where it is above the grey line, what the same search "
-        "finds in a cloud without groups. Stability is the agreement (adjusted Rand index) with "
-        "the groups of random 80% of the places: 1, always the same; 0, chance."
+        "it lies between them. Groups count where it is above the grey line, the highest that the "
+        f"same search finds in {NUM_NULLS} clouds without groups. Stability is the agreement "
+        "(adjusted Rand index) with the groups of random 80% of the places: 1, always the same; "
+        "0, chance."
     ),
     code=_CODE
     + "[(one.layer, one.silhouette, one.chance, one.stability) for one in found.by_layer]\n",
@@ -130,12 +132,12 @@ def _say(found: WordSenses, senses: Senses) -> None:
     sentence += "." if used == num else f"; {used:,} of them are grouped."
     if senses.has_groups:
         sentence += f" At layer {senses.layer} they fall into {len(senses.groups)} groups"
-        sentence += f" (silhouette {senses.silhouette:.2f}, by chance {senses.chance:.2f};"
+        sentence += f" (silhouette {senses.silhouette:.2f}, by chance up to {senses.chance:.2f};"
         sentence += f" stability {senses.stability:.2f})."
     else:
         sentence += (
             f" At layer {senses.layer} the groups below are **no clearer than chance** (silhouette "
-            f"{senses.silhouette:.2f}, by chance {senses.chance:.2f})."
+            f"{senses.silhouette:.2f}, by chance up to {senses.chance:.2f})."
         )
     st.markdown(sentence)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import pandas as pd
 
 from bertcore.corpus.search import Hit, Senses, WordSenses
+from bertcore.corpus.search.senses import NUM_NULLS
 
 from ..plots import theme
 from ..plots.figure import Figure, scatter
 from ..plots.formats import shorten
+from . import hits
 
 _CONTEXT = 40
-LINES = ("silhouette", "of a cloud without groups", "stability")
+LINES = ("silhouette", f"highest of {NUM_NULLS} clouds without groups", "stability")
 
 
 def clearness(found: WordSenses, layer: int) -> Figure:
@@ -74,8 +76,9 @@ def occurrence_map(found: WordSenses, senses: Senses) -> Figure:
 
 
 def _context(hit: Hit) -> str:
+    end = hits.end_of_word(hit)
     left = hit.text[max(0, hit.start - _CONTEXT) : hit.start]
-    right = shorten(hit.text[hit.end : hit.end + 2 * _CONTEXT], _CONTEXT)
+    right = shorten(hit.text[end : end + 2 * _CONTEXT], _CONTEXT)
     return f"{theme.escape(left)}<b>{theme.escape(hit.word)}</b>{theme.escape(right)}"
 
 

@@ -23,7 +23,8 @@ MOST_OCCURRENCES = 1000
 """Of more, so many are drawn."""
 _COMPONENTS = 10
 _RESAMPLES = 8
-_NULLS = 4
+NUM_NULLS = 19
+"""Clouds without groups; a cloud like them exceeds the highest in one case of twenty."""
 _NUM_EXAMPLES, _NUM_WORDS = 4, 5
 _WINDOW = 60
 """Characters on each side in which typical words are looked for."""
@@ -52,15 +53,15 @@ class Senses:
     silhouette: float
     """Mean over the occurrences, -1 to 1."""
     chance: float
-    """Silhouette that the same search finds in a cloud without groups: a normal distribution with
-    the same variance along each component (mean of four)."""
+    """The highest silhouette that the same search finds in NUM_NULLS clouds without groups: normal
+    distributions with the same variance along each component."""
     stability: float
     """Mean adjusted Rand index to the groups of eight samples of 80%; 1: always the same."""
     groups: tuple[Sense, ...]
 
     @property
     def has_groups(self) -> bool:
-        """Whether the groups are farther apart than those that chance finds in one cloud."""
+        """Whether the groups are farther apart than all that are found in clouds without any."""
         return self.silhouette > self.chance
 
 
@@ -117,10 +118,14 @@ def word_senses(
             f"{FEWEST} to group. Choose another word, or a larger corpus."
         )
     occurrences = places.hits(starts[usable], np.full(int(usable.sum()), np.nan))
-    groups = [
-        _grouped(layer, vectors[usable], occurrences, num_groups, seed)
-        for layer, vectors in by_layer.items()
-    ]
+    from threadpoolctl import threadpool_limits
+
+    # K-means of so few points takes ten times as long with several threads, which wait.
+    with threadpool_limits(1, user_api="openmp"):
+        groups = [
+            _grouped(layer, vectors[usable], occurrences, num_groups, seed)
+            for layer, vectors in by_layer.items()
+        ]
     return WordSenses(word.strip(), len(found.rows), tuple(occurrences), tuple(groups))
 
 
@@ -157,7 +162,7 @@ def _grouped(
         tried = range(2, most + 1) if num_groups is None else [min(num_groups, most)]
         grouped = best_grouping(components, tried, seed)
         labels = _largest_first(grouped.labels)
-        chance = _chance(components, tried, seed)
+        chance = chance_silhouette(components, tried, seed)
         stability = _stability(components, labels, int(labels.max()) + 1, seed)
     points = np.zeros((len(vectors), 2))
     points[:, : min(2, components.shape[1])] = components[:, :2]
@@ -204,10 +209,11 @@ def best_grouping(components: NDArray[np.float64], tried: Sequence[int], seed: i
     return max((group(components, k, seed) for k in tried), key=lambda found: found.silhouette)
 
 
-def _chance(components: NDArray[np.float64], tried: Sequence[int], seed: int) -> float:
+def chance_silhouette(components: NDArray[np.float64], tried: Sequence[int], seed: int) -> float:
+    """Return the highest silhouette of NUM_NULLS clouds; see `Senses.chance`."""
     rng = np.random.default_rng(seed)
-    clouds = [rng.normal(size=components.shape) * components.std(0) for _ in range(_NULLS)]
-    return float(np.mean([best_grouping(cloud, tried, seed).silhouette for cloud in clouds]))
+    clouds = (rng.normal(size=components.shape) * components.std(0) for _ in range(NUM_NULLS))
+    return max(best_grouping(cloud, tried, seed).silhouette for cloud in clouds)
 
 
 def _stability(

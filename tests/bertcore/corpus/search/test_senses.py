@@ -10,7 +10,14 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from bertcore.corpus import EncodeSettings, encode_corpus, open_encoded
 from bertcore.corpus.search import Places, WordSenses, word_senses
-from bertcore.corpus.search.senses import likelihood_ratio, principal_components, typical_words
+from bertcore.corpus.search.senses import (
+    NUM_NULLS,
+    best_grouping,
+    chance_silhouette,
+    likelihood_ratio,
+    principal_components,
+    typical_words,
+)
 from tests.support.small_corpus import write_documents
 from tests.support.tiny import tiny_bert
 
@@ -82,6 +89,19 @@ def test_a_cloud_has_no_more_groups_than_chance(tmp_path: Path) -> None:
     (layer,) = found.by_layer
     assert layer.silhouette == pytest.approx(layer.chance, abs=0.06)
     assert layer.stability < 0.8
+    assert not layer.has_groups
+
+
+def test_few_clouds_stand_out_of_the_clouds_of_chance() -> None:
+    rng = np.random.default_rng(3)
+    clouds = [rng.normal(size=(40, 4)) for _ in range(20)]
+    scores = [best_grouping(cloud, [2], 0).silhouette for cloud in clouds]
+    chances = [chance_silhouette(cloud, [2], 0) for cloud in clouds]
+    # Of a mean of the clouds, about half would.
+    assert sum(score > chance for score, chance in zip(scores, chances, strict=True)) <= 3
+    again = np.random.default_rng(0)
+    nulls = [again.normal(size=(40, 4)) * clouds[0].std(0) for _ in range(NUM_NULLS)]
+    assert chances[0] == max(best_grouping(null, [2], 0).silhouette for null in nulls)
 
 
 def test_equal_vectors_and_vectors_without_a_direction(tmp_path: Path) -> None:
