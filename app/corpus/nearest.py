@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from bertcore import Model
-from bertcore.corpus.search import Neighbours, Query, neighbours, query_of
+from bertcore.corpus.search import ExactIndex, Neighbours, Query, neighbours, query_of
 from bertcore.corpus.search.places import tag_shares
 
 from ..plots.figure import Figure
@@ -55,15 +55,28 @@ NEAREST = Picture(
     figure=_shares,
     table=_hits,
     how=(
-        "Of the {num} tokens whose vectors have the highest cosine to that of the framed token at "
-        "layer {layer}. Pink: the words of the text itself. In low layers the neighbours are the "
+        "Of the {num} {rows} whose vectors have the highest cosine to that of {query} at layer "
+        "{layer}. Pink: the words of the text itself. In low layers the neighbours are the "
         "same word at about the same place; in high ones what fits the place. All vectors of a "
         "layer share a direction, so that even strangers have a high cosine: the order counts."
     ),
     code=_CODE
-    + """index = open_index(encoded, {layer})
+    + """index = open_index(encoded, {layer}{exact})
 found = neighbours(index, Places(encoded), query, {layer}, {num}, own_text={own!r})
 found.hits, found.same_word, found.same_before, found.same_after
+""",
+)
+SENTENCES = Picture(
+    name="nearest-sentences",
+    table=_hits,
+    how=(
+        "The {num} sentences of highest cosine to the whole text at layer {layer}, pooled as the "
+        "corpus was."
+    ),
+    code=_CODE
+    + """index = open_index(encoded, {layer}{exact})
+found = neighbours(index, Places(encoded), query, {layer}, {num}, own_text={own!r})
+found.hits
 """,
 )
 TAGS = Picture(
@@ -71,13 +84,15 @@ TAGS = Picture(
     figure=lambda drawn: nearest_figures.tag_bars(drawn.found),
     table=_hits,
     how=(
-        "Tags that the corpus's file gives the words of the {num} nearest tokens at layer {layer}; "
-        "*none*: the file has none there. Where one tag fills the bar, these vectors tell it."
+        "Tags that the corpus's file gives the words of the {num} nearest {rows} at layer {layer}; "
+        "*none*: the file has none there. Where one tag fills the bar, these vectors tell it: "
+        "compare with how common the tag is in the corpus; if all hits are one word, the word "
+        "tells it."
     ),
     code=_CODE
     + """from bertcore.corpus.search.places import tag_shares
 
-index = open_index(encoded, {layer})
+index = open_index(encoded, {layer}{exact})
 found = neighbours(index, Places(encoded), query, {layer}, {num}, own_text={own!r})
 tag_shares(found.hits)
 """,
@@ -86,8 +101,8 @@ BY_LAYER = Picture(
     name="nearest-by-layer",
     table=nearest_figures.layer_table,
     how=(
-        "At each layer, how many of the {num} nearest tokens are the same word, or stand after or "
-        "before the same word as the framed token does. Where the first line falls, the word is no "
+        "At each layer, how many of the {num} nearest {rows} are the same word, or stand after or "
+        "before the same word as {query} does. Where the first line falls, the word is no "
         "longer what makes two vectors alike."
     ),
     code=_CODE
@@ -133,9 +148,9 @@ def _show(page: frame.Page, corpus: Opened) -> None:
     )
     found = by_layer[layers.index(layer)]
     query = query_of(trace, position, encoded)
-    num_left_out = source.index_of(corpus, layer).num_left_out
-    if num_left_out:
-        st.caption(f"{num_left_out:,} vectors without a direction (zero, NaN) are left out.")
+    index = source.index_of(corpus, layer)
+    if index.num_left_out:
+        st.caption(f"{index.num_left_out:,} vectors without a direction (zero, NaN) are left out.")
     if not found.hits:
         st.info("Nothing is left to find: the corpus holds this sentence alone.")
         return
@@ -147,11 +162,16 @@ def _show(page: frame.Page, corpus: Opened) -> None:
         "layer": layer,
         "num": len(found.hits),
         "own": own,
+        # Without it, the Python builds an index of a corpus of this size.
+        "exact": ", exact=True" if isinstance(index, ExactIndex) and not corpus.is_small else "",
     }
     drawn = Drawn(found, query)
     if encoded.unit == "sentence":
-        NEAREST.offer(page, drawn, record=found, **values)
+        SENTENCES.offer(page, drawn, record=found, **values)
         return
+    is_word = encoded.unit == "word"
+    values["rows"] = "words" if is_word else "tokens"
+    values["query"] = "the framed token" + ("'s word" if is_word else "")
     what = plain(f"“{query.word}”")
     st.header(own_markdown(f"What they share with {what}", page.marks), anchor=False)
     NEAREST.show(page, drawn, record=found, **values)

@@ -15,7 +15,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.corpus import hits, source
+from app.corpus import hits, senses_figures, source
 from bertcore import load
 from bertcore.corpus import EncodeSettings, encode_corpus, open_encoded
 from bertcore.corpus.search import Neighbours, Places, neighbours, open_index, query_of, word_senses
@@ -163,6 +163,10 @@ def test_rows_of_words_and_of_sentences(folder: Path, tmp_path: Path, unit: str)
     assert shown(app)["cosine"].tolist() == pytest.approx(
         [hit.cosine for hit in found.hits], abs=6e-4
     )
+    caption = "the whole text at layer 1" if unit == "sentence" else "the framed token's word"
+    assert f"{unit}s " in said(app)
+    assert caption in said(app)
+    assert ("framed token" in said(app)) == (unit == "word")
 
 
 def cosines(folder: Path, place: Path) -> Any:
@@ -181,12 +185,14 @@ def test_every_row_is_compared_until_an_index_is_built(
     assert "Every row is compared: layer 2 has no index" in said(app)
     assert shown(app)["cosine"].tolist() == cosines(folder, place)
     assert not index.is_dir()
+    assert "open_index(encoded, 2, exact=True)" in " ".join(code.value for code in app.code)
     app.button(key="build_corpus_index").click().run()
     app = ok(with_results(app))
     assert (index / "about.json").is_file()
     assert shown(app)["cosine"].tolist() == cosines(folder, place)
     assert "no index" not in said(app)
     (snippet,) = {code.value for code in app.code if "found.same_before" in code.value}
+    assert "open_index(encoded, 2)" in snippet
     names: dict[str, Any] = {}
     exec(compile(snippet, "shown", "exec"), names)
     assert shown(app)["cosine"].tolist() == rounded(names["found"])
@@ -318,6 +324,17 @@ def test_senses_are_the_cores_and_their_python_gives_them(encoded: Path) -> None
     names: dict[str, Any] = {}
     exec(compile(app.code[-1].value, "shown", "exec"), names)
     assert names["found"].by_layer[1].silhouette == senses.silhouette
+
+
+def test_a_split_word_is_told_once_where_its_place_is_pointed_at(encoded: Path) -> None:
+    found = word_senses(Places(open_encoded(encoded)), "bank", (1,))
+    hit = found.occurrences[0]
+    place = hit.text.lower().index("bank")
+    split = replace(hit, word=hit.text[place : place + 4], start=place, end=place + 2)
+    drawn = replace(found, occurrences=(split, *found.occurrences[1:]))
+    fig = senses_figures.occurrence_map(drawn, found.by_layer[0])
+    first = fig.traces[int(found.by_layer[0].labels[0])]["customdata"][0]
+    assert f"<b>{split.word}</b>{hit.text[place + 4 :][:5]}" in first
 
 
 @pytest.mark.parametrize("word", ["zebra", "<img src=x>", "[a](b)"])
