@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bertcore.analysis.space.map_quality import MAX_POINTS
 from bertcore.analysis.space.projection import LayerMap
 
 from ..shell import frame
@@ -20,9 +21,9 @@ SEPARATION = Picture(
     figure=separation_curve,
     table=separation_table,
     how=(
-        "Measured on the full vectors, not on the map. The first curve: the fraction of a point's "
-        "nearest neighbours in other sentences that have its own label. It rises where the layers "
-        "begin to tell the labels apart. Silhouette 1 is far apart, 0 is mixed."
+        "Measured on the full vectors by cosine, not on the map. The first curve: the fraction of "
+        "a point's nearest neighbours in other sentences that have its own label. It rises where "
+        "the layers begin to tell the labels apart. Silhouette 1 is far apart, 0 is mixed."
     ),
     code="""
 from bertcore.analysis.space.map_quality import separation
@@ -38,7 +39,9 @@ FAITHFULNESS = Picture(
         "Trustworthiness 1: points that are near in the map are near in the full space. Continuity "
         "1: points that are near in the full space are near in the map. Of both, 0.5 is chance. "
         "Shared neighbours: the fraction of nearest points in the full space that are nearest in "
-        "the map too. With low values, do not trust single neighbours in the map."
+        "the map too. With low values, do not trust single neighbours in the map. The full space "
+        f"is that of the vectors, by {{metric}} distance; above {MAX_POINTS} points a random "
+        f"{MAX_POINTS} are measured."
     ),
     code="""
 from bertcore.analysis.space.map_quality import faithfulness

@@ -57,8 +57,8 @@ DIMENSION = Picture(
     table=geometry_table,
     how=(
         "From each point's distances to its two nearest neighbours (TwoNN, Facco et al. 2017): the "
-        "vectors have {width} numbers, and their neighbourhoods far fewer directions. Of less than "
-        "some hundred points it is rough."
+        "vectors have {width} numbers, and their neighbourhoods far fewer directions. With fewer "
+        "than a few hundred points it is rough."
     ),
     code=_CODE + "found.intrinsic_dimension\n",
 )
@@ -67,8 +67,9 @@ LENGTH = Picture(
     figure=length_curve,
     table=geometry_table,
     how=(
-        "Euclidean length of the vectors. LayerNorm holds it nearly the same; a wide band: a few "
-        "tokens are much longer than others."
+        "Euclidean length of the vectors. In BERT a LayerNorm ends each layer and holds it nearly "
+        "the same; where it stands inside (ModernBERT, GPT-2), it grows. A wide band: a few tokens "
+        "are much longer than others."
     ),
     code=_CODE + "found.length\n",
 )

@@ -55,9 +55,9 @@ LAYER_MAP = Picture(
         "Each point is a token (or a word, or a sentence); near points have similar vectors. Move "
         "the slider, or press Play, to follow them from the embeddings (layer 0) to the last "
         "layer. {method} Search a word to ring it and see its path. Under *More*: with *one map "
-        "for all*, a place means the same in every layer (each is first brought to one centre and "
-        "size); with *each by itself*, every layer has its own best view, turned to fit the one "
-        "before."
+        "for all*, a place means the same in every layer (with *Align centre and size* on, each is "
+        "first brought to one); with *each by itself*, every layer has its own best view, turned "
+        "to fit the one before."
     ),
     code="""
 layer_map.coordinates                       # [L+1, N, dims]
@@ -71,17 +71,19 @@ READING = {
     "umap": (
         "UMAP preserves neighbourhoods, not large distances: read who is near whom, not the size "
         "of a cluster or the gap between two. Change the seed and the number of neighbours under "
-        "*More*: what stays is real, what moves is not."
+        "*More*: what moves with the seed is chance; what stays may still be the PCA start, so "
+        "compare with the curve of shared neighbours."
     ),
     "tsne": (
         "t-SNE keeps each point's nearest neighbours; the size of a cluster, its density and the "
-        "gap between two mean nothing. Change the perplexity under *More*: groups that come and go "
-        "with it are not in the vectors."
+        "gap between two mean nothing. Change the perplexity under *More*: groups seen at one "
+        "perplexity only deserve no trust."
     ),
     "pacmap": (
         "PaCMAP keeps neighbourhoods, and by pairs of fairly near points some of the arrangement "
         "of the whole; distances are still no measure. Change the ratios and the seed under "
-        "*More*: what stays is real, what moves is not."
+        "*More*: what moves with the seed is chance; what stays may still be the PCA start, so "
+        "compare with the curve of shared neighbours."
     ),
 }
 """How to read a map, by its method."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from bertcore.analysis.space.neighbour_embedding import TsneSettings
 from bertcore.analysis.space.projection import METHODS
 from bertcore.analysis.space.seed_agreement import seed_agreement
 
@@ -29,10 +30,8 @@ other = map_layers(
 )
 agreement = seed_agreement(layer_map, other)
 """
-_SAME_START = (
-    " Both start from the PCA map: what they share in the large is partly that start. The start "
-    "may be made random under *More*."
-)
+_SAME_START = " Both start from the PCA map: what they share in the large is partly that start."
+_MAY_BE_RANDOM = " The start may be made random under *More*."
 SEED_PAIR = Picture(
     name="layer-map-seeds",
     figure=seed_pair,
@@ -90,9 +89,16 @@ def show_second_seed(page: frame.Page, points: Points, view: View, mapped: Mappe
             "method": method,
             "settings": repr(view.settings),
             "seed": seed + 1,
-            "start": _SAME_START if getattr(view.settings, "initialization", "") == "pca" else "",
+            "start": _start(view),
         }
         drawn = {"marks": mapped.marks, "layer": LAYER.value}
         SEED_PAIR.show(page, two, drawn=drawn, **values)
         if agreement.k:
             SEED_CURVE.show(page, two, **values)
+
+
+def _start(view: View) -> str:
+    """Return what is said of the start that both maps share; UMAP and PaCMAP have no other."""
+    if not isinstance(view.settings, TsneSettings):
+        return _SAME_START
+    return _SAME_START + _MAY_BE_RANDOM if view.settings.initialization == "pca" else ""

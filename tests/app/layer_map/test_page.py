@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.layer_map import seeds
 from app.layer_map import view as map_view
 from bertcore import Bert, load
 from bertcore.analysis.space.neighbour_embedding import PacmapSettings, TsneSettings
-from bertcore.analysis.space.projection import UmapSettings
+from bertcore.analysis.space.projection import UmapSettings, method_of
 from bertcore.analysis.space.sense_sets import SETS
 from tests.support.opened import charts, ok, page_of, said
 
@@ -290,6 +291,24 @@ def test_tsne_and_pacmap_replace_the_pca_map(
         assert time.monotonic() < deadline
         time.sleep(1)
         ok(app.run())
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_shared", "has_choice"),
+    [
+        (UmapSettings(), True, False),
+        (PacmapSettings(), True, False),
+        (TsneSettings(), True, True),
+        (TsneSettings(initialization="random"), False, False),
+    ],
+)
+def test_what_two_seeds_share_by_their_start_is_told(
+    settings: UmapSettings | TsneSettings | PacmapSettings, is_shared: bool, has_choice: bool
+) -> None:
+    view = map_view.View(2, method_of(settings), "joint", True, settings)
+    told = seeds._start(view)
+    assert ("Both start from the PCA map" in told) == is_shared
+    assert ("random" in told) == has_choice
 
 
 def test_tsne_of_few_points_each_by_itself_lowers_the_perplexity(page: AppTest) -> None:
