@@ -27,6 +27,10 @@ settings = ProbeSettings({settings})
 reports = [run_probes(each, data, settings) for each in {checkpoints}]
 """
 """Python that makes `reports`; see `code_values`."""
+_CONTROL = (
+    " What the control task, random labels by word, reaches above always giving the commonest "
+    "label, a probe has learned by heart (Hewitt and Liang 2019)."
+)
 
 
 def _main(found: Found) -> Figure:
@@ -43,9 +47,8 @@ SCORES = Picture(
     table=report_table,
     how=(
         "Of the test part, by a probe of each layer; lines: 95% intervals over sentences. Layer 0 "
-        "is known before a word meets its neighbours; the grey lines need no vectors. What lies "
-        "above an untrained network of the same shape came by training; what the control task "
-        "reaches, random labels by word, a probe learns by heart (Hewitt and Liang 2019)."
+        "is the embedding, before attention; the grey lines need no vectors. What lies above an "
+        "untrained network of the same shape came by training.{control}"
     ),
     code=REPORT_CODE + "[(one.layer, one.main) for one in reports[0].layers]\n",
 )
@@ -65,7 +68,7 @@ SECOND = Picture(
     name="probe-second-score",
     figure=_second,
     table=report_table,
-    how="The second measure of the same probes: {measure}.",
+    how="The second measure of the same probes: {measure}.{control}",
     code=REPORT_CODE + "[(one.layer, [*one.scores.values()][1]) for one in reports[0].layers]\n",
 )
 SELECTIVITY = Picture(
@@ -74,7 +77,7 @@ SELECTIVITY = Picture(
     table=report_table,
     how=(
         "Accuracy less that on the control task, where each word has a random label. Low: the "
-        "probe may have learned words by heart (Hewitt and Liang 2019)."
+        "commonest label and words learned by heart reach nearly as much (Hewitt and Liang 2019)."
     ),
     code=REPORT_CODE + "[(one.layer, one.selectivity) for one in reports[0].layers]\n",
 )
@@ -152,11 +155,13 @@ def show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
             with next(cells):
                 TREES.show(page, named, num=report.num_sentences["train"], **values)
         else:
-            SCORES.show(page, named, **values)
+            SCORES.show(page, named, control=_control(report, measures[0]), **values)
             cells = columns()
         if len(measures) > 1:
             with next(cells):
-                SECOND.show(page, named, measure=MEASURES[measures[1]], **values)
+                second = measures[1]
+                values_of = {"measure": MEASURES[second], "control": _control(report, second)}
+                SECOND.show(page, named, **values_of, **values)
     if report.layers[0].selectivity is not None:
         with next(cells):
             SELECTIVITY.show(page, named, **values)
@@ -172,6 +177,11 @@ def show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
         with next(cells) if len(recalls) == 1 else st.container():
             alone: dict[str, Any] = code_values(chosen, found[:1], alone=True)
             RECALL.show(page, recalls, drawn={"is_dark": page.is_dark}, **alone)
+
+
+def _control(report: ProbeReport, measure: str) -> str:
+    """Return what is said of the control task's curve, where there is one."""
+    return _CONTROL if score_figures.has_control(report, measure) else ""
 
 
 def _expected(one: Named, with_name: bool) -> str:

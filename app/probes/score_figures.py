@@ -62,6 +62,11 @@ def score_lines(found: Found, measure: str) -> Figure:
     return fig
 
 
+def has_control(report: ProbeReport, measure: str) -> bool:
+    """Return whether the control task has a curve among those of a measure."""
+    return measure == "accuracy" and report.layers[0].control is not None
+
+
 def selectivity_lines(found: Found) -> Figure:
     """Draw the selectivity by layer with its intervals."""
     fig = Figure()
@@ -209,7 +214,7 @@ def _kinds(
         return result.scores.get(measure)
 
     yield "", report.layers, of_measure
-    if measure == "accuracy" and report.layers[0].control is not None:
+    if has_control(report, measure):
         yield "control", report.layers, lambda result: result.control
     if report.twin:
         yield "untrained", report.twin, of_measure

@@ -176,6 +176,12 @@ def test_entities_of_a_conll_file() -> None:
     app = ok(opened(conll(40, entities=True), "tags.txt", probe_task="ner"))
     names = [chart.proto.id.rpartition("figure_probe-")[2] for chart in app.get("plotly_chart")]
     assert names[:2] == ["scores", "second-score"]
+    curves = [
+        {trace["name"] for trace in json.loads(chart.proto.spec)["data"]}
+        for chart in app.get("plotly_chart")[:2]
+    ]
+    assert ["control task" in drawn for drawn in curves] == [False, True]
+    assert said(app).count("above always giving the commonest label") == 1
     assert {*messages(app)[0]["labels"]} <= {"O", "B-PER"}
 
 
