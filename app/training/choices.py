@@ -251,6 +251,6 @@ def _choose_share(where: DeltaGenerator, objective: str) -> Options:
         99,
         usual,
         key=f"shape_share_{objective}",
-        help=f"Or removed, or predicted; {usual} is its paper's.",
+        help=f"Hidden, removed or predicted tokens; the paper has {usual}.",
     )
     return {} if percentage == usual else {"--masked-lm-prob": f"{percentage / 100:g}"}

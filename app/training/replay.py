@@ -65,7 +65,8 @@ REPLAY = Picture(
     table=_answers,
     how=(
         "Press Play, or move the slider: all four pictures follow. *Attention*: the row's token "
-        "attends to the column's; brighter is more, and the colours mean the same at every step. "
+        "attends to the column's; brighter is more (by the square root of the weight, alike at "
+        "every step). "
         "*Map*: each point is a word in its sentence, large for this one; its path is the grey "
         "trail. The axes are those of the last step (they show {explained} of its variance), so "
         "that a place means the same at every step. *Guesses*: the best five for the hidden word, "
@@ -77,7 +78,7 @@ from bertcore.analysis.space.probe_map import probe_map
 from bertcore.training.probes import read_probes
 
 probes = read_probes(Path({path!r}))
-[probe.sentences[{sentence}].attention[{layer}, {head}] for probe in probes]    # each [T, T]
+[probe.sentences[{sentence}].attention[{layer}]{heads} for probe in probes]    # each [T, T]
 probe_map(probes).coordinates                                        # [S, P, 2]
 """,
 )
@@ -149,7 +150,7 @@ def _play(path: Path, recorded: list[Probe]) -> None:
         path=places.hide(str(path)),
         sentence=sentence,
         layer=layer,
-        head=max(head, 0),
+        heads=".mean(0)" if head == MEAN else f"[{head}]",
         **reading,
     )
     if len(drawn) < len(recorded):

@@ -87,11 +87,21 @@ table[{columns!r}]
 """,
 )
 GUESSING = "A loss of ln V means pure guessing"
-OF_PAIR = (
-    "The loss is the generator's plus 50 times the discriminator's; of these ln V and ln 2 mean "
-    "pure guessing"
-)
-"""In a run of replaced tokens."""
+GUESSING_BY_TERM = {
+    "replaced_loss": (
+        "The loss is the generator's plus 50 times the discriminator's; of these ln V and ln 2 "
+        "mean pure guessing"
+    ),
+    "sbo_loss": (
+        "The loss is that of the hidden words, from their places and again from the ends of their "
+        "spans: 2 ln V means pure guessing"
+    ),
+    "sop_loss": (
+        "The loss is that of the words plus that of the sentence order: ln V + ln 2 means pure "
+        "guessing"
+    ),
+}
+"""In runs whose loss has a further term, by the column of that term."""
 UNIGRAMS = "; at the dashed line the model knows how frequent words are and nothing else"
 
 
@@ -302,7 +312,7 @@ def _show_curves(run: Run) -> None:
     random = (run.scores or {}).get("valid_share_random")
     chance = None if random is None else max(random, 1 - random)
     columns = [name for name in _COLUMNS if name in table]
-    is_pair = "replaced_loss" in table
+    guessing = next((GUESSING_BY_TERM[c] for c in GUESSING_BY_TERM if c in table), GUESSING)
     has_line = run.unigram_entropy is not None and not {"mlm_loss", "valid_mlm_loss"}.isdisjoint(
         table
     )
@@ -313,7 +323,7 @@ def _show_curves(run: Run) -> None:
         setup="",
         path=places.hide(str(run.path / "metrics.jsonl")),
         columns=columns,
-        guessing=OF_PAIR if is_pair else GUESSING + (UNIGRAMS if has_line else ""),
+        guessing=guessing + (UNIGRAMS if has_line else ""),
     )
 
 

@@ -1,9 +1,11 @@
 """The training page on a real tiny run."""
 
 import json
+import math
 import shlex
 import shutil
 
+import numpy as np
 import pytest
 import streamlit as st
 
@@ -23,7 +25,8 @@ from bertcore.pretraining.data.bundled import NOVEL, RECORDED_RUN
 from bertcore.shapes import shape_from_hf
 from bertcore.training.probes import read_probes
 from bertcore.training.run_lock import lock_run
-from tests.support.opened import button, page_of
+from tests.bertcore.pretraining.objectives.test_objectives import ALBERT
+from tests.support.opened import button, numbers, page_of
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_config, tiny_tokenizer
 
@@ -176,6 +179,43 @@ def test_a_run_of_another_objective_shows_its_own_score(page, runs, objective, l
         assert ("50 times" in captions) == (objective == "rtd")
 
 
+@pytest.mark.parametrize("objective", ["mlm", "span-sbo", "mlm+sop"])
+def test_the_loss_of_guessing_is_that_of_the_first_picture(page, runs, objective):
+    """A network that has learned nothing guesses: its loss is what the caption says."""
+    text = write_documents(runs / "text.txt", small_documents(60))
+    is_albert = objective == "mlm+sop"
+    start_run(
+        runs / "other",
+        corpus=[text],
+        valid=text,
+        tokenizer=tiny_tokenizer(),
+        shape=ALBERT if is_albert else tiny_config(),
+        train_config=TrainConfig(
+            steps=1,
+            device="cpu",
+            start="noise",
+            log_every=1,
+            evaluate_every=1,
+            save_every=1,
+            evaluate_rows=16,
+        ),
+        data_config=DataConfig.for_length(24, objective=objective, batch_size=16),
+        optimizer_config=OptimizerConfig(learning_rate=1e-9, muon_learning_rate=1e-9),
+    ).run()
+    page.query_params.update({"training_view": "Watch", "run": "other"})
+    at = page.run()
+    assert not at.exception
+    told = next(caption.value for caption in at.caption if "pure guessing" in caption.value)
+    spec = json.loads(at.get("plotly_chart")[0].proto.spec)
+    title = spec["layout"]["annotations"][0]["text"]
+    assert title == ("Masked words: loss, nats" if objective == "mlm" else "Loss of the objective")
+    words = math.log(tiny_tokenizer().vocab_size)
+    guessing = {"2 ln V means": 2 * words, "ln V + ln 2 means": words + math.log(2)}
+    expected = next((guessing[text] for text in guessing if text in told), words)
+    last = training_runs.metrics(runs / "other")[-1]
+    assert last["mlm_loss" if objective == "mlm" else "loss"] == pytest.approx(expected, rel=0.05)
+
+
 def test_the_caption_names_the_dashed_line_only_where_it_is_drawn(page, runs):
     def captions():
         return " ".join(caption.value for caption in page.run().caption)
@@ -221,6 +261,15 @@ def test_the_replay_follows_its_controls(page):
     assert [frame["name"] for frame in spec["frames"]] == ["0", "8", "16", "24"]
     title = spec["layout"]["annotations"][0]["text"]
     assert title == "Attention: layer 0, mean of the heads"
+    code = next(block.value for block in at.code if "attention[" in block.value)
+    *lines, shown, places = code.strip().splitlines()
+    assert "probe_map(" in places
+    names = {}
+    exec("\n".join(lines), names)
+    drawn = eval(shown.split("#")[0], names)
+    for frame, weights in zip(spec["frames"], drawn, strict=True):
+        cells = numbers(frame["data"][0]["customdata"])
+        np.testing.assert_allclose(cells, weights, atol=1e-4)
 
 
 def test_a_folder_without_runs_shows_the_recorded_one_and_offers_to_start_another(page, tmp_path):
