@@ -82,9 +82,10 @@ WRITTEN = Picture(
     how=(
         "The darker, the surer. GPT asks for the next token only, which is what it was trained on. "
         "BERT needs the number of words beforehand, runs over the whole text again for each, and "
-        "meets what training never showed it: a row of masks with nothing behind. Neighbours are "
-        "guessed apart, so words come twice; and no product of its guesses is the probability of "
-        "a text. Both are small networks: the way they write tells more than what they write."
+        "meets what training never showed it: a row of masks with nothing behind. A mask is "
+        "filled while its neighbours may still be masks, so words come twice; and no product of "
+        "its guesses is the probability of a text. Both are small networks: the way they write "
+        "tells more than what they write."
     ),
     code="""
 from bertcore.analysis.words.mask_writing import write_with_masks

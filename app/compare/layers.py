@@ -133,8 +133,9 @@ CHANGED_ANSWERS = Picture(
     name="compare-texts",
     table=_answer_table,
     how=(
-        "The texts on which the two differ most. Distance is the total variation: half the sum of "
-        "all differences of probability, 0 the same, 1 nothing in common."
+        "The texts on which the two differ most. Distance: half the sum of all differences of "
+        "probability (total variation), 0 the same, 1 nothing in common; of several labels the "
+        "mean over labels; of a score the difference."
     ),
     code=_CODE,
 )

@@ -34,11 +34,11 @@ SIZE = Picture(
     figure=size_bars,
     table=size_table,
     how=(
-        "Each row is in parts of its longest; × is {second} over {first}. Speed is that of the "
-        "encoder alone on this machine at the text above ({tokens} tokens): the bar is the median "
-        "of five passes of each in turns, the thin line goes from the slowest to the fastest. "
-        "Other work on the machine slows both: two speeds whose lines overlap are not told apart "
-        "(≈)."
+        "Bars are relative to the longest in their row; × is {second} over {first}. Speed is that "
+        "of the encoder alone on this machine at the text above ({tokens} tokens): the bar is the "
+        "median of five passes of each in turns, the thin line goes from the slowest to the "
+        "fastest. Other work on the machine slows both: two speeds whose lines overlap are not "
+        "told apart (≈)."
     ),
     code="""
 from bertcore.analysis.compare.speed import size_of, text_speeds
@@ -196,7 +196,7 @@ def _draw(case: Case, labelled: Labelled, found: TradeOff) -> None:
     for side, name in zip(found.sides, case.names, strict=True):
         for note in side.notes:
             st.caption(f"{plain(name)}: {plain(note)}")
-    st.markdown(_in_words(case, found))
+    st.markdown(in_words(case.names, found))
     SCORES.show(
         None,
         found,
@@ -211,13 +211,14 @@ def _draw(case: Case, labelled: Labelled, found: TradeOff) -> None:
     )
 
 
-def _in_words(case: Case, found: TradeOff) -> str:
-    """Return the trade-off and its test as Markdown."""
-    first, second = (f"**{plain(name)}**" for name in case.names)
+def in_words(names: tuple[str, str], found: TradeOff) -> str:
+    """Return the trade-off of two checkpoints and its test as Markdown."""
+    first, second = (f"**{plain(name)}**" for name in names)
     metric = METRIC_NAMES.get(found.metric, found.metric).lower()
-    speed = f"{found.speed_up:.2f} times the examples a second of {first}"
+    speed = f"{found.speed_up:.2f} times as many examples a second as {first}"
     timed = f"(the first {found.num_timed:,} examples)" if found.num_timed == MOST_TIMED else ""
-    kept = "" if math.isnan(found.kept) else f" and keeps {found.kept:.1%} of its {metric}"
+    verb = "reaches" if found.kept > 1 else "keeps"
+    kept = "" if math.isnan(found.kept) else f" and {verb} {found.kept:.1%} of its {metric}"
     sentences = [f"{second} answers {speed} {timed}{kept}.".replace(" .", ".")]
     if found.paired is not None:
         sentences.append(_test_in_words(first, second, found.paired))
@@ -231,7 +232,7 @@ def _test_in_words(first: str, second: str, paired: Paired) -> str:
     verdict = (
         "a difference that chance seldom makes"
         if paired.p_value < 0.05
-        else "chance alone often makes such a difference"
+        else f"chance alone makes such a difference in {paired.p_value:.0%} of cases"
     )
     return (
         f"{first} alone is right {paired.only_first:,} times, {second} alone "

@@ -272,7 +272,7 @@ def _show_step(page: frame.Page, example: TrainingExample, setup: str) -> None:
         return
     effect: StepEffect = cache.call(one_step, page.bert_key, example)
     st.markdown(
-        f"The loss falls from **{example.loss:.3f}** to **{effect.loss:.3f}** nats. The network "
+        f"The loss goes from **{example.loss:.3f}** to **{effect.loss:.3f}** nats. The network "
         "of the app is not changed; a copy was trained."
     )
     ONE_STEP.show(page, Stepped(example, effect), setup=setup)
@@ -284,6 +284,7 @@ def _show_fates(page: frame.Page, actions: str) -> None:
     rows = [
         f"| {share:.0%} | {fate} | {lesson} |"
         for share, (fate, lesson) in zip(ACTIONS[actions], FATES, strict=True)
+        if share
     ]
     head = "| of the chosen | become | from which BERT learns |\n|---|---|---|"
     st.markdown(own_markdown("\n".join([head, *rows]), page.marks))

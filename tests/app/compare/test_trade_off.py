@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import streamlit as st
+from scipy.stats import binomtest
 
+from app.compare.trade_off import in_words
 from bertcore import load
-from bertcore.analysis.compare.trade_off import trade_off
+from bertcore.analysis.compare.speed import Size
+from bertcore.analysis.compare.trade_off import Paired, Side, TradeOff, trade_off
 from bertcore.finetuning import open_task_model
 from tests.support.finetuning_files import write_reviews
 from tests.support.labelled_upload import Upload
@@ -111,4 +114,44 @@ def test_both_are_scored_on_a_file(
     if true.paired.only_first + true.paired.only_second:
         assert f"bert alone is right {true.paired.only_first:,} times" in told
         assert f"p = {true.paired.p_value:.2g}" in told
-    assert f"keeps {true.kept:.1%} of its accuracy" in told
+    verb = "reaches" if true.kept > 1 else "keeps"
+    assert f"{verb} {true.kept:.1%} of its accuracy" in told
+    assert "times as many examples a second as bert" in told
+
+
+def side(accuracy: float) -> Side:
+    size = Size(
+        name="x",
+        family="bert",
+        num_parameters=1,
+        num_bytes=4,
+        num_layers=1,
+        num_heads=1,
+        hidden_size=1,
+    )
+    return Side(
+        size=size,
+        mean_tokens=8,
+        tokens_per_second=80,
+        examples_per_second=10,
+        metrics={"accuracy": accuracy},
+        intervals={},
+        notes=(),
+    )
+
+
+@pytest.mark.parametrize(("kept", "verb"), [(0.75, "keeps"), (1.0, "keeps"), (1.25, "reaches")])
+def test_a_trade_off_in_words(kept: float, verb: str) -> None:
+    """More than all is not kept; and chance is told by how often it makes such a difference."""
+    p = float(binomtest(5, 14).pvalue)
+    found = TradeOff(
+        sides=(side(0.5), side(0.5 * kept)),
+        task="classify",
+        metric="accuracy",
+        num_examples=20,
+        num_timed=20,
+        paired=Paired(both=3, only_first=5, only_second=9, neither=3, p_value=p),
+    )
+    told = in_words(("a", "b"), found)
+    assert f"{verb} {kept:.1%} of its accuracy" in told
+    assert f"in {p:.0%} of cases" in told

@@ -81,6 +81,7 @@ def test_another_draw_another_share_other_fates(page: AppTest, folder: Path) -> 
     options = {"seed": 8, "masked_lm_prob": 0.5, "actions": (0.0, 0.2, 0.8)}
     assert f"{example_of(folder, **options).loss:.3f}" in formulas(app)
     assert "| 20% | **kept**" in said(app)
+    assert "| 0% |" not in said(app)  # nothing is learned from what does not occur
     again = next(button for button in app.button if button.label == "Draw again")
     app = ok(again.click().run())
     options["seed"] = 9
@@ -92,7 +93,7 @@ def test_one_step_is_the_cores(page: AppTest, folder: Path) -> None:
     app = ok(page.run())
     found = example_of(folder, seed=3)
     effect = one_step(load(folder, device="cpu"), found)
-    assert f"to **{effect.loss:.3f}** nats" in said(app)
+    assert f"goes from **{found.loss:.3f}** to **{effect.loss:.3f}** nats" in said(app)
     bars = named_charts(app, "one")["step"][:2]
     right = found.pair_probabilities
     assert right is not None
