@@ -68,7 +68,7 @@ def own_markdown(text: str, marks: Marks) -> str:
     return text
 
 
-def filled_markdown(template: str, marks: Marks, **values: object) -> str:
+def filled_markdown(template: str, marks: Marks, /, **values: object) -> str:
     """Return a template of ours in Markdown, filled, with the checkpoint's special tokens.
 
     >>> filled_markdown(r"{n} of \\[MASK\\]", Marks(mask="{mask}"), n=2)

@@ -264,7 +264,7 @@ def own_tokens(text: str) -> str:
     return own_markdown(text, _chosen_marks())
 
 
-def own_filled(template: str, **values: object) -> str:
+def own_filled(template: str, /, **values: object) -> str:
     """Return a template in Markdown, filled, with the chosen checkpoint's special tokens."""
     return filled_markdown(template, _chosen_marks(), **values)
 

@@ -143,7 +143,7 @@ class Picture:
         """Return how to read it, as Markdown with the checkpoint's own special tokens."""
         return frame.own_filled(self.how, **values)
 
-    def reading_of(self, marks: Marks, **values: object) -> str:
+    def reading_of(self, marks: Marks, /, **values: object) -> str:
         """Return how to read it outside of a page, with the special tokens of a checkpoint."""
         return filled_markdown(self.how, marks, **values)
 
