@@ -45,11 +45,11 @@ GROWTH = Picture(
     table=growth_table,
     how=(
         "Each bar is a pair of pieces that could be merged next; the coloured one is. BPE takes "
-        "the most frequent pair. WordPiece takes the pair that makes the text most likely as one "
-        "piece: the largest count ÷ (count of the left × count of the right), here × all pieces. "
-        "So rare pieces that always stand together come first. Google never published its "
-        "trainer; the one of the `tokenizers` library, which BertScope trains with, merges by "
-        "count. Pairs that occur once are left out."
+        "the most frequent pair. WordPiece takes the pair whose pieces stand together most above "
+        "chance (the usual reading of it): the largest count ÷ (count of the left × count of the "
+        "right), here × all pieces. So rare pieces that always stand together come first. Google "
+        "never published its trainer; the one of the `tokenizers` library, which BertScope trains "
+        "with, merges by count. Pairs that occur once are left out."
     ),
     code="""
 from bertcore.tokenizer.growth import grow_vocabulary
@@ -63,11 +63,11 @@ SIZE = Picture(
     figure=size_curves,
     table=size_table,
     how=(
-        "Each dot is a vocabulary learned from 56 chapters of the novel and measured on 5 others. "
-        "A larger one cuts words into fewer pieces. A word is never unknown to WordPiece as long "
-        "as its letters are known; a vocabulary of whole words of the same size misses many. The "
-        "price is below: in a small BERT the token table is soon most of the parameters. 30,522 "
-        "is BERT's own size."
+        "Each dot of the upper two is a vocabulary learned from 56 chapters of the novel and "
+        "measured on 5 others. A larger one cuts words into fewer pieces. A word is never unknown "
+        "to WordPiece as long as its letters are known; a vocabulary of whole words of the same "
+        "size misses many. The price is below, computed from two shapes: in a small BERT the token "
+        "table is soon most of the parameters. 30,522 is BERT's own size."
     ),
     code="""
 from bertcore.analysis.words.vocabulary_size import measure_sizes
@@ -143,7 +143,7 @@ def _show_text(texts: tuple[str, ...], growth: Growth, step: int) -> None:
     merges = growth.merges[:step]
     vocabulary = f"{len(growth.pieces(step)):,} pieces in the vocabulary"
     per_word = growth.steps[step].num_pieces / growth.num_words
-    costs = f"{vocabulary}, {per_word:.2f} a word of the text that it learns from."
+    costs = f"{vocabulary}, {per_word:.2f} per word of the training text."
     if merges:
         last = merges[-1]
         told = f"{plain(last.left)} + {plain(last.right)} → **{plain(last.merged)}**"

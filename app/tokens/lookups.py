@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bertcore.analysis.space import embeddings, rotary
 from bertcore.checkpoints.started import STARTED_POSITIONS, STARTED_WORDS
 
@@ -18,7 +20,7 @@ from .lookup_figures import (
     position_row_table,
     position_table,
 )
-from .rotary_figures import rotation_arrays, rotation_maps
+from .rotary_figures import has_line, rotation_arrays, rotation_maps
 
 NUM_POSITIONS = Field("positions", 64)
 
@@ -28,10 +30,14 @@ from bertcore.analysis.space.embeddings import position_similarity
 cosines = position_similarity(bert, {size})     # [P, P]
 """
 _POSITIONS_HOW = (
-    "BERT has no formula for positions: each is a row of a trained table. Similar neighbours form "
-    "a bright diagonal; far from it, positions are told apart. The marked line is the position of "
-    "the chosen token, drawn below as a curve."
+    "{origin} Similar neighbours form a dark blue diagonal; far from it, positions are told apart. "
+    "{marked}"
 )
+ORIGINS = {
+    "learned": "BERT has no formula for positions: each is a row of a trained table.",
+    "sinusoidal": "Positions here are sines and cosines of fixed frequencies, not trained.",
+}
+"""By `BertConfig.position_embedding`."""
 POSITIONS = Picture(
     name="positions",
     figure=position_table,
@@ -58,8 +64,7 @@ ROTATIONS = Picture(
         "their product. Each column is a pair, each row a distance, the colour the cosine of the "
         "turn between them: blue, the pair counts as at distance 0; orange, with the opposite "
         "sign. Pairs at the left turn fast and tell neighbours apart; those at the right hardly "
-        "turn and carry content over any distance. Below the line no token is attended to: it is "
-        "outside of the window of these layers."
+        "turn and carry content over any distance.{outside}"
     ),
     code="""
 from bertcore.analysis.space.rotary import rotations
@@ -68,6 +73,7 @@ for kind in rotations(bert, {size}):
     kind.layers, kind.theta, kind.reach, kind.cosines  # [P, K / 2]
 """,
 )
+OUTSIDE = " Below the line no token is attended to: it is outside of the window of these layers."
 NEAREST = Picture(
     name="nearest-words",
     figure=nearest_words,
@@ -90,7 +96,9 @@ def show_positions(page: frame.Page, index: int) -> None:
     if page.bert.config.position_embedding == "rotary":
         capabilities.note(page, "positions")
         size = one_of("Distances up to", [64, 128, 256, 512], NUM_POSITIONS, with_label=True)
-        ROTATIONS.show(page, cache.call(rotary.rotations, page.bert_key, size), size=size)
+        kinds = cache.call(rotary.rotations, page.bert_key, size)
+        outside = OUTSIDE if any(has_line(kind) for kind in kinds) else ""
+        ROTATIONS.show(page, kinds, size=size, outside=outside)
         return
     if not POSITIONS.is_available(page):
         return
@@ -98,12 +106,22 @@ def show_positions(page: frame.Page, index: int) -> None:
     size = one_of("First positions", sizes, NUM_POSITIONS, default=sizes[0], with_label=True)
     cosines = cache.call(embeddings.position_similarity, page.bert_key, size)
     row = page.trace.position_ids[index]
-    POSITIONS.show(page, cosines, drawn={"position": row}, with_caption=False, size=size)
+    origin = ORIGINS[page.bert.config.position_embedding]
+    said: dict[str, Any] = {"origin": origin, "marked": _marked(row, size)}
+    drawn = {"position": row}
+    POSITIONS.show(page, cosines, drawn=drawn, with_caption=False, size=size, **said)
     if row < size:
         similarities = PositionRow(row, cosines[row])
-        POSITION_ROW.show(page, similarities, with_caption=False, size=size, row=row)
-    POSITIONS.caption()
+        POSITION_ROW.show(page, similarities, with_caption=False, size=size, row=row, **said)
+    POSITIONS.caption(**said)
     shipped.note(page, STARTED_POSITIONS)
+
+
+def _marked(row: int, size: int) -> str:
+    """Return where the chosen token's position is among the first `size`."""
+    if row < size:
+        return "The marked line is the position of the chosen token, drawn below as a curve."
+    return f"The chosen token's position, {row}, is beyond the first {size}."
 
 
 def show_nearest(page: frame.Page, index: int) -> None:

@@ -35,7 +35,7 @@ def rotation_maps(kinds: Sequence[Rotations]) -> Figure:
             row=1,
             col=col,
         )
-        if kind.reach is not None and kind.reach + 1 < len(kind.cosines):
+        if kind.reach is not None and has_line(kind):
             line = {"color": theme.ACCENT, "width": 2}
             fig.add_hline(y=kind.reach + 0.5, row=1, col=col, line=line)
     theme.plot_layout(fig, "", "pair of numbers in a head", "", 460)
@@ -44,6 +44,11 @@ def rotation_maps(kinds: Sequence[Rotations]) -> Figure:
     fig.update_yaxes(title={"text": "distance in tokens"}, row=1, col=1)
     fig.update_layout(margin={"t": 56})
     return fig
+
+
+def has_line(kind: Rotations) -> bool:
+    """Return whether the window of the layers ends within the distances that are drawn."""
+    return kind.reach is not None and kind.reach + 1 < len(kind.cosines)
 
 
 def _title(kind: Rotations) -> str:

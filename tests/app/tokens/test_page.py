@@ -5,8 +5,10 @@ import streamlit as st
 
 from app.shell import cache, state
 from app.shell.sentence_box import examples
+from bertcore import Bert
 from tests.support.opened import page_of
-from tests.support.tiny import tiny_bert
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+from tests.support.tiny_families import make
 
 VIEWS = [
     "Three embeddings",
@@ -141,3 +143,50 @@ def test_a_missing_folder_is_one_sentence_and_the_text_stays(page):
     assert "folder" in at.error[0].value
     assert "Traceback" not in at.error[0].value
     assert at.text_area(key="text_a").value == "The river."
+
+
+@pytest.fixture
+def other_page(tmp_path, monkeypatch):
+    def opened(name, shape=None, **query):
+        st.cache_resource.clear()
+        make(name, tmp_path, **(shape or {}))
+        monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(tmp_path))
+        at = page_of("tokens", view="Position table", text_b="", **query).run()
+        assert not at.exception
+        return " ".join(caption.value for caption in at.caption)
+
+    return opened
+
+
+def test_learned_positions_are_told_and_the_marked_line(page):
+    page.query_params["view"] = "Position table"
+    told = " ".join(caption.value for caption in page.run().caption)
+    assert "a row of a trained table" in told
+    assert "The marked line is the position" in told
+
+
+def test_sinusoidal_positions_are_not_called_trained(other_page):
+    told = other_page("DistilBertModel", text_a="the river bank")
+    assert "sines and cosines of fixed frequencies" in told
+    assert "trained table" not in told
+
+
+def test_a_position_beyond_the_drawn_ones_is_told(tmp_path, monkeypatch):
+    st.cache_resource.clear()
+    network = tiny_network(tiny_config(max_position_embeddings=100))
+    Bert(network, tiny_tokenizer(max_length=100)).save(tmp_path)
+    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(tmp_path))
+    text = "the river " * 40
+    at = page_of("tokens", view="Position table", text_a=text, text_b="", token="70").run()
+    assert not at.exception
+    told = " ".join(caption.value for caption in at.caption)
+    assert "The chosen token's position, 70, is beyond the first 64" in told
+    assert "marked line" not in told
+    assert len(at.get("plotly_chart")) == 1
+
+
+@pytest.mark.parametrize(("window", "has_line"), [(8, True), (256, False)])
+def test_the_line_of_a_window_is_told_where_it_is_drawn(other_page, window, has_line):
+    shape = {"local_attention": window}
+    told = other_page("ModernBertForMaskedLM", shape, text_a="the river bank")
+    assert ("Below the line" in told) == has_line
