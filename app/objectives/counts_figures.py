@@ -18,7 +18,7 @@ def shares(counts: Counts) -> list[Counted]:
 
 
 def counts_figure(counts: Counts, marks: Marks = BERT) -> Figure:
-    """Draw each share as a point with its interval, and the paper's as a line.
+    """Draw each share as a point with its interval, and the paper's as a line where it gives one.
 
     Args:
         counts: The numbers.
@@ -28,21 +28,25 @@ def counts_figure(counts: Counts, marks: Marks = BERT) -> Figure:
     places = list(range(len(rates)))
     names = [theme.escape(own_text(one.name, marks)) for one in rates]
     labels = [
-        f"{name}<br><b>{one.mean:.1%}</b>  paper {one.paper:.1%}"
+        f"{name}<br><b>{one.mean:.1%}</b>"
+        + ("" if one.paper is None else f"  paper {one.paper:.1%}")
         for name, one in zip(names, rates, strict=True)
     ]
     fig = Figure()
-    fig.add_trace(
-        scatter(
-            x=[one.paper for one in rates],
-            y=places,
-            customdata=names,
-            mode="markers",
-            name="the paper",
-            marker={"symbol": "line-ns", "size": 26, "line_width": 3, "line_color": theme.ACCENT},
-            hovertemplate="%{customdata}: paper %{x:.1%}<extra></extra>",
+    given = [place for place in places if rates[place].paper is not None]
+    if given:
+        line = {"symbol": "line-ns", "size": 26, "line_width": 3, "line_color": theme.ACCENT}
+        fig.add_trace(
+            scatter(
+                x=[rates[place].paper for place in given],
+                y=given,
+                customdata=[names[place] for place in given],
+                mode="markers",
+                name="the paper",
+                marker=line,
+                hovertemplate="%{customdata}: paper %{x:.1%}<extra></extra>",
+            )
         )
-    )
     fig.add_trace(
         scatter(
             x=[one.mean for one in rates],

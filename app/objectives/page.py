@@ -99,9 +99,9 @@ OVERVIEW = Picture(
     name="objectives-all",
     table=_all_table,
     how=(
-        "A row an objective, all on the same text: coloured is what was changed, underlined in "
-        "pink where loss is measured. What must come out stands below or behind the arrow. Choose "
-        "one to see it in detail."
+        "Each row is an objective, all on the same text: coloured is what was changed, underlined "
+        "in pink where loss is measured. What must come out stands below or behind the arrow. "
+        "Choose one to see it in detail."
     ),
     code="""
 from bertcore.analysis.objectives.demo import objective_example
@@ -135,7 +135,7 @@ COUNTS = Picture(
     figure=counts_figure,
     table=counts_table,
     how=(
-        "Blue: this text, drawn {num_draws} times, with its 95% interval; pink: the paper. A short "
+        "Blue: this text, drawn {num_draws} times, with its 95% interval; {paper}. A short "
         "text cannot be divided exactly: a share is a whole number of tokens."
     ),
     code="""
@@ -162,10 +162,12 @@ EQUAL_TIME = Picture(
     ),
     code="""
 import json
-from pathlib import Path
+
+from bertcore.cli.open_app import find_app_root
 
 # Measured by `python -m benchmarks objectives`, which trains and fine-tunes every row.
-found = json.loads(Path("app/objectives/equal_time.json").read_text())
+file = find_app_root() / "app" / "objectives" / "equal_time.json"
+found = json.loads(file.read_text(encoding="utf-8"))
 found["rows"]
 """,
 )
@@ -382,17 +384,20 @@ def _show_counts(
     )
     for one in counts.rates:
         if one.unit:
-            early = " A short text ends spans early." if one.high < one.paper else ""
+            early = " A short text ends spans early." if one.high < one.expected else ""
+            note = f" ({one.note})" if one.note else ""
             st.markdown(
                 f"{plain(one.name).capitalize()}: **{one.mean:.2f}** ({one.low:.2f} to "
-                f"{one.high:.2f}); the paper: **{one.paper:.1f}**.{early}"
+                f"{one.high:.2f}); the paper: **{one.expected:.1f}**{note}.{early}"
             )
     if shares(counts):
+        has_paper = any(one.paper is not None for one in shares(counts))
         COUNTS.show(
             page,
             counts,
             drawn={"marks": page.marks},
             num_draws=f"{counts.num_draws:,}",
+            paper="pink: the paper" if has_paper else "the paper gives no share",
             **values,
         )
 

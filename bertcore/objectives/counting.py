@@ -22,12 +22,14 @@ class Counted:
     low: float
     high: float
     """Ends of the 95% interval; equal where no draw differs."""
-    paper: float
-    """The paper's."""
+    paper: float | None
+    """The paper's; None where it gives none."""
     expected: float
-    """The paper's, or the share that was chosen in its place."""
+    """The share that was drawn with where this is the one that is chosen; else the paper's."""
     unit: str
     """Of a mean length; "" for a share, 0 to 1."""
+    note: str
+    """Why it is drawn otherwise than in the paper; "" where it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +77,19 @@ def count(
     found = []
     for place, rate in enumerate(entry.rates):
         mean, spread = _ratio(*counted[:, place].T)
-        expected = share if rate.follows_share and share is not None else rate.paper
+        expected = _share(entry, share) if rate.follows_share else rate.paper
+        assert expected is not None
         found.append(
-            Counted(rate.name, mean, mean - spread, mean + spread, rate.paper, expected, rate.unit)
+            Counted(
+                name=rate.name,
+                mean=mean,
+                low=mean - spread,
+                high=mean + spread,
+                paper=rate.paper,
+                expected=expected,
+                unit=rate.unit,
+                note=rate.note,
+            )
         )
     return Counts(tuple(found), num_draws)
 

@@ -30,7 +30,8 @@ MEAN_SPAN = 3.0
 """Pieces of T5's spans, in the mean."""
 INFILLED, POISSON = 0.3, 3.5
 """BART's share of hidden words, and the mean of its span lengths (the paper says 3, the released
-configuration 3.5)."""
+configuration 3.5). The paper gives the share for text infilling alone; masking and deletion have
+the same here."""
 FRAGMENT = 0.5
 """MASS's share of a text that the decoder writes."""
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from bertcore.objectives import draw
 from bertcore.objectives.attention_masks import DIRECTIONS, PREDICTED
-from bertcore.objectives.denoising import FRAGMENT, INFILLED, MEAN_SPAN
+from bertcore.objectives.denoising import FRAGMENT, INFILLED, MEAN_SPAN, POISSON
 from bertcore.objectives.draw import Draw, Given
 from bertcore.objectives.masked_words import LONGEST_SPAN, SPAN_P, span_lengths
 from bertcore.objectives.pairs import EXCHANGED, RANDOM
@@ -33,12 +33,14 @@ class Rate:
 
     name: str
     count: Count
-    paper: float
-    """The paper's."""
+    paper: float | None
+    """The paper's; None where it gives none, which only a share that is chosen may be."""
     unit: str = ""
     """Of a mean length; "" for a share."""
     follows_share: bool = False
     """Whether it is the share that is chosen."""
+    note: str = ""
+    """Why it is drawn otherwise than in the paper; "" where it is not."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -61,7 +63,7 @@ class Objective:
     symbols: str
     """What its letters are, in Markdown with LaTeX."""
     share: float | None = None
-    """The paper's share of hidden tokens; None: there is none to choose."""
+    """The paper's share of hidden tokens, or ours where it gives none; None: none to choose."""
     rates: tuple[Rate, ...] = ()
     """(): nothing is drawn, or nothing that a paper gives a share of."""
     needs_mask: bool = True
@@ -392,7 +394,13 @@ _ALL = (
         share=INFILLED,
         rates=(
             Rate("removed, of the words", _removed_words, INFILLED, follows_share=True),
-            Rate("words behind a mask", _words_of_mask, 3.0, "words"),
+            Rate(
+                "words behind a mask",
+                _words_of_mask,
+                3.0,
+                "words",
+                note=f"drawn with {POISSON}, the released configuration",
+            ),
         ),
         needs_mask=True,
     ),
@@ -408,7 +416,7 @@ _ALL = (
         draw.bart_masking,
         "Write the text again; each mask stands for one token.",
         share=INFILLED,
-        rates=(Rate("hidden, of the text", _hidden_of_text, INFILLED, follows_share=True),),
+        rates=(Rate("hidden, of the text", _hidden_of_text, None, follows_share=True),),
         needs_mask=True,
     ),
     _bart(
@@ -417,7 +425,7 @@ _ALL = (
         draw.bart_deletion,
         "Write the text again; find out where tokens are missing.",
         share=INFILLED,
-        rates=(Rate("deleted, of the text", _hidden_of_text, INFILLED, follows_share=True),),
+        rates=(Rate("deleted, of the text", _hidden_of_text, None, follows_share=True),),
     ),
     _bart(
         "bart-rotation",

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from app.objectives import equal_time
+from app.objectives.page import EQUAL_TIME
 from tests.support.opened import PAIR, named_charts, ok, page_of
 from tests.support.tiny import tiny_bert
 
@@ -83,6 +84,15 @@ def test_a_dot_is_the_median_and_a_line_the_range() -> None:
     table = equal_time.equal_time_table(found)
     assert list(table["objective"]) == [*NAMES]
     assert table["SST-2: Accuracy, %"].tolist() == pytest.approx([71, 72, 73, 74])
+
+
+def test_the_code_reads_the_table_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(EQUAL_TIME.python(None, ""), names)
+    assert names["found"] == json.loads(equal_time.FILE.read_text(encoding="utf-8"))
 
 
 def test_the_page_shows_a_whole_table_only(

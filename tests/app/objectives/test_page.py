@@ -66,9 +66,12 @@ def test_one_in_detail_is_the_cores(page: AppTest, folder: Path, name: str) -> N
     if shares:
         counts = count_objective(bert, name, *PAIR.values(), others=others, seed=20)
         means = [rate.mean for rate in counts.rates if not rate.unit]
-        assert list(numbers(charts["counts"][1]["x"])) == pytest.approx(means)
-        papers = [rate.paper for rate in shares]
-        assert list(numbers(charts["counts"][0]["x"])) == pytest.approx(papers)
+        *papers, draws = (list(numbers(trace["x"])) for trace in charts["counts"])
+        assert draws == pytest.approx(means)
+        given = [rate.paper for rate in shares if rate.paper is not None]
+        assert papers == ([pytest.approx(given)] if given else [])
+        assert ("pink: the paper" in said(app)) == bool(given)
+    assert ("released configuration" in said(app)) == (name == "bart-infilling")
     for claim in OBJECTIVES[name].wrong:
         assert f"| {claim.told} | {claim.true} | [{claim.source[0].paper.short}](" in said(app)
 
