@@ -49,8 +49,8 @@ def sentences(
         is_best: Whether no head has a higher value.
     """
     name = f"**Layer {head[0]} head {head[1]}**"
-    begin = f"{name} does it most: " if is_best else f"{name}: "
     mean, low, high = (float(part[head]) for part in measured.values(report))
+    begin = f"{name} does it most: " if is_best and mean > 0 else f"{name}: "
     if math.isnan(mean):
         return f"{name}: {plain(measured.title)} is {NOT_A_NUMBER}."
     if measured.direction:

@@ -13,7 +13,7 @@ from app.heads.grid_figures import OneHead, head_bars
 from app.heads.names import HABITS, QUESTIONS, Measured, all_measured
 from bertcore.analysis.heads.report import HeadReport, report_heads
 from bertcore.analysis.heads.texts import HeadTexts, bundled_trees, of_trees, split_pairs
-from tests.support.tiny import tiny_bert
+from tests.support.tiny import tiny_bert, tiny_config
 
 TEXTS = HeadTexts(split_pairs(["the man went to the river bank", "it had rained ||| he went"]), ())
 
@@ -60,6 +60,14 @@ def test_a_share_no_larger_than_a_uniform_heads_is_no_habit(report: HeadReport) 
     value = report.statistics.of("to_previous").mean[0, 1]
     assert f"{value:.1%} of its attention" in said
     assert said.endswith("so this is no habit.")
+
+
+def test_what_no_head_does_is_done_most_by_none() -> None:
+    bert = tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
+    report = report_heads(bert, TEXTS, of_trees(bundled_trees().trees[:20]))
+    said = sentences(report, Measured("a_to_b"), (0, 0), is_best=True)
+    assert said.startswith("**Layer 0 head 0**: from tokens of text A, 0.0% of its attention")
+    assert "gives 0.0%, so this is no habit." in said
 
 
 def test_between_texts_and_units_are_in_words(report: HeadReport) -> None:
