@@ -68,8 +68,8 @@ LENGTH = Picture(
     table=geometry_table,
     how=(
         "Euclidean length of the vectors. In BERT a LayerNorm ends each layer and holds it nearly "
-        "the same; where it stands inside (ModernBERT, GPT-2), it grows. A wide band: a few tokens "
-        "are much longer than others."
+        "the same for all tokens; where it stands inside (ModernBERT, GPT-2), it grows. A wide "
+        "band: a few tokens are much longer than others."
     ),
     code=_CODE + "found.length\n",
 )
