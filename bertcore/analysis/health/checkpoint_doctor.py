@@ -288,9 +288,12 @@ def _attention(entropies: NDArray[np.float32], is_causal: bool) -> Finding:
 def _summary_token(bert: Model, trace: Trace) -> tuple[int, str]:
     """Return the position and name of the token from which answers on whole texts are read.
 
-    [CLS] in front; <cls> at the end in XLNet, the last token where there is none (GPT-2, T5).
+    [CLS] in front; <cls> at the end in XLNet, the last token where there is none (GPT-2, T5) or
+    where it sees no other: in a causal network, whose first token is the same in all texts.
     """
     cls_id = bert.tokenizer.cls_id
+    if bert.config.family.is_causal:
+        return -1, "The last token"
     if cls_id not in trace.input_ids:
         return -1, "The last token"
     place = trace.input_ids.index(cls_id)

@@ -11,7 +11,12 @@ import torch
 
 import bertcore
 from bertcore import Bert
-from bertcore.analysis.health.checkpoint_doctor import Diagnosis, examine, spectral_edge
+from bertcore.analysis.health.checkpoint_doctor import (
+    PROBE_TEXTS,
+    Diagnosis,
+    examine,
+    spectral_edge,
+)
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
 from tests.support.tiny import tiny_bert, tiny_config, tiny_tokenizer
@@ -99,6 +104,17 @@ def test_a_collapsed_encoder_is_called_collapsed() -> None:
     assert "one vector for all of them" in " ".join(found.sentences())
     assert of(found, "[CLS]") > 0.9995
     assert of(found, "weights") == pytest.approx(of(examine(default()), "weights"))
+
+
+def test_the_shipped_causal_checkpoint_is_trained_and_read_at_its_last_token() -> None:
+    bert = bertcore.load("causal", device="cpu")
+    found = examine(bert)
+    assert found.verdict == "trained"  # its [CLS] sees no other token: one vector for all texts
+    last = torch.stack([bert.trace(text).hidden_states[-1][-1].float() for text in PROBE_TEXTS])
+    unit = torch.nn.functional.normalize(last, dim=-1)
+    expected = float((unit @ unit.T).sum() - len(unit)) / (len(unit) * (len(unit) - 1))
+    assert of(found, "[CLS]") == pytest.approx(expected, abs=1e-5)
+    assert any(sentence.startswith("The last token: ") for sentence in found.sentences())
 
 
 def test_uniform_attention_is_told_and_why() -> None:
