@@ -159,9 +159,8 @@ def show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
             cells = columns()
         if len(measures) > 1:
             with next(cells):
-                second = measures[1]
-                values_of = {"measure": MEASURES[second], "control": _control(report, second)}
-                SECOND.show(page, named, **values_of, **values)
+                measure, control = MEASURES[measures[1]], _control(report, measures[1])
+                SECOND.show(page, named, measure=measure, control=control, **values)
     if report.layers[0].selectivity is not None:
         with next(cells):
             SELECTIVITY.show(page, named, **values)
