@@ -279,7 +279,8 @@ def flip_tables(flips: Flips) -> list[Table]:
     _title(table, f"{flips.num_with_words:,} of {flips.num_examples:,} texts hold such a word")
     if flips.changed is not None:
         table.add_row("answers that change", _cell(flips.changed))
-    what = "score" if flips.changed is None else "probability of the first answer"
+    moved = "the label that changes most" if flips.has_label_sets else "the first answer"
+    what = "score" if flips.changed is None else f"probability of {moved}"
     table.add_row(f"mean change of the {what}", _cell(flips.change))
     for lean in flips.leans:
         of = "score" if lean.label is None else f"probability of {lean.label}"
