@@ -142,8 +142,9 @@ def _has_windows(config: BertConfig) -> bool:
 def show_edits(config: BertConfig, trace: Trace) -> None:
     """Draw the forms for ids and weights, and what was set in them."""
     row = st.container(horizontal=True)
-    with row.popover("Change an id", icon=":material/edit:"):
-        _edit_ids(config, trace)
+    if max(config.type_vocab_size, num_positions(config)) > 1:
+        with row.popover("Change an id", icon=":material/edit:"):
+            _edit_ids(config, trace)
     with row.popover("Change a weight", icon=":material/edit:"):
         _edit_weight(config, trace)
     for label, undo in _set(config, trace):

@@ -120,6 +120,7 @@ def test_rotary_positions_have_no_id_to_change(
     page.query_params["text_a"] = "the river bank was steep"
     app = ok(page.run())
     assert "edit_position_0" not in {field.key for field in app.number_input}
+    assert "edit_token" not in {field.key for field in app.selectbox}
     assert "Nothing is changed yet" in said(app)
     assert "Layers with a window keep it" in said(app)
 
