@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -118,15 +119,22 @@ def word_senses(
             f"{FEWEST} to group. Choose another word, or a larger corpus."
         )
     occurrences = places.hits(starts[usable], np.full(int(usable.sum()), np.nan))
-    from threadpoolctl import threadpool_limits
-
-    # K-means of so few points takes ten times as long with several threads, which wait.
-    with threadpool_limits(1, user_api="openmp"):
+    with one_thread():
         groups = [
             _grouped(layer, vectors[usable], occurrences, num_groups, seed)
             for layer, vectors in by_layer.items()
         ]
     return WordSenses(word.strip(), len(found.rows), tuple(occurrences), tuple(groups))
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run k-means in one thread: of so few points, several take ten times as long, waiting."""
+    import sklearn.cluster  # noqa: F401  # threads are limited of what is loaded
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    with threadpool_limits(1, user_api="openmp"):
+        yield
 
 
 def _times(number: int) -> str:
