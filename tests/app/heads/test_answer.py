@@ -89,6 +89,7 @@ def test_between_texts_and_units_are_in_words(report: HeadReport) -> None:
 
 def test_cells_are_explained_with_the_sentences_that_have_the_measure(report: HeadReport) -> None:
     assert cell_meaning(report, Measured("to_previous")).startswith("the mean over 2 sentences")
+    assert cell_meaning(report, Measured("b_to_a")) == "the mean over 1 sentence, in percent"
     assert cell_meaning(report, Measured("entropy")) == "the mean over 2 sentences, in nats"
     relation = Measured("obj", "to_head")
     assert f" {relation.count(report)} cases" in cell_meaning(report, relation)
