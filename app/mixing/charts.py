@@ -31,8 +31,8 @@ AGREEMENT = Picture(
     code="""
 from bertcore.analysis.mixing.maps import rank_agreement
 
-fractions = [normalize_rows(values.float()){others} for values in maps.values()]
-agreement = rank_agreement([values.numpy() for values in fractions])  # [M, M]
+fractions = [normalize_rows(values.float()) for values in maps.values()]
+agreement = rank_agreement([({ranked}).numpy() for values in fractions])  # [M, M]
 """,
 )
 SEPARATOR = Picture(
@@ -67,13 +67,13 @@ def show_agreement(page: frame.Page, choice: Choice, view: str, mixing: MixingMa
         mixing: The numbers as they are drawn. A token that is left out of its own row has no rank
             there: 0 in every measure would count as agreement.
     """
-    maps, others = list(mixing.maps.values()), ""
+    maps, ranked = list(mixing.maps.values()), "values"
     if OTHERS.value and page.trace.num_tokens > 1:
         tokens = range(page.trace.num_tokens) if view == ALL else [choice.token]
         maps = [measures.other_tokens(values, tokens) for values in maps]
-        others = "[is_other].view(len(is_other), -1)"
+        ranked = "values[is_other].view(len(is_other), -1)"
     agreed = Agreement(list(mixing.maps), rank_agreement(maps))
-    AGREEMENT.show(page, agreed, setup=setup_code(page, mixing, choice, view), others=others)
+    AGREEMENT.show(page, agreed, setup=setup_code(page, mixing, choice, view), ranked=ranked)
 
 
 def show_separator(page: frame.Page, where: Texts) -> None:

@@ -78,7 +78,7 @@ from bertcore.analysis.space.probe_map import probe_map
 from bertcore.training.probes import read_probes
 
 probes = read_probes(Path({path!r}))
-[probe.sentences[{sentence}].attention[{layer}]{heads} for probe in probes]    # each [T, T]
+[probe.sentences[{sentence}].attention[{layer}, {heads}].mean(0) for probe in probes]  # each [T, T]
 probe_map(probes).coordinates                                        # [S, P, 2]
 """,
 )
@@ -150,7 +150,7 @@ def _play(path: Path, recorded: list[Probe]) -> None:
         path=places.hide(str(path)),
         sentence=sentence,
         layer=layer,
-        heads=".mean(0)" if head == MEAN else f"[{head}]",
+        heads=":" if head == MEAN else f"[{head}]",
         **reading,
     )
     if len(drawn) < len(recorded):
