@@ -14,8 +14,8 @@ def control_labels(
     """Return a random class for each word: one draw for each type of word, wherever it stands.
 
     Drawn from the distribution of the real classes over the training words, so that both tasks
-    have about the same. What a probe gets right of this it has memorised; selectivity is its
-    accuracy on the real task less this.
+    have about the same. What a probe gets right of this, above always giving the commonest, it has
+    memorised; selectivity is its accuracy on the real task less this.
 
     Args:
         words: N of them. Types are told apart without case, since many checkpoints read none.
