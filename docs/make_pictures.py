@@ -288,7 +288,8 @@ def corpus_numbers() -> str:
         rows += [
             f"In {name}, {len(gold)} places:",
             "",
-            "| layer | groups | silhouette | highest of 19 by chance | stability | agreement with the senses |",
+            "| layer | groups | silhouette | highest by chance | stability | agreement with the "
+            "senses |",
             "| :-- | --: | --: | --: | --: | --: |",
         ]
         for one in found.by_layer:
