@@ -73,7 +73,7 @@ def test_a_run_of_the_terminal_is_watched_by_its_own_folder(
     visit.page.get_by_role("button", name="Compare before and after").click()
     visit.arrive("compare")
     main = visit.page.get_by_test_id("stMain")
-    expect(main).to_contain_text(f"{finetuned.name} was fine-tuned from tiny")
+    expect(main).to_contain_text(f"The training of {finetuned.name} began with tiny")
     visit.check()
 
 

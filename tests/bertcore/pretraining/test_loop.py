@@ -244,7 +244,7 @@ def test_wrong_settings_get_a_sentence(changes: dict[str, Any], message: str) ->
 def test_settings_that_do_not_fit_each_other() -> None:
     shape = tiny_config()
     check_settings(shape, TRAIN, DATA)
-    with pytest.raises(ValueError, match="max_seq_length 65 is longer than the 64 position"):
+    with pytest.raises(ValueError, match="max_seq_length 65 is longer than the 64 tokens"):
         check_settings(shape, TRAIN, replace(DATA, max_seq_length=65))
     with pytest.raises(ValueError, match=r"this BERT has 1 \(type_vocab_size\)"):
         check_settings(replace(shape, type_vocab_size=1), TRAIN, DATA)
