@@ -263,16 +263,25 @@ def _sense(
         if text not in seen:
             seen.add(text)
             examples.append(int(place))
-    beside = [_around(hit) for hit in occurrences]
+    beside = [words_around(hit) for hit in occurrences]
     inside = [words for words, label in zip(beside, labels, strict=True) if label == number]
     outside = [words for words, label in zip(beside, labels, strict=True) if label != number]
     return Sense(len(own), typical_words(inside, outside), tuple(examples[:_NUM_EXAMPLES]))
 
 
-def _around(hit: Hit) -> set[str]:
-    window = hit.text[max(0, hit.start - _WINDOW) : hit.start]
-    window += " " + hit.text[hit.end : hit.end + _WINDOW]
-    return {word.lower() for word in re.findall(r"[^\W\d_]{3,}", window)}
+def words_around(hit: Hit) -> set[str]:
+    """Return the words that stand whole within _WINDOW characters of a hit, lower-cased.
+
+    Its own word, of which the hit may be the first piece, is none of them.
+    """
+    first, last = hit.start - _WINDOW, hit.end + _WINDOW
+    found = re.finditer(r"[^\W\d_]{3,}", hit.text)
+    return {
+        word.group().lower()
+        for word in found
+        if first <= word.start() and word.end() <= last
+        if word.end() <= hit.start or hit.end <= word.start()
+    }
 
 
 def typical_words(inside: Sequence[set[str]], outside: Sequence[set[str]]) -> tuple[str, ...]:

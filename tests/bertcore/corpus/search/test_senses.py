@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from bertcore.corpus import EncodeSettings, encode_corpus, open_encoded
 from bertcore.corpus.search import Places, WordSenses, word_senses
+from bertcore.corpus.search.places import Hit
 from bertcore.corpus.search.senses import (
     NUM_NULLS,
     best_grouping,
@@ -18,6 +19,7 @@ from bertcore.corpus.search.senses import (
     one_thread,
     principal_components,
     typical_words,
+    words_around,
 )
 from tests.support.small_corpus import write_documents
 from tests.support.tiny import tiny_bert
@@ -128,6 +130,13 @@ def test_what_is_refused(tmp_path: Path) -> None:
         word_senses(places, "bank", (0,), num_groups=9)
     with pytest.raises(ValueError, match="layer 4"):
         word_senses(places, "bank", (4,), num_groups=2)
+
+
+def test_words_around_a_hit_are_whole_and_not_its_own() -> None:
+    text = f"{'x' * 200} the WILLOWS by the river 42 and {'y' * 200}"
+    start = text.index("WILL")
+    hit = Hit(0, 1.0, 0, 0, 1, "WILLOWS", "will", text, start, start + 4, "the", "by")
+    assert words_around(hit) == {"the", "river", "and"}
 
 
 def test_typical_words_by_hand() -> None:
