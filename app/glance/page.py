@@ -106,11 +106,7 @@ def show(page: frame.Page, first_step: int) -> None:
         return part_of_bundle(drawing.BUNDLE, [drawing.message(bert, glance, steps, STEP.value)])
 
     texts = "trace.text_a, trace.text_b"
-    masks = tuple(
-        one.position
-        for one in glance.predictions
-        if one.kind == "masked" and one.original is not None
-    )
+    masks = tuple(one.position for one in glance.predictions if one.original is not None)
     encoding = f"masked_encoding(bert, {texts}, {masks})" if masks else f"bert.tokenize({texts})"
     GLANCE.offer(
         page, glance, title="BERT at a glance", part=part, encoding=encoding, signs=signs(bert)
