@@ -82,9 +82,12 @@ class Bert(Model):
                 weights.
 
         Raises:
-            ValueError: If ids are out of range or do not fit the number of tokens, or `changes`
+            ValueError: If ids are out of range or do not fit the number of tokens, position ids
+                are given to a network without position vectors (ModernBERT), or `changes`
                 speaks of what is not there.
         """
+        if position_ids is not None or (changes and changes.position_ids):
+            self.require("positions")
         encoding = encoding or self.tokenize(text, text_pair)
         num_tokens = len(encoding.input_ids)
         segments = list(encoding.segment_ids if segment_ids is None else segment_ids)

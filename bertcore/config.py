@@ -48,7 +48,7 @@ class BertConfig:
     classifier_dropout: float | None = None
     """Dropout of a task head, 0 <= p < 1; None: `hidden_dropout_prob`."""
     max_position_embeddings: int = 512
-    """Rows of the position table: the longest input in tokens."""
+    """Rows of the position table; see `max_length` for the longest input."""
     type_vocab_size: int = 2
     """Rows of the segment table; 0: there is none."""
     initializer_range: float = 0.02

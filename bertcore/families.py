@@ -233,6 +233,10 @@ BERT = Family(
     tasks=_POOLED_HEADS,
 )
 
+_CAUSAL_HAS_NO_MASK = (
+    "BERT with causal attention has no mask: it predicts each token from those before. "
+    "Open a checkpoint of masked words, such as 'default'."
+)
 CAUSAL_BERT = replace(
     BERT,
     name="BERT with causal attention",
@@ -242,12 +246,11 @@ CAUSAL_BERT = replace(
     # classifier in `transformers`. Of its tokens: BERT's own classes, under the causal mask.
     tasks={"sequence": _LAST, "token": _TOKEN, "span": _SPAN, "choice": _LAST},
     absent={
-        "mlm": "BERT with causal attention has no mask: it predicts each token from those before. "
-        "Open a checkpoint of masked words, such as 'default'.",
+        "mlm": _CAUSAL_HAS_NO_MASK,
         "nsp": "BERT with causal attention has no next-sentence head: it was trained to write on.",
         "pooler": "BERT with causal attention has no pooler: its first token sees no other.",
         "lens": "The lens reads masked words, and BERT with causal attention has none.",
-        "mask": "BERT with causal attention has no mask: it predicts each token from those before.",
+        "mask": _CAUSAL_HAS_NO_MASK,
     },
     is_causal=True,
 )

@@ -25,7 +25,7 @@ CONFIG_MEANINGS: dict[str, str] = {
     "hidden_act": "activation function",
     "hidden_dropout_prob": "fraction of activations dropped in training",
     "attention_probs_dropout_prob": "fraction of attention weights dropped in training",
-    "max_position_embeddings": "rows of the position table: the longest input in tokens",
+    "max_position_embeddings": "rows of the position table, P",
     "type_vocab_size": "rows of the segment table",
     "initializer_range": "standard deviation of the starting weights",
     "layer_norm_eps": "added to the variance inside LayerNorm",

@@ -16,6 +16,7 @@ from transformers.models.modernbert.modeling_modernbert import (
 
 from bertcore import load
 from bertcore.analysis.space.rotary import rotations
+from bertcore.interventions.what_if import Changes
 from bertcore.modern_config import ModernBertConfig
 from bertcore.network import Network
 from bertcore.network.attention import (
@@ -150,3 +151,13 @@ def test_wrong_fields_are_refused_by_a_sentence(changes: dict[str, object], matc
     shape = shape_of("modernbert", vocab_size=100, num_hidden_layers=4, hidden_size=64)
     with pytest.raises(ValueError, match=match):
         shape_from_hf(shape.to_hf_dict() | changes)
+
+
+def test_position_ids_are_refused(tmp_path: Path) -> None:
+    make("ModernBertForMaskedLM", tmp_path)
+    bert = load(tmp_path, device="cpu")
+    num_tokens = bert.trace("The bank.").num_tokens
+    with pytest.raises(ValueError, match="adds no position vectors"):
+        bert.trace("The bank.", position_ids=list(reversed(range(num_tokens))))
+    with pytest.raises(ValueError, match="adds no position vectors"):
+        bert.trace("The bank.", changes=Changes(position_ids=((1, 3),)))
