@@ -84,9 +84,11 @@ def overview_part(
     heads: Sequence[int] = (),
     options: ViewOptions | None = None,
     marks: Marks = BERT,
+    *,
+    is_causal: bool = False,
 ) -> Part:
-    """Return all heads as small pictures with their measures, of a checkpoint with those marks."""
-    summary = overview.summary_of(trace, marks)
+    """Return all heads as small pictures with their measures; see `summary_of`."""
+    summary = overview.summary_of(trace, marks, is_causal=is_causal)
     options = options or overview.DEFAULT_OPTIONS
     message = overview.message(summary, trace.num_tokens, layer, heads, options)
     return part_of_bundle(overview.BUNDLE, [transport.change(message, alone=[])])

@@ -56,7 +56,8 @@ OVERVIEW = Picture(
     code="""
 from bertcore.analysis.heads.measures import measure_heads
 
-measures = measure_heads(trace.attentions, trace.text_ids, trace.tokens)
+is_causal = bert.config.family.is_causal
+measures = measure_heads(trace.attentions, trace.text_ids, trace.tokens, is_causal=is_causal)
 measures.to_previous, measures.entropy  # [L, H] each, as all the others
 """,
 )
@@ -170,7 +171,12 @@ def draw_overview(page: frame.Page, layer: int, heads: list[int]) -> overview.Su
         on_options=partial(keep_options, OVERVIEW_OPTIONS, overview),
     )
     draw = partial(
-        html_part.overview_part, layer=layer, heads=heads, options=options, marks=summary.marks
+        html_part.overview_part,
+        layer=layer,
+        heads=heads,
+        options=options,
+        marks=summary.marks,
+        is_causal=page.bert.config.family.is_causal,
     )
     OVERVIEW.offer(page, summary.measures, title="all heads", part=part_of(page, draw))
     return summary

@@ -98,15 +98,22 @@ class Summary:
 
 def summarize(bert: Model, key: BertKey, text_a: str, text_b: str | None) -> Summary:
     """Return thumbnails and measures of a text or pair; for `cache.call`: it reads L H T T."""
-    return summary_of(cached_trace(key, text_a, text_b), marks_of(bert.tokenizer))
+    trace, is_causal = cached_trace(key, text_a, text_b), bert.config.family.is_causal
+    return summary_of(trace, marks_of(bert.tokenizer), is_causal=is_causal)
 
 
-def summary_of(trace: Trace, marks: Marks = BERT) -> Summary:
-    """Return thumbnails and measures of a trace whose special tokens are `marks`."""
+def summary_of(trace: Trace, marks: Marks = BERT, *, is_causal: bool = False) -> Summary:
+    """Return thumbnails and measures of a trace.
+
+    Args:
+        trace: Of one text or pair.
+        marks: The special tokens of its checkpoint.
+        is_causal: Whether a token attends only to itself and those before it.
+    """
     return Summary(
         transport.thumbnails(trace.attentions),
         count_missing(trace.attentions),
-        measure_heads(trace.attentions, trace.text_ids, trace.tokens),
+        measure_heads(trace.attentions, trace.text_ids, trace.tokens, is_causal=is_causal),
         marks,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import re
@@ -14,6 +15,7 @@ import pytest
 import torch
 
 from app.attention.head_sentence import head_sentence
+from app.canvas import html_part
 from app.canvas.heat_map import heat_map
 from app.canvas.lines import lines
 from app.canvas.overview import overview
@@ -32,7 +34,7 @@ from app.canvas.views import LINES, MAP
 from app.plots import theme
 from bertcore import Trace
 from bertcore.analysis.heads.measures import MEASURES, measure_heads
-from tests.support.tiny import tiny_bert
+from tests.support.tiny import tiny_bert, tiny_config
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +178,19 @@ def test_overview_sends_thumbnails_and_measures(pair: Trace) -> None:
     sent = np.array(header["measures"]["a_to_b"]).reshape(num_layers, num_heads)
     assert np.abs(sent - measures.a_to_b.numpy()).max() < 1e-4
     assert list(header["names"]) == list(header["measures"])
+
+
+def test_a_causal_head_that_spreads_over_all_earlier_tokens_is_even() -> None:
+    bert = tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
+    for layer in bert.module.layers:
+        for parameter in layer.attention.query.parameters():
+            torch.nn.init.zeros_(parameter)
+    trace = bert.trace("the river bank was steep")
+    measured = overview.summary_of(trace, is_causal=True).measures
+    torch.testing.assert_close(measured.evenness, torch.ones_like(measured.evenness))
+    part = html_part.overview_part(trace, 0, is_causal=True)
+    header, _ = read(base64.b64decode(part.data[0]))
+    assert np.allclose(header["measures"]["evenness"], 1, atol=1e-4)
 
 
 def test_every_measure_has_a_name_of_its_own() -> None:
