@@ -20,10 +20,11 @@ from bertcore.analysis.mixing.attention_gradients import (
     attention_gradients,
     best_word,
 )
-from bertcore.analysis.mixing.maps import fraction_on, normalize_rows, require_finite
+from bertcore.analysis.mixing.maps import fraction_on, normalize_rows
 from bertcore.analysis.mixing.norm_weighted import BlockNorms, block_norms, passed_norms
 from bertcore.analysis.mixing.rollout import attention_rollout, one_map_a_layer
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
+from bertcore.analysis.shared.finite import require_finite
 
 from ..shell import cache
 from ..shell.cache import Texts

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from bertcore.analysis.attribution.task_input import require_finite_logits
+from bertcore.analysis.shared.finite import require_finite_logits
 from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.tasks import TaskInput
 from bertcore.finetuning.tasks.targets import Target

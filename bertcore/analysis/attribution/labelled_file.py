@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bertcore.analysis.attribution.task_input import require_finite_logits
+from bertcore.analysis.shared.finite import require_finite_logits
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.evaluation.calibration import Calibration, calibration
 from bertcore.evaluation.slices import Slice, by_length

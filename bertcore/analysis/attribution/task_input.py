@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
+from bertcore.analysis.shared.finite import require_finite_logits
 from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.tasks import TaskInput
 from bertcore.finetuning.tasks.inputs import choice_input
@@ -165,17 +166,3 @@ def _run_rows(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
             one = logits[place]
             row_logits[i] = one[: len(rows[i].input_ids)] if model.task.answers_each_token else one
     return row_logits
-
-
-def require_finite_logits(logits: Iterable[Tensor]) -> None:
-    """Refuse logits that are not finite.
-
-    Raises:
-        ValueError: If a number is NaN or infinite.
-    """
-    if not all(bool(one.isfinite().all()) for one in logits):
-        raise ValueError(
-            "the model answers NaN or infinity, so there is nothing to explain. The checkpoint's "
-            "weights are damaged, or its number format overflows: open it in float32, or choose "
-            "another checkpoint."
-        )

@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertcore.analysis.mixing.maps import normalize_rows, require_finite
+from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.rollout import one_map_a_layer
+from bertcore.analysis.shared.finite import require_finite
 
 MOST_WORK = 5_000_000_000
 """Limit on edges times flows, about five minutes of one core; see `flow_work`."""

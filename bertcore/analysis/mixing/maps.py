@@ -13,27 +13,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 
-def require_finite(layers: Tensor, name: str) -> None:
-    """Refuse numbers that are not finite.
-
-    Args:
-        layers: [L, ...], one entry for each layer.
-        name: What they are, as a plural noun.
-
-    Raises:
-        ValueError: If one is NaN or infinite; names the first layer that has it.
-    """
-    # One number for each layer: a mask of 144 heads at 512 tokens would be as large as they are.
-    sums = torch.stack([layer.sum(dtype=torch.float64) for layer in layers])
-    broken = (~sums.isfinite()).nonzero().flatten().tolist()
-    if broken:
-        raise ValueError(
-            f"the {name} of layer {broken[0]} hold NaN or infinite numbers, so they measure "
-            "nothing. The checkpoint's weights are damaged or its number format overflows: open "
-            "it in float32, or choose another checkpoint."
-        )
-
-
 def normalize_rows(maps: Tensor) -> Tensor:
     """Return maps [..., T, T] of numbers >= 0 with each row divided by its sum.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from bertcore.analysis.mixing.maps import normalize_rows, require_finite
+from bertcore.analysis.mixing.maps import normalize_rows
+from bertcore.analysis.shared.finite import require_finite
 
 
 def attention_rollout(

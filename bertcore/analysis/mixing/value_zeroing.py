@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from bertcore.analysis.mixing.maps import require_finite
+from bertcore.analysis.shared.finite import require_finite
 from bertcore.bert import with_parts
 from bertcore.hidden_tokens import TOKENS_PER_BATCH
 from bertcore.model import Model

@@ -18,6 +18,7 @@ from bertcore.analysis.objectives.given import (
     predicts_masked_words,
     segments_of,
 )
+from bertcore.analysis.shared.finite import require_finite_logits
 from bertcore.families import Capability
 from bertcore.model import Model
 from bertcore.network import Network
@@ -121,7 +122,8 @@ def objective_answer(
     A decoder reads the right tokens before each (teacher forcing), as in training.
 
     Raises:
-        ValueError: If the checkpoint has no head for it, or as `objective_example`.
+        ValueError: If the checkpoint has no head for it, it answers NaN or infinity, or as
+            `objective_example`.
     """
     reason = why_no_answer(bert, objective)
     if reason is not None:
@@ -146,8 +148,9 @@ def objective_answer(
 
 
 def _words(bert: Model, places: Ids, right: Ids, logits: Tensor) -> ObjectiveAnswer:
-    log_p = logits.log_softmax(-1)
     size, name = bert.tokenizer.vocab_size, bert.tokenizer.id_to_token
+    require_finite_logits([logits[:, :size]])
+    log_p = logits.log_softmax(-1)
     answers = []
     for row, (place, label) in enumerate(zip(places.tolist(), right.tolist(), strict=True)):
         best = log_p[row, :size].topk(min(BEST, size))
@@ -214,6 +217,7 @@ def _pair(bert: Model, objective: str, prepared: Prepared, found: Draw) -> Objec
     hidden = bert.module(ids, segments)
     is_nsp = objective == "next-sentence"
     logits = bert.module.nsp_logits(hidden) if is_nsp else bert.module.sop_logits(hidden)
+    require_finite_logits([logits])
     log_p = F.log_softmax(logits[0].float(), -1).cpu()
     names = PAIR_LABELS[objective]
     right = found.judged.label
@@ -227,6 +231,7 @@ def _replaced(bert: Model, prepared: Prepared, found: Draw) -> ObjectiveAnswer:
     ids = _tensor(bert, found.corrupted.input_ids)[None]
     hidden = bert.module(ids, _tensor(bert, prepared.segment_ids)[None])[0]
     logits = bert.module.replaced_logits(hidden).float().cpu()
+    require_finite_logits([logits])
     answers = []
     for place, (logit, is_replaced) in enumerate(zip(logits, found.is_replaced, strict=True)):
         p = float(torch.sigmoid(logit))

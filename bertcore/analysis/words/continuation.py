@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from bertcore.analysis.shared.finite import require_finite_logits
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.others.network import OtherNetwork
@@ -58,7 +59,7 @@ def continue_text(
 
     Raises:
         ValueError: If the model does not predict the next token, a number is out of its range, or
-            the text fills all positions.
+            the text fills all positions, or it answers NaN or infinity.
     """
     bert.require("next")
     if not 1 <= num_tokens <= MOST_TOKENS:
@@ -87,6 +88,7 @@ def continue_text(
         hidden = bert.word_states(encoding)[-1:]
         log_p = torch.log_softmax(network.next_logits(hidden)[0].float(), -1).cpu()
         log_p = log_p[: bert.tokenizer.vocab_size]
+        require_finite_logits([log_p])
         if temperature == 0:
             token_id = int(log_p.argmax())
         else:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from bertcore.analysis.shared.finite import require_finite
 from bertcore.analysis.shared.inputs import mask_positions
 from bertcore.analysis.words.predictions import fill_in_turn
 from bertcore.model import Model
@@ -59,7 +60,7 @@ def write_with_masks(bert: Model, text: str, num_tokens: int = 8) -> MaskWriting
 
     Raises:
         ValueError: If the number is out of its range, a [MASK] stands in the text, the masks do not
-            fit behind it, or there is no masked-word head.
+            fit behind it, there is no masked-word head, or numbers are NaN or infinite.
 
     Source: `fill_in_turn`, with what is attended to at each step.
     """
@@ -82,7 +83,9 @@ def write_with_masks(bert: Model, text: str, num_tokens: int = 8) -> MaskWriting
     joint = 1.0
     for filled in fill_in_turn(bert, masked):
         read = replace(encoding, input_ids=list(ids), tokens=list(tokens))
-        weights = bert.trace(masked, encoding=read).attentions[:, :, filled.position]
+        trace = bert.trace(masked, encoding=read)
+        require_finite(trace.hidden_states, "hidden states")
+        weights = trace.attentions[:, :, filled.position]
         steps.append(
             MaskStep(
                 filled.position,

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from bertcore.analysis.shared.finite import require_finite
 from bertcore.analysis.shared.inputs import masked_encoding, word_log_probabilities
 from bertcore.analysis.words.lens import ranks_of
 from bertcore.analysis.words.next_words import predict_next
@@ -91,7 +92,8 @@ def read_both_sides(
         top_k: Answers, at least 1.
 
     Raises:
-        ValueError: If the position is no token of a text, or there is no such head.
+        ValueError: If the position is no token of a text, there is no such head, or numbers are
+            NaN or infinite.
     """
     reason = why_not_both_sides(bert)
     if reason is not None:
@@ -119,7 +121,8 @@ def read_left(
         top_k: Answers, at least 1.
 
     Raises:
-        ValueError: If no token is there or nothing stands before it, or there is no such head.
+        ValueError: If no token is there or nothing stands before it, there is no such head, or
+            numbers are NaN or infinite.
     """
     bert.require("next")
     joined, character = text, place[1]
@@ -163,8 +166,8 @@ def read_one_side(
         top_k: Answers, at least 1.
 
     Raises:
-        ValueError: If the position is no token of a text, there is no such head, or its attention
-            cannot be changed.
+        ValueError: If the position is no token of a text, there is no such head, its attention
+            cannot be changed, or numbers are NaN or infinite.
     """
     return _one_side(bert, text, text_pair, position, side, top_k)[0]
 
@@ -207,6 +210,7 @@ def _one_side(
     allowed = everything.tril() if side == "left" else everything.triu()
     changes = Changes(pattern="drawn", blocked=blocks_of(allowed))
     trace = bert.trace(text, text_pair, encoding=encoding, changes=changes)
+    require_finite(trace.hidden_states, "hidden states")
     state = trace.word_states[position][None].to(bert.device)
     (log_p,) = word_log_probabilities(bert, state)
     log_p = log_p[0, : bert.tokenizer.vocab_size].cpu()
@@ -265,6 +269,7 @@ def visible(attentions: Tensor, reader: int) -> NDArray[np.bool_]:
 def _reading(
     trace: Trace, position: int, reader: int, sees: NDArray[np.bool_], found: MaskPredictions
 ) -> Reading:
+    require_finite(trace.hidden_states, "hidden states")
     row = found.positions.index(position)
     return Reading(
         tokens=tuple(trace.tokens),

@@ -10,6 +10,7 @@ from random import Random
 import torch
 import torch.nn.functional as F
 
+from bertcore.analysis.shared.finite import require_finite_logits
 from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.model import Model
 from bertcore.objectives.masking import mask_text
@@ -133,7 +134,7 @@ def training_example(
 
     Raises:
         ValueError: If there is no masked-word head, the text has no word, there is no other
-            document, or a share is out of its range.
+            document, a share is out of its range, or the answers are NaN or infinite.
 
     Source: Devlin et al. 2019, appendix A.2, by `create_instances` and `mask_text`.
     """
@@ -171,6 +172,7 @@ def training_example(
     if bert.config.type_vocab_size < 2:  # RoBERTa's and DistilBERT's tokens have one segment
         segment_ids = torch.zeros_like(segment_ids)
     log_p, pair_logits = _answers(bert, masked.input_ids, segment_ids, positions)
+    require_finite_logits([log_p[:, : tokenizer.vocab_size], torch.tensor(pair_logits or ())])
     name = tokenizer.id_to_token
     guesses = []
     for row, position in enumerate(positions):

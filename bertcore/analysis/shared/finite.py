@@ -1,0 +1,43 @@
+"""Refusal of NaN and infinity, of which no picture could be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+
+def require_finite(layers: Tensor, name: str) -> None:
+    """Refuse numbers that are not finite.
+
+    Args:
+        layers: [L, ...], one entry for each layer.
+        name: What they are, as a plural noun.
+
+    Raises:
+        ValueError: If one is NaN or infinite; names the first layer that has it.
+    """
+    # One number for each layer: a mask of 144 heads at 512 tokens would be as large as they are.
+    sums = torch.stack([layer.sum(dtype=torch.float64) for layer in layers])
+    broken = (~sums.isfinite()).nonzero().flatten().tolist()
+    if broken:
+        raise ValueError(
+            f"the {name} of layer {broken[0]} hold NaN or infinite numbers, so they measure "
+            "nothing. The checkpoint's weights are damaged or its number format overflows: open "
+            "it in float32, or choose another checkpoint."
+        )
+
+
+def require_finite_logits(logits: Iterable[Tensor]) -> None:
+    """Refuse logits that are not finite.
+
+    Raises:
+        ValueError: If a number is NaN or infinite.
+    """
+    if not all(bool(one.isfinite().all()) for one in logits):
+        raise ValueError(
+            "the model answers NaN or infinity, so there is nothing to show. The checkpoint's "
+            "weights are damaged, or its number format overflows: open it in float32, or choose "
+            "another checkpoint."
+        )
