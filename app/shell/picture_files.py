@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -18,6 +19,8 @@ from . import cache, state
 
 MOST_BYTES = 6_000_000
 """Bytes of a data file up to which it is embedded in the HTML file."""
+
+_FORMULA = re.compile(r"[=+\-@\t\r].", re.DOTALL)
 
 _TEXTS = {
     "text_a": "Text A",
@@ -36,9 +39,17 @@ def data_file(name: str, data: chart.Data) -> File:
 
 
 def to_csv(data: pd.DataFrame) -> bytes:
-    """Return a table as CSV in UTF-8, with the byte order mark that spreadsheets need."""
-    text: str = data.to_csv(index=False)
+    """Return a table as CSV in UTF-8, with the byte order mark that spreadsheets need.
+
+    Texts that a spreadsheet would take for a formula begin with an apostrophe, as in the files
+    that the browser makes (app/canvas/saving/csv.ts).
+    """
+    text: str = data.map(_no_formula).rename(columns=_no_formula).to_csv(index=False)
     return text.encode("utf-8-sig")
+
+
+def _no_formula(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
 
 
 def to_npz(data: Mapping[str, NDArray[Any]]) -> bytes:

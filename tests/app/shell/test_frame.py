@@ -141,6 +141,15 @@ def test_tables_and_arrays_come_back_as_they_were():
     )
 
 
+def test_csv_holds_no_formulas() -> None:
+    words = ["=cmd|'/C calc'!A0", "+1", "@SUM(1)", "-", "##s", "a=b", "=\n1"]
+    table = pd.DataFrame({"=word": words, "p": [-0.5] * len(words)})
+    again = pd.read_csv(io.BytesIO(picture_files.to_csv(table)), encoding="utf-8-sig")
+    assert list(again.columns) == ["'=word", "p"]
+    assert list(again["'=word"]) == ["'" + words[0], "'+1", "'@SUM(1)", "-", "##s", "a=b", "'=\n1"]
+    assert list(again["p"]) == list(table["p"])
+
+
 def test_setup_code_makes_the_same_trace(folder):
     key = frame.cache.bert_key(str(folder))
     trace = frame.cache.trace(key, 'it\'s "steep"\n', "rain")
