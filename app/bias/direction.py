@@ -13,8 +13,10 @@ from bertcore.bias import Probe, along_direction
 from bertcore.model import Model
 
 from ..plots import theme
+from ..plots.cells import numbered
 from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, heatmap, scatter, subplots
+from ..plots.formats import exactly
 from ..shell import frame
 from ..shell.jobs import background, waiting
 from ..shell.jobs.background import Work
@@ -58,22 +60,27 @@ def _states(result: ByLayer) -> list[str]:
 def _cosines(result: ByLayer, *, is_dark: bool) -> Figure:
     """Draw words by layer, those nearest to the first side on top."""
     order = np.argsort(-result.cosines.mean(1), kind="stable").tolist()
-    reach = float(np.abs(result.cosines).max())
+    cosines = result.cosines[order]
+    reach = float(np.abs(cosines).max())
+    scale = theme.DIVERGING_DARK if is_dark else theme.DIVERGING
+    written = {}
+    if len(result.explained) <= 13:
+        text = [[exactly(value, 2) for value in row] for row in cosines.tolist()]
+        written = numbered(cosines, text, 12, scale=scale, low=-reach, high=reach)
     fig = subplots(1, 1)
     fig.add_trace(
         heatmap(
-            z=result.cosines[order],
+            z=cosines,
             x=_states(result),
             y=[result.words[i] for i in order],
             zmin=-reach,
             zmax=reach,
-            colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
-            text=result.cosines[order],
-            texttemplate="%{text:+.2f}" if len(result.explained) <= 13 else None,
+            colorscale=scale,
             hovertemplate="%{y}, hidden state %{x}: %{z:+.3f}<extra></extra>",
             showscale=False,
             xgap=1,
             ygap=1,
+            **written,
         )
     )
     theme.plot_layout(fig, "", "hidden state", "", 22 * len(order) + 76)

@@ -13,6 +13,7 @@ from bertcore.analysis.compare.cka import LayerSimilarity
 from bertcore.analysis.compare.weight_drift import LAYER_KINDS, Drift, WeightDrift
 
 from ..plots import theme
+from ..plots.cells import numbered
 from ..plots.figure import Figure, Properties, bar, heatmap, scatter
 from ..plots.head_cells import add_cells
 
@@ -61,18 +62,19 @@ def drift_grid(drift: WeightDrift, measure: str) -> Figure:
             for layer in layers
         ]
     )
-    heat = _heat(values, 100 * values if measure == "relative" else values, len(kinds), "")
+    is_relative = measure == "relative"
+    numbers, digits = (100 * values, "{:.1f}") if is_relative else (values, "{:.1g}")
+    heat = _heat(values, numbers, len(kinds), "", digits)
     heat |= {
         "hoverinfo": None,
         "hovertemplate": "layer %{y}, %{x}: %{customdata}<extra></extra>",
         "customdata": [
             [drift_words(drift.layers.get((layer, kind))) for kind in kinds] for layer in layers
         ],
-        "texttemplate": "%{text:.1f}" if measure == "relative" else "%{text:.1g}",
         "x": kinds,
         "y": layers,
     }
-    heat["colorbar"]["tickformat"] = ".0%" if measure == "relative" else ".1g"
+    heat["colorbar"]["tickformat"] = ".0%" if is_relative else ".1g"
     fig = Figure(heat)
     theme.plot_layout(fig, "", "", "layer", min(44 * len(layers), 560) + 126)
     # Turned: side by side the names run into each other in a narrow window.
@@ -242,24 +244,31 @@ def _bits(value: float) -> str:
 
 
 def _heat(
-    values: NDArray[np.floating], numbers: NDArray[np.floating], columns: int, unit: str
+    values: NDArray[np.floating],
+    numbers: NDArray[np.floating],
+    columns: int,
+    unit: str,
+    digits: str = "{:.0f}",
 ) -> Properties:
     """Return a heat map from 0 up, with a number in each cell where there is room; NaN is empty."""
     finite = values[np.isfinite(values)]
     top = float(finite.max(initial=0.0))
-    numbered = columns <= MAX_NUMBERED
+    highest = max(top, 1e-6)
+    written = {}
+    if columns <= MAX_NUMBERED:
+        text = [[digits.format(n) if math.isfinite(n) else "" for n in row] for row in numbers]
+        written = numbered(values, text, 12, high=highest)
     return heatmap(
         z=np.where(np.isfinite(values), values, np.nan),
         zmin=0,
-        zmax=max(top, 1e-6),
+        zmax=highest,
         colorscale=theme.SEQUENTIAL,
         xgap=2,
         ygap=2,
-        text=numbers if numbered else None,
-        texttemplate="%{text:.0f}" if numbered else None,
         hoverinfo="skip",
         hoverongaps=True,
         colorbar=theme.bar_beside(unit),
+        **written,
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bertcore.grammar import GroupAccuracy
 
 from ..plots import theme
+from ..plots.cells import numbered
 from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, heatmap, scatter, subplots
 from ..plots.formats import shorten
@@ -210,6 +211,11 @@ def _add_layers(
 ) -> None:
     """Add the map of groups and layers in a column."""
     num_groups, num_states = accuracy.shape
+    scale = theme.DIVERGING_DARK if is_dark else theme.DIVERGING
+    written = {}
+    if num_states <= _MOST_NUMBERED:
+        text = [[f"{100 * value:.0f}" for value in row] for row in accuracy.tolist()]
+        written = numbered(accuracy, text, 11 if num_states <= 8 else 9, scale=scale)
     fig.add_trace(
         heatmap(
             z=accuracy,
@@ -217,15 +223,13 @@ def _add_layers(
             y=list(range(num_groups)),
             zmin=0,
             zmax=1,
-            colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
-            text=100 * accuracy,
-            texttemplate="%{text:.0f}" if num_states <= _MOST_NUMBERED else None,
-            textfont={"size": 11 if num_states <= 8 else 9},
+            colorscale=scale,
             customdata=[[theme.escape(group)] * num_states for group in groups],
             hovertemplate="%{customdata}, layer %{x}: %{z:.1%}<extra></extra>",
             showscale=False,
             xgap=1,
             ygap=1,
+            **written,
         ),
         row=1,
         col=col,

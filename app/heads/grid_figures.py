@@ -14,6 +14,7 @@ from bertcore.analysis.heads.statistics import measure_index
 from bertcore.analysis.heads.syntax import DIRECTIONS
 
 from ..plots import theme
+from ..plots.cells import numbered
 from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, bar, heatmap
 from ..plots.head_cells import add_cells
@@ -62,23 +63,29 @@ def head_grid(
         for layer, head in zip(layers.tolist(), heads.tolist(), strict=True)
     ]
     top = float(np.nanmax(values.mean, initial=0.0))
-    numbered = num_heads <= MAX_NUMBERED
-    numbers = np.round(100 * values.mean) if measured.is_fraction else np.round(values.mean, 1)
+    highest = max(top, 1e-6)
+    written = {}
+    if num_heads <= MAX_NUMBERED:
+        times, digits = (100, 0) if measured.is_fraction else (1, 1)
+        text = [
+            ["" if math.isnan(value) else f"{times * value:.{digits}f}" for value in row]
+            for row in values.mean.tolist()
+        ]
+        written = numbered(values.mean, text, 12, high=highest)
     fig = Figure(
         heatmap(
             z=values.mean,
             zmin=0,
-            zmax=max(top, 1e-6),
+            zmax=highest,
             colorscale=theme.SEQUENTIAL,
             xgap=2,
             ygap=2,
-            text=numbers if numbered else None,
-            texttemplate="%{text}" if numbered else None,
             hoverinfo="skip",
             colorbar={
                 "tickformat": ".0%" if measured.is_fraction else ".1f",
                 "thickness": 12,
             },
+            **written,
         )
     )
     size = max(6.0, min(34.0, 300 / max(num_layers, num_heads)))

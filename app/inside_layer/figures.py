@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bertcore.analysis.words.logit_attribution import LogitAttribution, PartKind
 
 from ..plots import theme, token_flow
+from ..plots.cells import numbered
 from ..plots.figure import Figure, bar, heatmap
 from ..plots.formats import shorten, signed
 from ..plots.word_boxes import coloured_boxes
@@ -144,6 +145,9 @@ def grid(found: LogitAttribution, *, is_dark: bool) -> Figure:
     """
     columns, rows, values = grid_values(found)
     largest = float(np.abs(values).max()) or 1.0
+    scale = theme.DIVERGING_DARK if is_dark else theme.DIVERGING
+    text = [[signed(value) for value in row] for row in values.tolist()]
+    size = 14 if len(columns) <= 9 else 11
     fig = Figure(
         heatmap(
             z=values,
@@ -151,15 +155,16 @@ def grid(found: LogitAttribution, *, is_dark: bool) -> Figure:
             y=list(range(len(rows))),
             zmin=-largest,
             zmax=largest,
-            colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
+            colorscale=scale,
             showscale=False,
             xgap=2,
             ygap=2,
-            text=[[signed(value) for value in row] for row in values.tolist()],
-            texttemplate="%{text}",
-            textfont={"size": 14 if len(columns) <= 9 else 11},
-            customdata=[[f"{row}, {column}" for column in columns] for row in rows],
-            hovertemplate="%{customdata}: %{text}<extra></extra>",
+            customdata=[
+                [f"{row}, {column}: {number}" for column, number in zip(columns, line, strict=True)]
+                for row, line in zip(rows, text, strict=True)
+            ],
+            hovertemplate="%{customdata}<extra></extra>",
+            **numbered(values, text, size, scale=scale, low=-largest, high=largest),
         )
     )
     theme.plot_layout(fig, "", "", "", 34 * len(rows) + 70)

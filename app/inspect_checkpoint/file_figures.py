@@ -14,6 +14,7 @@ from bertcore.evaluation.calibration import Calibration
 from bertcore.evaluation.slices import Slice
 
 from ..plots import theme
+from ..plots.cells import numbered
 from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, bar, heatmap, scatter, subplots, trace
 from ..plots.formats import display_width, shorten
@@ -54,10 +55,12 @@ def confusion_map(result: Confusion) -> Figure:
     totals = np.maximum(matrix.sum(1)[chosen], 1)[:, None]
     names = [theme.escape(shorten(labels[i], 18)) for i in chosen]
     places = list(range(len(names)))
-    counted = len(names) <= _NAMED
+    shares, written = counts / totals, {}
+    if len(names) <= _NAMED:
+        written = numbered(shares, [[f"{n:,}" for n in row] for row in counts.tolist()], 12)
     fig = Figure(
         heatmap(
-            z=counts / totals,
+            z=shares,
             customdata=np.dstack(
                 [
                     counts,
@@ -72,11 +75,10 @@ def confusion_map(result: Confusion) -> Figure:
             colorscale=theme.SEQUENTIAL,
             xgap=2,
             ygap=2,
-            text=counts if counted else None,
-            texttemplate="%{text:,}" if counted else None,
             hovertemplate="true %{customdata[1]}, predicted %{customdata[2]}: %{customdata[0]:,} "
             "(%{z:.1%} of the row)<extra></extra>",
             colorbar=theme.bar_above("fraction of the row", tickformat=".0%", tickvals=[0, 0.5, 1]),
+            **written,
         )
     )
     theme.plot_layout(

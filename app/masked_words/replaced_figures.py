@@ -29,7 +29,7 @@ def replaced_strip(tokens: Sequence[str], probabilities: NDArray[np.float32]) ->
             textangle=0,
             insidetextfont={
                 "size": 13,
-                "color": ["#FFFFFF" if p < 0.5 else "#10131C" for p in probabilities],
+                "color": theme.inks(probabilities, theme.SEQUENTIAL, 0, 1).tolist(),
             },
             marker={
                 "color": probabilities,

@@ -46,10 +46,9 @@ def surprise_strip(surprise: Surprise) -> Figure:
             insidetextanchor="middle",
             constraintext="none",
             textangle=0,
-            # Cividis is dark below its middle and light above.
             insidetextfont={
                 "size": 13,
-                "color": ["#FFFFFF" if b < CERTAIN_BITS / 2 else "#10131C" for b in surprise.bits],
+                "color": theme.inks(capped, theme.SEQUENTIAL, 0, CERTAIN_BITS).tolist(),
             },
             marker={
                 "color": capped,

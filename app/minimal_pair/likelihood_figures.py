@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..plots import theme
+from ..plots.cells import numbered
 from ..plots.figure import Figure, heatmap
 from ..plots.formats import exactly
 from .compared import Compared
@@ -74,6 +75,10 @@ def likelihood_rows(both: Likelihoods, drawn: list[int], *, is_dark: bool) -> Fi
         (scores, -SURPRISED, 0.0, theme.SEQUENTIAL),
         (ahead, -largest, largest, diverging),
     )
+    numbers = [
+        np.array([["" if np.isnan(v) else exactly(v, 2) for v in row] for row in values], object)
+        for values, *_ in maps
+    ]
     fig = Figure(
         [
             heatmap(
@@ -87,13 +92,15 @@ def likelihood_rows(both: Likelihoods, drawn: list[int], *, is_dark: bool) -> Fi
                 hoverongaps=False,
                 xgap=1 if len(names) <= 60 else 0,
                 ygap=3,
-                text=[["" if np.isnan(v) else exactly(v, 2) for v in row] for row in values],
-                texttemplate="%{text}" if is_numbered else None,
-                textfont={"size": 11},
-                customdata=np.broadcast_to(labels, values.shape),
-                hovertemplate="<b>%{customdata}</b>: %{text} nats<extra></extra>",
+                customdata=np.dstack([np.broadcast_to(labels, values.shape), written]),
+                hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]} nats<extra></extra>",
+                **(
+                    numbered(values, written.tolist(), 11, scale=scale, low=low, high=high)
+                    if is_numbered
+                    else {}
+                ),
             )
-            for values, low, high, scale in maps
+            for (values, low, high, scale), written in zip(maps, numbers, strict=True)
         ]
     )
     first, second = both.sums

@@ -7,19 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from bertcore.analysis.patching import REGIONS, ManyPatched, Patched, PatchPair, PathPatched
 
 from ..plots import theme
 from ..plots.before_after import head_grid
-from ..plots.figure import Figure, bar, heatmap, scatter
+from ..plots.cells import cell_text
+from ..plots.figure import Figure, bar, heatmap
 from ..plots.formats import ON_AXIS, shorten
 from .figures import label_room, ticks_of
 
 UNIT = "share"
-MOST_MARKED = 0.75
-"""Shares beyond this have the strongest colours of the scale, which need the other ink."""
 
 
 class PatchedPair(NamedTuple):
@@ -31,8 +29,11 @@ class PatchedPair(NamedTuple):
 
 def _colours(is_dark: bool) -> dict[str, object]:
     """Return the scale of shares: orange below 0, blue up to 1; what is beyond is cut."""
-    scale = theme.DIVERGING_DARK if is_dark else theme.DIVERGING
-    return {"colorscale": scale, "zmin": -1, "zmax": 1}
+    return {"colorscale": _scale(is_dark), "zmin": -1, "zmax": 1}
+
+
+def _scale(is_dark: bool) -> list[list[object]]:
+    return theme.DIVERGING_DARK if is_dark else theme.DIVERGING
 
 
 def place_names(pair: PatchPair) -> list[str]:
@@ -167,7 +168,11 @@ def mean_map(found: ManyPatched, *, is_dark: bool = False) -> Figure:
             **_colours(is_dark),
         )
     )
-    fig.add_trace(_numbers(mean, is_dark))
+    text = [
+        ["" if np.isnan(share) else f"{round(100 * share)}%".replace("-", "−") for share in row]
+        for row in mean.tolist()
+    ]
+    fig.add_trace(cell_text(mean, text, 13, scale=_scale(is_dark), low=-1))
     below = "layer (0: embeddings)" if found.part == "state" else "layer"
     theme.plot_layout(fig, "", "", below, 34 * len(rows) + 104)
     fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})
@@ -186,29 +191,6 @@ def mean_map(found: ManyPatched, *, is_dark: bool = False) -> Figure:
 def _with_interval(found: ManyPatched, row: int, column: int) -> str:
     low, high = found.shares.low[row, column], found.shares.high[row, column]
     return f"{found.shares.mean[row, column]:+.1%} (95%: {low:+.1%} to {high:+.1%})"
-
-
-def _numbers(mean: NDArray[np.float32], is_dark: bool) -> dict[str, object]:
-    """Return the numbers in the cells."""
-    flat = mean.flatten().tolist()
-    strong, weak = theme.INK[not is_dark], theme.INK[is_dark]
-    if not is_dark:
-        strong = "#FFFFFF"
-    num_rows, num_columns = mean.shape
-    return scatter(
-        x=[n for _ in range(num_rows) for n in range(num_columns)],
-        y=[row for row in range(num_rows) for _ in range(num_columns)],
-        mode="text",
-        text=[
-            "" if np.isnan(value) else f"{round(100 * value)}%".replace("-", "−") for value in flat
-        ],
-        textfont={
-            "size": 13,
-            "color": [strong if abs(value) > MOST_MARKED else weak for value in flat],
-        },
-        hoverinfo="skip",
-        showlegend=False,
-    )
 
 
 def mean_table(found: ManyPatched) -> pd.DataFrame:

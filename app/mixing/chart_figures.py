@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..plots import theme
+from ..plots.cells import numbered
 from ..plots.figure import Figure, heatmap
 
 SHORT = {
@@ -54,6 +55,7 @@ def agreement(agreed: Agreement) -> Figure:
     measures, correlations = agreed
     names = [SHORT[name] for name in measures]
     known = np.isfinite(correlations)
+    text = np.where(known, np.char.mod("%.2f", np.nan_to_num(correlations)), "–")
     fig = Figure(
         heatmap(
             z=correlations,
@@ -62,13 +64,11 @@ def agreement(agreed: Agreement) -> Figure:
             zmin=-1,
             zmax=1,
             colorscale=theme.DIVERGING,
-            text=np.where(known, np.char.mod("%.2f", np.nan_to_num(correlations)), "–"),
-            texttemplate="%{text}",
-            textfont={"size": 11},
             xgap=1,
             ygap=1,
             showscale=False,
             hovertemplate="%{y} and %{x}: %{z:.3f}<extra></extra>",
+            **numbered(correlations, text.tolist(), 11, scale=theme.DIVERGING, low=-1),
         )
     )
     theme.plot_layout(fig, "Do they put the tokens in the same order?", "", "", 340)

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..plots import theme
+from ..plots.cells import numbered
 from ..plots.figure import Figure, Properties, heatmap, subplots
 from ..plots.formats import ON_AXIS, display_width, shorten
 
@@ -79,8 +80,11 @@ def strips(one_token: OneToken) -> Figure:
         vertical_spacing=GAP / inner,
         subplot_titles=list(filled),
     )
+    # The token itself often has most; in its scale all others would be dark.
+    ready = [row for rows in filled.values() for row in rows.values() if row.size]
+    others = [np.delete(row, token) for row in ready]
     for place, rows in enumerate(filled.values(), start=1):
-        fig.add_trace(_strips_of(rows, tokens), row=place, col=1)
+        fig.add_trace(_strips_of(rows, tokens, _top(others)), row=place, col=1)
         frame = {"color": theme.ACCENT, "width": 2}
         box = {"x0": token - 0.5, "x1": token + 0.5, "y0": -0.5, "y1": len(rows) - 0.5}
         fig.add_shape(type="rect", line=frame, **box, row=place, col=1)
@@ -99,9 +103,7 @@ def strips(one_token: OneToken) -> Figure:
         "ypad": 0,
         "title": {"text": "fraction of the strip", "side": "top"},
     }
-    # The token itself often has most; in its scale all others would be dark.
-    ready = [row for rows in filled.values() for row in rows.values() if row.size]
-    _colours(fig, [np.delete(row, token) for row in ready], **across)
+    _colours(fig, others, **across)
     step = math.ceil(len(tokens) / MOST_LABELS)
     labelled = [i for i in range(0, len(tokens), step) if abs(i - token) >= step or i == token]
     labelled = sorted({*labelled, token})
@@ -120,12 +122,17 @@ def strips(one_token: OneToken) -> Figure:
     return fig
 
 
-def _strips_of(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -> Properties:
-    """Return the strips of one group."""
+def _strips_of(
+    rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str], top: float
+) -> Properties:
+    """Return the strips of one group; `top` is the fraction at the end of the scale."""
     fractions = np.stack([_or_blank(row, len(tokens)) for row in rows.values()])
     names = np.array([theme.escape(shorten(name, ON_AXIS)) for name in tokens], dtype=object)
     hover = np.broadcast_to(names, fractions.shape)
-    numbered = len(tokens) <= MOST_NUMBERED
+    written = {}
+    if len(tokens) <= MOST_NUMBERED:
+        text, size = [_numbers(row) for row in fractions], 11 if len(tokens) <= 24 else 9
+        written = numbered(np.sqrt(fractions), text, size, high=math.sqrt(top))
     return heatmap(
         z=np.sqrt(fractions),
         customdata=np.dstack([hover, fractions.astype(object)]),
@@ -133,11 +140,9 @@ def _strips_of(rows: Mapping[str, NDArray[np.float32]], tokens: Sequence[str]) -
         coloraxis="coloraxis",
         xgap=1 if len(tokens) <= 80 else 0,
         ygap=3,
-        text=[_numbers(row) for row in fractions] if numbered else None,
-        texttemplate="%{text}" if numbered else None,
-        textfont={"size": 11 if len(tokens) <= 24 else 9},
         hoverongaps=False,
         hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]:.1%}<br>%{y}<extra></extra>",
+        **written,
     )
 
 
@@ -266,6 +271,11 @@ def _numbers(row: NDArray[np.float32]) -> list[str]:
     ]
 
 
+def _top(values: Sequence[NDArray[np.float32]]) -> float:
+    """Return the fraction at the end of the scale: the largest, at least 2%."""
+    return max([0.02, *(float(np.nanmax(row)) for row in values if row.size)])
+
+
 def _colours(
     fig: Figure, values: Sequence[NDArray[np.float32]], steps_of_one: int = 1, **bar: Any
 ) -> None:
@@ -276,7 +286,7 @@ def _colours(
         steps_of_one: What the root of 1 is in the maps.
         bar: How the legend differs from the usual one.
     """
-    top = max([0.02, *(float(np.nanmax(row)) for row in values if row.size)])
+    top = _top(values)
     steps = (0.0, 0.02, 0.1, 0.25, 0.5, 1.0) if top >= 0.1 else (0.0, 0.002, 0.01, 0.03, 0.06)
     ticks = [fraction for fraction in steps if fraction <= top]
     fig.update_layout(

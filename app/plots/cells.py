@@ -1,4 +1,4 @@
-"""Text in the cells of a heat map."""
+"""Text in the cells of a heat map, black or white, whichever has the higher contrast."""
 
 from __future__ import annotations
 
@@ -7,16 +7,28 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from . import theme
 from .figure import Properties, scatter
 
+Scale = str | Sequence[Sequence[object]]
 
-def cell_text(values: NDArray[np.float32], text: Sequence[Sequence[str]], size: int) -> Properties:
-    """Return text for the cells of a heat map of probabilities, white on dark and dark on light.
+
+def cell_text(
+    values: NDArray[np.floating],
+    text: Sequence[Sequence[str]],
+    size: int,
+    *,
+    scale: Scale = theme.SEQUENTIAL,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> Properties:
+    """Return text over the cells of a heat map, drawn whether it fits or not.
 
     Args:
-        values: 0 to 1, [R, C]; NaN has no text.
+        values: Of the heat map, [R, C].
         text: [R, C], already escaped.
         size: Of the letters, in pixels.
+        scale, low, high: The colour scale, and the values at its ends.
     """
     num_rows, num_columns = values.shape
     return scatter(
@@ -24,11 +36,37 @@ def cell_text(values: NDArray[np.float32], text: Sequence[Sequence[str]], size: 
         y=[row for row in range(num_rows) for _ in range(num_columns)],
         mode="text",
         text=[entry for row in text for entry in row],
-        # Cividis passes from dark to light in its middle.
-        textfont={
-            "size": size,
-            "color": ["#FFFFFF" if p < 0.5 else "#10131C" for p in values.flatten().tolist()],
-        },
+        textfont={"size": size, "color": theme.inks(values, scale, low, high).ravel().tolist()},
         hoverinfo="skip",
         showlegend=False,
     )
+
+
+def numbered(
+    values: NDArray[np.floating],
+    text: Sequence[Sequence[str]],
+    size: int,
+    *,
+    scale: Scale = theme.SEQUENTIAL,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> Properties:
+    """Return the properties of a heat map that write in its cells, where all of them fit.
+
+    A heat map has one ink for all cells, or chooses between white and #444, so each text brings
+    its own; the hover should show `customdata`, not the text.
+
+    Args:
+        values, text, size, scale, low, high: As for `cell_text`.
+    """
+    inks = theme.inks(values, scale, low, high).tolist()
+    return {
+        "text": [
+            [f'<span style="color:{ink}">{entry}</span>' if entry else "" for entry, ink in pairs]
+            for pairs in (
+                zip(row, row_inks, strict=True) for row, row_inks in zip(text, inks, strict=True)
+            )
+        ],
+        "texttemplate": "%{text}",
+        "textfont": {"size": size},
+    }

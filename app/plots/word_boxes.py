@@ -34,9 +34,7 @@ def coloured_boxes(
     """
     filled = np.nan_to_num(np.asarray(values, dtype=np.float64))
     largest = max(float(np.abs(filled).max(initial=0.0)), 1e-9)
-    strengths = filled / largest
-    # The ends of the light scale are dark, those of the dark one light.
-    strong, weak = ("#10131C", "#FFFFFF") if is_dark else ("#FFFFFF", "#10131C")
+    scale = theme.DIVERGING_DARK if is_dark else theme.DIVERGING
     hover = [
         f"<b>{theme.escape(shorten(word, 40))}</b>: {number or '—'}"
         for word, number in zip(words, numbers, strict=True)
@@ -53,11 +51,11 @@ def coloured_boxes(
         textangle=0,
         insidetextfont={
             "size": 13,
-            "color": [strong if abs(strength) > 0.66 else weak for strength in strengths],
+            "color": theme.inks(filled, scale, -largest, largest).tolist(),
         },
         marker={
             "color": filled,
-            "colorscale": theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
+            "colorscale": scale,
             "cmin": -largest,
             "cmax": largest,
             "line": {"width": 1, "color": theme.GRID},

@@ -133,8 +133,8 @@ def test_cell_text_is_dark_on_light_cells_and_at_its_place() -> None:
     where = zip(text["x"], text["y"], text["textfont"]["color"], strict=True)
     placed = dict(zip(text["text"], where, strict=True))
     assert placed["a"] == (0, 0, "#FFFFFF")
-    assert placed["b"] == (1, 0, "#10131C")
-    assert placed["c"] == (0, 1, "#10131C")
+    assert placed["b"] == (1, 0, "#000000")
+    assert placed["c"] == (0, 1, "#000000")
     assert placed["d"] == (1, 1, "#FFFFFF")
 
 
