@@ -18,6 +18,7 @@ from bertcore.probes.scores import (
     difference_score,
     entity_counts,
     length_mean,
+    length_mean_score,
     ratio_score,
     right_counts,
 )
@@ -133,3 +134,20 @@ def test_entities_are_counted_like_seqeval() -> None:
 def test_a_mean_over_lengths_by_hand() -> None:
     values, lengths = np.array([1.0, 0.0, 0.4]), np.array([5, 5, 9])
     assert length_mean(values, lengths) == pytest.approx((0.5 + 0.4) / 2)
+
+
+def test_the_interval_over_lengths_covers_the_true_mean_about_as_often_as_it_says() -> None:
+    """Rare lengths weigh as much as common ones, so a plain bootstrap would be biased."""
+    generator = np.random.default_rng(0)
+    lengths = np.repeat(np.arange(5, 30), np.linspace(12, 1, 25).round().astype(int))
+    truth = 0.9 - 0.02 * np.arange(5, 30)
+    values = truth[lengths - 5] + generator.normal(0, 0.15, (400, len(lengths)))
+    scores = [length_mean_score(row, lengths) for row in values]
+    covered = np.mean([score.low <= truth.mean() <= score.high for score in scores])
+    assert 0.92 <= covered <= 0.98
+
+
+def test_lengths_of_one_sentence_each_have_no_interval() -> None:
+    score = length_mean_score(np.array([0.2, 0.4, 0.9]), np.array([5, 6, 7]))
+    assert score.value == pytest.approx(0.5)
+    assert np.isnan([score.low, score.high]).all()
