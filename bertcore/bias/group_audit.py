@@ -131,10 +131,8 @@ def _macro_f1(part: JudgedAnswers, run: FileRun) -> Rate:
         names = [run.labels[c] for c in occurs]
         metrics, intervals, _ = label_set_metrics(has[:, occurs], given[:, occurs], names)
     else:
-        both = np.stack([part.gold.astype(np.int64), part.predicted.astype(np.int64)])
-        occurs, codes = np.unique(both, return_inverse=True)
-        gold, predicted = codes.reshape(both.shape)
-        metrics, intervals, _ = class_metrics(gold, predicted, len(occurs))
+        gold, predicted = part.gold.astype(np.int64), part.predicted.astype(np.int64)
+        metrics, intervals, _ = class_metrics(gold, predicted, len(run.labels))
     return Rate(metrics["macro_f1"], *intervals["macro_f1"], num)
 
 

@@ -46,6 +46,8 @@ def class_metrics(
 ) -> tuple[Metrics, dict[str, tuple[float, float]], NDArray[np.int64]]:
     """Return accuracy, macro F1 and Matthews' correlation, of two classes also F1 of the second.
 
+    Macro F1 is the mean over the classes that occur, in gold or predicted.
+
     Returns:
         The metrics, their intervals, and the confusion matrix [C, C], gold by row.
 
@@ -58,15 +60,7 @@ def class_metrics(
         matrix = confusion_matrix(gold, predicted, labels=np.arange(num_labels))
         metrics = {
             "accuracy": float(accuracy_score(gold, predicted)),
-            "macro_f1": float(
-                f1_score(
-                    gold,
-                    predicted,
-                    labels=np.arange(num_labels),
-                    average="macro",
-                    zero_division=0.0,
-                )
-            ),
+            "macro_f1": float(f1_score(gold, predicted, average="macro", zero_division=0.0)),
             "matthews": float(matthews_corrcoef(gold, predicted)),
         }
         if num_labels == 2:
@@ -83,11 +77,12 @@ def _of_matrices(matrices: NDArray[np.float64]) -> dict[str, NDArray[np.float64]
     gold, predicted = matrices.sum(2), matrices.sum(1)
     total = gold.sum(1)
     f1 = 2 * right / np.maximum(gold + predicted, 1)
+    num_classes = (gold + predicted > 0).sum(1)
     squares = (total**2 - (predicted**2).sum(1)) * (total**2 - (gold**2).sum(1))
     covariance = right.sum(1) * total - (gold * predicted).sum(1)
     return {
         "accuracy": right.sum(1) / total,
-        "macro_f1": f1.mean(1),
+        "macro_f1": f1.sum(1) / num_classes,
         "f1": f1[:, -1],
         "matthews": covariance / np.sqrt(np.where(squares > 0, squares, np.inf)),
     }

@@ -26,11 +26,11 @@ from bertcore.evaluation.squad_metrics import (
 )
 
 
-@pytest.mark.parametrize("num_labels", [2, 4])
-def test_class_metrics_are_those_of_scikit_learn(num_labels: int) -> None:
+@pytest.mark.parametrize(("num_labels", "num_occur"), [(2, 2), (4, 4), (6, 4)])
+def test_class_metrics_are_those_of_scikit_learn(num_labels: int, num_occur: int) -> None:
     rng = np.random.default_rng(0)
-    gold = rng.integers(num_labels, size=300)
-    predicted = np.where(rng.random(300) < 0.6, gold, rng.integers(num_labels, size=300))
+    gold = rng.integers(num_occur, size=300)
+    predicted = np.where(rng.random(300) < 0.6, gold, rng.integers(num_occur, size=300))
     metrics, intervals, matrix = class_metrics(gold, predicted, num_labels)
     assert metrics["accuracy"] == accuracy_score(gold, predicted)
     assert metrics["matthews"] == pytest.approx(matthews_corrcoef(gold, predicted))
@@ -46,6 +46,19 @@ def test_class_metrics_are_those_of_scikit_learn(num_labels: int) -> None:
     share = metrics["accuracy"]
     half = 1.96 * np.sqrt(share * (1 - share) / 300)
     assert intervals["accuracy"] == pytest.approx((share - half, share + half), abs=0.015)
+
+
+def test_macro_f1_leaves_out_classes_that_do_not_occur() -> None:
+    gold = np.array([0, 1, 0, 1, 3])
+    predicted = np.array([0, 1, 1, 1, 4])  # of 0: P 1, R 1/2; of 1: P 2/3, R 1; 2 is nowhere
+    metrics, _, matrix = class_metrics(gold, predicted, 6)
+    assert metrics["macro_f1"] == f1_score(gold, predicted, average="macro")
+    assert metrics["macro_f1"] == pytest.approx((2 / 3 + 4 / 5 + 0 + 0) / 4)
+    assert _of_matrices(matrix[None].astype(float))["macro_f1"][0] == pytest.approx(
+        metrics["macro_f1"]
+    )
+    right, intervals, _ = class_metrics(gold, gold, 6)
+    assert (right["macro_f1"], intervals["macro_f1"]) == (1.0, (1.0, 1.0))
 
 
 def test_one_class_only_gives_numbers() -> None:
