@@ -62,17 +62,19 @@ def best_threshold(
 
     Args:
         null_differences: Of each question, from `Answer.null_difference`.
-        scores: Of each question: exact match or F1 of its answer, if it is given.
+        scores: Of each question: exact match or F1 of its answer, if it is given, by
+            `score_answer`; where no answer is right, 1.0 if the answer is "" too, else 0.0.
         is_impossible: Of each question: whether no answer is right.
 
-    Source: find_best_thresh of the official script of SQuAD 2.0.
+    Source: find_best_thresh of the official script of SQuAD 2.0. Differs where no answer is right:
+        one of articles and punctuation alone counts as "", as it does in the scores.
     """
     current = best = float(sum(is_impossible))
     threshold = min(null_differences, default=0.0) - 1.0  # below all: no question is answered
     order = sorted(range(len(scores)), key=lambda i: null_differences[i])
     for place, i in enumerate(order):
         # Answering one more question gains its score, or loses the point for saying nothing.
-        current += -1.0 if is_impossible[i] else scores[i]
+        current += scores[i] - 1.0 if is_impossible[i] else scores[i]
         following = order[place + 1] if place + 1 < len(order) else None
         tied = following is not None and null_differences[following] == null_differences[i]
         if current > best and not tied:

@@ -24,6 +24,8 @@ from bertcore.evaluation.squad_metrics import (
     overlap_f1,
     score_answer,
 )
+from bertcore.finetuning.data.questions import Answer
+from bertcore.finetuning.tasks.qa import _metrics_of_2_0
 
 
 @pytest.mark.parametrize(("num_labels", "num_occur"), [(2, 2), (4, 4), (6, 4)])
@@ -145,11 +147,49 @@ def test_answers_are_compared_as_in_the_official_scripts() -> None:
     assert score_answer("", ["cat"]) == (0.0, 0.0)
 
 
+def official_best(
+    differences: list[float], texts: list[str], golds: list[list[str]]
+) -> tuple[float, float]:
+    """find_best_thresh of evaluate-v2.0.py, with F1, as a fraction."""
+    current = best = float(sum(not gold for gold in golds))
+    threshold = 0.0
+    for i in sorted(range(len(texts)), key=differences.__getitem__):
+        if golds[i]:
+            change = score_answer(texts[i], golds[i])[1]
+        else:
+            change = -1.0 if texts[i] else 0.0
+        current += change
+        if current > best:
+            best, threshold = current, differences[i]
+    return best / len(texts), threshold
+
+
+def test_the_best_threshold_is_that_of_the_official_script() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        differences = list(map(float, rng.normal(size=9)))
+        texts = [str(text) for text in rng.choice(["", "Paris", "big Paris", "Rome"], size=9)]
+        golds = [[] if rng.random() < 0.5 else ["Paris"] for _ in texts]
+        scores = [score_answer(text, gold)[1] for text, gold in zip(texts, golds, strict=True)]
+        impossible = [not gold for gold in golds]
+        best, threshold = best_threshold(differences, scores, impossible)
+        assert best == pytest.approx(official_best(differences, texts, golds)[0])
+        if best > sum(impossible) / 9:  # else the official script keeps 0 as the threshold
+            assert threshold == official_best(differences, texts, golds)[1]
+
+
+def test_an_empty_answer_to_an_impossible_question_is_right_at_any_threshold() -> None:
+    answers = [Answer("", 0.0, -5.0), Answer("Paris", 3.0, 1.0)]
+    metrics = _metrics_of_2_0(answers, [[], ["Paris"]], np.ones((2, 2)))
+    assert (metrics["best_f1"], metrics["best_f1_threshold"]) == (1.0, -2.0)
+
+
 def test_the_best_threshold_by_trying_all() -> None:
     rng = np.random.default_rng(4)
     differences = list(rng.normal(size=40))
     impossible = list(rng.random(40) < 0.4)
-    scores = [0.0 if none else float(rng.random()) for none in impossible]
+    # Where no answer is right, some answers are "", which is right.
+    scores = [float(rng.random() < 0.3) if none else float(rng.random()) for none in impossible]
 
     def at(threshold: float) -> float:
         said = [
