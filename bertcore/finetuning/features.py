@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,6 @@ from bertcore.network.task_module import TaskModule
 
 IN_MEMORY_BYTES = 512 * 2**20
 """Larger features are kept in a file."""
-FEATURES_FILE = "features.partial"
 _SPARE_BYTES = 512 * 2**20
 """Bytes left free on the disk, for checkpoints."""
 _AT_ONCE = 64
@@ -117,17 +116,14 @@ def _room_for(
         return np.empty(shape, dtype=np.float32)
     if shutil.disk_usage(folder).free < size + _SPARE_BYTES:
         return None
-    path = folder / FEATURES_FILE
-    with path.open("wb+") as file:
+    # A file without a name: of several processes each has its own, and a kill leaves nothing.
+    with tempfile.TemporaryFile(dir=folder) as file:
         try:
             if hasattr(os, "posix_fallocate"):  # else a disk that fills up later kills the process
                 os.posix_fallocate(file.fileno(), 0, size)
             values: NDArray[np.float32] = np.memmap(file, np.float32, "r+", shape=shape)
         except OSError:
-            path.unlink()
             return None
-    with suppress(OSError):  # Windows keeps the name of a file that is open
-        path.unlink()
     return values
 
 

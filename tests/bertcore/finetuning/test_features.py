@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from bertcore.finetuning import (
     start_task_model,
 )
 from bertcore.finetuning.data.rows import ordered_batches
-from bertcore.finetuning.features import FEATURES_FILE, StoppedEarly, compute_features
+from bertcore.finetuning.features import StoppedEarly, _room_for, compute_features
 from bertcore.finetuning.scoring import score_model
 from bertcore.network.task_heads import TaskNetwork
 from tests.bertcore.finetuning.test_loop import make_experiment
@@ -72,10 +73,11 @@ def test_the_top_reads_the_same_from_what_was_kept(
     is_lstm = task == "features"
     module, data = opened("tag" if is_lstm else task, tiny, tmp_path, feature_based=is_lstm)
     module.train()  # dropout on: the encoder must be run without
+    before = set(tmp_path.iterdir())
     found = compute_features(module, data.rows, tmp_path, in_memory_bytes=in_memory_bytes)
     assert found is not None
     assert isinstance(found.values, np.memmap) == (in_memory_bytes == 0)
-    assert not (tmp_path / FEATURES_FILE).exists()  # a kill would leave nothing
+    assert set(tmp_path.iterdir()) == before  # a kill would leave nothing
     assert module.network.training
     module.eval()
     with torch.no_grad():
@@ -93,6 +95,26 @@ def test_the_top_reads_the_same_from_what_was_kept(
     quick = score_model(module, data, in_full=False, features=found)
     assert quick.predictions == plain.predictions
     assert quick.scores.loss == pytest.approx(plain.scores.loss, abs=1e-5)
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="not on this system")
+def test_processes_that_make_room_at_once_have_a_file_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reserve, others = os.posix_fallocate, []
+
+    def while_another_does(*args: int) -> None:
+        monkeypatch.setattr(os, "posix_fallocate", reserve)
+        others.append(_room_for((5, 4), tmp_path, 0))
+        reserve(*args)
+
+    monkeypatch.setattr(os, "posix_fallocate", while_another_does)
+    monkeypatch.setattr("bertcore.finetuning.features._SPARE_BYTES", 0)
+    ours, theirs = _room_for((5, 4), tmp_path, 0), others[0]
+    assert ours is not None
+    ours[:], theirs[:] = 1.0, 2.0
+    assert (ours == 1.0).all()
+    assert (theirs == 2.0).all()
 
 
 def test_the_encoder_runs_once_and_learns_as_if_it_ran_each_epoch(
