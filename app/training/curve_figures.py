@@ -23,6 +23,8 @@ _OWN_LOSS: Panel = ("Loss of the objective", "loss", "valid_loss", False)
 _PANELS: tuple[Panel, ...] = (
     ("Masked words: loss, nats", "mlm_loss", "valid_mlm_loss", False),
     ("Masked words: right at the first guess", "mlm_top1", "valid_mlm_top1", True),
+    ("Words of the pairs: loss, nats", "pairs_mlm_loss", "valid_pairs_mlm_loss", False),
+    ("Words of the pairs: right", "pairs_mlm_top1", "valid_pairs_mlm_top1", True),
     ("Next tokens: right at the first guess", "next_top1", "valid_next_top1", True),
     ("Replaced tokens: found", "replaced_recall", "valid_replaced_recall", True),
     ("Generator: right at the first guess", "generator_top1", "valid_generator_top1", True),

@@ -104,7 +104,8 @@ def _short_name(metric: str) -> str:
     ('words', 'pairs', 'next')
     """
     name = metric.rsplit("_", 1)[0]
-    return {"mlm": "words", "plm": "words", "nsp": "pairs", "sop": "pairs"}.get(name, name)
+    names = {"mlm": "words", "pairs_mlm": "words", "plm": "words", "nsp": "pairs", "sop": "pairs"}
+    return names.get(name, name)
 
 
 def _describe_scores(metrics: dict[str, float]) -> str:

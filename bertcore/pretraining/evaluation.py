@@ -17,6 +17,7 @@ from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.loss.objective import batch_loss
 from bertcore.pretraining.objectives.objective import Objective, TrainingBatch
 from bertcore.tokenizer import Tokenizer
+from bertcore.training.random_state import random_state, set_random_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,11 @@ class ObjectiveScores:
     """On BERT's masks (15%, 80/10/10), where the network fills in masked words."""
 
     def to_dict(self) -> dict[str, int | float]:
-        """Return all scores by name; those on BERT's masks have its names."""
+        """Return all scores by name; those on BERT's masks have its names, but for their rows."""
         masked = {} if self.masked is None else self.masked.to_dict()
-        return {"num_rows": self.num_rows, **self.values, **masked}
+        shared = self.values.keys() & masked.keys()
+        assert not shared, shared  # an objective's own metrics have names of their own
+        return {**self.values, **masked, "num_rows": self.num_rows}
 
 
 @torch.no_grad()
@@ -249,19 +252,17 @@ def _own_values(
     module.eval()
     totals = Totals(*(sum(counts) for counts in zip(*(b.totals for b in batches), strict=True)))
     sums: dict[str, float] = {}
-    devices = [device] if device.type == "cuda" else []
+    # Some objectives sample: the same at every evaluation, and training does not notice.
+    random = random_state()
     try:
-        # Some objectives sample: the same at every evaluation, and training does not notice.
-        with (
-            torch.random.fork_rng(devices),
-            torch.autocast(device.type, torch.bfloat16, enabled=dtype == "bfloat16"),
-        ):
-            torch.manual_seed(0)
+        torch.manual_seed(0)  # of each device too
+        with torch.autocast(device.type, torch.bfloat16, enabled=dtype == "bfloat16"):
             for batch in batches:
                 tensors: Any = objective.tensors(batch.as_part_of(totals), device, keep_mask=False)
                 for name, value in module(tensors)._asdict().items():
                     sums[name] = sums.get(name, 0.0) + float(value)
     finally:
+        set_random_state(random)
         module.train(was_training)
     return objective.metrics(sums, totals)
 

@@ -132,9 +132,14 @@ class MaskedWordsAndOrder(MaskedWords):
         check_pairs(shape, config)
 
     def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
-        """Return the losses, and the fractions of hidden tokens and of pairs that were right."""
+        """Return the losses, and the fractions of hidden tokens and of pairs that were right.
+
+        "mlm_loss" is that on BERT's masks, by which objectives are compared.
+        """
         return {
-            **super().metrics(values, totals),
+            "loss": values["loss"],
+            "pairs_mlm_loss": values["mlm_loss"],
+            "pairs_mlm_top1": share(values, "mlm_correct"),
             "sop_loss": values["nsp_loss"],
             "sop_accuracy": values["nsp_correct"] / totals.num_pairs,
         }

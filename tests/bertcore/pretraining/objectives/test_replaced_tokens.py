@@ -83,11 +83,20 @@ def test_checkpoints_open_in_transformers_with_the_same_numbers(
         torch.testing.assert_close(ours, guesser(ids).logits, atol=1e-5, rtol=1e-4)
 
 
-def test_held_out_scores_are_of_the_same_samples_each_time(tmp_path: Path) -> None:
+def test_held_out_scores_are_of_the_same_samples_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = build(tmp_path, "rtd", **STEPS)
     first, state = run.evaluate().to_dict(), torch.get_rng_state()
     assert run.evaluate().to_dict() == first
     assert torch.equal(torch.get_rng_state(), state)
+    # `torch.manual_seed` seeds a Mac's GPU too, whose state must come back as well.
+    restored: list[torch.Tensor] = []
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    monkeypatch.setattr(torch.mps, "get_rng_state", lambda: torch.arange(3))
+    monkeypatch.setattr(torch.mps, "set_rng_state", restored.append)
+    run.evaluate()
+    assert [state.tolist() for state in restored] == [[0, 1, 2]]
     assert first["loss"] == pytest.approx(first["generator_loss"] + 50 * first["replaced_loss"])
     assert 0 < first["share_replaced"] < 0.2
     assert 0 <= first["replaced_recall"] <= 1

@@ -58,14 +58,18 @@ def test_loss_and_gradients_are_those_of_transformers(tmp_path: Path) -> None:
 
 
 def test_the_checkpoint_tells_the_order_and_shares_its_layers(tmp_path: Path) -> None:
-    run = build(tmp_path, "mlm+sop", steps=2)
+    run = build(tmp_path, "mlm+sop", steps=2, evaluate_rows=500)
     scores = run.run()
     assert scores is not None
     assert isinstance(scores, ObjectiveScores)
     assert scores.masked is not None
     # Its own pairs give another masked-word loss than the rows by which objectives are compared.
-    assert scores.to_dict()["mlm_loss"] == scores.masked.mlm_loss != scores.values["mlm_loss"]
-    assert {"sop_loss", "sop_accuracy", "mlm_loss", "mlm_top1"} <= scores.to_dict().keys()
+    found, masked = scores.to_dict(), scores.masked
+    assert found["mlm_loss"] == masked.mlm_loss != found["pairs_mlm_loss"]
+    assert found["mlm_top1"] == masked.mlm_top1
+    assert found["loss"] == pytest.approx(found["pairs_mlm_loss"] + found["sop_loss"], abs=1e-5)
+    assert {"pairs_mlm_top1", "sop_accuracy"} <= found.keys()
+    assert found["num_rows"] == scores.num_rows != masked.num_rows
     folder = run.folder.checkpoints()[-1]
     theirs = AlbertForPreTraining.from_pretrained(folder)
     assert sum(p.numel() for p in theirs.parameters()) == sum(
