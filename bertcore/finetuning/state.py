@@ -16,7 +16,9 @@ from safetensors import SafetensorError
 from bertcore.finetuning.model import TaskModel
 from bertcore.training.run_checkpoints import (
     STATE_FILE,
+    flush,
     read_state,
+    to_disk,
     why_not_written,
     write_state,
 )
@@ -80,6 +82,8 @@ def load_state(folder: Path) -> dict[str, Any] | None:
 def save_model(model: TaskModel, target: Path, *, max_seq_length: int) -> None:
     """Write a checkpoint of a run, such as its best one, whole or not at all.
 
+    It is on the disk when this returns, so that no state names a checkpoint that is lost.
+
     Args:
         model: To save.
         target: The checkpoint's folder, in the run's or below it; an older one is replaced.
@@ -91,6 +95,8 @@ def save_model(model: TaskModel, target: Path, *, max_seq_length: int) -> None:
     folder = target.parent
     try:
         replace(model, max_seq_length=max_seq_length).save(target)
+        flush(target)
+        to_disk(folder)
     except (OSError, RuntimeError, SafetensorError) as error:
         raise RuntimeError(
             f"the checkpoint could not be saved: {why_not_written(error, folder)} "
@@ -108,7 +114,9 @@ def move_checkpoint(best: Path, target: Path) -> None:
         for file in sorted(best.iterdir(), key=lambda file: file.name == "config.json"):
             partial = target / f".{file.name}.partial"
             shutil.copyfile(file, partial)
+            to_disk(partial)
             os.replace(partial, target / file.name)
+        to_disk(target)
     except OSError as error:
         raise RuntimeError(
             f"the checkpoint could not be put into {str(target)!r}: "

@@ -94,11 +94,10 @@ def write_checkpoint(
             },
         }
         (partial / SUMMARY_FILE).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-        for file in (*sorted(partial.rglob("*")), partial):
-            _to_disk(file)
+        flush(partial)
         shutil.rmtree(folder, ignore_errors=True)
         os.replace(partial, folder)
-        _to_disk(folder.parent)
+        to_disk(folder.parent)
     except (OSError, RuntimeError, SafetensorError) as error:
         reason = why_not_written(error, folder.parent)
         raise RuntimeError(f"checkpoint {folder.name} could not be saved: {reason}") from error
@@ -218,7 +217,13 @@ def _hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _to_disk(path: Path) -> None:
+def flush(folder: Path) -> None:
+    """Flush all files in a folder, and their names, to the disk."""
+    for path in (*sorted(folder.rglob("*")), folder):
+        to_disk(path)
+
+
+def to_disk(path: Path) -> None:
     """Flush a file, or the names in a folder, to the disk."""
     if os.name == "nt" and path.is_dir():  # Windows opens no folders
         return

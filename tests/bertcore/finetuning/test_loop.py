@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -298,6 +299,32 @@ def test_a_step_that_is_left_out_leaves_no_nan(
     json.dumps(report, allow_nan=False)
     weights = load_file(tmp_path / "out" / "model.safetensors")
     assert all(bool(tensor.isfinite().all()) for tensor in weights.values())
+
+
+def test_the_best_checkpoint_is_on_the_disk_before_the_state_that_names_it(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[int] = []
+    fsync = os.fsync
+
+    def recorded(descriptor: int) -> None:
+        flushed.append(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", recorded)
+    experiment = make_experiment(tmp_path, tiny)
+    stops = iter([False] * 6)
+    assert experiment.run(should_stop=lambda: next(stops, True)) is None
+    (run,) = (tmp_path / "out" / "runs").iterdir()
+    place = {number: at for at, number in enumerate(flushed)}
+    last = place[(run / STATE_FILE).stat().st_ino]
+    kept = [run, run / "best", *(run / "best").iterdir()]
+    assert len(kept) > 4
+    assert all(place[path.stat().st_ino] < last for path in kept)
+    assert resume_experiment(tmp_path / "out").run() is not None
+    moved = [path for path in (tmp_path / "out").iterdir() if path.name in {p.name for p in kept}]
+    assert (tmp_path / "out").stat().st_ino in flushed
+    assert all(path.stat().st_ino in flushed for path in moved)
 
 
 def test_changed_data_are_refused_at_resume(tiny: Path, tmp_path: Path) -> None:
