@@ -60,9 +60,10 @@ class BertConfig:
     model_type: str = "bert"
     """Member of the family, a key of FAMILIES: how files name tensors and fields."""
     embedding_size: int | None = None
-    """E: width of the embeddings where a matrix brings them to D; None: they are D wide."""
+    """E: width of the embeddings where a matrix brings them to D; None: they are D wide. ALBERT
+    always has the matrix: None becomes D."""
     share_layers: bool = False
-    """Whether all layers are one and the same, run L times."""
+    """Whether all layers are one and the same, run L times; ALBERT's always are."""
     position_offset: int = 0
     """Position id of the first token; rows before it are for padding."""
     position_embedding: str = "learned"
@@ -80,6 +81,10 @@ class BertConfig:
                 f"is_decoder is {self.is_decoder!r} with model_type {self.model_type!r}; expected "
                 "false: only BERT itself is read with causal attention."
             )
+        if self.model_type == "albert":  # its files have no other form
+            object.__setattr__(self, "share_layers", True)
+            if self.embedding_size is None:
+                object.__setattr__(self, "embedding_size", self.hidden_size)
         for name in _COUNTS:
             value = getattr(self, name)
             least = _LEAST.get(name, 1)

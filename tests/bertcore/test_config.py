@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import transformers
 
-from bertcore import BertConfig
+from bertcore import Bert, BertConfig, load
 from bertcore.config import bert_base, bert_mini, bert_of
-from tests.support.tiny import tiny_config
+from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
 
 def test_round_trip_through_json() -> None:
@@ -33,6 +35,17 @@ def test_the_defaults_are_those_of_transformers() -> None:
     required = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads")
     short = {key: theirs[key] for key in (*required, "intermediate_size")}
     assert BertConfig.from_hf_dict(short) == bert_base()
+
+
+def test_an_albert_always_has_its_matrix_and_one_layer(tmp_path: Path) -> None:
+    config = tiny_config(model_type="albert", classifier_dropout=0.1)
+    assert (config.embedding_size, config.share_layers) == (32, True)
+    assert BertConfig.from_hf_dict(config.to_hf_dict()) == config
+    bert = Bert(tiny_network(config, heads=frozenset({"mlm"})), tiny_tokenizer())
+    opened = load(bert.save(tmp_path / "albert"), device="cpu")
+    ours, theirs = (one.module.state_dict() for one in (bert, opened))
+    assert ours.keys() == theirs.keys()
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
 
 
 def test_presets() -> None:
