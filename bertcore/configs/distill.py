@@ -27,7 +27,7 @@ class DistillConfig:
     hard_weight: float = 2.0
     """Weight of the labels; on a corpus those are the masked words."""
     cosine_weight: float = 1.0
-    """On a corpus: weight of the direction of the last hidden states (cosine)."""
+    """On a corpus: weight of the direction of the last hidden states (cosine); on a task 0."""
     layer_weight: float = 0.0
     """Weight of TinyBERT's losses of embeddings, attention and hidden states; 0: none."""
 

@@ -110,11 +110,17 @@ class DistilledTask(TaskWithLoss):
 
 
 def check_teacher(student: TaskModel, teacher: TaskModel, config: DistillConfig) -> None:
-    """Refuse a teacher of another task, labels or vocabulary.
+    """Refuse a teacher of another task, labels or vocabulary, and a loss that a task does not have.
 
     Raises:
-        ValueError: If task, labels or vocabulary differ, or the states cannot be compared.
+        ValueError: If task, labels or vocabulary differ, the states cannot be compared, or the
+            cosine weight is not 0.
     """
+    if config.cosine_weight:
+        raise ValueError(
+            f"cosine_weight is {config.cosine_weight}, and only distillation on a corpus has that "
+            "loss; expected 0, as in DistillConfig.for_task. Compare hidden states by layer_weight."
+        )
     if student.task.feature_based:
         raise ValueError("feature-based training has no teacher. Leave one of the two out.")
     if teacher.module.kind != student.module.kind:

@@ -216,7 +216,9 @@ def test_teachers_that_do_not_fit(taught: Path, tmp_path: Path) -> None:
         )
     with pytest.raises(ValueError, match="has no task head"):
         start_experiment(tmp_path / "d", student_settings(taught, teacher=str(taught / "tiny")))
-    assert not any((tmp_path / name).exists() for name in "abcd")
+    with pytest.raises(ValueError, match=r"cosine_weight is 1.0, .* expected 0"):
+        start_experiment(tmp_path / "e", student_settings(taught, distill=DistillConfig()))
+    assert not any((tmp_path / name).exists() for name in "abcde")
 
 
 def test_the_command_line(taught: Path, tmp_path: Path) -> None:
