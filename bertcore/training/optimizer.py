@@ -41,7 +41,8 @@ def build_optimizers(
         if parameter in seen:
             continue
         seen.add(parameter)
-        if parameter.dim() < 2:
+        # XLNet's biases of queries are matrices, one row a head.
+        if parameter.dim() < 2 or name.endswith("_bias"):
             plain.append(parameter)
         elif config.optimizer == "muon" and _IN_LAYER.search(name):
             matrices.append(parameter)

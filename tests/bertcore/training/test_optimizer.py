@@ -1,13 +1,17 @@
 """Optimisers: who is updated by what, which weights decay, and the schedule."""
 
 import math
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
+from bertcore.loading import load
 from bertcore.pretraining import OptimizerConfig
 from bertcore.training.optimizer import build_optimizers, clip_gradients, set_rate
 from tests.support.tiny import tiny_network
+from tests.support.tiny_others import make_other
 
 
 @pytest.mark.parametrize(
@@ -29,6 +33,22 @@ def test_the_rate_rises_stays_and_falls_linearly(warmup: float, flat: float) -> 
         assert rate == pytest.approx(expected, abs=1e-9)
     assert rates[-1] > 0  # the last step still learns
     assert math.isfinite(config.rate_at(1.3))  # a clock may pass its end
+
+
+def test_biases_that_are_matrices_do_not_decay(tmp_path: Path) -> None:
+    """XLNet's biases of queries; T5's relative_attention_bias is a table of embeddings."""
+    for model, decays in (("XLNetLMHeadModel", False), ("T5ForConditionalGeneration", True)):
+        make_other(model, tmp_path / model)
+        network: Any = load(tmp_path / model, device="cpu").module
+        (adamw,) = build_optimizers(network, OptimizerConfig(optimizer="adamw"))
+        decayed = {id(p) for p in adamw.param_groups[0]["params"]}
+        names = {
+            name: id(parameter) in decayed
+            for name, parameter in network.named_parameters()
+            if parameter.dim() > 1 and "bias" in name
+        }
+        assert names
+        assert set(names.values()) == {decays}, names
 
 
 @pytest.mark.parametrize("optimizer", ["muon", "adamw"])
