@@ -76,8 +76,8 @@ class FinetuneConfig:
                 raise ValueError(f"{name} is {value}; expected at least 1.")
         if self.max_seq_length < 8:
             raise ValueError(f"max_seq_length is {self.max_seq_length}; expected at least 8.")
-        if self.seed < 0:
-            raise ValueError(f"seed is {self.seed}; expected 0 or more.")
+        if not 0 <= self.seed < 2**63:
+            raise ValueError(f"seed is {self.seed}; expected 0 up to below 2 to the 63rd.")
         if self.dtype not in DTYPES:
             raise ValueError(f"dtype is {self.dtype!r}; expected one of {', '.join(DTYPES)}.")
         if isinstance(self.class_weights, str) and self.class_weights != BALANCED:

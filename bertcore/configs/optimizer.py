@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +32,7 @@ class OptimizerConfig:
     weight_decay: float = 0.01
     """Decoupled decay; none on biases and LayerNorm, as in BERT."""
     max_grad_norm: float = 1.0
-    """Gradients are scaled down to this norm."""
+    """Gradients are scaled down to this norm, above 0; infinity leaves them as they are."""
     warmup_ratio: float = 0.02
     """Fraction of the run in which the rate rises from 0 to its peak, 0 to 1."""
     flat_ratio: float = 0.0
@@ -42,9 +43,11 @@ class OptimizerConfig:
             raise ValueError(
                 f"optimizer is {self.optimizer!r}; expected one of {', '.join(OPTIMIZERS)}."
             )
-        for name in ("learning_rate", "muon_learning_rate", "max_grad_norm", "adam_epsilon"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; expected above 0.")
+        for name in ("learning_rate", "muon_learning_rate", "adam_epsilon"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} is {getattr(self, name)}; expected above 0 (and finite).")
+        if not self.max_grad_norm > 0:
+            raise ValueError(f"max_grad_norm is {self.max_grad_norm}; expected above 0.")
         for name in ("adam_beta1", "adam_beta2"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; expected 0 up to below 1.")

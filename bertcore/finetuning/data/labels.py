@@ -21,7 +21,7 @@ def order_labels(names: Iterable[str]) -> tuple[str, ...]:
     (('2', '10'), ('O', 'B-LOC', 'B-PER'))
     """
     labels = set(names)
-    if all(label.lstrip("-").isdecimal() for label in labels):
+    if all(label.removeprefix("-").isdecimal() for label in labels):
         return tuple(sorted(labels, key=lambda label: (int(label), label)))
     return tuple(sorted(labels, key=lambda label: (label != "O", label)))
 

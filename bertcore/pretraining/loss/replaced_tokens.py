@@ -180,7 +180,8 @@ def sample_words(logits: Tensor, draws: Tensor) -> Tensor:
         logits: [..., V].
         draws: Random numbers from 0 up to below 1, [...]: the word is where the probabilities of
             the words before it, and its own, first exceed the number. Equal numbers give equal
-            words, on any device and however a batch is divided.
+            words however a batch is divided; on another device, or twice on a GPU, where sums
+            may be rounded otherwise, a number at the border of two words may give the other.
 
     Source: Clark et al. 2020, section 2. Differs: inverse transform sampling in place of Gumbel's
         maximum; the words have the same probabilities.

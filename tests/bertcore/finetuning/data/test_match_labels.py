@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bertcore.analysis.attribution import run_file
 from bertcore.finetuning import TaskModel, open_task_model, read_task_data, start_task_model
-from bertcore.finetuning.data.labels import describe_match, match_labels
+from bertcore.finetuning.data.labels import describe_match, match_labels, order_labels
 from bertcore.finetuning.experiment import start_experiment
 from bertcore.finetuning.model import head_fits
 from bertcore.finetuning.settings import make_settings
@@ -182,3 +182,8 @@ def test_a_fine_tuning_that_keeps_its_head_matches_and_says_so(tmp_path: Path) -
     )
     with pytest.raises(ValueError, match=r"'NEGATIVE', 'POSITIVE', but .*'0', '1'.*--new-head"):
         start_experiment(tmp_path / "none", settings)
+
+
+def test_labels_with_dashes_are_no_numbers() -> None:
+    assert order_labels(["10", "-1", "2"]) == ("-1", "2", "10")
+    assert order_labels(["2", "--1", "10"]) == ("--1", "10", "2")
