@@ -11,6 +11,7 @@ from bertcore.checkpoints.folder import is_checkpoint
 from bertcore.finetuning.dev_errors import ERRORS_FILE, DevErrors, read_dev_errors
 from bertcore.finetuning.experiment import RESULT_FILE, RUNS_FOLDER, SETTINGS_FILE
 from bertcore.finetuning.run import METRICS_FILE
+from bertcore.finetuning.settings import run_name
 from bertcore.finetuning.state import BEST_FOLDER
 from bertcore.finetuning.tasks import find_task
 
@@ -29,7 +30,7 @@ def read_run(path: Path) -> Run:
         settings = cache.of_file(_read_settings, path / SETTINGS_FILE)
         epochs = int(settings["config"]["epochs"])
         trials = tuple(
-            _read_trial(path / RUNS_FOLDER / f"lr-{rate:g}-seed-{seed}", epochs)
+            _read_trial(path / RUNS_FOLDER / run_name(rate, seed), epochs)
             for rate in settings["learning_rates"]
             for seed in settings["seeds"]
         )

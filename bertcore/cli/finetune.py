@@ -195,6 +195,8 @@ def finetune(
         refuse_options(context, {"swap_mode"}, "it is for a fine-tuning with --swap-words")
     if "direction_penalty" not in settings:
         refuse_options(context, {"direction_words"}, "it is for --direction-penalty")
+    if task != "qa":
+        refuse_options(context, {"doc_stride"}, "it is for --task qa")
     if more_rates and "lr" not in settings:
         raise ValueError(f"{more_rates[0]} belongs to no option. Write rates behind --lr.")
     rates = [*settings.pop("lr", []), *(more_rates or [])]
@@ -281,10 +283,12 @@ def resume_experiment_in(out: Path, *, as_json: bool) -> None:
 
 def run_experiment(experiment: Experiment, *, as_json: bool) -> None:
     """Run with a progress bar; Ctrl+C ends it after the current step, a second one at once."""
+    from bertcore.finetuning.settings import run_name
+
     if experiment.processes.is_main:
         for note in experiment.notes:
             typer.echo(f"Note: {note}", err=True)
-    names = [f"lr-{run.learning_rate:g}-seed-{run.seed}" for run in experiment.settings.runs]
+    names = [run_name(run.learning_rate, run.seed) for run in experiment.settings.runs]
     with stop_signals() as should_stop, progress_bar() as bar:
         task = bar.add_task("starting", total=1.0)
 

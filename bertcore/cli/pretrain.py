@@ -279,6 +279,8 @@ def _refuse_without_effect(
     if objective == "causal":
         reason = "the objective 'causal' hides no tokens and draws nothing for a row"
         refuse_options(context, {"masked_lm_prob", "mask_shares", "dupe_factor"}, reason)
+    if not settings.get("long_ratio", recipe.data.get("long_ratio", 0.0)):
+        refuse_options(context, {"long_seq_length"}, "it is for a run with --long-ratio")
     if objective != "rtd":
         of_generator = {"generator_size", "embedding_sharing"}
         refuse_options(context, of_generator, "it is for a run with --objective rtd")

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 MASKED_LM_PROB = 0.15
 MASK_SHARES = "80/10/10"
+SHORT_SEQ_PROB = 0.1
 EMBEDDING_SHARINGS = ("es", "nes", "gdes")
 
 RowKind = Literal["pairs", "ordered", "swapped", "packed"]
@@ -69,7 +70,7 @@ class DataConfig:
     dupe_factor: int = 0
     """Versions of each text whose pairs and masks are drawn once and used in turn; 0: fresh ones in
     every pass."""
-    short_seq_prob: float = 0.1
+    short_seq_prob: float = SHORT_SEQ_PROB
     """Fraction of documents cut into shorter pairs, 0 to 1; packed rows are never short."""
     batch_size: int = 32
     """B: rows per step."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 DTYPES = ("bfloat16", "float32")
 DEFAULT_LENGTH = 128
+DOC_STRIDE = 128
 BALANCED = "balanced"
 
 
@@ -59,7 +60,7 @@ class FinetuneConfig:
     """Train the pooler and the head only; the encoder stays as it is, without dropout."""
     feature_based: bool = False
     """tag: train a BiLSTM over the last four layers; the encoder stays as it is."""
-    doc_stride: int = 128
+    doc_stride: int = DOC_STRIDE
     """qa: tokens from the start of one window to the start of the next."""
     save_every: int = 500
     """Steps between saved states, beside those after each evaluation."""

@@ -44,7 +44,7 @@ from bertcore.finetuning.report import medians, write_report
 from bertcore.finetuning.run import Finetuning
 from bertcore.finetuning.run_checks import check_for_labels, check_launcher, penalty_of
 from bertcore.finetuning.run_result import RunResult
-from bertcore.finetuning.settings import Settings, settings_of
+from bertcore.finetuning.settings import Settings, run_name, settings_of
 from bertcore.finetuning.state import move_checkpoint
 from bertcore.finetuning.tasks import TaskData, find_task
 from bertcore.finetuning.tasks.column import column_values
@@ -472,4 +472,4 @@ def _balance(settings: Settings, path: Path, columns: Columns) -> Balance | None
 
 
 def _name(config: FinetuneConfig) -> str:
-    return f"lr-{config.learning_rate:g}-seed-{config.seed}"
+    return run_name(config.learning_rate, config.seed)

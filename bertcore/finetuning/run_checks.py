@@ -7,7 +7,7 @@ import logging
 import torch
 from torch import Tensor
 
-from bertcore.configs.finetune import BALANCED, FinetuneConfig
+from bertcore.configs.finetune import BALANCED, DOC_STRIDE, FinetuneConfig
 from bertcore.debiasing import PenalisedDirection
 from bertcore.debiasing.direction_penalty import DirectionPenalty, start_penalty
 from bertcore.finetuning.data.labels import balanced_weights
@@ -68,6 +68,21 @@ def check_for_task(config: FinetuneConfig, task: Task) -> None:
         raise ValueError(
             f"feature-based training is for the task 'tag', not {task.name!r}. "
             "Use frozen, or neither."
+        )
+
+
+def check_windows(config: FinetuneConfig, task: Task) -> None:
+    """Refuse a stride of windows where a task cuts none.
+
+    It changes nothing, so that a run that was started with one still resumes.
+
+    Raises:
+        ValueError: If there is one.
+    """
+    if config.doc_stride != DOC_STRIDE and task.name != "qa":
+        raise ValueError(
+            f"doc_stride is {config.doc_stride}, and the task {task.name!r} cuts no text into "
+            "windows; that is for qa. Leave it out."
         )
 
 

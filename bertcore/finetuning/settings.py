@@ -15,7 +15,12 @@ from bertcore.debiasing import PenalisedDirection, Swapping, WordSwap
 from bertcore.finetuning.data.division import Division
 from bertcore.finetuning.data.hub_data import is_hub_name, parse_hub_name
 from bertcore.finetuning.data.swapped import check_tagged
-from bertcore.finetuning.run_checks import check_balance, check_direction, check_for_task
+from bertcore.finetuning.run_checks import (
+    check_balance,
+    check_direction,
+    check_for_task,
+    check_windows,
+)
 from bertcore.finetuning.tasks import find_task
 from bertcore.loading import load
 
@@ -136,6 +141,7 @@ def make_settings(
     rates = tuple(learning_rates) or (default_rate(bert.config, feature_based=feature_based),)
     if len(set(rates)) < len(rates) or len(set(seeds)) < len(seeds) or not seeds:
         raise ValueError("learning rates and seeds must each be named once, and at least one.")
+    _check_names(rates)
     settings = Settings(
         task=task,
         train=_lasting_data(train),
@@ -165,6 +171,7 @@ def make_settings(
             "random weights go with neither --student-layers nor --feature-based, which take what "
             "a checkpoint has learned. Leave one of them out."
         )
+    check_windows(settings.config, chosen)
     check_direction(direction, settings.config, has_teacher=teacher is not None)
     if balance is not None:
         check_balance(settings.config, chosen, swaps=swap is not None, has_teacher=bool(teacher))
@@ -173,6 +180,27 @@ def make_settings(
     for run in settings.runs:
         check_for_task(run, chosen)
     return settings
+
+
+def run_name(learning_rate: float, seed: int) -> str:
+    """Return the name of a run's folder.
+
+    >>> run_name(3e-4, 1)
+    'lr-0.0003-seed-1'
+    """
+    return f"lr-{learning_rate:g}-seed-{seed}"
+
+
+def _check_names(rates: Sequence[float]) -> None:
+    """Refuse rates whose runs would share a folder."""
+    known: dict[str, float] = {}
+    for rate in rates:
+        other = known.setdefault(run_name(rate, 0), rate)
+        if other != rate:
+            raise ValueError(
+                f"the learning rates {other!r} and {rate!r} are the same in the six digits that "
+                "name the folder of a run. Leave one of them out."
+            )
 
 
 def _length(wanted: int | None, *, default: int, limit: int) -> int:

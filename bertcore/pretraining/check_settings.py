@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bertcore.config import BertConfig
 from bertcore.configs import DataConfig, TrainConfig
+from bertcore.configs.data import SHORT_SEQ_PROB
 from bertcore.pretraining.objectives import objective_named
 from bertcore.training.compiler import choose_compile
 from bertcore.training.processes import Processes
@@ -15,9 +16,15 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
     Raises:
         ValueError: If the rows are longer than the position table, the network does not fit the
             objective, more tokens are to be hidden than a short pair has, the segment table has
-            fewer than two rows for pairs, the device or the compiler is not there, or the batch
-            cannot be divided.
+            fewer than two rows for pairs, packed rows are to be short, the device or the compiler
+            is not there, or the batch cannot be divided.
     """
+    if not data_config.has_pairs and data_config.short_seq_prob not in (0, SHORT_SEQ_PROB):
+        raise ValueError(
+            f"short_seq_prob is {data_config.short_seq_prob}, and the objective "
+            f"{data_config.objective!r} is trained on packed rows, which are never short. Leave it "
+            "out."
+        )
     check_objective(shape, data_config, goes_on=train_config.start == "checkpoint")
     objective = objective_named(data_config.objective)
     long_phase = data_config.long_phase()

@@ -132,6 +132,7 @@ def test_mistakes_get_one_sentence(files: Path, tmp_path: Path) -> None:
     )
     assert "expected balanced, or numbers" in refusal(*words(files, out, "--class-weights", "a"))
     assert "belongs to no option" in refusal(*words(files, out, "0.1"))
+    assert "--doc-stride would have no effect" in refusal(*words(files, out, "--doc-stride", "7"))
     assert "holds no fine-tuning" in refusal("finetune", "--out", out, "--resume")
     assert "--epochs would have no effect" in refusal(
         "finetune", "--out", out, "--resume", "--epochs", "2"

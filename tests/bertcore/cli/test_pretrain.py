@@ -411,6 +411,8 @@ def test_recipes_are_refused_by_a_sentence(texts: Path, tmp_path: Path) -> None:
     assert "expected one of ours, paper" in refusal(*words, "--recipe", "theirs")
     sentence = refusal(*words, "--recipe", "paper", "--muon-learning-rate", "1e-3")
     assert "AdamW has no use for this" in sentence
+    sentence = refusal(*words, "--long-seq-length", "64")
+    assert "--long-seq-length would have no effect: it is for a run with --long-ratio" in sentence
     sentence = refusal(*words, "--recipe", "paper")  # 4 rows in 8 parts
     assert "batch" in sentence
     teacher = [

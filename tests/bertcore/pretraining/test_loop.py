@@ -248,6 +248,8 @@ def test_settings_that_do_not_fit_each_other() -> None:
         check_settings(shape, TRAIN, replace(DATA, max_seq_length=65))
     with pytest.raises(ValueError, match=r"this BERT has 1 \(type_vocab_size\)"):
         check_settings(replace(shape, type_vocab_size=1), TRAIN, DATA)
+    with pytest.raises(ValueError, match=r"short_seq_prob is 0\.5, and the objective 'mlm'"):
+        check_settings(shape, TRAIN, replace(DATA, objective="mlm", short_seq_prob=0.5))
     with pytest.raises(ValueError, match="device"):
         check_settings(shape, replace(TRAIN, device="abacus"), DATA)
 
