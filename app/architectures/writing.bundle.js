@@ -25,6 +25,18 @@ var bundle = (() => {
     default: () => component
   });
 
+  // app/browser/component.ts
+  var lastOf = /* @__PURE__ */ new WeakMap();
+  function closedByLast(place, close) {
+    const mine = () => {
+      if (lastOf.get(place) !== mine) return;
+      lastOf.delete(place);
+      close();
+    };
+    lastOf.set(place, mine);
+    return mine;
+  }
+
   // app/browser/elements.ts
   function element(tag, properties = {}, ...children) {
     const node = document.createElement(tag);
@@ -90,10 +102,10 @@ var bundle = (() => {
     const view = views.get(parentElement) ?? new Player(parentElement);
     views.set(parentElement, view);
     view.update(data);
-    return () => {
+    return closedByLast(parentElement, () => {
       view.stop();
       views.delete(parentElement);
-    };
+    });
   }
   var Player = class {
     data = { next: null, masks: null };

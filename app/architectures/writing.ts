@@ -2,7 +2,7 @@
 
 import "./writing.css";
 
-import type { Mounted } from "../browser/component";
+import { closedByLast, type Mounted } from "../browser/component";
 import { element } from "../browser/elements";
 import { legible, percent, shorten } from "../browser/text";
 import { filledAfter, lastRead, orderOf, type Masks, type Next, type Writing } from "./steps";
@@ -16,10 +16,10 @@ export default function component({ parentElement, data }: Mounted<Writing>): ()
   const view = views.get(parentElement) ?? new Player(parentElement);
   views.set(parentElement, view);
   view.update(data);
-  return () => {
+  return closedByLast(parentElement, () => {
     view.stop();
     views.delete(parentElement);
-  };
+  });
 }
 
 class Player {

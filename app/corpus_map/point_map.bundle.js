@@ -93,6 +93,18 @@ var bundle = (() => {
     return context;
   }
 
+  // app/browser/component.ts
+  var lastOf = /* @__PURE__ */ new WeakMap();
+  function closedByLast(place, close) {
+    const mine = () => {
+      if (lastOf.get(place) !== mine) return;
+      lastOf.delete(place);
+      close();
+    };
+    lastOf.set(place, mine);
+    return mine;
+  }
+
   // app/browser/data_blocks.ts
   async function inflate(bytes) {
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -139,10 +151,10 @@ var bundle = (() => {
       view.root.setAttribute("aria-busy", "true");
       void inflateBlocks(message).then(show);
     } else show(message);
-    return () => {
+    return closedByLast(parentElement, () => {
       view.close();
       keptViews.delete(parentElement);
-    };
+    });
   }
 
   // app/canvas/shared/tooltip.ts

@@ -518,6 +518,18 @@ ${this.parts.join("\n")}
     return node;
   }
 
+  // app/browser/component.ts
+  var lastOf = /* @__PURE__ */ new WeakMap();
+  function closedByLast(place, close) {
+    const mine = () => {
+      if (lastOf.get(place) !== mine) return;
+      lastOf.delete(place);
+      close();
+    };
+    lastOf.set(place, mine);
+    return mine;
+  }
+
   // app/browser/data_blocks.ts
   function heldBytes(id) {
     const held = document.getElementById(id);
@@ -586,10 +598,10 @@ ${this.parts.join("\n")}
       view.root.setAttribute("aria-busy", "true");
       void inflateBlocks(message).then(show);
     } else show(message);
-    return () => {
+    return closedByLast(parentElement, () => {
       view.close();
       keptViews.delete(parentElement);
-    };
+    });
   }
 
   // app/canvas/shared/tooltip.ts

@@ -50,6 +50,18 @@ var bundle = (() => {
     return [...context.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
   }
 
+  // app/browser/component.ts
+  var lastOf = /* @__PURE__ */ new WeakMap();
+  function closedByLast(place, close) {
+    const mine = () => {
+      if (lastOf.get(place) !== mine) return;
+      lastOf.delete(place);
+      close();
+    };
+    lastOf.set(place, mine);
+    return mine;
+  }
+
   // app/browser/data_blocks.ts
   function heldBytes(id) {
     const held = document.getElementById(id);
@@ -115,10 +127,10 @@ var bundle = (() => {
       view.root.setAttribute("aria-busy", "true");
       void inflateBlocks(message).then(show);
     } else show(message);
-    return () => {
+    return closedByLast(parentElement, () => {
       view.close();
       keptViews.delete(parentElement);
-    };
+    });
   }
 
   // app/browser/text.ts

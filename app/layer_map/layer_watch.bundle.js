@@ -22,8 +22,26 @@ var bundle = (() => {
   // app/layer_map/layer_watch.ts
   var layer_watch_exports = {};
   __export(layer_watch_exports, {
-    default: () => component
+    default: () => layer_watch_default
   });
+
+  // app/browser/component.ts
+  var lastOf = /* @__PURE__ */ new WeakMap();
+  function closedByLast(place, close) {
+    const mine = () => {
+      if (lastOf.get(place) !== mine) return;
+      lastOf.delete(place);
+      close();
+    };
+    lastOf.set(place, mine);
+    return mine;
+  }
+  function closingFirst(open) {
+    return (mounted) => {
+      lastOf.get(mounted.parentElement)?.();
+      return closedByLast(mounted.parentElement, open(mounted));
+    };
+  }
 
   // app/browser/timers.ts
   var Debounce = class {
@@ -45,7 +63,7 @@ var bundle = (() => {
   var CHECK_MS = 500;
   var REST_MS = 500;
   var STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
-  function component({ data, setStateValue }) {
+  var layer_watch_default = closingFirst(({ data, setStateValue }) => {
     let plot = null;
     let drawing = null;
     const telling = new Debounce(REST_MS);
@@ -88,7 +106,7 @@ var bundle = (() => {
       telling.cancel();
       letGo();
     };
-  }
+  });
   function clickStep(plot, step) {
     const rail = plot.querySelector(".slider-rail-touch-rect");
     const slider = plot.layout?.sliders?.[0];

@@ -2,7 +2,7 @@
 // keyboard: reports its layer, so that it is kept and in the URL, and moves it by the arrow keys when
 // the figure has the focus. Draws nothing.
 
-import type { Mounted } from "../browser/component";
+import { closingFirst, type Mounted } from "../browser/component";
 import { Debounce } from "../browser/timers";
 
 interface WatchData {
@@ -26,7 +26,7 @@ const CHECK_MS = 500; // Streamlit may put another figure in place of the presen
 const REST_MS = 500; // how long the slider rests before Python gets its layer
 const STEPS: Record<string, number> = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 
-export default function component({ data, setStateValue }: Mounted<WatchData>): () => void {
+export default closingFirst(({ data, setStateValue }: Mounted<WatchData>) => {
   let plot: Plot | null = null;
   let drawing: Element | null = null; // of the figure, without its buttons: no control may hold another
   const telling = new Debounce(REST_MS);
@@ -74,7 +74,7 @@ export default function component({ data, setStateValue }: Mounted<WatchData>): 
     telling.cancel();
     letGo();
   };
-}
+});
 
 // Plotly's slider knows the mouse only: an arrow key is a click at the next step. Returns whether
 // there is a slider to click.

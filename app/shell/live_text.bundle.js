@@ -22,8 +22,26 @@ var bundle = (() => {
   // app/shell/live_text.ts
   var live_text_exports = {};
   __export(live_text_exports, {
-    default: () => component
+    default: () => live_text_default
   });
+
+  // app/browser/component.ts
+  var lastOf = /* @__PURE__ */ new WeakMap();
+  function closedByLast(place, close) {
+    const mine = () => {
+      if (lastOf.get(place) !== mine) return;
+      lastOf.delete(place);
+      close();
+    };
+    lastOf.set(place, mine);
+    return mine;
+  }
+  function closingFirst(open) {
+    return (mounted) => {
+      lastOf.get(mounted.parentElement)?.();
+      return closedByLast(mounted.parentElement, open(mounted));
+    };
+  }
 
   // app/browser/timers.ts
   var Debounce = class {
@@ -42,7 +60,7 @@ var bundle = (() => {
   };
 
   // app/shell/live_text.ts
-  function component({ data }) {
+  var live_text_default = closingFirst(({ data }) => {
     const areas = data.keys.map((key) => `.st-key-${key} textarea`).join(", ");
     const sending = new Debounce(data.pauseMs);
     const onInput = (event) => {
@@ -57,11 +75,10 @@ var bundle = (() => {
     document.addEventListener("input", onInput);
     document.addEventListener("compositionend", onInput);
     return () => {
-      sending.cancel();
       document.removeEventListener("input", onInput);
       document.removeEventListener("compositionend", onInput);
     };
-  }
+  });
   function pressControlEnter(area) {
     area.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", ctrlKey: true, bubbles: true, cancelable: true }));
   }

@@ -1,7 +1,7 @@
 // Streamlit's text area sends its text on Ctrl+Enter or when it is left. This presses
 // Ctrl+Enter for the visitor when typing rests, except while an input method composes a character.
 
-import type { Mounted } from "../browser/component";
+import { closingFirst, type Mounted } from "../browser/component";
 import { Debounce } from "../browser/timers";
 
 interface LiveTextData {
@@ -10,7 +10,7 @@ interface LiveTextData {
   pauseMs: number;
 }
 
-export default function component({ data }: Mounted<LiveTextData>): () => void {
+export default closingFirst(({ data }: Mounted<LiveTextData>) => {
   const areas = data.keys.map((key) => `.st-key-${key} textarea`).join(", ");
   const sending = new Debounce(data.pauseMs);
 
@@ -24,12 +24,11 @@ export default function component({ data }: Mounted<LiveTextData>): () => void {
 
   document.addEventListener("input", onInput);
   document.addEventListener("compositionend", onInput);
-  return () => {
-    sending.cancel();
+  return () => { // what waits is sent all the same: the visitor may be typing on
     document.removeEventListener("input", onInput);
     document.removeEventListener("compositionend", onInput);
   };
-}
+});
 
 function pressControlEnter(area: HTMLElement): void {
   area.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", ctrlKey: true, bubbles: true, cancelable: true }));

@@ -22,12 +22,32 @@ var bundle = (() => {
   // app/shell/render_signal.ts
   var render_signal_exports = {};
   __export(render_signal_exports, {
-    default: () => component
+    default: () => render_signal_default
   });
+
+  // app/browser/component.ts
+  var lastOf = /* @__PURE__ */ new WeakMap();
+  function closedByLast(place, close) {
+    const mine = () => {
+      if (lastOf.get(place) !== mine) return;
+      lastOf.delete(place);
+      close();
+    };
+    lastOf.set(place, mine);
+    return mine;
+  }
+  function closingFirst(open) {
+    return (mounted) => {
+      lastOf.get(mounted.parentElement)?.();
+      return closedByLast(mounted.parentElement, open(mounted));
+    };
+  }
+
+  // app/shell/render_signal.ts
   var CHECK_MS = 100;
   var AGAIN_MS = 5e3;
   var ANSWER_MS = 5e3;
-  function component({ data, setTriggerValue }) {
+  var render_signal_default = closingFirst(({ data, setTriggerValue }) => {
     let lastRequest = -Infinity, lastMove = -Infinity;
     const move = () => {
       lastMove = performance.now();
@@ -52,6 +72,6 @@ var bundle = (() => {
       clearInterval(timer);
       for (const name of moves) removeEventListener(name, move, true);
     };
-  }
+  });
   return __toCommonJS(render_signal_exports);
 })();

@@ -3,7 +3,7 @@
 // Waits for the answer to a click, too: the rerun is of the page that is open, so right after a
 // click on another page's link it would bring the visitor back.
 
-import type { Mounted } from "../browser/component";
+import { closingFirst, type Mounted } from "../browser/component";
 
 const CHECK_MS = 100;
 const AGAIN_MS = 5000; // a request that was lost with the connection is sent again
@@ -14,7 +14,7 @@ interface SignalData {
   sign: string;
 }
 
-export default function component({ data, setTriggerValue }: Mounted<SignalData>): () => void {
+export default closingFirst(({ data, setTriggerValue }: Mounted<SignalData>) => {
   let lastRequest = -Infinity, lastMove = -Infinity;
   const move = () => { lastMove = performance.now(); };
 
@@ -39,4 +39,4 @@ export default function component({ data, setTriggerValue }: Mounted<SignalData>
     clearInterval(timer);
     for (const name of moves) removeEventListener(name, move, true);
   };
-}
+});

@@ -22,8 +22,26 @@ var bundle = (() => {
   // app/training_example/drawing.ts
   var drawing_exports = {};
   __export(drawing_exports, {
-    default: () => component
+    default: () => drawing_default
   });
+
+  // app/browser/component.ts
+  var lastOf = /* @__PURE__ */ new WeakMap();
+  function closedByLast(place, close) {
+    const mine = () => {
+      if (lastOf.get(place) !== mine) return;
+      lastOf.delete(place);
+      close();
+    };
+    lastOf.set(place, mine);
+    return mine;
+  }
+  function closingFirst(open) {
+    return (mounted) => {
+      lastOf.get(mounted.parentElement)?.();
+      return closedByLast(mounted.parentElement, open(mounted));
+    };
+  }
 
   // app/browser/elements.ts
   function element(tag, properties = {}, ...children) {
@@ -75,7 +93,7 @@ var bundle = (() => {
   var BAR = 64;
   var LONG = 3;
   var LONG_BAR = 36;
-  function component({ parentElement, data }) {
+  var drawing_default = closingFirst(({ parentElement, data }) => {
     let root = parentElement.querySelector(".example");
     if (!root) {
       root = element("div", { className: "example" });
@@ -96,7 +114,7 @@ var bundle = (() => {
     observer.observe(place);
     draw();
     return () => observer.disconnect();
-  }
+  });
   function documents(data) {
     const own = data.sentences.filter((one) => one.document === 0);
     const other = data.sentences.filter((one) => one.document !== 0);

@@ -3,7 +3,7 @@
 
 import "./drawing.css";
 
-import type { Mounted } from "../browser/component";
+import { closingFirst, type Mounted } from "../browser/component";
 import { element } from "../browser/elements";
 import { percent } from "../browser/text";
 import { barHeight, coin, kindOf, nats, perLine, type Example, type Guess } from "./model";
@@ -16,7 +16,7 @@ const BAR = 64; // pixels of the largest loss
 const LONG = 3; // lines of tokens from which on the losses are drawn lower
 const LONG_BAR = 36;
 
-export default function component({ parentElement, data }: Mounted<Example>): () => void {
+export default closingFirst(({ parentElement, data }: Mounted<Example>) => {
   let root = parentElement.querySelector<HTMLElement>(".example");
   if (!root) {
     root = element("div", { className: "example" });
@@ -37,7 +37,7 @@ export default function component({ parentElement, data }: Mounted<Example>): ()
   observer.observe(place);
   draw();
   return () => observer.disconnect();
-}
+});
 
 // ---- the document ----
 

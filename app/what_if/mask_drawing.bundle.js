@@ -26,6 +26,16 @@ var bundle = (() => {
   });
 
   // app/browser/component.ts
+  var lastOf = /* @__PURE__ */ new WeakMap();
+  function closedByLast(place, close) {
+    const mine = () => {
+      if (lastOf.get(place) !== mine) return;
+      lastOf.delete(place);
+      close();
+    };
+    lastOf.set(place, mine);
+    return mine;
+  }
   function keepView(View, name) {
     const views = /* @__PURE__ */ new WeakMap();
     return ({ data, parentElement, setTriggerValue }) => {
@@ -33,10 +43,10 @@ var bundle = (() => {
       views.set(parentElement, view);
       view.report = (value) => setTriggerValue(name, value);
       view.update(data);
-      return () => {
+      return closedByLast(parentElement, () => {
         view.close();
         views.delete(parentElement);
-      };
+      });
     };
   }
 

@@ -93,3 +93,11 @@ def test_going_back_counts_as_a_click(page: Page) -> None:
     page.evaluate("dispatchEvent(new PopStateEvent('popstate'))")
     draw_sign(page)
     assert requests(page, after_ms=1000) == 0
+
+
+def test_a_component_that_is_called_again_requests_once(page: Page) -> None:
+    page.evaluate("() => { window.unmount = window.mount(); }")  # the theme changed
+    draw_sign(page)
+    assert requests(page, after_ms=200) == 1
+    page.evaluate("window.unmount()")
+    assert requests(page, after_ms=20_000) == 1

@@ -579,6 +579,18 @@ ${this.parts.join("\n")}
     return a !== void 0 && a.tokens.join("\0") === b.tokens.join("\0");
   }
 
+  // app/browser/component.ts
+  var lastOf = /* @__PURE__ */ new WeakMap();
+  function closedByLast(place, close) {
+    const mine = () => {
+      if (lastOf.get(place) !== mine) return;
+      lastOf.delete(place);
+      close();
+    };
+    lastOf.set(place, mine);
+    return mine;
+  }
+
   // app/canvas/shared/mount.ts
   function stateEvents({ setStateValue }) {
     return {
@@ -607,10 +619,10 @@ ${this.parts.join("\n")}
       view.root.setAttribute("aria-busy", "true");
       void inflateBlocks(message).then(show2);
     } else show2(message);
-    return () => {
+    return closedByLast(parentElement, () => {
       view.close();
       keptViews.delete(parentElement);
-    };
+    });
   }
 
   // app/browser/timers.ts

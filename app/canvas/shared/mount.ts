@@ -1,6 +1,6 @@
 // One view for each place in the page, made at the first message and kept until the place goes.
 
-import type { Mounted } from "../../browser/component";
+import { closedByLast, type Mounted } from "../../browser/component";
 import type { Bytes } from "../../browser/data_blocks";
 import { inflateBlocks, isDeflated, unpack, type Message } from "./transport";
 
@@ -51,8 +51,8 @@ export function mount<Header, Events>(
     view.root.setAttribute("aria-busy", "true");
     void inflateBlocks(message).then(show);
   } else show(message);
-  return () => {
+  return closedByLast(parentElement, () => {
     view.close();
     keptViews.delete(parentElement);
-  };
+  });
 }

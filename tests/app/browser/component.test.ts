@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { keepView, type KeptView, type Mounted } from "../../../app/browser/component";
+import { closingFirst, keepView, type KeptView, type Mounted } from "../../../app/browser/component";
 
 class Counter implements KeptView<number, string> {
   static made = 0;
@@ -41,4 +41,35 @@ test("two places have a view each", () => {
   component(mounted({}, 1, []));
   component(mounted({}, 1, []));
   assert.equal(Counter.made - before, 2);
+});
+
+test("the cleanup of a first call that another one followed closes nothing", () => {
+  const component = keepView(Counter, "picked");
+  const place = {};
+  const closeFirst = component(mounted(place, 1, []));
+  const before = Counter.closed;
+  const close = component(mounted(place, 2, []));
+  closeFirst();
+  assert.equal(Counter.closed, before);
+  close();
+  close();
+  assert.equal(Counter.closed, before + 1);
+});
+
+test("what a call opened is closed before the next one for the place, and once", () => {
+  const done: string[] = [];
+  const component = closingFirst(({ data }: Mounted<number>) => {
+    done.push(`open ${data}`);
+    return () => done.push(`close ${data}`);
+  });
+  const place = {};
+  const closeFirst = component(mounted(place, 1, []));
+  const close = component(mounted(place, 2, []));
+  component(mounted({}, 3, []));
+  closeFirst();
+  assert.deepEqual(done, ["open 1", "close 1", "open 2", "open 3"]);
+  close();
+  close();
+  component(mounted(place, 4, []));
+  assert.deepEqual(done.slice(4), ["close 2", "open 4"]);
 });

@@ -89,6 +89,17 @@ test("a view that went shows nothing any more, and its place gets a new one", as
   assert.notEqual(show(place, message(7))[0], view);
 });
 
+test("the cleanup of a first call that another one followed leaves the view", () => {
+  const place = {};
+  const [view, closeFirst] = show(place, message(9));
+  const [, close] = show(place, message(10));
+  closeFirst();
+  assert.equal(view.isClosed, false);
+  assert.equal(show(place, message(11))[0], view);
+  close();
+  assert.equal(view.isClosed, false);
+});
+
 test("what was chosen and the options become state of the component", () => {
   const states: unknown[] = [];
   const at = mounted({}, message(8), states);

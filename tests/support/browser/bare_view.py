@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from app.bundle import Bundle
 from app.canvas.heat_map import heat_map
 from app.canvas.lines import lines
 from app.canvas.neurons import neurons
@@ -49,9 +50,10 @@ const report = (name, value) => { window.reports[name] = value; };
 window.arrived = (text) => {
   window.data = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 };
+window.call = (data) => window.component({
+  data, parentElement: root, setStateValue: report, setTriggerValue: report });
 window.draw = async () => {
-  window.component({
-    data: window.data, parentElement: root, setStateValue: report, setTriggerValue: report });
+  window.call(window.data);
   while (root.querySelector("[aria-busy]")) await new Promise((next) => setTimeout(next));
 };
 """
@@ -106,8 +108,12 @@ def point_map_view(drawn: Drawn, colours: Colours, **page: Any) -> View:
     return View(_bare(point_map, **page), point_map.message(drawn, colours, "map"))
 
 
-def _bare(view: ModuleType, *, js: str = "", width: int = 1100) -> str:
-    bundle = view.BUNDLE
+def _bare(view: ModuleType, **page: Any) -> str:
+    return component_page(view.BUNDLE, **page)
+
+
+def component_page(bundle: Bundle, *, js: str = "", width: int = 1100) -> str:
+    """Return HTML that holds a component; `call(data)` calls it and returns its cleanup."""
     mount = _MOUNT % json.dumps(bundle.style)
     return _PAGE.format(width=width, js=f"{js}\n{bundle.script}{mount}")
 

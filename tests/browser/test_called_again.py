@@ -1,0 +1,116 @@
+"""Components that Streamlit calls again, as it does when their data or the theme changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.architectures import writing
+from app.bundle import Bundle, read_bundle
+from app.layer_map import layer_watch
+from app.shell import live_text
+from app.training_example import drawing as training_example
+from tests.support.browser.bare_tab import Tab
+from tests.support.browser.bare_view import PLACE, component_page
+
+pytestmark = pytest.mark.browser
+
+
+def opened(tab: Tab, bundle: Bundle, body: str = "") -> Page:
+    """Return a page that holds the component, and elements beside it."""
+    tab.page.set_content(component_page(bundle).replace("<body>", f"<body>{body}"))
+    tab.page.wait_for_function("window.call !== undefined")
+    return tab.page
+
+
+def call(page: Page, data: dict[str, Any]) -> None:
+    """Call the component; `closeFirst` and `close` are the cleanups of its first and last call."""
+    page.evaluate(
+        "data => { window.close = window.call(data); window.closeFirst ??= window.close; }", data
+    )
+
+
+def example(tokens: list[str]) -> dict[str, Any]:
+    return {
+        "sentences": [],
+        "is_random": False,
+        "is_lone": False,
+        "tokens": tokens,
+        "segment_ids": [0] * len(tokens),
+        "text_ids": [0] * len(tokens),
+        "input_tokens": tokens,
+        "guesses": [],
+        "pair_logits": None,
+        "pair_probabilities": None,
+        "nsp_loss": None,
+        "colors": {"a": "#123", "b": "#456", "special": "#789", "accent": "#abc"},
+    }
+
+
+def test_a_training_example_shows_the_last_document_after_a_resize(tab: Tab) -> None:
+    page = opened(tab, training_example.BUNDLE)
+    call(page, example([f"old{k}" for k in range(24)]))
+    tab.settle()
+    call(page, example(["new0", "new1", "new2"]))  # in one line at every width
+    tab.settle()
+    page.evaluate(f"document.querySelector({PLACE!r}).style.width = '600px'")
+    tab.settle()
+    expect(page.get_by_text("new0").first).to_be_visible()
+    expect(page.get_by_text("old0")).to_have_count(0)
+
+
+_PLOT = """<div class="figure"><div class="js-plotly-plot"><svg tabindex="0"><g class="menulayer">
+<rect class="slider-rail-touch-rect" width="90" height="9"/></g></svg></div></div>
+<script>
+const plot = document.querySelector(".js-plotly-plot");
+plot.on = plot.removeListener = () => {};
+plot.layout = { sliders: [{ steps: [0, 1, 2], active: 0 }] };
+window.clicks = 0;
+plot.addEventListener("mousedown", () => { window.clicks += 1; });
+</script>"""
+
+
+def test_an_arrow_key_moves_a_slider_by_one_step(tab: Tab) -> None:
+    page = opened(tab, read_bundle(layer_watch.__file__), _PLOT)
+    for label in ("light", "dark"):
+        call(page, {"figure": ".figure", "label": label})
+    slider = page.get_by_role("slider", name="dark")
+    slider.press("ArrowRight")
+    assert page.evaluate("window.clicks") == 1
+    page.evaluate("window.close()")
+    slider.press("ArrowRight")
+    assert page.evaluate("window.clicks") == 1
+
+
+def test_a_text_is_sent_once_when_typing_rests(tab: Tab) -> None:
+    body = "<div class='st-key-text'><textarea></textarea></div>"
+    page = opened(tab, read_bundle(live_text.__file__), body)
+    for pause in (80, 120):
+        call(page, {"keys": ["text"], "pauseMs": pause})
+    page.evaluate(
+        """() => { window.sent = 0; document.addEventListener("keydown", (event) => {
+          if (event.ctrlKey && event.key === "Enter") window.sent += 1; }); }"""
+    )
+    area = page.locator("textarea")
+    area.fill("a word")
+    tab.settle()
+    assert page.evaluate("window.sent") == 1
+    page.evaluate("window.close()")
+    area.fill("another word")
+    tab.settle()
+    assert page.evaluate("window.sent") == 1
+
+
+def test_the_cleanup_of_a_first_call_leaves_what_the_second_one_shows(tab: Tab) -> None:
+    """Streamlit runs it late if the data changes while the module loads."""
+    page = opened(tab, writing.BUNDLE)
+    best = [["word", 0.5]]
+    written = [{"token": f"word{k}", "probability": 0.5, "best": best} for k in range(3)]
+    for count in (1, 2):
+        data = {"name": "GPT", "before": [], "written": written[:count]}
+        call(page, {"next": data, "masks": None})
+    page.evaluate("window.closeFirst()")
+    call(page, {"next": {"name": "GPT", "before": [], "written": written}, "masks": None})
+    expect(page.locator("output")).to_have_text("step 3 of 3")  # one view, with the last data
