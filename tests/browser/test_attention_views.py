@@ -15,6 +15,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from app.bertviz_views import view as bertviz_view
+from app.canvas.shared import transport
 from bertcore import Trace
 from bertcore.analysis.heads.measures import measure_heads
 from tests.support.browser import bare_view
@@ -87,6 +88,30 @@ def test_bertviz_shows_hostile_tokens(tab: Tab) -> None:
         expect(tab.page.frame_locator("iframe").locator("svg line").first).to_be_attached()
         tab.settle()
         assert not any(frame.evaluate("'__pwned' in window") for frame in tab.page.frames)
+
+
+@pytest.mark.parametrize("name", ["lines", "heat map", "neurons"])
+def test_a_choice_made_while_another_text_is_computed_is_shown(
+    tab: Tab, pair: Trace, name: str
+) -> None:
+    other = made_trace(["[CLS]", "other", "text", "[SEP]"])
+    draw = {**VIEWS, "neurons": bare_view.neurons_view}[name]
+    page = tab.show(draw(pair, 0))
+    if name == "heat map":
+        page.get_by_label("Layer 1", exact=True).click()
+    else:
+        page.get_by_label("Layer", exact=True).select_option("1")
+    page.wait_for_function("window.reports.selection?.revision === 1")
+    for data in (draw(other, 0), View("", transport.change(draw(other, 1).data, revision=1))):
+        page.evaluate(data.arrival)
+        page.evaluate("window.draw()")
+    expect(page.locator(".waiting")).to_have_count(0)
+    if name == "heat map":
+        chosen = page.get_by_label("Layer 1", exact=True)
+        expect(chosen).to_have_attribute("aria-pressed", "true")
+        expect(page.get_by_role("heading")).to_contain_text("Layer 1")
+    else:
+        expect(page.get_by_label("Layer", exact=True)).to_have_value("1")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1547,8 +1547,8 @@ ${this.parts.join("\n")}
       const wasZoomed = !isFirst && !model.window.isWhole;
       model.receive(message);
       this.hasMessage = true;
-      if (header.revision === this.revision || !isSameText) {
-        this.revision = header.revision;
+      if (header.revision >= this.revision || !isSameText) {
+        this.revision = Math.max(this.revision, header.revision);
         model.adoptSelection();
       }
       this.root.classList.toggle("waiting", header.revision !== this.revision);

@@ -97,8 +97,8 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
     const wasZoomed = !isFirst && !model.window.isWhole;
     model.receive(message);
     this.hasMessage = true;
-    if (header.revision === this.revision || !isSameText) {
-      this.revision = header.revision;
+    if (header.revision >= this.revision || !isSameText) {
+      this.revision = Math.max(this.revision, header.revision); // a choice may still be on the way
       model.adoptSelection();
     }
     this.root.classList.toggle("waiting", header.revision !== this.revision);

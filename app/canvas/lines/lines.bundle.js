@@ -1756,8 +1756,8 @@ ${this.parts.join("\n")}
       model.refreshUnits();
       if (!before) model.choice.read(header.look.chosen, model.units.starts);
       else if (hadChoice && !isSameText) this.noteOptions();
-      if (header.revision === this.revision || !isSameText) {
-        this.revision = header.revision;
+      if (header.revision >= this.revision || !isSameText) {
+        this.revision = Math.max(this.revision, header.revision);
         model.shown = new Set(header.heads.length ? header.heads : range(header.colours.length));
         model.layer = header.layer;
       }

@@ -110,8 +110,8 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
     model.refreshUnits();
     if (!before) model.choice.read(header.look.chosen, model.units.starts);
     else if (hadChoice && !isSameText) this.noteOptions(); // what was chosen is gone
-    if (header.revision === this.revision || !isSameText) {
-      this.revision = header.revision;
+    if (header.revision >= this.revision || !isSameText) {
+      this.revision = Math.max(this.revision, header.revision); // a choice may still be on the way
       model.shown = new Set(header.heads.length ? header.heads : range(header.colours.length));
       model.layer = header.layer;
     }

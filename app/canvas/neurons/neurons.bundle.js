@@ -1301,8 +1301,8 @@ ${this.parts.join("\n")}
         this.painter.labels.forget();
         this.scroller.scrollTop = 0;
       }
-      if (header.revision === this.revision || !isSameText) {
-        this.revision = header.revision;
+      if (header.revision >= this.revision || !isSameText) {
+        this.revision = Math.max(this.revision, header.revision);
         Object.assign(model, { layer: header.layer, head: header.head });
       }
       this.root.classList.toggle("waiting", header.revision !== this.revision);

@@ -86,8 +86,8 @@ class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActio
       this.painter.labels.forget();
       this.scroller.scrollTop = 0;
     }
-    if (header.revision === this.revision || !isSameText) {
-      this.revision = header.revision;
+    if (header.revision >= this.revision || !isSameText) {
+      this.revision = Math.max(this.revision, header.revision); // a choice may still be on the way
       Object.assign(model, { layer: header.layer, head: header.head });
     }
     this.root.classList.toggle("waiting", header.revision !== this.revision);
