@@ -1524,8 +1524,8 @@ ${this.parts.join("\n")}
         onpointerleave: () => this.point(null),
         onpointerdown: (event) => this.press(event),
         onpointerup: (event) => this.release(event),
-        onpointercancel: () => {
-          this.drag = null;
+        onlostpointercapture: (event) => {
+          if (event.pointerId === this.drag?.pointer) this.drag = null;
         },
         ondblclick: () => this.zoomBy(0),
         onkeydown: (event) => this.key(event)
@@ -1634,6 +1634,7 @@ ${this.parts.join("\n")}
       this.draw();
     }
     draw() {
+      this.field.classList.toggle("zoomed", !this.model.window.isWhole);
       this.frame.draw();
     }
     paint() {
@@ -1651,6 +1652,7 @@ ${this.parts.join("\n")}
     move(event) {
       const { drag } = this;
       if (!drag) return this.point(this.place(event), event);
+      if (event.pointerId !== drag.pointer) return;
       if (Math.abs(event.clientX - drag.x) + Math.abs(event.clientY - drag.y) > 4) drag.isMoved = true;
       if (!drag.isMoved) return;
       const { cell: cell2 } = this.painter;
@@ -1670,15 +1672,16 @@ ${this.parts.join("\n")}
       this.draw();
     }
     press(event) {
-      if (event.button !== 0) return;
+      if (event.button !== 0 || this.drag) return;
       this.field.setPointerCapture(event.pointerId);
       const [x, y] = [event.clientX, event.clientY];
-      this.drag = { x, y, lastX: x, lastY: y, isMoved: false };
+      this.drag = { pointer: event.pointerId, x, y, lastX: x, lastY: y, isMoved: false };
     }
     release(event) {
-      const wasMoved = this.drag?.isMoved;
+      const { drag } = this;
+      if (!drag || event.pointerId !== drag.pointer) return;
       this.drag = null;
-      if (wasMoved) return this.noteOptions();
+      if (drag.isMoved) return this.noteOptions();
       const place = this.place(event);
       const { marked } = this.model;
       const again = place && marked && place.row === marked.row && place.column === marked.column;
@@ -1725,13 +1728,11 @@ ${this.parts.join("\n")}
       const { model } = this;
       const start = model.place;
       const inside = (k) => Math.max(0, Math.min(model.size - 1, k));
-      const marked = start ? { row: inside(start.row + down), column: inside(start.column + right) } : { row: 0, column: 0 };
-      model.marked = marked;
+      this.mark(start ? { row: inside(start.row + down), column: inside(start.column + right) } : { row: 0, column: 0 });
+      if (!model.marked) return;
       const seen = model.window.written();
-      model.window.show(marked.row, marked.column);
+      model.window.show(model.marked.row, model.marked.column);
       if (model.window.written() !== seen) this.noteOptions();
-      this.words.say();
-      this.draw();
     }
   };
   return __toCommonJS(heat_map_exports);

@@ -29,6 +29,7 @@ interface MapEvents {
 }
 
 interface Drag {
+  pointer: number;
   x: number;
   y: number;
   lastX: number;
@@ -73,7 +74,7 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
       onpointerleave: () => this.point(null),
       onpointerdown: (event: PointerEvent) => this.press(event),
       onpointerup: (event: PointerEvent) => this.release(event),
-      onpointercancel: () => { this.drag = null; },
+      onlostpointercapture: (event: PointerEvent) => { if (event.pointerId === this.drag?.pointer) this.drag = null; },
       ondblclick: () => this.zoomBy(0),
       onkeydown: (event: KeyboardEvent) => this.key(event),
     }, this.frame.canvas);
@@ -196,6 +197,7 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
   }
 
   private draw(): void {
+    this.field.classList.toggle("zoomed", !this.model.window.isWhole);
     this.frame.draw();
   }
 
@@ -217,6 +219,7 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
   private move(event: PointerEvent): void {
     const { drag } = this;
     if (!drag) return this.point(this.place(event), event);
+    if (event.pointerId !== drag.pointer) return; // another finger
     if (Math.abs(event.clientX - drag.x) + Math.abs(event.clientY - drag.y) > 4) drag.isMoved = true;
     if (!drag.isMoved) return;
     const { cell } = this.painter;
@@ -238,16 +241,17 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
   }
 
   private press(event: PointerEvent): void {
-    if (event.button !== 0) return;
+    if (event.button !== 0 || this.drag) return;
     this.field.setPointerCapture(event.pointerId);
     const [x, y] = [event.clientX, event.clientY];
-    this.drag = { x, y, lastX: x, lastY: y, isMoved: false };
+    this.drag = { pointer: event.pointerId, x, y, lastX: x, lastY: y, isMoved: false };
   }
 
   private release(event: PointerEvent): void {
-    const wasMoved = this.drag?.isMoved;
+    const { drag } = this;
+    if (!drag || event.pointerId !== drag.pointer) return;
     this.drag = null;
-    if (wasMoved) return this.noteOptions();
+    if (drag.isMoved) return this.noteOptions();
     const place = this.place(event);
     const { marked } = this.model;
     const again = place && marked && place.row === marked.row && place.column === marked.column;
@@ -293,12 +297,10 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
     const { model } = this;
     const start = model.place;
     const inside = (k: number) => Math.max(0, Math.min(model.size - 1, k));
-    const marked = start ? { row: inside(start.row + down), column: inside(start.column + right) } : { row: 0, column: 0 };
-    model.marked = marked;
+    this.mark(start ? { row: inside(start.row + down), column: inside(start.column + right) } : { row: 0, column: 0 });
+    if (!model.marked) return;
     const seen = model.window.written();
-    model.window.show(marked.row, marked.column);
+    model.window.show(model.marked.row, model.marked.column); // which sorting may have moved
     if (model.window.written() !== seen) this.noteOptions();
-    this.words.say();
-    this.draw();
   }
 }
