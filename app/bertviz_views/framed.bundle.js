@@ -45,7 +45,7 @@ var bundle = (() => {
 
   // app/bertviz_views/framed.ts
   function showFramed(place, [id], height) {
-    const frame = element("iframe", { srcdoc: new TextDecoder().decode(heldBytes(id)) });
+    const frame = element("iframe", { title: "View of BertViz", srcdoc: new TextDecoder().decode(heldBytes(id)) });
     frame.setAttribute("sandbox", "allow-scripts");
     frame.style.cssText = `width: 100%; height: ${height}px; border: 0; background: #fff`;
     place.append(frame);

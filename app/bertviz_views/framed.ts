@@ -5,7 +5,7 @@ import { element } from "../browser/elements";
 
 // `id`: of the data block that holds the page; height in pixels.
 export function showFramed(place: Element, [id]: [string], height: number): void {
-  const frame = element("iframe", { srcdoc: new TextDecoder().decode(heldBytes(id)) });
+  const frame = element("iframe", { title: "View of BertViz", srcdoc: new TextDecoder().decode(heldBytes(id)) });
   frame.setAttribute("sandbox", "allow-scripts");
   frame.style.cssText = `width: 100%; height: ${height}px; border: 0; background: #fff`;
   place.append(frame);

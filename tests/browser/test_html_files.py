@@ -204,6 +204,7 @@ def test_bertviz_in_a_file_is_drawn(opened: Opened, kind: str) -> None:
     trace = made_trace([token[:2000].replace("\ud800", "") for token in HOSTILE], second=12)
     page = opened.open(report(bertviz(trace, kind, 0, [])))
     inner = page.frame_locator(".part iframe")
+    expect(page.locator(".part iframe")).to_have_attribute("title", "View of BertViz")
     expect(inner.locator("svg line").first).to_be_attached()
     if kind != "model":  # the model view has words only in what is enlarged
         expect(inner.get_by_text(IMAGE).first).to_be_attached()
