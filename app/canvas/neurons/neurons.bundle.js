@@ -436,9 +436,9 @@ ${this.parts.join("\n")}
     if (canvas.width !== w || canvas.height !== h) {
       canvas.width = w;
       canvas.height = h;
-      canvas.style.width = `${width}px`;
-      canvas.style.height = `${height}px`;
     }
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
     const context = context2d(canvas);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);

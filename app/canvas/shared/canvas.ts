@@ -45,9 +45,10 @@ export function fitCanvas(canvas: HTMLCanvasElement, width: number, height: numb
   if (canvas.width !== w || canvas.height !== h) {
     canvas.width = w;
     canvas.height = h;
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
   }
+  // Also if the pixels are as many: the density may be another.
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
   const context = context2d(canvas);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);

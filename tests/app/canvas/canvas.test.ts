@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fitText, missingBoxes, stride } from "../../../app/canvas/shared/canvas";
+import { fitCanvas, fitText, missingBoxes, stride } from "../../../app/canvas/shared/canvas";
 
 test("ticks stand 1, 2, 5, 10, 20 ... apart, each with the room that a label needs", () => {
   assert.deepEqual([30, 15, 10, 4, 2, 1, 0.5].map((step) => stride(step, 12)), [1, 1, 2, 5, 10, 20, 50]);
@@ -15,6 +15,19 @@ test("a text is cut to its room", () => {
   assert.equal(fitText(context, "attention", 40), "att\u2026");
   assert.equal(fitText(context, "attention", 5), "\u2026");
   assert.equal(fitText(context, "e\u0301e\u0301e\u0301", 30), "e\u0301\u2026");
+});
+
+test("a canvas has its size in CSS pixels at every density", () => {
+  const drawn = { setTransform: () => {}, clearRect: () => {} };
+  const canvas = { width: 300, height: 150, style: {}, getContext: () => drawn } as unknown as HTMLCanvasElement;
+  const sizes: unknown[] = [];
+  for (const [devicePixelRatio, width] of [[1, 400], [2, 200]]) { // as many pixels
+    Object.assign(globalThis, { window: { devicePixelRatio } });
+    fitCanvas(canvas, width, 100);
+    sizes.push([canvas.width, canvas.style.width]);
+  }
+  Reflect.deleteProperty(globalThis, "window");
+  assert.deepEqual(sizes, [[400, "400px"], [400, "200px"]]);
 });
 
 test("missing cells are joined to few boxes that hold all of them and no other", () => {
