@@ -159,3 +159,10 @@ def test_lines_show_what_is_no_number(tab: Tab, broken: Trace) -> None:
     tab.show(bare_view.lines_view(broken, 0, [1]))
     expect(page.get_by_text(BROKEN)).to_have_count(0)
     assert reds(tab) == 0
+
+
+def test_the_name_of_a_control_begins_with_its_label(tab: Tab, pair: Trace) -> None:
+    """Who speaks to the computer says what is written."""
+    page = tab.show(bare_view.lines_view(pair))
+    label = page.locator("label", has=page.get_by_label("Show lines between sentences"))
+    assert label.evaluate("label => label.firstChild.textContent") == "Show"

@@ -59,7 +59,7 @@ export class LinesControls {
     this.words = wordsCheckbox((isOn) => actions.showWords(isOn));
     this.mean = checkbox("Mean of heads", "One line for the mean weight of the chosen heads", (isOn) => actions.showMean(isOn));
     this.fit = checkbox("All tokens in one view", "Squeeze the rows; names that fit are shown", (isOn) => actions.fit(isOn));
-    this.filterSelect = select("Between sentences", FILTERS, (filter) => actions.setFilter(filter));
+    this.filterSelect = select("Show lines between sentences", FILTERS, (filter) => actions.setFilter(filter));
     this.filterLabel = element("label", {}, "Show", this.filterSelect);
     this.rows = [
       element("div", { className: "controls" },
