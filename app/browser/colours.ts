@@ -22,3 +22,8 @@ export function rgbOf(colour: string): number[] {
   context.fillRect(0, 0, 1, 1);
   return [...context.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
 }
+
+// When the system turns dark or light.
+export function onSchemeChange(changed: () => void): void {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+}

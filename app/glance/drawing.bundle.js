@@ -668,14 +668,31 @@ ${this.parts.join("\n")}
     }
   };
 
+  // app/browser/colours.ts
+  function rgbOf(colour) {
+    const context = context2d(element("canvas", { width: 1, height: 1 }));
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    return [...context.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
+  }
+  function onSchemeChange(changed) {
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+  }
+
   // app/html_file/alone.ts
   function alone(component2) {
     return (place, css, messages) => {
       const root = place.attachShadow({ mode: "open" });
       root.append(element("style", { textContent: css }));
       const held = messages.map(heldBytes);
-      const show = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
-      } });
+      let shown = held[0];
+      const show = (data) => {
+        shown = data;
+        component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: keep });
+      };
+      const keep = (name, value) => {
+        if (name === "picked" && typeof value === "object") shown = changeHeader(shown, value);
+      };
       const answer = (name, value) => {
         if (name !== "selection") return;
         const { layer, heads, revision } = value;
@@ -683,7 +700,8 @@ ${this.parts.join("\n")}
         const message = held.find((bytes) => unpack(bytes).header.layer === layer);
         if (message) show(changeHeader(message, { heads, revision }));
       };
-      show(held[0]);
+      show(shown);
+      onSchemeChange(() => show(shown));
     };
   }
 
@@ -1017,14 +1035,6 @@ ${this.parts.join("\n")}
       if (x >= half.x - 1) return { kind: "norm", layer, row, column: own[0] };
     }
     return { kind: "attention", layer, row, head: null };
-  }
-
-  // app/browser/colours.ts
-  function rgbOf(colour) {
-    const context = context2d(element("canvas", { width: 1, height: 1 }));
-    context.fillStyle = colour;
-    context.fillRect(0, 0, 1, 1);
-    return [...context.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
   }
 
   // app/glance/painter.ts

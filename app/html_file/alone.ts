@@ -3,6 +3,7 @@
 
 import type { Mounted } from "../browser/component";
 import { heldBytes, type Bytes } from "../browser/data_blocks";
+import { onSchemeChange } from "../browser/colours";
 import { element } from "../browser/elements";
 import { changeHeader, unpack } from "../canvas/shared/transport";
 
@@ -13,8 +14,14 @@ export function alone(component: (mounted: Mounted<Bytes>) => void): (place: Ele
     const root = place.attachShadow({ mode: "open" });
     root.append(element("style", { textContent: css }));
     const held = messages.map(heldBytes);
-    const show = (data: Bytes) =>
-      component({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {} });
+    let shown = held[0];
+    const show = (data: Bytes) => {
+      shown = data;
+      component({ data, parentElement: root, setStateValue: answer, setTriggerValue: keep });
+    };
+    const keep = (name: string, value: unknown) => {
+      if (name === "picked" && typeof value === "object") shown = changeHeader(shown, value as Record<string, unknown>);
+    };
     const answer = (name: string, value: unknown) => {
       if (name !== "selection") return;
       const { layer, heads, revision } = value as { layer?: number; heads: number[]; revision: number };
@@ -22,6 +29,8 @@ export function alone(component: (mounted: Mounted<Bytes>) => void): (place: Ele
       const message = held.find((bytes) => unpack<{ layer: number }>(bytes).header.layer === layer);
       if (message) show(changeHeader(message, { heads, revision }));
     };
-    show(held[0]);
+    show(shown);
+    // A canvas keeps the ink with which it was drawn.
+    onSchemeChange(() => show(shown));
   };
 }

@@ -25,17 +25,6 @@ var bundle = (() => {
     drawChart: () => drawChart
   });
 
-  // app/browser/data_blocks.ts
-  function heldBytes(id) {
-    const held = document.getElementById(id);
-    if (!held) throw new Error(`the page has no data block ${id}`);
-    return Uint8Array.from(atob(held.textContent ?? ""), (letter) => letter.charCodeAt(0));
-  }
-  async function inflate(bytes) {
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
-  }
-
   // app/browser/elements.ts
   function element(tag, properties = {}, ...children) {
     const node = document.createElement(tag);
@@ -45,6 +34,22 @@ var bundle = (() => {
     }
     node.append(...children);
     return node;
+  }
+
+  // app/browser/colours.ts
+  function onSchemeChange(changed) {
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+  }
+
+  // app/browser/data_blocks.ts
+  function heldBytes(id) {
+    const held = document.getElementById(id);
+    if (!held) throw new Error(`the page has no data block ${id}`);
+    return Uint8Array.from(atob(held.textContent ?? ""), (letter) => letter.charCodeAt(0));
+  }
+  async function inflate(bytes) {
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
   // app/html_file/chart.ts
@@ -65,6 +70,7 @@ var bundle = (() => {
       modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"]
     };
     await window.Plotly.newPlot(place, { data, layout, config, frames });
+    onSchemeChange(() => void window.Plotly.relayout(place, { template: template(getComputedStyle(place)) }));
   }
   async function joinLibrary(id) {
     const script = element("script", { textContent: new TextDecoder().decode(await inflate(heldBytes(id))) });

@@ -1,5 +1,6 @@
 // Draws a Plotly figure in an HTML file.
 
+import { onSchemeChange } from "../browser/colours";
 import { heldBytes, inflate } from "../browser/data_blocks";
 import { element } from "../browser/elements";
 
@@ -15,7 +16,7 @@ interface Axis {
 
 declare global {
   interface Window {
-    Plotly: { newPlot(place: Element, figure: Figure & { config: object }): Promise<unknown> };
+    Plotly: { newPlot(place: Element, figure: Figure & { config: object }): Promise<unknown>; relayout(place: Element, change: object): Promise<unknown> };
     plotlyJoined?: Promise<void>;
   }
 }
@@ -36,6 +37,7 @@ export async function drawChart(place: Element, [libraryId, figureId]: [string, 
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
   };
   await window.Plotly.newPlot(place, { data, layout, config, frames });
+  onSchemeChange(() => void window.Plotly.relayout(place, { template: template(getComputedStyle(place)) }));
 }
 
 async function joinLibrary(id: string): Promise<void> {

@@ -49,6 +49,9 @@ var bundle = (() => {
     context.fillRect(0, 0, 1, 1);
     return [...context.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
   }
+  function onSchemeChange(changed) {
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+  }
 
   // app/browser/component.ts
   var lastOf = /* @__PURE__ */ new WeakMap();
@@ -211,8 +214,14 @@ var bundle = (() => {
       const root = place.attachShadow({ mode: "open" });
       root.append(element("style", { textContent: css }));
       const held = messages.map(heldBytes);
-      const show = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
-      } });
+      let shown = held[0];
+      const show = (data) => {
+        shown = data;
+        component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: keep });
+      };
+      const keep = (name2, value) => {
+        if (name2 === "picked" && typeof value === "object") shown = changeHeader(shown, value);
+      };
       const answer = (name2, value) => {
         if (name2 !== "selection") return;
         const { layer, heads, revision } = value;
@@ -220,7 +229,8 @@ var bundle = (() => {
         const message = held.find((bytes) => unpack(bytes).header.layer === layer);
         if (message) show(changeHeader(message, { heads, revision }));
       };
-      show(held[0]);
+      show(shown);
+      onSchemeChange(() => show(shown));
     };
   }
 

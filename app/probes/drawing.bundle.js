@@ -157,14 +157,25 @@ var bundle = (() => {
     });
   }
 
+  // app/browser/colours.ts
+  function onSchemeChange(changed) {
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+  }
+
   // app/html_file/alone.ts
   function alone(component2) {
     return (place, css, messages) => {
       const root = place.attachShadow({ mode: "open" });
       root.append(element("style", { textContent: css }));
       const held = messages.map(heldBytes);
-      const show = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
-      } });
+      let shown2 = held[0];
+      const show = (data) => {
+        shown2 = data;
+        component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: keep });
+      };
+      const keep = (name, value) => {
+        if (name === "picked" && typeof value === "object") shown2 = changeHeader(shown2, value);
+      };
       const answer = (name, value) => {
         if (name !== "selection") return;
         const { layer, heads, revision } = value;
@@ -172,7 +183,8 @@ var bundle = (() => {
         const message = held.find((bytes) => unpack(bytes).header.layer === layer);
         if (message) show(changeHeader(message, { heads, revision }));
       };
-      show(held[0]);
+      show(shown2);
+      onSchemeChange(() => show(shown2));
     };
   }
 

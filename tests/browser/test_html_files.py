@@ -19,8 +19,11 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from app.bertviz_views.html_part import bertviz
 from app.canvas import html_part
 from app.canvas.heat_map import heat_map
+from app.canvas.html_part import part_of_bundle
 from app.html_file import chart
 from app.html_file.document import File, Part, Report, to_html
+from app.inside_layer import drawing as inside_layer
+from app.inside_layer.all_tokens import STAGES, AllTokens
 from app.mixing.figures import OneToken, strips
 from bertcore import Trace
 from bertscope.notebook_view import NotebookView
@@ -240,6 +243,59 @@ def test_a_figure_of_a_file_is_alive_and_has_its_table(opened: Opened) -> None:
         page.get_by_role("link", name="bertscope-x.csv").click()
     rows = list(csv.reader(io.StringIO(started.value.path().read_text(encoding="utf-8"))))
     assert rows[2][0] == tokens[1]
+
+
+def strips_of(trace: Trace) -> Part:
+    """Return all tokens of a layer, whose strips have other colours on dark ground."""
+    places = list(range(trace.num_tokens))
+    bands = np.random.default_rng(0).normal(size=(5, len(places), 24)).astype(np.float32)
+    ones = np.ones((5, len(places)), np.float32)
+    found = AllTokens(STAGES, places, bands, ones, ones, places, 9)
+    return part_of_bundle(inside_layer.BUNDLE, [inside_layer.all_message(found, trace, 1)])
+
+
+def figure_of(trace: Trace) -> Part:
+    shares = {"weights": trace.attentions[0, 0, 1].numpy()}
+    return chart.chart(strips(OneToken({"weights": shares}, trace.tokens, 1)))
+
+
+RECOLOURED = {**PARTS, "strips": strips_of, "figure": figure_of}
+
+
+@pytest.mark.parametrize("name", RECOLOURED)
+def test_a_file_has_the_colours_of_the_system_when_they_change(
+    opened: Opened, plain: Trace, name: str
+) -> None:
+    def picture() -> np.ndarray:
+        page.wait_for_timeout(600)
+        shot = page.locator(".part").screenshot(animations="disabled")
+        return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(int)
+
+    page = opened.page
+    page.emulate_media(color_scheme="dark")
+    opened.open(report(RECOLOURED[name](plain)))
+    dark = picture()
+    page.emulate_media(color_scheme="light")
+    light = picture()
+    opened.open(report(RECOLOURED[name](plain)))
+    assert np.abs(picture() - light).mean() < 0.05
+    page.emulate_media(color_scheme="dark")
+    assert np.abs(picture() - dark).mean() < 0.05
+    assert np.abs(dark - light).mean() > 20
+
+
+def test_a_picked_head_stays_when_the_system_turns_dark(opened: Opened, plain: Trace) -> None:
+    page = opened.page
+    page.emulate_media(color_scheme="light")
+    opened.open(report(PARTS["overview"](plain)))
+    grid = page.get_by_role("application")
+    for key in ("Home", "ArrowRight", "ArrowRight", "Enter", "Escape"):
+        grid.press(key)
+    said = page.locator(".detail")
+    expect(said).to_contain_text("head 2")
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(300)
+    expect(said).to_contain_text("head 2")
 
 
 @pytest.mark.parametrize("name", PARTS)

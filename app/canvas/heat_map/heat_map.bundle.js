@@ -53,6 +53,16 @@ var bundle = (() => {
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
+  // app/browser/colours.ts
+  var EQUAL_CONTRAST = 0.19;
+  function inkOver(rgb) {
+    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > EQUAL_CONTRAST ? "#111" : "#fff";
+  }
+  function onSchemeChange(changed) {
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+  }
+
   // app/canvas/shared/transport.ts
   function unpack(bytes) {
     const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
@@ -91,8 +101,14 @@ var bundle = (() => {
       const root = place.attachShadow({ mode: "open" });
       root.append(element("style", { textContent: css }));
       const held = messages.map(heldBytes);
-      const show2 = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
-      } });
+      let shown = held[0];
+      const show2 = (data) => {
+        shown = data;
+        component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: keep });
+      };
+      const keep = (name, value) => {
+        if (name === "picked" && typeof value === "object") shown = changeHeader(shown, value);
+      };
       const answer = (name, value) => {
         if (name !== "selection") return;
         const { layer, heads, revision } = value;
@@ -100,7 +116,8 @@ var bundle = (() => {
         const message = held.find((bytes) => unpack(bytes).header.layer === layer);
         if (message) show2(changeHeader(message, { heads, revision }));
       };
-      show2(held[0]);
+      show2(shown);
+      onSchemeChange(() => show2(shown));
     };
   }
 
@@ -1118,13 +1135,6 @@ ${this.parts.join("\n")}
       return [this.units.names[this.rows[row]], this.units.names[this.columns[column]]];
     }
   };
-
-  // app/browser/colours.ts
-  var EQUAL_CONTRAST = 0.19;
-  function inkOver(rgb) {
-    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b > EQUAL_CONTRAST ? "#111" : "#fff";
-  }
 
   // app/canvas/heat_map/pyramid.ts
   function halve(levels, side) {

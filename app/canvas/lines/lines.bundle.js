@@ -91,6 +91,19 @@ var bundle = (() => {
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
+  // app/browser/colours.ts
+  var EQUAL_CONTRAST = 0.19;
+  function inkOver(rgb) {
+    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > EQUAL_CONTRAST ? "#111" : "#fff";
+  }
+  function hexRgb(hex) {
+    return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+  }
+  function onSchemeChange(changed) {
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+  }
+
   // app/canvas/shared/transport.ts
   function unpack(bytes) {
     const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
@@ -149,8 +162,14 @@ var bundle = (() => {
       const root = place.attachShadow({ mode: "open" });
       root.append(element("style", { textContent: css }));
       const held = messages.map(heldBytes);
-      const show2 = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
-      } });
+      let shown = held[0];
+      const show2 = (data) => {
+        shown = data;
+        component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: keep });
+      };
+      const keep = (name, value) => {
+        if (name === "picked" && typeof value === "object") shown = changeHeader(shown, value);
+      };
       const answer = (name, value) => {
         if (name !== "selection") return;
         const { layer, heads, revision } = value;
@@ -158,7 +177,8 @@ var bundle = (() => {
         const message = held.find((bytes) => unpack(bytes).header.layer === layer);
         if (message) show2(changeHeader(message, { heads, revision }));
       };
-      show2(held[0]);
+      show2(shown);
+      onSchemeChange(() => show2(shown));
     };
   }
 
@@ -687,16 +707,6 @@ ${this.parts.join("\n")}
       this.root.remove();
     }
   };
-
-  // app/browser/colours.ts
-  var EQUAL_CONTRAST = 0.19;
-  function inkOver(rgb) {
-    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b > EQUAL_CONTRAST ? "#111" : "#fff";
-  }
-  function hexRgb(hex) {
-    return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
-  }
 
   // app/canvas/shared/controls.ts
   function button(textContent, title, onclick, className = "") {

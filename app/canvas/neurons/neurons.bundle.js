@@ -53,6 +53,25 @@ var bundle = (() => {
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
+  // app/browser/colours.ts
+  var EQUAL_CONTRAST = 0.19;
+  function inkOver(rgb) {
+    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > EQUAL_CONTRAST ? "#111" : "#fff";
+  }
+  function hexRgb(hex) {
+    return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+  }
+  function rgbOf(colour) {
+    const context = context2d(element("canvas", { width: 1, height: 1 }));
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    return [...context.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
+  }
+  function onSchemeChange(changed) {
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+  }
+
   // app/canvas/shared/transport.ts
   function unpack(bytes) {
     const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
@@ -91,8 +110,14 @@ var bundle = (() => {
       const root = place.attachShadow({ mode: "open" });
       root.append(element("style", { textContent: css }));
       const held = messages.map(heldBytes);
-      const show = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
-      } });
+      let shown = held[0];
+      const show = (data) => {
+        shown = data;
+        component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: keep });
+      };
+      const keep = (name, value) => {
+        if (name === "picked" && typeof value === "object") shown = changeHeader(shown, value);
+      };
       const answer = (name, value) => {
         if (name !== "selection") return;
         const { layer, heads, revision } = value;
@@ -100,7 +125,8 @@ var bundle = (() => {
         const message = held.find((bytes) => unpack(bytes).header.layer === layer);
         if (message) show(changeHeader(message, { heads, revision }));
       };
-      show(held[0]);
+      show(shown);
+      onSchemeChange(() => show(shown));
     };
   }
 
@@ -1037,22 +1063,6 @@ ${this.parts.join("\n")}
   function larger(most, value) {
     const size = Math.abs(value);
     return size > most && size < Infinity ? size : most;
-  }
-
-  // app/browser/colours.ts
-  var EQUAL_CONTRAST = 0.19;
-  function inkOver(rgb) {
-    const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b > EQUAL_CONTRAST ? "#111" : "#fff";
-  }
-  function hexRgb(hex) {
-    return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
-  }
-  function rgbOf(colour) {
-    const context = context2d(element("canvas", { width: 1, height: 1 }));
-    context.fillStyle = colour;
-    context.fillRect(0, 0, 1, 1);
-    return [...context.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
   }
 
   // app/canvas/neurons/painter.ts

@@ -53,6 +53,11 @@ var bundle = (() => {
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
+  // app/browser/colours.ts
+  function onSchemeChange(changed) {
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+  }
+
   // app/canvas/shared/transport.ts
   function unpack(bytes) {
     const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
@@ -106,8 +111,14 @@ var bundle = (() => {
       const root = place.attachShadow({ mode: "open" });
       root.append(element("style", { textContent: css }));
       const held = messages.map(heldBytes);
-      const show2 = (data) => component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: () => {
-      } });
+      let shown = held[0];
+      const show2 = (data) => {
+        shown = data;
+        component2({ data, parentElement: root, setStateValue: answer, setTriggerValue: keep });
+      };
+      const keep = (name, value) => {
+        if (name === "picked" && typeof value === "object") shown = changeHeader(shown, value);
+      };
       const answer = (name, value) => {
         if (name !== "selection") return;
         const { layer, heads, revision } = value;
@@ -115,7 +126,8 @@ var bundle = (() => {
         const message = held.find((bytes) => unpack(bytes).header.layer === layer);
         if (message) show2(changeHeader(message, { heads, revision }));
       };
-      show2(held[0]);
+      show2(shown);
+      onSchemeChange(() => show2(shown));
     };
   }
 
