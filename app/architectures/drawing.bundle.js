@@ -35,6 +35,14 @@ var bundle = (() => {
     node.append(...children);
     return node;
   }
+  function replaceKeepingFocus(root, key, ...children) {
+    const { activeElement } = root.getRootNode();
+    const focused = activeElement && root.contains(activeElement) ? activeElement.getAttribute(key) : null;
+    root.replaceChildren(...children);
+    if (focused === null) return;
+    const same = [...root.querySelectorAll(`[${key}]`)].find((node) => node.getAttribute(key) === focused);
+    same?.focus();
+  }
 
   // app/browser/text.ts
   var GRAPHEMES = new Intl.Segmenter(void 0, { granularity: "grapheme" });
@@ -137,7 +145,7 @@ var bundle = (() => {
       parentElement.appendChild(root);
     }
     const pick = (panel, row) => setTriggerValue("picked", { panel, row });
-    root.replaceChildren(legend(data), element(
+    replaceKeepingFocus(root, "data-network", legend(data), element(
       "div",
       { className: "panels" },
       ...data.panels.map((panel, number) => new Network(panel, data.most, (row) => pick(number, row)).root)
@@ -157,6 +165,7 @@ var bundle = (() => {
         viewBox: `0 0 ${WIDTH} ${this.height}`,
         tabindex: 0,
         role: "application",
+        "data-network": panel.name,
         "aria-label": `${panel.name}: ${panel.rule}. Arrow keys move from vector to vector.`
       });
       this.svg.addEventListener("pointermove", (event) => this.point(this.under(event)));

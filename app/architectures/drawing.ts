@@ -3,7 +3,7 @@
 import "./drawing.css";
 
 import type { Mounted } from "../browser/component";
-import { element } from "../browser/elements";
+import { element, replaceKeepingFocus } from "../browser/elements";
 import { legible, percent, shorten } from "../browser/text";
 import { cone, direction, edges, ink, reads, sees, touched, type Drawing, type Edge, type Net, type Panel, type Spot } from "./model";
 
@@ -26,7 +26,7 @@ export default function component({ parentElement, data, setTriggerValue }: Moun
     parentElement.appendChild(root);
   }
   const pick = (panel: number, row: number) => setTriggerValue("picked", { panel, row });
-  root.replaceChildren(legend(data), element("div", { className: "panels" },
+  replaceKeepingFocus(root, "data-network", legend(data), element("div", { className: "panels" },
     ...data.panels.map((panel, number) => new Network(panel, data.most, (row) => pick(number, row)).root)));
 }
 
@@ -46,7 +46,7 @@ class Network {
   constructor(private readonly panel: Panel, private readonly most: number, private readonly pick: (row: number) => void) {
     this.edges = panel.nets.map((net) => edges(net, most));
     this.svg = svg("svg", {
-      viewBox: `0 0 ${WIDTH} ${this.height}`, tabindex: 0, role: "application",
+      viewBox: `0 0 ${WIDTH} ${this.height}`, tabindex: 0, role: "application", "data-network": panel.name,
       "aria-label": `${panel.name}: ${panel.rule}. Arrow keys move from vector to vector.`,
     });
     this.svg.addEventListener("pointermove", (event) => this.point(this.under(event)));

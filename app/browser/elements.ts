@@ -15,6 +15,22 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return node;
 }
 
+// Replaces what stands before a child; the child stays and keeps the focus.
+export function replaceBefore(child: Element, ...parts: Child[]): void {
+  while (child.previousSibling) child.previousSibling.remove();
+  child.before(...parts);
+}
+
+// Replaces all children; the focus goes to the new one with the same value of the attribute `key`.
+export function replaceKeepingFocus(root: Element, key: string, ...children: Child[]): void {
+  const { activeElement } = root.getRootNode() as Document | ShadowRoot;
+  const focused = activeElement && root.contains(activeElement) ? activeElement.getAttribute(key) : null;
+  root.replaceChildren(...children);
+  if (focused === null) return;
+  const same = [...root.querySelectorAll<HTMLElement | SVGElement>(`[${key}]`)].find((node) => node.getAttribute(key) === focused);
+  same?.focus();
+}
+
 // The 2D context of a canvas; every browser that runs the app has one.
 export function context2d(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   const context = canvas.getContext("2d");

@@ -30,7 +30,7 @@ export function allTokens(header: AllHeader, blocks: Bytes[], look: Look, pick: 
     const kind = { 0: "a", 1: "b" }[header.text_ids[row]] ?? "special";
     const button = element("button", {
       type: "button", className: `token ${kind}`, title: `Follow ${legible(token)} (token ${positions[row]})`,
-      ariaPressed: String(positions[row] === header.selected), onclick: () => pick(positions[row]),
+      ariaPressed: String(positions[row] === header.selected), onclick: () => pick(positions[row]), "data-position": positions[row],
     }, element("bdi", { textContent: shorten(legible(token), LONGEST) }));
     button.style.setProperty("--tone", header.colors[kind as "a" | "b" | "special"]);
     const stageCells = stages.map((stage, at) => {

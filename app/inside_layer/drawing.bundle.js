@@ -36,6 +36,14 @@ var bundle = (() => {
     node.append(...children);
     return node;
   }
+  function replaceKeepingFocus(root, key, ...children) {
+    const { activeElement } = root.getRootNode();
+    const focused = activeElement && root.contains(activeElement) ? activeElement.getAttribute(key) : null;
+    root.replaceChildren(...children);
+    if (focused === null) return;
+    const same = [...root.querySelectorAll(`[${key}]`)].find((node) => node.getAttribute(key) === focused);
+    same?.focus();
+  }
   function context2d(canvas) {
     const context = canvas.getContext("2d");
     if (!context) throw new Error("the browser gives no 2D context for a canvas");
@@ -388,7 +396,8 @@ var bundle = (() => {
         className: `token ${kind}`,
         title: `Follow ${legible(token)} (token ${positions[row]})`,
         ariaPressed: String(positions[row] === header.selected),
-        onclick: () => pick(positions[row])
+        onclick: () => pick(positions[row]),
+        "data-position": positions[row]
       }, element("bdi", { textContent: shorten(legible(token), LONGEST) }));
       button.style.setProperty("--tone", header.colors[kind]);
       const stageCells = stages.map((stage, at) => {
@@ -683,7 +692,8 @@ var bundle = (() => {
       this.content.ariaLabel = header.name;
       this.content.role = "group";
       if (header.kind === "all") {
-        this.content.replaceChildren(allTokens(header, blocks, look, (position) => this.events.picked(position)));
+        const table = allTokens(header, blocks, look, (position) => this.events.picked(position));
+        replaceKeepingFocus(this.content, "data-position", table);
       } else this.show(new SheetModel(header, blocks), look);
     }
     show(model, look) {
@@ -691,9 +701,8 @@ var bundle = (() => {
       const toggle = (head) => {
         this.openHead = head === open ? -1 : head;
         this.show(model, look);
-        this.content.querySelector(`[data-head="${head}"]`)?.focus();
       };
-      this.content.replaceChildren(sheet(model, look, open, toggle));
+      replaceKeepingFocus(this.content, "data-head", sheet(model, look, open, toggle));
     }
   };
   return __toCommonJS(drawing_exports);

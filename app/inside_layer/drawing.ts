@@ -7,7 +7,7 @@ import "./drawing.css";
 import type { Mounted } from "../browser/component";
 import type { Bytes } from "../browser/data_blocks";
 import { rgbOf } from "../browser/colours";
-import { element } from "../browser/elements";
+import { element, replaceKeepingFocus } from "../browser/elements";
 import { mount, type MountedView } from "../canvas/shared/mount";
 import { readTheme } from "../canvas/shared/canvas";
 import { Tooltip } from "../canvas/shared/tooltip";
@@ -54,7 +54,8 @@ class Drawing implements MountedView<Header, LayerEvents> {
     this.content.ariaLabel = header.name;
     this.content.role = "group";
     if (header.kind === "all") {
-      this.content.replaceChildren(allTokens(header, blocks, look, (position) => this.events.picked(position)));
+      const table = allTokens(header, blocks, look, (position) => this.events.picked(position));
+      replaceKeepingFocus(this.content, "data-position", table);
     } else this.show(new SheetModel(header, blocks as Message<SheetHeader>["blocks"]), look);
   }
 
@@ -63,8 +64,7 @@ class Drawing implements MountedView<Header, LayerEvents> {
     const toggle = (head: number) => {
       this.openHead = head === open ? -1 : head;
       this.show(model, look);
-      this.content.querySelector<HTMLElement>(`[data-head="${head}"]`)?.focus();
     };
-    this.content.replaceChildren(sheet(model, look, open, toggle));
+    replaceKeepingFocus(this.content, "data-head", sheet(model, look, open, toggle));
   }
 }

@@ -35,6 +35,14 @@ var bundle = (() => {
     node.append(...children);
     return node;
   }
+  function replaceKeepingFocus(root, key, ...children) {
+    const { activeElement } = root.getRootNode();
+    const focused = activeElement && root.contains(activeElement) ? activeElement.getAttribute(key) : null;
+    root.replaceChildren(...children);
+    if (focused === null) return;
+    const same = [...root.querySelectorAll(`[${key}]`)].find((node) => node.getAttribute(key) === focused);
+    same?.focus();
+  }
 
   // app/browser/text.ts
   var GRAPHEMES = new Intl.Segmenter(void 0, { granularity: "grapheme" });
@@ -102,7 +110,7 @@ var bundle = (() => {
       parentElement.appendChild(root);
     }
     const parts = data.in_detail ? data.objectives.map(detail) : rows(data, (name) => setTriggerValue("picked", name));
-    root.replaceChildren(legend(data), ...parts);
+    replaceKeepingFocus(root, "data-name", legend(data), ...parts);
   }
   function legend({ objectives, mask }) {
     const drawn = fatesOf(objectives);

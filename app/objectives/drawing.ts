@@ -3,7 +3,7 @@
 import "./drawing.css";
 
 import type { Mounted } from "../browser/component";
-import { element } from "../browser/elements";
+import { element, replaceKeepingFocus } from "../browser/elements";
 import { percent } from "../browser/text";
 import { below, carriesLoss, fateName, fatesOf, firstShown, groupAt, writesAll, type Answer, type Drawing, type Shown } from "./model";
 
@@ -17,7 +17,7 @@ export default function component({ parentElement, data, setTriggerValue }: Moun
     parentElement.appendChild(root);
   }
   const parts = data.in_detail ? data.objectives.map(detail) : rows(data, (name) => setTriggerValue("picked", name));
-  root.replaceChildren(legend(data), ...parts);
+  replaceKeepingFocus(root, "data-name", legend(data), ...parts);
 }
 
 function legend({ objectives, mask }: Drawing): HTMLElement {

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.architectures import drawing as architectures
 from app.architectures import writing
 from app.bundle import Bundle, read_bundle
+from app.inside_layer import drawing as inside_layer
+from app.inside_layer.all_tokens import STAGES, AllTokens
 from app.layer_map import layer_watch
+from app.objectives import drawing as objectives
 from app.shell import live_text
 from app.training_example import drawing as training_example
+from bertcore.objectives.table import OBJECTIVES
+from tests.support.browser import bare_view
 from tests.support.browser.bare_tab import Tab
-from tests.support.browser.bare_view import PLACE, component_page
+from tests.support.browser.bare_view import PLACE, View, component_page, made_trace
 
 pytestmark = pytest.mark.browser
 
@@ -114,3 +121,81 @@ def test_the_cleanup_of_a_first_call_leaves_what_the_second_one_shows(tab: Tab) 
     page.evaluate("window.closeFirst()")
     call(page, {"next": {"name": "GPT", "before": [], "written": written}, "masks": None})
     expect(page.locator("output")).to_have_text("step 3 of 3")  # one view, with the last data
+
+
+def focused(page: Page, attribute: str) -> str | None:
+    """Return an attribute of what has the focus within the component."""
+    return page.evaluate(
+        f"name => document.querySelector({PLACE!r}).shadowRoot.activeElement?.getAttribute(name)",
+        attribute,
+    )
+
+
+def network(name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "rule": "Each place reads both sides",
+        "note": "",
+        "tokens": ["a", "b"],
+        "before": 0,
+        "after": 0,
+        "place": 1,
+        "unread": 2,
+        "nets": [{"side": "both", "weights": [[[0.5, 0.5], [0.5, 0.5]]], "reader": 1}],
+        "best": (),
+        "token": None,
+        "probability": None,
+        "rank": None,
+        "result": "half of it",
+    }
+
+
+def test_a_network_keeps_the_focus_when_another_token_is_guessed(tab: Tab) -> None:
+    page = opened(tab, architectures.BUNDLE)
+    networks = [network("BERT"), network("GPT")]
+    call(page, architectures.message(networks))
+    page.get_by_role("application", name="GPT").press("Enter")
+    assert page.evaluate("window.reports.picked") == {"panel": 1, "row": 1}
+    call(page, architectures.message([*networks, network("ELMo")]))
+    assert str(focused(page, "aria-label")).startswith("GPT")
+
+
+def test_an_objective_keeps_the_focus(tab: Tab) -> None:
+    page = opened(tab, objectives.BUNDLE)
+    first, second, *_ = OBJECTIVES
+    shown = [objectives.shown(name, "Too short.") for name in (first, second)]
+    call(page, objectives.message(shown, "[MASK]", in_detail=False))
+    page.locator("button").nth(1).focus()
+    call(page, objectives.message(shown[::-1], "[MASK]", in_detail=False))
+    assert focused(page, "data-name") == second
+
+
+def test_a_token_of_a_layer_keeps_the_focus(tab: Tab) -> None:
+    trace = made_trace(["[CLS]", "river", "bank", "[SEP]"])
+    numbers = np.ones((5, 4), np.float32)
+    bands = np.ones((5, 4, 24), np.float32)
+    found = AllTokens(STAGES, [0, 1, 2, 3], bands, numbers, numbers, [0] * 4, 9)
+    page = tab.show(
+        View(component_page(inside_layer.BUNDLE), inside_layer.all_message(found, trace, 1))
+    )
+    page.get_by_role("button", name="bank").press("Enter")
+    assert page.evaluate("window.reports.picked") == 2
+    page.evaluate(View("", inside_layer.all_message(found, trace, 2)).arrival)
+    page.evaluate("window.draw()")
+    assert focused(page, "title") == "Follow bank (token 2)"
+    assert focused(page, "aria-pressed") == "true"
+
+
+@pytest.mark.parametrize("name", ["heat_map", "lines", "neurons", "overview"])
+def test_a_save_button_keeps_the_focus(tab: Tab, name: str) -> None:
+    draw = getattr(bare_view, f"{name}_view")
+    page = tab.show(draw(made_trace(["[CLS]", "a", "b", "[SEP]"])))
+    page.get_by_role("button", name="CSV").focus()
+    other = draw(made_trace(["[CLS]", "a", "b", "c", "[SEP]"], second=3))
+    page.evaluate(other.arrival)
+    page.evaluate("window.draw()")
+    tab.settle()
+    assert focused(page, "title") == "Save what is shown: table"
+    if name != "overview":
+        expect(page.locator(".key", has_text="sentence B")).to_have_count(1)  # drawn anew
+    expect(page.locator(".key canvas, .scale canvas")).to_have_count(2 if name == "neurons" else 1)

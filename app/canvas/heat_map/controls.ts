@@ -1,6 +1,6 @@
 // The controls around the heat map: layers, heads, order, level, zoom, and the legend below.
 
-import { element } from "../../browser/elements";
+import { element, replaceBefore } from "../../browser/elements";
 import { range } from "../../browser/text";
 import { button, disableInFile, select, show, wordsCheckbox, type Checkbox } from "../shared/controls";
 import { brokenNote, colourBar, kindKeys } from "../shared/legend";
@@ -39,6 +39,7 @@ export class MapControls {
     private readonly model: MapModel, private readonly painter: MapPainter, private readonly actions: MapActions,
     private readonly saving: HTMLElement,
   ) {
+    this.foot.append(saving);
     this.allLayers = button("all", "The mean over all layers", () => actions.choose({ layers: range(model.header.num_layers) }));
     this.allHeads = button("all", "The mean over all heads", () => actions.choose({ heads: range(model.header.num_heads) }));
     this.rowSelect = select("Order of the rows", ROW_ORDERS, (by) => actions.sortRows(by));
@@ -86,7 +87,7 @@ export class MapControls {
     const { header } = this.model;
     const isMean = header.layers.length > 1 || header.heads.length !== 1;
     const broken = brokenNote(header.missing, isMean ? "a mean that includes one has no value" : "they have no colour");
-    this.foot.replaceChildren(element("span", { className: "key" }, "weight", this.scale()), ...kindKeys(header), ...broken, this.saving);
+    replaceBefore(this.saving, element("span", { className: "key" }, "weight", this.scale()), ...kindKeys(header), ...broken);
   }
 
   private scale(): HTMLCanvasElement {

@@ -36,6 +36,10 @@ var bundle = (() => {
     node.append(...children);
     return node;
   }
+  function replaceBefore(child, ...parts) {
+    while (child.previousSibling) child.previousSibling.remove();
+    child.before(...parts);
+  }
   function context2d(canvas) {
     const context = canvas.getContext("2d");
     if (!context) throw new Error("the browser gives no 2D context for a canvas");
@@ -818,6 +822,7 @@ ${this.parts.join("\n")}
       this.painter = painter;
       this.actions = actions;
       this.saving = saving;
+      this.foot.append(saving);
       this.allLayers = button("all", "The mean over all layers", () => actions.choose({ layers: range(model.header.num_layers) }));
       this.allHeads = button("all", "The mean over all heads", () => actions.choose({ heads: range(model.header.num_heads) }));
       this.rowSelect = select("Order of the rows", ROW_ORDERS, (by) => actions.sortRows(by));
@@ -889,7 +894,7 @@ ${this.parts.join("\n")}
       const { header } = this.model;
       const isMean = header.layers.length > 1 || header.heads.length !== 1;
       const broken = brokenNote(header.missing, isMean ? "a mean that includes one has no value" : "they have no colour");
-      this.foot.replaceChildren(element("span", { className: "key" }, "weight", this.scale()), ...kindKeys(header), ...broken, this.saving);
+      replaceBefore(this.saving, element("span", { className: "key" }, "weight", this.scale()), ...kindKeys(header), ...broken);
     }
     scale() {
       const { scaleTop, theme } = this.painter;

@@ -1,6 +1,6 @@
 // The line below the lines: the scale, the legend, what is not drawn, and the save buttons.
 
-import { element } from "../../browser/elements";
+import { element, replaceBefore } from "../../browser/elements";
 import { percent } from "../../browser/text";
 import { fitCanvas } from "../shared/canvas";
 import { brokenNote, kindKeys } from "../shared/legend";
@@ -13,7 +13,9 @@ export class Foot {
   readonly root = element("div", { className: "foot" });
   private shown = "";
 
-  constructor(private readonly model: LinesModel, private readonly painter: LinesPainter, private readonly saving: HTMLElement) {}
+  constructor(private readonly model: LinesModel, private readonly painter: LinesPainter, private readonly saving: HTMLElement) {
+    this.root.append(saving);
+  }
 
   // Called after each frame; changes the page only where its text or colours differ.
   refresh(): void {
@@ -23,8 +25,8 @@ export class Foot {
     const state = JSON.stringify([text, header.missing, header.is_pair, theme, averaged, mapColours[0], faint]);
     if (state === this.shown) return;
     this.shown = state;
-    this.root.replaceChildren(element("span", { className: "key" }, "weight", this.scale()), ...kindKeys(header),
-      element("span", { className: "note", textContent: text }), ...brokenNote(header.missing, "no line is drawn"), this.saving);
+    replaceBefore(this.saving, element("span", { className: "key" }, "weight", this.scale()), ...kindKeys(header),
+      element("span", { className: "note", textContent: text }), ...brokenNote(header.missing, "no line is drawn"));
   }
 
   private note(): string {

@@ -36,6 +36,10 @@ var bundle = (() => {
     node.append(...children);
     return node;
   }
+  function replaceBefore(child, ...parts) {
+    while (child.previousSibling) child.previousSibling.remove();
+    child.before(...parts);
+  }
   function context2d(canvas) {
     const context = canvas.getContext("2d");
     if (!context) throw new Error("the browser gives no 2D context for a canvas");
@@ -1489,6 +1493,7 @@ ${this.parts.join("\n")}
       this.model = model;
       this.painter = painter;
       this.saving = saving;
+      this.root.append(saving);
     }
     model;
     painter;
@@ -1503,12 +1508,12 @@ ${this.parts.join("\n")}
       const state = JSON.stringify([text, header.missing, header.is_pair, theme, averaged, mapColours[0], faint]);
       if (state === this.shown) return;
       this.shown = state;
-      this.root.replaceChildren(
+      replaceBefore(
+        this.saving,
         element("span", { className: "key" }, "weight", this.scale()),
         ...kindKeys(header),
         element("span", { className: "note", textContent: text }),
-        ...brokenNote(header.missing, "no line is drawn"),
-        this.saving
+        ...brokenNote(header.missing, "no line is drawn")
       );
     }
     note() {

@@ -1,6 +1,6 @@
 // The controls around the neuron view: layer, head, token, order, and the legend below.
 
-import { element } from "../../browser/elements";
+import { element, replaceBefore } from "../../browser/elements";
 import { legible, shorten } from "../../browser/text";
 import { button, disableInFile, numberSelect, offerNumbers, select } from "../shared/controls";
 import { colourBar, kindKeys } from "../shared/legend";
@@ -30,6 +30,7 @@ export class NeuronControls {
     private readonly model: NeuronModel, private readonly painter: NeuronPainter, actions: NeuronActions,
     private readonly saving: HTMLElement,
   ) {
+    this.foot.append(saving);
     this.layerSelect = numberSelect("Layer", (layer) => actions.choose(layer, model.head));
     this.headSelect = numberSelect("Head", (head) => actions.choose(model.layer, head));
     this.querySelect = numberSelect("Query token", (query) => actions.setQuery(query));
@@ -66,8 +67,8 @@ export class NeuronControls {
     const { model } = this;
     const broken = model.hasNaN ? [element("span", { className: "key broken" },
       "Red cells are not numbers (NaN): this checkpoint's weights are damaged.")] : [];
-    this.foot.replaceChildren(this.scale("q, k", model.vectorTop), this.scale("q \u00d7 k", model.productTop),
-      ...kindKeys(model.header), ...broken, this.saving);
+    replaceBefore(this.saving, this.scale("q, k", model.vectorTop), this.scale("q \u00d7 k", model.productTop),
+      ...kindKeys(model.header), ...broken);
   }
 
   private scale(name: string, top: number): HTMLElement {

@@ -36,6 +36,10 @@ var bundle = (() => {
     node.append(...children);
     return node;
   }
+  function replaceBefore(child, ...parts) {
+    while (child.previousSibling) child.previousSibling.remove();
+    child.before(...parts);
+  }
   function context2d(canvas) {
     const context = canvas.getContext("2d");
     if (!context) throw new Error("the browser gives no 2D context for a canvas");
@@ -708,6 +712,7 @@ ${this.parts.join("\n")}
       this.model = model;
       this.painter = painter;
       this.saving = saving;
+      this.foot.append(saving);
       this.layerSelect = numberSelect("Layer", (layer) => actions.choose(layer, model.head));
       this.headSelect = numberSelect("Head", (head) => actions.choose(model.layer, head));
       this.querySelect = numberSelect("Query token", (query) => actions.setQuery(query));
@@ -758,12 +763,12 @@ ${this.parts.join("\n")}
         { className: "key broken" },
         "Red cells are not numbers (NaN): this checkpoint's weights are damaged."
       )] : [];
-      this.foot.replaceChildren(
+      replaceBefore(
+        this.saving,
         this.scale("q, k", model.vectorTop),
         this.scale("q \xD7 k", model.productTop),
         ...kindKeys(model.header),
-        ...broken,
-        this.saving
+        ...broken
       );
     }
     scale(name, top) {

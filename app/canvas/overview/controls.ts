@@ -1,6 +1,6 @@
 // The controls of the overview: the measure by which heads are sorted and dimmed, and the colour scale.
 
-import { element } from "../../browser/elements";
+import { element, replaceBefore } from "../../browser/elements";
 import type { Theme } from "../shared/canvas";
 import { select, show } from "../shared/controls";
 import { brokenNote, colourBar } from "../shared/legend";
@@ -24,6 +24,7 @@ export class OverviewControls {
     private readonly model: OverviewModel, private readonly change: (options: Partial<OverviewOptions>) => void,
     private readonly saving: HTMLElement,
   ) {
+    this.scale.append(saving);
     this.measureSelect = select("Measure of the heads", [], (measure) => change({ measure, limit: null }));
     this.orderSelect = select("Order of the heads", ORDERS, (order) => change({ order }));
     this.direction = element("button", { type: "button", className: "step",
@@ -92,6 +93,6 @@ export class OverviewControls {
         return [code / 255, weight ? `${Math.round(weight * 100)}%` : "0"];
       }),
     });
-    this.scale.replaceChildren("weight", bar, ...brokenNote(header.missing, "such heads have no measures"), this.saving);
+    replaceBefore(this.saving, "weight", bar, ...brokenNote(header.missing, "such heads have no measures"));
   }
 }

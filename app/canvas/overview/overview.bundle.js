@@ -36,6 +36,10 @@ var bundle = (() => {
     node.append(...children);
     return node;
   }
+  function replaceBefore(child, ...parts) {
+    while (child.previousSibling) child.previousSibling.remove();
+    child.before(...parts);
+  }
   function context2d(canvas) {
     const context = canvas.getContext("2d");
     if (!context) throw new Error("the browser gives no 2D context for a canvas");
@@ -720,6 +724,7 @@ ${this.parts.join("\n")}
       this.model = model;
       this.change = change;
       this.saving = saving;
+      this.scale.append(saving);
       this.measureSelect = select("Measure of the heads", [], (measure) => change({ measure, limit: null }));
       this.orderSelect = select("Order of the heads", ORDERS, (order) => change({ order }));
       this.direction = element("button", {
@@ -810,7 +815,7 @@ ${this.parts.join("\n")}
           return [code / 255, weight ? `${Math.round(weight * 100)}%` : "0"];
         })
       });
-      this.scale.replaceChildren("weight", bar, ...brokenNote(header.missing, "such heads have no measures"), this.saving);
+      replaceBefore(this.saving, "weight", bar, ...brokenNote(header.missing, "such heads have no measures"));
     }
   };
 
