@@ -83,8 +83,10 @@ var bundle = (() => {
     skipped = /* @__PURE__ */ new Set();
     cells = [];
     skips = [];
+    names = [];
+    // of the layers
     place = [0, 0];
-    // the cell that Tab leads to
+    // where Tab leads to
     isOnly = false;
     // whether the next click keeps one head alone
     sent = null;
@@ -113,6 +115,7 @@ var bundle = (() => {
       grid.append(columnName(""), ...range(this.heads).map((head) => columnName(String(head))), columnName(""));
       this.cells = [];
       this.skips = [];
+      this.names = [];
       for (const layer of range(this.layers)) grid.append(...this.row(layer));
       grid.onkeydown = (event) => this.key(event);
       grid.onmouseleave = () => this.tell(null);
@@ -124,29 +127,30 @@ var bundle = (() => {
         className: "layer",
         textContent: layer,
         title: `Layer ${layer}: all heads off or on; with Shift only these on`,
-        ariaLabel: `All heads of layer ${layer}`,
-        tabIndex: -1
+        ariaLabel: `All heads of layer ${layer}`
       });
-      name.onclick = (event) => event.shiftKey || this.isOnly ? this.keepOnly((at) => at === layer) : this.toggleLayer(layer);
       const skip = element("button", {
         type: "button",
         className: "skip",
         textContent: "skip",
-        tabIndex: -1,
         title: `Skip layer ${layer} whole: no attention, no feed-forward`,
         ariaLabel: `Skip layer ${layer} whole`
       });
-      skip.onclick = () => this.set([...this.off], [...toggled(this.skipped, layer)]);
-      this.skips.push(skip);
       const cells = range(this.heads).map((head) => {
         const cell = element("button", { type: "button", className: "cell", role: "switch" });
         cell.dataset.head = nameOf(layer, head);
-        cell.onclick = (event) => this.click(layer, head, event.shiftKey);
-        cell.onmouseenter = cell.onfocus = () => this.tell([layer, head]);
         return cell;
       });
+      this.names.push(name);
+      this.skips.push(skip);
       this.cells.push(cells);
-      return [name, ...cells, skip];
+      const row = [name, ...cells, skip];
+      row.forEach((button2, at) => {
+        const place = [layer, at - 1];
+        button2.onclick = (event) => this.click(place, event.shiftKey);
+        button2.onmouseenter = button2.onfocus = () => this.tell(place);
+      });
+      return row;
     }
     refresh() {
       this.cells.forEach((cells, layer) => cells.forEach((cell, head) => {
@@ -154,9 +158,10 @@ var bundle = (() => {
         cell.setAttribute("aria-checked", String(!this.off.has(nameOf(layer, head))));
         cell.setAttribute("aria-label", `Layer ${layer} head ${head}${isSkipped ? ", layer skipped" : ""}`);
         cell.classList.toggle("skipped", isSkipped);
-        cell.tabIndex = layer === this.place[0] && head === this.place[1] ? 0 : -1;
       }));
       this.skips.forEach((skip, layer) => skip.setAttribute("aria-pressed", String(this.skipped.has(layer))));
+      for (const button2 of [...this.names, ...this.skips, ...this.cells.flat()]) button2.tabIndex = -1;
+      this.button(this.place).tabIndex = 0;
       this.allOn.disabled = !this.off.size && !this.skipped.size;
       this.only.setAttribute("aria-pressed", String(this.isOnly));
       const skipped = this.skipped.size ? `, ${this.skipped.size} layer${this.skipped.size > 1 ? "s" : ""} skipped` : "";
@@ -167,11 +172,16 @@ var bundle = (() => {
       this.isOnly = isOnly;
       this.refresh();
     }
-    click(layer, head, isOnly) {
-      this.place = [layer, head];
-      if (isOnly || this.isOnly) this.keepOnly((...at) => at[0] === layer && at[1] === head);
-      else this.set([...toggled(this.off, nameOf(layer, head))], [...this.skipped]);
-      this.tell([layer, head]);
+    click(place, isOnly) {
+      const [layer, column] = this.place = place;
+      const only = isOnly || this.isOnly;
+      if (column === this.heads) this.set([...this.off], [...toggled(this.skipped, layer)]);
+      else if (column < 0) {
+        if (only) this.keepOnly((at) => at === layer);
+        else this.toggleLayer(layer);
+      } else if (only) this.keepOnly((...at) => at[0] === layer && at[1] === column);
+      else this.set([...toggled(this.off, nameOf(layer, column))], [...this.skipped]);
+      this.tell(place);
     }
     // Switches off all heads but those for which `stays(layer, head)`.
     keepOnly(stays) {
@@ -197,26 +207,40 @@ var bundle = (() => {
     places() {
       return range(this.layers).flatMap((layer) => range(this.heads).map((head) => [layer, head]));
     }
+    button([layer, column]) {
+      return column < 0 ? this.names[layer] : column < this.heads ? this.cells[layer][column] : this.skips[layer];
+    }
     key(event) {
       const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-      if (!(event.key in moves)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in moves)) return;
       event.preventDefault();
       const [down, right] = moves[event.key];
       const layer = Math.max(0, Math.min(this.layers - 1, this.place[0] + down));
-      const head = Math.max(0, Math.min(this.heads - 1, this.place[1] + right));
-      this.place = [layer, head];
+      const column = Math.max(-1, Math.min(this.heads, this.place[1] + right));
+      this.place = [layer, column];
       this.refresh();
-      this.cells[layer][head].focus();
+      this.button(this.place).focus();
     }
     tell(place) {
       if (!place) {
         this.status.textContent = "Click a head to switch it, a layer's number for all of its heads; with Shift, only these stay on.";
         return;
       }
-      const [layer, head] = place;
-      const isOn = !this.off.has(nameOf(layer, head));
-      const does = this.isOnly ? "click: only this one stays on" : `click: ${isOn ? "off" : "on"}; with Shift: only this one`;
-      this.status.replaceChildren(element("b", { textContent: `Layer ${layer} head ${head}` }), ` is ${isOn ? "on" : "off"} (${does})`);
+      const [layer, column] = place;
+      if (column === this.heads) {
+        const isSkipped = this.skipped.has(layer);
+        this.say(`Layer ${layer}`, ` is ${isSkipped ? "" : "not "}skipped (click: ${isSkipped ? "back in" : "skip"})`);
+        return;
+      }
+      const ofPlace = column < 0 ? range(this.heads) : [column];
+      const on = ofPlace.filter((head) => !this.off.has(nameOf(layer, head))).length;
+      const [only, next] = [column < 0 ? "only these" : "only this one", on ? "off" : "on"];
+      const does = this.isOnly ? `click: ${only} stay${column < 0 ? "" : "s"} on` : `click: ${next}; with Shift: ${only}`;
+      if (column < 0) this.say(`Layer ${layer}`, ` has ${on} of ${this.heads} heads on (${does})`);
+      else this.say(`Layer ${layer} head ${column}`, ` is ${on ? "on" : "off"} (${does})`);
+    }
+    say(name, text) {
+      this.status.replaceChildren(element("b", { textContent: name }), text);
     }
   };
   var head_switches_default = keepView(Switches, "switched");

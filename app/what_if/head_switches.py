@@ -1,6 +1,7 @@
 """Every head as a switch: the visitor turns heads and whole layers off and on.
 
-Keys: Tab reaches the grid, the arrows move in it, Enter or Space switches, with Shift "only this".
+Keys: Tab reaches the grid, the arrows move in it, from a layer's number to its "skip"; Enter or
+Space switches, with Shift "only this".
 """
 
 from __future__ import annotations

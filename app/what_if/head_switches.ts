@@ -23,7 +23,8 @@ interface Switched {
   skipped: number[];
 }
 
-type Place = [layer: number, head: number];
+/** Left of the first head stands the layer's number, right of the last one "skip". */
+type Place = [layer: number, column: number];
 
 class Switches implements KeptView<SwitchData, Switched> {
   report: (state: Switched) => void = () => {};
@@ -38,7 +39,8 @@ class Switches implements KeptView<SwitchData, Switched> {
   private skipped = new Set<number>();
   private cells: HTMLButtonElement[][] = [];
   private skips: HTMLButtonElement[] = [];
-  private place: Place = [0, 0]; // the cell that Tab leads to
+  private names: HTMLButtonElement[] = []; // of the layers
+  private place: Place = [0, 0]; // where Tab leads to
   private isOnly = false; // whether the next click keeps one head alone
   private sent: { state: string; when: number } | null = null;
 
@@ -70,6 +72,7 @@ class Switches implements KeptView<SwitchData, Switched> {
     grid.append(columnName(""), ...range(this.heads).map((head) => columnName(String(head))), columnName(""));
     this.cells = [];
     this.skips = [];
+    this.names = [];
     for (const layer of range(this.layers)) grid.append(...this.row(layer));
     grid.onkeydown = (event) => this.key(event);
     grid.onmouseleave = () => this.tell(null);
@@ -79,24 +82,27 @@ class Switches implements KeptView<SwitchData, Switched> {
   private row(layer: number): HTMLElement[] {
     const name = element("button", {
       type: "button", className: "layer", textContent: layer, title: `Layer ${layer}: all heads off or on; with Shift only these on`,
-      ariaLabel: `All heads of layer ${layer}`, tabIndex: -1,
+      ariaLabel: `All heads of layer ${layer}`,
     });
-    name.onclick = (event) => (event.shiftKey || this.isOnly ? this.keepOnly((at) => at === layer) : this.toggleLayer(layer));
     const skip = element("button", {
-      type: "button", className: "skip", textContent: "skip", tabIndex: -1,
+      type: "button", className: "skip", textContent: "skip",
       title: `Skip layer ${layer} whole: no attention, no feed-forward`, ariaLabel: `Skip layer ${layer} whole`,
     });
-    skip.onclick = () => this.set([...this.off], [...toggled(this.skipped, layer)]);
-    this.skips.push(skip);
     const cells = range(this.heads).map((head) => {
       const cell = element("button", { type: "button", className: "cell", role: "switch" });
       cell.dataset.head = nameOf(layer, head);
-      cell.onclick = (event) => this.click(layer, head, event.shiftKey);
-      cell.onmouseenter = cell.onfocus = () => this.tell([layer, head]);
       return cell;
     });
+    this.names.push(name);
+    this.skips.push(skip);
     this.cells.push(cells);
-    return [name, ...cells, skip];
+    const row = [name, ...cells, skip];
+    row.forEach((button, at) => {
+      const place: Place = [layer, at - 1];
+      button.onclick = (event) => this.click(place, event.shiftKey);
+      button.onmouseenter = button.onfocus = () => this.tell(place);
+    });
+    return row;
   }
 
   private refresh(): void {
@@ -105,9 +111,10 @@ class Switches implements KeptView<SwitchData, Switched> {
       cell.setAttribute("aria-checked", String(!this.off.has(nameOf(layer, head))));
       cell.setAttribute("aria-label", `Layer ${layer} head ${head}${isSkipped ? ", layer skipped" : ""}`);
       cell.classList.toggle("skipped", isSkipped);
-      cell.tabIndex = layer === this.place[0] && head === this.place[1] ? 0 : -1;
     }));
     this.skips.forEach((skip, layer) => skip.setAttribute("aria-pressed", String(this.skipped.has(layer))));
+    for (const button of [...this.names, ...this.skips, ...this.cells.flat()]) button.tabIndex = -1;
+    this.button(this.place).tabIndex = 0;
     this.allOn.disabled = !this.off.size && !this.skipped.size;
     this.only.setAttribute("aria-pressed", String(this.isOnly));
     const skipped = this.skipped.size ? `, ${this.skipped.size} layer${this.skipped.size > 1 ? "s" : ""} skipped` : "";
@@ -121,11 +128,16 @@ class Switches implements KeptView<SwitchData, Switched> {
     this.refresh();
   }
 
-  private click(layer: number, head: number, isOnly: boolean): void {
-    this.place = [layer, head];
-    if (isOnly || this.isOnly) this.keepOnly((...at) => at[0] === layer && at[1] === head);
-    else this.set([...toggled(this.off, nameOf(layer, head))], [...this.skipped]);
-    this.tell([layer, head]);
+  private click(place: Place, isOnly: boolean): void {
+    const [layer, column] = this.place = place;
+    const only = isOnly || this.isOnly;
+    if (column === this.heads) this.set([...this.off], [...toggled(this.skipped, layer)]);
+    else if (column < 0) {
+      if (only) this.keepOnly((at) => at === layer);
+      else this.toggleLayer(layer);
+    } else if (only) this.keepOnly((...at) => at[0] === layer && at[1] === column);
+    else this.set([...toggled(this.off, nameOf(layer, column))], [...this.skipped]);
+    this.tell(place);
   }
 
   // Switches off all heads but those for which `stays(layer, head)`.
@@ -156,16 +168,20 @@ class Switches implements KeptView<SwitchData, Switched> {
     return range(this.layers).flatMap((layer) => range(this.heads).map((head): Place => [layer, head]));
   }
 
+  private button([layer, column]: Place): HTMLButtonElement {
+    return column < 0 ? this.names[layer] : column < this.heads ? this.cells[layer][column] : this.skips[layer];
+  }
+
   private key(event: KeyboardEvent): void {
     const moves: Record<string, Place> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-    if (!(event.key in moves)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in moves)) return;
     event.preventDefault();
     const [down, right] = moves[event.key];
     const layer = Math.max(0, Math.min(this.layers - 1, this.place[0] + down));
-    const head = Math.max(0, Math.min(this.heads - 1, this.place[1] + right));
-    this.place = [layer, head];
+    const column = Math.max(-1, Math.min(this.heads, this.place[1] + right));
+    this.place = [layer, column];
     this.refresh();
-    this.cells[layer][head].focus();
+    this.button(this.place).focus();
   }
 
   private tell(place: Place | null): void {
@@ -173,10 +189,22 @@ class Switches implements KeptView<SwitchData, Switched> {
       this.status.textContent = "Click a head to switch it, a layer's number for all of its heads; with Shift, only these stay on.";
       return;
     }
-    const [layer, head] = place;
-    const isOn = !this.off.has(nameOf(layer, head));
-    const does = this.isOnly ? "click: only this one stays on" : `click: ${isOn ? "off" : "on"}; with Shift: only this one`;
-    this.status.replaceChildren(element("b", { textContent: `Layer ${layer} head ${head}` }), ` is ${isOn ? "on" : "off"} (${does})`);
+    const [layer, column] = place;
+    if (column === this.heads) {
+      const isSkipped = this.skipped.has(layer);
+      this.say(`Layer ${layer}`, ` is ${isSkipped ? "" : "not "}skipped (click: ${isSkipped ? "back in" : "skip"})`);
+      return;
+    }
+    const ofPlace = column < 0 ? range(this.heads) : [column];
+    const on = ofPlace.filter((head) => !this.off.has(nameOf(layer, head))).length;
+    const [only, next] = [column < 0 ? "only these" : "only this one", on ? "off" : "on"];
+    const does = this.isOnly ? `click: ${only} stay${column < 0 ? "" : "s"} on` : `click: ${next}; with Shift: ${only}`;
+    if (column < 0) this.say(`Layer ${layer}`, ` has ${on} of ${this.heads} heads on (${does})`);
+    else this.say(`Layer ${layer} head ${column}`, ` is ${on ? "on" : "off"} (${does})`);
+  }
+
+  private say(name: string, text: string): void {
+    this.status.replaceChildren(element("b", { textContent: name }), text);
   }
 }
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from app.bundle import Bundle
+from app.bundle import Bundle, read_bundle
 from app.canvas.heat_map import heat_map
 from app.canvas.lines import lines
 from app.canvas.neurons import neurons
@@ -22,6 +22,7 @@ from app.canvas.overview import overview
 from app.canvas.shared.attention_data import mean_weights
 from app.corpus_map import point_map
 from app.corpus_map.points import Colours, Drawn
+from app.what_if import head_switches, mask_drawing
 from bertcore.trace import Activations, Trace, TracedEmbeddings
 
 PLACE = "#place"
@@ -64,12 +65,14 @@ class View(NamedTuple):
 
     page: str
     """HTML that holds the component and draws `window.data` when `draw()` is called."""
-    data: bytes
+    data: bytes | dict[str, Any]
     """What the app would send to it."""
 
     @property
     def arrival(self) -> str:
         """JavaScript that brings the data into the page."""
+        if isinstance(self.data, dict):
+            return f"window.data = {json.dumps(self.data)}"
         return f"window.arrived({json.dumps(base64.b64encode(self.data).decode())})"
 
 
@@ -108,8 +111,24 @@ def point_map_view(drawn: Drawn, colours: Colours, **page: Any) -> View:
     return View(_bare(point_map, **page), point_map.message(drawn, colours, "map"))
 
 
+def head_switches_view(
+    num_layers: int, num_heads: int, off: Sequence[str] = (), skipped: Sequence[int] = ()
+) -> View:
+    """Return the switches of all heads."""
+    shape = {"num_layers": num_layers, "num_heads": num_heads}
+    return View(_bare(head_switches), {**shape, "off": list(off), "skipped": list(skipped)})
+
+
+def mask_drawing_view(
+    tokens: Sequence[str], blocks: Sequence[Sequence[int]] = (), *, is_causal: bool = False
+) -> View:
+    """Return the plane on which a mask is drawn."""
+    data = {"tokens": list(tokens), "blocks": list(blocks), "is_causal": is_causal}
+    return View(_bare(mask_drawing), data)
+
+
 def _bare(view: ModuleType, **page: Any) -> str:
-    return component_page(view.BUNDLE, **page)
+    return component_page(read_bundle(str(view.__file__)), **page)
 
 
 def component_page(bundle: Bundle, *, js: str = "", width: int = 1100) -> str:
