@@ -357,11 +357,7 @@ void main() {
   var Renderer = class _Renderer {
     constructor(gl) {
       this.gl = gl;
-      this.program = linked(gl);
-      [this.places, this.codes, this.marks] = [gl.createBuffer(), gl.createBuffer(), gl.createBuffer()];
-      this.palette = gl.createTexture();
-      gl.enable(gl.BLEND);
-      gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+      this.make();
     }
     gl;
     program;
@@ -369,17 +365,33 @@ void main() {
     codes;
     marks;
     palette;
-    num = 0;
-    numMarked = 0;
+    points = null;
+    marked = [];
+    make() {
+      const { gl } = this;
+      this.program = linked(gl);
+      [this.places, this.codes, this.marks] = [gl.createBuffer(), gl.createBuffer(), gl.createBuffer()];
+      this.palette = gl.createTexture();
+      gl.enable(gl.BLEND);
+      gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    }
     // Null where the browser has no WebGL2.
     static on(canvas) {
       const gl = canvas.getContext("webgl2", { antialias: false, depth: false, powerPreference: "high-performance" });
       return gl && new _Renderer(gl);
     }
-    receive({ places, codes, palette, num }) {
+    // After the browser took the context and gave it back: all that it held is gone.
+    restore() {
+      const { points, marked } = this;
+      this.make();
+      if (points) this.receive(points);
+      this.mark(marked);
+    }
+    receive(points) {
       const { gl } = this;
-      this.num = num;
-      this.numMarked = 0;
+      const { places, codes, palette } = points;
+      this.points = points;
+      this.marked = [];
       gl.bindBuffer(gl.ARRAY_BUFFER, this.places);
       gl.bufferData(gl.ARRAY_BUFFER, places, gl.STATIC_DRAW);
       gl.bindBuffer(gl.ARRAY_BUFFER, this.codes);
@@ -392,7 +404,7 @@ void main() {
     }
     mark(points) {
       const { gl } = this;
-      this.numMarked = points.length;
+      this.marked = points;
       gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.marks);
       gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, Uint32Array.from(points), gl.DYNAMIC_DRAW);
     }
@@ -402,23 +414,24 @@ void main() {
       gl.viewport(0, 0, gl.drawingBufferWidth, gl.drawingBufferHeight);
       gl.clearColor(0, 0, 0, 0);
       gl.clear(gl.COLOR_BUFFER_BIT);
-      if (!this.num) return;
+      const num = this.points?.num;
+      if (!num) return;
       gl.useProgram(this.program);
-      this.attribute("before", this.places, 2, gl.UNSIGNED_SHORT, true, before * this.num * 4);
-      this.attribute("after", this.places, 2, gl.UNSIGNED_SHORT, true, after * this.num * 4);
+      this.attribute("before", this.places, 2, gl.UNSIGNED_SHORT, true, before * num * 4);
+      this.attribute("after", this.places, 2, gl.UNSIGNED_SHORT, true, after * num * 4);
       this.attribute("code", this.codes, 1, gl.UNSIGNED_BYTE, false, 0);
       const { scale, shift } = window2.clip();
       gl.uniform1f(this.uniform("way"), way);
       gl.uniform2f(this.uniform("scale"), ...scale);
       gl.uniform2f(this.uniform("shift"), ...shift);
       gl.bindTexture(gl.TEXTURE_2D, this.palette);
-      const size = ratio * pointSize(this.num, window2.magnification);
-      this.look(size, hasMarked ? 0.1 : opacityOf(this.num, window2.magnification));
-      gl.drawArrays(gl.POINTS, 0, this.num);
-      if (!hasMarked || !this.numMarked) return;
+      const size = ratio * pointSize(num, window2.magnification);
+      this.look(size, hasMarked ? 0.1 : opacityOf(num, window2.magnification));
+      gl.drawArrays(gl.POINTS, 0, num);
+      if (!hasMarked || !this.marked.length) return;
       this.look(Math.max(size * 1.5, 4 * ratio), 0.95);
       gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.marks);
-      gl.drawElements(gl.POINTS, this.numMarked, gl.UNSIGNED_INT, 0);
+      gl.drawElements(gl.POINTS, this.marked.length, gl.UNSIGNED_INT, 0);
     }
     close() {
       this.gl.getExtension("WEBGL_lose_context")?.loseContext();
@@ -495,7 +508,7 @@ void main() {
     width = 1;
     height = 1;
     get isWhole() {
-      return this.zoom === 1 && this.x === 0.5 && this.y === 0.5;
+      return this.zoom === 1;
     }
     /** Pixels of a unit of the map. */
     get unit() {
@@ -516,7 +529,9 @@ void main() {
     toMap([left, top]) {
       return [this.x + (left - this.width / 2) / this.unit, this.y - (top - this.height / 2) / this.unit];
     }
+    // The whole map stays where it is: there is nothing beside it.
     panBy(left, top) {
+      if (this.isWhole) return;
       this.x = Math.min(1, Math.max(0, this.x - left / this.unit));
       this.y = Math.min(1, Math.max(0, this.y + top / this.unit));
     }
@@ -610,15 +625,18 @@ void main() {
         onpointerleave: () => this.point(-1),
         onpointerdown: (event) => this.press(event),
         onpointerup: (event) => this.release(event),
-        onpointercancel: () => {
-          this.drag = null;
-          this.outline = [];
-        },
+        onpointercancel: (event) => this.cancel(event),
         ondblclick: () => this.showAll(),
         onkeydown: (event) => this.key(event)
       }, this.frame.canvas, this.overlay);
       field.style.height = `${HEIGHT}px`;
+      this.frame.canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
+      this.frame.canvas.addEventListener("webglcontextrestored", () => {
+        this.renderer?.restore();
+        this.frame.draw();
+      });
       field.addEventListener("wheel", (event) => {
+        if (event.deltaY > 0 && this.window.isWhole) return;
         event.preventDefault();
         this.window.zoomBy(Math.exp(-event.deltaY / 400), this.at(event));
         this.frame.draw();
@@ -693,13 +711,17 @@ void main() {
     start() {
       this.isPlaying = true;
       this.play.textContent = "Stop";
-      if (this.after === this.header.layers.length - 1) this.goTo(0);
+      if (this.after === this.header.layers.length - 1) this.playTo(0);
       else this.next();
     }
     next() {
       if (!this.isPlaying) return;
       if (this.after === this.header.layers.length - 1) return this.stop();
-      this.goTo(this.after + 1);
+      this.playTo(this.after + 1);
+    }
+    // Without motion nothing arrives, so the next layer is waited for.
+    playTo(index) {
+      this.goTo(index);
       if (!this.startedAt) this.waiting = window.setTimeout(() => this.next(), STEP_MS);
     }
     stop() {
@@ -736,6 +758,7 @@ void main() {
       if (!this.header || !this.renderer) return;
       const way = this.way();
       const { before, after } = this;
+      this.field.classList.toggle("whole", this.window.isWhole);
       this.renderer.draw(this.window, { before, after, way, hasMarked: this.marked.length > 0 });
       this.paintOverlay(way);
     }
@@ -795,11 +818,11 @@ void main() {
       return [event.clientX - box.left, event.clientY - box.top];
     }
     press(event) {
-      if (event.button) return;
+      if (event.button || this.drag) return;
       this.field.setPointerCapture(event.pointerId);
       const [x, y] = this.at(event);
       const isLasso = event.shiftKey || this.lasso.ariaPressed === "true";
-      this.drag = { x, y, isMoved: false, isLasso };
+      this.drag = { pointer: event.pointerId, x, y, isMoved: false, isLasso };
       if (isLasso) this.outline = [this.window.toMap([x, y])];
     }
     move(event) {
@@ -810,6 +833,7 @@ void main() {
         this.point(hit, event);
         return;
       }
+      if (event.pointerId !== drag.pointer) return;
       if (!drag.isMoved && Math.hypot(x - drag.x, y - drag.y) < 4) return;
       drag.isMoved = true;
       this.point(-1);
@@ -822,8 +846,8 @@ void main() {
     }
     release(event) {
       const { drag } = this;
+      if (event.pointerId !== drag?.pointer) return;
       this.drag = null;
-      if (!drag) return;
       if (drag.isMoved && drag.isLasso) {
         const inside = this.grid().inside(this.outline);
         this.outline = [];
@@ -833,6 +857,12 @@ void main() {
         const hit = this.grid().nearest(this.window.toMap(this.at(event)), REACH / this.window.unit);
         if (hit >= 0) this.choose([hit]);
       }
+      this.outline = [];
+      this.frame.draw();
+    }
+    cancel(event) {
+      if (event.pointerId !== this.drag?.pointer) return;
+      this.drag = null;
       this.outline = [];
       this.frame.draw();
     }
@@ -852,17 +882,22 @@ void main() {
         ArrowUp: [0, 60],
         ArrowDown: [0, -60]
       };
-      const last = this.header.layers.length - 1;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key in steps) this.window.panBy(...steps[event.key]);
       else if (event.key === "+" || event.key === "=") this.window.zoomBy(1.5);
       else if (event.key === "-") this.window.zoomBy(1 / 1.5);
       else if (event.key === "0") this.window.showAll();
-      else if (event.key === "PageUp") this.goTo(Math.min(last, this.after + 1));
-      else if (event.key === "PageDown") this.goTo(Math.max(0, this.after - 1));
+      else if (event.key === "PageUp") this.turn(1);
+      else if (event.key === "PageDown") this.turn(-1);
       else if (event.key === "Escape") this.clear();
       else return;
       event.preventDefault();
       this.frame.draw();
+    }
+    turn(by) {
+      this.stop();
+      this.goTo(Math.max(0, Math.min(this.header.layers.length - 1, this.after + by)));
+      this.live.say(`Layer ${this.layerName.textContent}`);
     }
     // ---- choosing ----
     setLasso(isOn) {

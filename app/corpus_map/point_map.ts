@@ -90,7 +90,7 @@ class PointMap implements MountedView<MapHeader, MapEvents> {
   private marked: number[] = [];
   private pointed = -1;
   private outline: Place[] = []; // of the lasso, in the map
-  private drag: { x: number; y: number; isMoved: boolean; isLasso: boolean } | null = null;
+  private drag: { pointer: number; x: number; y: number; isMoved: boolean; isLasso: boolean } | null = null;
   private waiting: number | undefined;
 
   constructor(parent: Node) {
@@ -121,12 +121,18 @@ class PointMap implements MountedView<MapHeader, MapEvents> {
       onpointerleave: () => this.point(-1),
       onpointerdown: (event: PointerEvent) => this.press(event),
       onpointerup: (event: PointerEvent) => this.release(event),
-      onpointercancel: () => { this.drag = null; this.outline = []; },
+      onpointercancel: (event: PointerEvent) => this.cancel(event),
       ondblclick: () => this.showAll(),
       onkeydown: (event: KeyboardEvent) => this.key(event),
     }, this.frame.canvas, this.overlay);
     field.style.height = `${HEIGHT}px`;
+    this.frame.canvas.addEventListener("webglcontextlost", (event) => event.preventDefault()); // it may come back
+    this.frame.canvas.addEventListener("webglcontextrestored", () => {
+      this.renderer?.restore();
+      this.frame.draw();
+    });
     field.addEventListener("wheel", (event) => {
+      if (event.deltaY > 0 && this.window.isWhole) return; // the page scrolls
       event.preventDefault();
       this.window.zoomBy(Math.exp(-event.deltaY / 400), this.at(event));
       this.frame.draw();
@@ -212,14 +218,19 @@ class PointMap implements MountedView<MapHeader, MapEvents> {
   private start(): void {
     this.isPlaying = true;
     this.play.textContent = "Stop";
-    if (this.after === this.header.layers.length - 1) this.goTo(0);
+    if (this.after === this.header.layers.length - 1) this.playTo(0);
     else this.next();
   }
 
   private next(): void {
     if (!this.isPlaying) return;
     if (this.after === this.header.layers.length - 1) return this.stop();
-    this.goTo(this.after + 1);
+    this.playTo(this.after + 1);
+  }
+
+  // Without motion nothing arrives, so the next layer is waited for.
+  private playTo(index: number): void {
+    this.goTo(index);
     if (!this.startedAt) this.waiting = window.setTimeout(() => this.next(), STEP_MS);
   }
 
@@ -261,6 +272,7 @@ class PointMap implements MountedView<MapHeader, MapEvents> {
     if (!this.header || !this.renderer) return;
     const way = this.way();
     const { before, after } = this;
+    this.field.classList.toggle("whole", this.window.isWhole);
     this.renderer.draw(this.window, { before, after, way, hasMarked: this.marked.length > 0 });
     this.paintOverlay(way);
   }
@@ -326,11 +338,11 @@ class PointMap implements MountedView<MapHeader, MapEvents> {
   }
 
   private press(event: PointerEvent): void {
-    if (event.button) return;
+    if (event.button || this.drag) return;
     this.field.setPointerCapture(event.pointerId);
     const [x, y] = this.at(event);
     const isLasso = event.shiftKey || this.lasso.ariaPressed === "true";
-    this.drag = { x, y, isMoved: false, isLasso };
+    this.drag = { pointer: event.pointerId, x, y, isMoved: false, isLasso };
     if (isLasso) this.outline = [this.window.toMap([x, y])];
   }
 
@@ -342,6 +354,7 @@ class PointMap implements MountedView<MapHeader, MapEvents> {
       this.point(hit, event);
       return;
     }
+    if (event.pointerId !== drag.pointer) return;
     if (!drag.isMoved && Math.hypot(x - drag.x, y - drag.y) < 4) return;
     drag.isMoved = true;
     this.point(-1);
@@ -355,8 +368,8 @@ class PointMap implements MountedView<MapHeader, MapEvents> {
 
   private release(event: PointerEvent): void {
     const { drag } = this;
+    if (event.pointerId !== drag?.pointer) return;
     this.drag = null;
-    if (!drag) return;
     if (drag.isMoved && drag.isLasso) {
       const inside = this.grid().inside(this.outline);
       this.outline = [];
@@ -366,6 +379,13 @@ class PointMap implements MountedView<MapHeader, MapEvents> {
       const hit = this.grid().nearest(this.window.toMap(this.at(event)), REACH / this.window.unit);
       if (hit >= 0) this.choose([hit]);
     }
+    this.outline = [];
+    this.frame.draw();
+  }
+
+  private cancel(event: PointerEvent): void {
+    if (event.pointerId !== this.drag?.pointer) return;
+    this.drag = null;
     this.outline = [];
     this.frame.draw();
   }
@@ -383,17 +403,23 @@ class PointMap implements MountedView<MapHeader, MapEvents> {
     const steps: Record<string, Place> = {
       ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60],
     };
-    const last = this.header.layers.length - 1;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key in steps) this.window.panBy(...steps[event.key]);
     else if (event.key === "+" || event.key === "=") this.window.zoomBy(1.5);
     else if (event.key === "-") this.window.zoomBy(1 / 1.5);
     else if (event.key === "0") this.window.showAll();
-    else if (event.key === "PageUp") this.goTo(Math.min(last, this.after + 1));
-    else if (event.key === "PageDown") this.goTo(Math.max(0, this.after - 1));
+    else if (event.key === "PageUp") this.turn(1);
+    else if (event.key === "PageDown") this.turn(-1);
     else if (event.key === "Escape") this.clear();
     else return;
     event.preventDefault();
     this.frame.draw();
+  }
+
+  private turn(by: number): void {
+    this.stop();
+    this.goTo(Math.max(0, Math.min(this.header.layers.length - 1, this.after + by)));
+    this.live.say(`Layer ${this.layerName.textContent}`);
   }
 
   // ---- choosing ----

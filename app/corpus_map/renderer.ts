@@ -51,15 +51,20 @@ export interface Scene {
 }
 
 export class Renderer {
-  private readonly program: WebGLProgram;
-  private readonly places: WebGLBuffer;
-  private readonly codes: WebGLBuffer;
-  private readonly marks: WebGLBuffer;
-  private readonly palette: WebGLTexture;
-  private num = 0;
-  private numMarked = 0;
+  private program!: WebGLProgram;
+  private places!: WebGLBuffer;
+  private codes!: WebGLBuffer;
+  private marks!: WebGLBuffer;
+  private palette!: WebGLTexture;
+  private points: Points | null = null;
+  private marked: ArrayLike<number> = [];
 
   private constructor(private readonly gl: WebGL2RenderingContext) {
+    this.make();
+  }
+
+  private make(): void {
+    const { gl } = this;
     this.program = linked(gl);
     [this.places, this.codes, this.marks] = [gl.createBuffer(), gl.createBuffer(), gl.createBuffer()];
     this.palette = gl.createTexture();
@@ -73,10 +78,19 @@ export class Renderer {
     return gl && new Renderer(gl);
   }
 
-  receive({ places, codes, palette, num }: Points): void {
+  // After the browser took the context and gave it back: all that it held is gone.
+  restore(): void {
+    const { points, marked } = this;
+    this.make();
+    if (points) this.receive(points);
+    this.mark(marked);
+  }
+
+  receive(points: Points): void {
     const { gl } = this;
-    this.num = num;
-    this.numMarked = 0;
+    const { places, codes, palette } = points;
+    this.points = points;
+    this.marked = [];
     gl.bindBuffer(gl.ARRAY_BUFFER, this.places);
     gl.bufferData(gl.ARRAY_BUFFER, places, gl.STATIC_DRAW);
     gl.bindBuffer(gl.ARRAY_BUFFER, this.codes);
@@ -90,7 +104,7 @@ export class Renderer {
 
   mark(points: ArrayLike<number>): void {
     const { gl } = this;
-    this.numMarked = points.length;
+    this.marked = points;
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.marks);
     gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, Uint32Array.from(points), gl.DYNAMIC_DRAW);
   }
@@ -101,23 +115,24 @@ export class Renderer {
     gl.viewport(0, 0, gl.drawingBufferWidth, gl.drawingBufferHeight);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
-    if (!this.num) return;
+    const num = this.points?.num;
+    if (!num) return;
     gl.useProgram(this.program);
-    this.attribute("before", this.places, 2, gl.UNSIGNED_SHORT, true, before * this.num * 4);
-    this.attribute("after", this.places, 2, gl.UNSIGNED_SHORT, true, after * this.num * 4);
+    this.attribute("before", this.places, 2, gl.UNSIGNED_SHORT, true, before * num * 4);
+    this.attribute("after", this.places, 2, gl.UNSIGNED_SHORT, true, after * num * 4);
     this.attribute("code", this.codes, 1, gl.UNSIGNED_BYTE, false, 0);
     const { scale, shift } = window.clip();
     gl.uniform1f(this.uniform("way"), way);
     gl.uniform2f(this.uniform("scale"), ...scale);
     gl.uniform2f(this.uniform("shift"), ...shift);
     gl.bindTexture(gl.TEXTURE_2D, this.palette);
-    const size = ratio * pointSize(this.num, window.magnification);
-    this.look(size, hasMarked ? 0.1 : opacityOf(this.num, window.magnification));
-    gl.drawArrays(gl.POINTS, 0, this.num);
-    if (!hasMarked || !this.numMarked) return;
+    const size = ratio * pointSize(num, window.magnification);
+    this.look(size, hasMarked ? 0.1 : opacityOf(num, window.magnification));
+    gl.drawArrays(gl.POINTS, 0, num);
+    if (!hasMarked || !this.marked.length) return;
     this.look(Math.max(size * 1.5, 4 * ratio), 0.95);
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.marks);
-    gl.drawElements(gl.POINTS, this.numMarked, gl.UNSIGNED_INT, 0);
+    gl.drawElements(gl.POINTS, this.marked.length, gl.UNSIGNED_INT, 0);
   }
 
   close(): void {

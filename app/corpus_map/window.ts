@@ -13,7 +13,7 @@ export class MapWindow {
   height = 1;
 
   get isWhole(): boolean {
-    return this.zoom === 1 && this.x === 0.5 && this.y === 0.5;
+    return this.zoom === 1;
   }
 
   /** Pixels of a unit of the map. */
@@ -41,7 +41,9 @@ export class MapWindow {
     return [this.x + (left - this.width / 2) / this.unit, this.y - (top - this.height / 2) / this.unit];
   }
 
+  // The whole map stays where it is: there is nothing beside it.
   panBy(left: number, top: number): void {
+    if (this.isWhole) return;
     this.x = Math.min(1, Math.max(0, this.x - left / this.unit));
     this.y = Math.min(1, Math.max(0, this.y + top / this.unit));
   }

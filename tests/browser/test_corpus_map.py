@@ -8,8 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, expect
 
+from app.corpus_map.points import Colours, Drawn
+from app.plots import theme
+from bertcore.analysis.space.corpus_map import CorpusMap
+from bertcore.analysis.space.map_quality import Faithfulness
+from tests.support.browser import bare_view
+from tests.support.browser.bare_tab import Tab
 from tests.support.browser.visit import Visit
 from tests.support.encoded_table import encode_table
 
@@ -70,3 +76,132 @@ def test_the_lasso_and_the_keys(visit: Visit, tmp_path: Path) -> None:
     for key in ("+", "ArrowLeft", "0"):
         field.press(key)
     visit.check()
+
+
+def shown_alone(tab: Tab, *, num_layers: int = 3) -> Locator:
+    """Show a map of twelve points without the app; return its field."""
+    num = 12
+    unit = np.random.default_rng(0).uniform(0.1, 0.9, (num_layers, num, 2)).astype(np.float32)
+    nothing = np.full(num_layers, np.nan)
+    quality = Faithfulness(nothing, nothing, nothing, 0, 0)
+    layers = tuple(range(num_layers))
+    made = CorpusMap(layers, np.arange(num), unit, unit[:, 0], quality, num, 0)
+    places = np.round(unit * 65535).astype(np.uint16)
+    word_ids = np.arange(num, dtype=np.uint32)
+    drawn = Drawn(made, places, tuple(f"word{k}" for k in range(num)), word_ids, ((),) * num_layers)
+    codes = np.zeros(num, np.uint8)
+    colour = Colours("made", ("all",), (theme.CATEGORICAL[1],), codes, False)
+    page = tab.show(bare_view.point_map_view(drawn, colour))
+    return page.get_by_role("application", name="Map of the corpus")
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_the_layers_play_from_the_first_to_the_last(tab: Tab, motion: str) -> None:
+    page = tab.page
+    page.emulate_media(reduced_motion=motion)
+    shown_alone(tab)
+    layer = page.get_by_role("slider", name="Layer")
+    expect(layer).to_have_value("2")
+    page.get_by_role("button", name="Play").click()
+    expect(layer).to_have_value("0")
+    expect(layer).to_have_value("2")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+
+
+def test_the_keys_turn_the_layers_and_say_so(tab: Tab) -> None:
+    field = shown_alone(tab)
+    layer, said = tab.page.get_by_role("slider", name="Layer"), tab.page.locator(".live-region")
+    field.press("PageDown")
+    expect(layer).to_have_value("1")
+    expect(said).to_have_text("Layer 1")
+    field.press("PageDown")
+    expect(said).to_have_text("Layer 0 (embeddings)")
+
+
+_KEY = """([key, modifier]) => {
+  const root = document.getElementById("place").shadowRoot;
+  return root.querySelector(".field").dispatchEvent(
+    new KeyboardEvent("keydown", { key, [modifier]: true, bubbles: true, cancelable: true }));
+}"""
+_WHEEL = """deltaY => {
+  const root = document.getElementById("place").shadowRoot;
+  return root.querySelector(".field").dispatchEvent(
+    new WheelEvent("wheel", { deltaY, bubbles: true, cancelable: true }));
+}"""
+
+
+def touches_scroll(field: Locator) -> bool:
+    return str(field.evaluate("field => getComputedStyle(field).touchAction")) != "none"
+
+
+def test_the_browser_keeps_its_keys_and_the_page_its_wheel(tab: Tab) -> None:
+    field = shown_alone(tab)
+    page = tab.page
+    for key, modifier in (("+", "ctrlKey"), ("0", "metaKey"), ("ArrowLeft", "altKey")):
+        assert page.evaluate(_KEY, [key, modifier]), key
+    assert page.evaluate(_WHEEL, 100)
+    assert touches_scroll(field)
+    page.get_by_role("button", name="Lasso").click()
+    assert not touches_scroll(field)
+    page.get_by_role("button", name="Lasso").click()
+    assert not page.evaluate(_WHEEL, -100)  # zooms
+    tab.settle()
+    assert not touches_scroll(field)
+    assert not page.evaluate(_WHEEL, 1000)
+    assert page.evaluate(_WHEEL, 100)  # the map is whole again
+
+
+def pointer(page: Page, kind: str, number: int, x: float, y: float) -> None:
+    """Move one of several pointers over the field."""
+    page.evaluate(
+        """([kind, pointerId, x, y]) => {
+          const field = document.getElementById("place").shadowRoot.querySelector(".field");
+          field.setPointerCapture = () => {};
+          const box = field.getBoundingClientRect();
+          field.dispatchEvent(new PointerEvent(`pointer${kind}`, {
+            pointerId, clientX: box.left + x, clientY: box.top + y, bubbles: true }));
+        }""",
+        [kind, number, x, y],
+    )
+
+
+def test_a_drag_follows_one_pointer(tab: Tab) -> None:
+    field = shown_alone(tab)
+    field.press("+")
+    tab.settle()
+    before = field.screenshot()
+    pointer(tab.page, "down", 7, 300, 200)
+    pointer(tab.page, "down", 8, 600, 400)
+    pointer(tab.page, "move", 8, 700, 100)
+    pointer(tab.page, "up", 8, 700, 100)
+    tab.settle()
+    assert field.screenshot() == before
+    pointer(tab.page, "move", 7, 340, 230)
+    pointer(tab.page, "up", 7, 340, 230)
+    tab.settle()
+    assert field.screenshot() != before
+
+
+def test_the_points_come_back_with_the_graphics(tab: Tab) -> None:
+    field = shown_alone(tab)
+    tab.page.get_by_role("searchbox").fill("word")  # marks all
+    tab.settle()
+    whole = colours(field)
+    assert whole > 100
+    field.evaluate(
+        """async field => {
+          const gl = field.querySelector("canvas").getContext("webgl2");
+          const lose = gl.getExtension("WEBGL_lose_context");
+          const heard = kind => new Promise(
+            done => gl.canvas.addEventListener(kind, done, { once: true }));
+          const lost = heard("webglcontextlost");
+          lose.loseContext();
+          await lost;
+          await new Promise(done => setTimeout(done));
+          const back = heard("webglcontextrestored");
+          lose.restoreContext();
+          await Promise.race([back, new Promise(done => setTimeout(done, 3000))]);
+        }"""
+    )
+    tab.settle()
+    assert colours(field) == whole

@@ -34,6 +34,13 @@ test("zooming holds the place under the pointer, and ends at the whole map", () 
   assert.ok(window.isWhole);
 });
 
+test("the whole map stays where it is", () => {
+  const window = opened();
+  window.panBy(90, -40);
+  near(window.toPixels([0.5, 0.5]), [400, 200]);
+  assert.ok(window.isWhole);
+});
+
 test("the shader's scale and shift are those of the pixels", () => {
   const window = opened();
   window.zoomBy(3, [100, 300]);
