@@ -66,6 +66,14 @@ var bundle = (() => {
     return context;
   }
 
+  // app/browser/colours.ts
+  function rgbOf(colour) {
+    const context = context2d(element("canvas", { width: 1, height: 1 }));
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    return [...context.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
+  }
+
   // app/browser/text.ts
   var GRAPHEMES = new Intl.Segmenter(void 0, { granularity: "grapheme" });
   var CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
@@ -224,6 +232,12 @@ ${this.parts.join("\n")}
       this.parts.push(`<${tag} ${written.join(" ")}${text === void 0 ? "/>" : `>${xml(text)}</${tag}>`}`);
     }
   };
+  function paintCells(context, source, from, to) {
+    if (context instanceof SvgContext) return context.cells(source, from, to);
+    const canvas = context;
+    canvas.imageSmoothingEnabled = false;
+    return canvas.drawImage(source, ...from, ...to);
+  }
   function turnedText(context, text, x, y, angle) {
     if (context instanceof SvgContext) return context.turnedText(text, x, y, angle);
     const canvas = context;
@@ -401,6 +415,12 @@ ${this.parts.join("\n")}
     // where a stroke of the pointer begins
     end = [0, 0];
     pointed = null;
+    told = null;
+    // what the status is about
+    picture = element("canvas");
+    // a pixel for each cell
+    pictured = "";
+    // what it shows, besides `allowed`
     sent = null;
     constructor(parent) {
       this.plane = element("div", {
@@ -415,7 +435,7 @@ ${this.parts.join("\n")}
         },
         onpointercancel: () => this.drop(),
         onpointerleave: () => {
-          if (!this.start) this.tell(null);
+          if (!this.start) this.point(null);
         },
         onkeydown: (event) => this.key(event)
       }, this.frame.canvas);
@@ -443,13 +463,20 @@ ${this.parts.join("\n")}
       if (isSame && sent && JSON.stringify(data.blocks) !== sent) return;
       this.sent = null;
       this.tokens = tokens;
-      if (!isSame) this.cursor = [0, 0];
-      this.allowed = maskOf(data.blocks, this.size);
+      if (!isSame) {
+        this.cursor = [0, 0];
+        this.start = this.anchor = this.pointed = null;
+      }
+      this.allow(maskOf(data.blocks, this.size));
       this.isCausal = data.is_causal;
       this.all.title = this.isCausal ? "Every token may attend to itself and all before it" : "Every token may attend to every token";
       this.notLater.hidden = this.isCausal;
-      this.tell(null);
+      this.tell(isSame ? this.told : null);
       this.layout();
+    }
+    allow(allowed) {
+      this.allowed = allowed;
+      this.pictured = "";
     }
     get size() {
       return this.tokens.length;
@@ -475,25 +502,37 @@ ${this.parts.join("\n")}
     }
     paintCells(context, theme) {
       const { size, cell } = this;
-      const gap = cell >= 6 ? 1 : 0;
+      this.makePicture(theme);
+      const side = Math.round(size * cell);
+      paintCells(context, this.picture, [0, 0, size, size], [NAMES, NAMES, side, side]);
+      if (cell < 6) return;
+      for (let index = 1; index <= size; index++) {
+        context.clearRect(NAMES + index * cell - 1, NAMES, 1, side);
+        context.clearRect(NAMES, NAMES + index * cell - 1, side, 1);
+      }
+    }
+    // Only when it would be another: the pointer moves often, and there may be 512 x 512 cells.
+    makePicture(theme) {
+      const { size, isCausal } = this;
       const box = this.rectangle();
       const fresh = box && !this.at(this.start ?? this.anchor ?? this.cursor);
-      const edges = Array.from({ length: size + 1 }, (_, index) => Math.round(NAMES + index * cell));
-      for (let row = 0; row < size; row++) {
-        for (let column = 0; column < size; column++) {
+      const wanted = JSON.stringify([box, fresh, isCausal, theme.primary, theme.text]);
+      if (wanted === this.pictured) return;
+      this.pictured = wanted;
+      const [on, off] = [rgbOf(theme.primary), rgbOf(theme.text)];
+      const shades = [[...off, 56], [...off, 128], [...on, 255], [...on, 179]];
+      const image = new ImageData(size, size);
+      const pixels = new Uint32Array(image.data.buffer);
+      const [idle, idleInBox, open, openInBox] = new Uint32Array(Uint8Array.from(shades.flat()).buffer);
+      for (let row = 0, at = 0; row < size; row++) {
+        for (let column = 0; column < size; column++, at++) {
           const inBox = box && row >= box[0] && row <= box[1] && column >= box[2] && column <= box[3];
-          const isOn = !this.isLater(row, column) && (inBox ? fresh : this.allowed[row * size + column]);
-          context.globalAlpha = isOn ? inBox ? 0.7 : 1 : inBox ? 0.5 : 0.22;
-          context.fillStyle = isOn ? theme.primary : theme.text;
-          context.fillRect(
-            edges[column],
-            edges[row],
-            edges[column + 1] - edges[column] - gap,
-            edges[row + 1] - edges[row] - gap
-          );
+          const isOn = !this.isLater(row, column) && (inBox ? fresh : this.allowed[at]);
+          pixels[at] = isOn ? inBox ? openInBox : open : inBox ? idleInBox : idle;
         }
       }
-      context.globalAlpha = 1;
+      Object.assign(this.picture, { width: size, height: size });
+      context2d(this.picture).putImageData(image, 0, 0);
     }
     paintNames(context, theme) {
       context.fillStyle = theme.text;
@@ -543,9 +582,15 @@ ${this.parts.join("\n")}
     move(event) {
       const { start } = this;
       const place = this.hit(event);
-      if (start) this.end = [0, 1].map((axis) => start[axis] < 0 ? -1 : Math.max(place[axis], 0));
-      this.pointed = place[0] < 0 && place[1] < 0 ? null : place;
-      this.tell(this.pointed);
+      const pointed = place[0] < 0 && place[1] < 0 ? null : place;
+      const end = start ? [0, 1].map((axis) => start[axis] < 0 ? -1 : Math.max(place[axis], 0)) : this.end;
+      if (String(pointed) === String(this.pointed) && String(end) === String(this.end)) return;
+      this.end = end;
+      this.point(pointed);
+    }
+    point(place) {
+      this.pointed = place;
+      this.tell(place);
       this.draw();
     }
     drop() {
@@ -566,21 +611,24 @@ ${this.parts.join("\n")}
       if (!start || !box) return;
       const [top, bottom, left, right] = box;
       const fresh = !this.at(start);
+      this.told = this.start ? this.end : this.cursor;
       this.start = this.anchor = null;
       this.set((row, column) => row >= top && row <= bottom && column >= left && column <= right ? fresh : Boolean(this.allowed[row * this.size + column]));
     }
     set(allows) {
       const { size } = this;
-      this.allowed = Uint8Array.from({ length: size * size }, (_, at) => Number(allows(Math.floor(at / size), at % size)));
+      this.allow(Uint8Array.from({ length: size * size }, (_, at) => Number(allows(Math.floor(at / size), at % size))));
       const blocks = blocksOf(this.allowed, size);
       this.sent = { blocks: JSON.stringify(blocks), when: Date.now() };
+      this.tell(this.told);
       this.draw();
       this.report(blocks);
     }
     key(event) {
       const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key in moves) {
-        if (event.shiftKey) this.anchor ??= [...this.cursor];
+        this.anchor = event.shiftKey ? this.anchor ?? [...this.cursor] : null;
         const move = moves[event.key];
         this.cursor = this.cursor.map((index, axis) => Math.max(0, Math.min(this.size - 1, index + move[axis])));
         this.pointed = null;
@@ -597,20 +645,18 @@ ${this.parts.join("\n")}
       this.draw();
     }
     tell(place) {
-      if (!place) {
-        this.status.textContent = "Drag over cells to change them; click a name for its whole row or column.";
-        return;
-      }
-      const [row, column] = place;
+      this.told = place;
+      const text = place ? this.words(place) : "Drag over cells to change them; click a name for its whole row or column.";
+      if (text !== this.status.textContent) this.status.textContent = text;
+    }
+    words([row, column]) {
       const name = (index) => shorten(this.tokens[index], 40);
       if (row < 0 || column < 0) {
-        const what = row < 0 ? "what may attend to" : "what may be attended to by";
-        this.status.textContent = `Click: change ${what} ${name(Math.max(row, column))}`;
-      } else {
-        const isLater = this.isLater(row, column);
-        const verb = !isLater && this.at(place) ? "may" : "may not";
-        this.status.textContent = `${name(row)} ${verb} attend to ${name(column)}${isLater ? ", which comes later" : ""}`;
+        return `Click: change what ${row < 0 ? "may attend to" : "may be attended to by"} ${name(Math.max(row, column))}`;
       }
+      const isLater = this.isLater(row, column);
+      const verb = !isLater && this.at([row, column]) ? "may" : "may not";
+      return `${name(row)} ${verb} attend to ${name(column)}${isLater ? ", which comes later" : ""}`;
     }
   };
   var mask_drawing_default = keepView(Drawing, "drawn");

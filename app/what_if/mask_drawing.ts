@@ -5,9 +5,10 @@ import "../canvas/shared/shared.css";
 import "./mask_drawing.css";
 
 import { keepView, type KeptView } from "../browser/component";
-import { element } from "../browser/elements";
+import { rgbOf } from "../browser/colours";
+import { context2d, element } from "../browser/elements";
 import { legible, shorten } from "../browser/text";
-import { turnedText } from "../canvas/saving/pictures";
+import { paintCells, turnedText } from "../canvas/saving/pictures";
 import { fitCanvas, fitText, readTheme, stride, type Theme } from "../canvas/shared/canvas";
 import { ViewFrame } from "../canvas/shared/view_frame";
 import { blocksOf, maskOf, type Block } from "./blocks";
@@ -42,6 +43,9 @@ class Drawing implements KeptView<DrawingData, Block[]> {
   private start: Place | null = null; // where a stroke of the pointer begins
   private end: Place = [0, 0];
   private pointed: Place | null = null;
+  private told: Place | null = null; // what the status is about
+  private readonly picture = element("canvas"); // a pixel for each cell
+  private pictured = ""; // what it shows, besides `allowed`
   private sent: { blocks: string; when: number } | null = null;
 
   constructor(parent: Node) {
@@ -52,7 +56,7 @@ class Drawing implements KeptView<DrawingData, Block[]> {
       onpointermove: (event: PointerEvent) => this.move(event),
       onpointerup: () => { if (this.start) this.change(); },
       onpointercancel: () => this.drop(),
-      onpointerleave: () => { if (!this.start) this.tell(null); },
+      onpointerleave: () => { if (!this.start) this.point(null); },
       onkeydown: (event: KeyboardEvent) => this.key(event),
     }, this.frame.canvas);
     const preset = (textContent: string, title: string, allows: (row: number, column: number) => boolean) =>
@@ -79,13 +83,21 @@ class Drawing implements KeptView<DrawingData, Block[]> {
     if (isSame && sent && JSON.stringify(data.blocks) !== sent) return;
     this.sent = null;
     this.tokens = tokens;
-    if (!isSame) this.cursor = [0, 0];
-    this.allowed = maskOf(data.blocks, this.size);
+    if (!isSame) {
+      this.cursor = [0, 0];
+      this.start = this.anchor = this.pointed = null;
+    }
+    this.allow(maskOf(data.blocks, this.size));
     this.isCausal = data.is_causal;
     this.all.title = this.isCausal ? "Every token may attend to itself and all before it" : "Every token may attend to every token";
     this.notLater.hidden = this.isCausal;
-    this.tell(null);
+    this.tell(isSame ? this.told : null);
     this.layout();
+  }
+
+  private allow(allowed: Uint8Array): void {
+    this.allowed = allowed;
+    this.pictured = "";
   }
 
   private get size(): number {
@@ -117,22 +129,38 @@ class Drawing implements KeptView<DrawingData, Block[]> {
 
   private paintCells(context: CanvasRenderingContext2D, theme: Theme): void {
     const { size, cell } = this;
-    const gap = cell >= 6 ? 1 : 0;
+    this.makePicture(theme);
+    const side = Math.round(size * cell);
+    paintCells(context, this.picture, [0, 0, size, size], [NAMES, NAMES, side, side]);
+    if (cell < 6) return;
+    for (let index = 1; index <= size; index++) { // gaps; such cells are of whole pixels
+      context.clearRect(NAMES + index * cell - 1, NAMES, 1, side);
+      context.clearRect(NAMES, NAMES + index * cell - 1, side, 1);
+    }
+  }
+
+  // Only when it would be another: the pointer moves often, and there may be 512 x 512 cells.
+  private makePicture(theme: Theme): void {
+    const { size, isCausal } = this;
     const box = this.rectangle();
     const fresh = box && !this.at(this.start ?? this.anchor ?? this.cursor);
-    // Whole pixels: cells of 2.3 of them would shimmer.
-    const edges = Array.from({ length: size + 1 }, (_, index) => Math.round(NAMES + index * cell));
-    for (let row = 0; row < size; row++) {
-      for (let column = 0; column < size; column++) {
+    const wanted = JSON.stringify([box, fresh, isCausal, theme.primary, theme.text]);
+    if (wanted === this.pictured) return;
+    this.pictured = wanted;
+    const [on, off] = [rgbOf(theme.primary), rgbOf(theme.text)];
+    const shades = [[...off, 56], [...off, 128], [...on, 255], [...on, 179]]; // each also inside the rectangle
+    const image = new ImageData(size, size);
+    const pixels = new Uint32Array(image.data.buffer);
+    const [idle, idleInBox, open, openInBox] = new Uint32Array(Uint8Array.from(shades.flat()).buffer);
+    for (let row = 0, at = 0; row < size; row++) {
+      for (let column = 0; column < size; column++, at++) {
         const inBox = box && row >= box[0] && row <= box[1] && column >= box[2] && column <= box[3];
-        const isOn = !this.isLater(row, column) && (inBox ? fresh : this.allowed[row * size + column]);
-        context.globalAlpha = isOn ? (inBox ? 0.7 : 1) : inBox ? 0.5 : 0.22;
-        context.fillStyle = isOn ? theme.primary : theme.text;
-        context.fillRect(edges[column], edges[row],
-          edges[column + 1] - edges[column] - gap, edges[row + 1] - edges[row] - gap);
+        const isOn = !this.isLater(row, column) && (inBox ? fresh : this.allowed[at]);
+        pixels[at] = isOn ? (inBox ? openInBox : open) : inBox ? idleInBox : idle;
       }
     }
-    context.globalAlpha = 1;
+    Object.assign(this.picture, { width: size, height: size });
+    context2d(this.picture).putImageData(image, 0, 0);
   }
 
   private paintNames(context: CanvasRenderingContext2D, theme: Theme): void {
@@ -190,9 +218,16 @@ class Drawing implements KeptView<DrawingData, Block[]> {
   private move(event: PointerEvent): void {
     const { start } = this;
     const place = this.hit(event);
-    if (start) this.end = [0, 1].map((axis) => (start[axis] < 0 ? -1 : Math.max(place[axis], 0))) as Place;
-    this.pointed = place[0] < 0 && place[1] < 0 ? null : place;
-    this.tell(this.pointed);
+    const pointed = place[0] < 0 && place[1] < 0 ? null : place;
+    const end = start ? [0, 1].map((axis) => (start[axis] < 0 ? -1 : Math.max(place[axis], 0))) as Place : this.end;
+    if (String(pointed) === String(this.pointed) && String(end) === String(this.end)) return;
+    this.end = end;
+    this.point(pointed);
+  }
+
+  private point(place: Place | null): void {
+    this.pointed = place;
+    this.tell(place);
     this.draw();
   }
 
@@ -217,6 +252,7 @@ class Drawing implements KeptView<DrawingData, Block[]> {
     if (!start || !box) return;
     const [top, bottom, left, right] = box;
     const fresh = !this.at(start);
+    this.told = this.start ? this.end : this.cursor;
     this.start = this.anchor = null;
     this.set((row, column) => (row >= top && row <= bottom && column >= left && column <= right
       ? fresh : Boolean(this.allowed[row * this.size + column])));
@@ -224,17 +260,19 @@ class Drawing implements KeptView<DrawingData, Block[]> {
 
   private set(allows: (row: number, column: number) => boolean): void {
     const { size } = this;
-    this.allowed = Uint8Array.from({ length: size * size }, (_, at) => Number(allows(Math.floor(at / size), at % size)));
+    this.allow(Uint8Array.from({ length: size * size }, (_, at) => Number(allows(Math.floor(at / size), at % size))));
     const blocks = blocksOf(this.allowed, size);
     this.sent = { blocks: JSON.stringify(blocks), when: Date.now() };
+    this.tell(this.told);
     this.draw();
     this.report(blocks);
   }
 
   private key(event: KeyboardEvent): void {
     const moves: Record<string, Place> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key in moves) {
-      if (event.shiftKey) this.anchor ??= [...this.cursor];
+      this.anchor = event.shiftKey ? this.anchor ?? [...this.cursor] : null;
       const move = moves[event.key];
       this.cursor = this.cursor.map((index, axis) => Math.max(0, Math.min(this.size - 1, index + move[axis]))) as Place;
       this.pointed = null;
@@ -252,20 +290,19 @@ class Drawing implements KeptView<DrawingData, Block[]> {
   }
 
   private tell(place: Place | null): void {
-    if (!place) {
-      this.status.textContent = "Drag over cells to change them; click a name for its whole row or column.";
-      return;
-    }
-    const [row, column] = place;
+    this.told = place;
+    const text = place ? this.words(place) : "Drag over cells to change them; click a name for its whole row or column.";
+    if (text !== this.status.textContent) this.status.textContent = text;
+  }
+
+  private words([row, column]: Place): string {
     const name = (index: number) => shorten(this.tokens[index], 40);
     if (row < 0 || column < 0) {
-      const what = row < 0 ? "what may attend to" : "what may be attended to by";
-      this.status.textContent = `Click: change ${what} ${name(Math.max(row, column))}`;
-    } else {
-      const isLater = this.isLater(row, column);
-      const verb = !isLater && this.at(place) ? "may" : "may not";
-      this.status.textContent = `${name(row)} ${verb} attend to ${name(column)}${isLater ? ", which comes later" : ""}`;
+      return `Click: change what ${row < 0 ? "may attend to" : "may be attended to by"} ${name(Math.max(row, column))}`;
     }
+    const isLater = this.isLater(row, column);
+    const verb = !isLater && this.at([row, column]) ? "may" : "may not";
+    return `${name(row)} ${verb} attend to ${name(column)}${isLater ? ", which comes later" : ""}`;
   }
 }
 
