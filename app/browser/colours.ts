@@ -2,12 +2,12 @@
 
 import { context2d, element } from "./elements";
 
-const EQUAL_CONTRAST = 0.19; // luminance over which #111 and white have the same contrast, 4.4
+const EQUAL_CONTRAST = 0.179; // luminance over which black and white have the same contrast, 4.58
 
 // Black or white, whichever contrasts more with a colour [red, green, blue], 0 to 255.
 export function inkOver(rgb: Iterable<number>): string {
   const [r, g, b] = Array.from(rgb, (c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > EQUAL_CONTRAST ? "#111" : "#fff";
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > EQUAL_CONTRAST ? "#000" : "#fff";
 }
 
 // [red, green, blue] of #rrggbb.

@@ -37,10 +37,10 @@ var bundle = (() => {
   }
 
   // app/browser/colours.ts
-  var EQUAL_CONTRAST = 0.19;
+  var EQUAL_CONTRAST = 0.179;
   function inkOver(rgb) {
     const [r, g, b] = Array.from(rgb, (c) => c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b > EQUAL_CONTRAST ? "#111" : "#fff";
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b > EQUAL_CONTRAST ? "#000" : "#fff";
   }
   function hexRgb(hex) {
     return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));

@@ -165,7 +165,7 @@ export class NeuronPainter {
     context.fillText(text, x, y + ROW / 2 + 0.5);
     context.textAlign = "right"; // its place, for tokens of the same name
     context.font = `10.5px ${this.theme.font}`;
-    context.globalAlpha = 0.6;
+    context.globalAlpha = 0.7;
     context.fillText(String(token), this.names - 8, y + ROW / 2 + 0.5);
     context.globalAlpha = 1;
   }
