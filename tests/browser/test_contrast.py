@@ -1,4 +1,4 @@
-"""Text that few visitors come to see, in light and in dark: none has a contrast below 4.5."""
+"""Text that few visitors come to see, in light and in dark, and colours that the system forces."""
 
 from __future__ import annotations
 
@@ -78,3 +78,72 @@ def test_numbers_of_tokens_on_a_canvas_are_legible(tab: Tab, pair: Trace) -> Non
     texts = {text.text: float(text.get("fill-opacity") or 1) for text in drawn}
     assert texts["[CLS]"] == 1
     assert 0.68 <= texts["12"] < 1
+
+
+COLOURED = {
+    "token_strip/token_strip": "<div class=legend><i class=it style='background: {}'></i></div>",
+    "architectures/drawing": (
+        "<div class=architectures><p class=answers><b class=bar>"
+        "<i class=it style='background: {}'></i></b></p></div>"
+    ),
+    "architectures/writing": "<ol class=writing><li><i class=it style='background: {}'></i></ol>",
+    "objectives/drawing": (
+        "<div class=objectives><b class='cell mask it' style='background: {}'>word</b></div>"
+    ),
+    "training_example/drawing": (
+        "<div class=example><p class=cost><i class=it style='background: {}'></i></p></div>"
+    ),
+    "inside_layer/drawing": (
+        "<div class=layer><p class=track><i class=it style='background: {}'></i></p></div>"
+    ),
+    "canvas/overview/overview": "<div class=bar><i class=it style='background: {}'></i></div>",
+    "corpus_map/point_map": "<p class=key><b class=it style='background: {}'></b></p>",
+}
+_GROUND = "node => getComputedStyle(node).backgroundColor"
+
+
+@pytest.mark.parametrize("bundle", COLOURED)
+def test_colours_that_mean_something_are_kept(tab: Tab, bundle: str) -> None:
+    page = tab.page
+    page.emulate_media(forced_colors="active")
+    style = read_bundle(ROOT / "app" / bundle).style
+    html = COLOURED[bundle].format("rgb(12, 134, 56)")
+    page.set_content(_PAGE.format(theme="", style=style, html=html))
+    assert page.locator(".it").evaluate(_GROUND) == "rgb(12, 134, 56)"
+
+
+def test_heads_are_told_apart_where_colours_are_forced(tab: Tab, pair: Trace) -> None:
+    page = tab.page
+    page.emulate_media(forced_colors="active")
+    tab.show(bare_view.lines_view(pair, 0, [0, 1, 3]))
+    field = page.get_by_role("application")
+    box = field.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 30, box["y"] + 60)
+    tab.settle()
+
+    def grounds(selector: str) -> list[str]:
+        return [one.evaluate(_GROUND) for one in page.locator(selector).all()]
+
+    parts = grounds(".target:first-of-type .bar span")
+    assert len(set(parts)) == 3
+    assert {*grounds(".detail i")} <= {*parts}
+    heads = grounds(".heads .head")
+    assert [heads[0], heads[1], heads[3]] == parts
+    assert len({*grounds(".key b")}) == 3
+    hidden, shown = page.locator(".head").nth(2), page.locator(".head").nth(0)
+    ink = [one.evaluate("node => getComputedStyle(node).color") for one in (hidden, shown)]
+    forced = page.evaluate("getComputedStyle(document.body).color")
+    assert ink == [forced, "rgb(255, 255, 255)"]
+
+
+def test_what_is_pressed_is_seen_where_colours_are_forced(tab: Tab) -> None:
+    page = tab.page
+    page.emulate_media(forced_colors="active")
+    tab.show(bare_view.head_switches_view(2, 3, off=["0.1"]))
+    only = page.get_by_role("button", name="Only this one")
+    before = only.evaluate(_GROUND)
+    only.click()
+    assert only.evaluate(_GROUND) != before
+    switches = page.get_by_role("switch").all()
+    assert switches[0].evaluate(_GROUND) != switches[1].evaluate(_GROUND)
