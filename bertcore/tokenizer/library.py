@@ -286,10 +286,17 @@ class LibraryTokenizer(Tokenizer):
     @property
     def bos_id(self) -> int | None:
         """Id of the token that begins a text: [CLS], or GPT-2's bos_token; None without one."""
-        told = self._settings.get("bos_token")
+        return super().bos_id if self.cls_id >= 0 else self._told_id("bos_token")
+
+    @property
+    def eos_id(self) -> int | None:
+        """Id of the token that ends a text: [SEP], or GPT-2's eos_token; None without one."""
+        return super().eos_id if self.sep_id >= 0 else self._told_id("eos_token")
+
+    def _told_id(self, role: str) -> int | None:
+        told = self._settings.get(role)
         name = told.get("content") if isinstance(told, dict) else told
-        found = self._ids.get(str(name or "<|endoftext|>"))
-        return super().bos_id if self.cls_id >= 0 else found
+        return self._ids.get(str(name or "<|endoftext|>"))
 
     @cached_property
     def fingerprint(self) -> str:

@@ -172,6 +172,11 @@ class Tokenizer:
         return self.cls_id if self.cls_id >= 0 else None
 
     @property
+    def eos_id(self) -> int | None:
+        """Id of the token that ends a text."""
+        return self.sep_id if self.sep_id >= 0 else None
+
+    @property
     def vocab_size(self) -> int:
         """Number of entries of `vocab`, V."""
         return len(self.vocab)

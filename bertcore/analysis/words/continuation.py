@@ -79,7 +79,7 @@ def continue_text(
             f"the text fills all {bert.max_length} positions of this checkpoint, so nothing can be "
             "written after it. Shorten it."
         )
-    ends = {bert.tokenizer.sep_id, bert.tokenizer.cls_id}
+    ends = {bert.tokenizer.eos_id, bert.tokenizer.bos_id}
     generator = torch.Generator().manual_seed(seed)
     written: list[Written] = []
     is_ended = False

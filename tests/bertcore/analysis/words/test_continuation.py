@@ -35,6 +35,28 @@ def test_greedy_equals_transformers(tmp_path: Path) -> None:
     assert [each.token for each in found.written] == expected[: len(found.written)]
 
 
+@pytest.mark.parity
+def test_gpt2_ends_at_its_end_token_as_in_transformers(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    model = make_other("GPT2LMHeadModel", tmp_path)
+    end = model.config.eos_token_id
+    with torch.no_grad():  # every state becomes the end token's row
+        model.transformer.ln_f.weight.zero_()
+        model.transformer.ln_f.bias.copy_(model.transformer.wte.weight[end] * 50)
+    model.save_pretrained(tmp_path)
+    bert = load(tmp_path, device="cpu")
+    ids = torch.tensor([bert.tokenize(TEXT).input_ids])
+    with torch.inference_mode():
+        out = transformers.GPT2LMHeadModel.from_pretrained(tmp_path).generate(
+            ids, max_new_tokens=6, do_sample=False, pad_token_id=0
+        )
+    found = continue_text(bert, TEXT, 6)
+    assert out[0, ids.shape[1] :].tolist() == [end]
+    assert [each.token for each in found.written] == [bert.tokenizer.id_to_token(end)]
+    assert found.is_ended
+    assert found.text == ""
+
+
 def test_each_token_is_the_best_one_there(causal: Bert) -> None:
     found = continue_text(causal, TEXT, 4)
     for each in found.written:
