@@ -419,10 +419,10 @@ def stereoset_by_loop(
             if not pieces or tokenizer.unk_id in pieces:
                 continue
             text = item.context.replace(BLANK, tokenizer.mask_token)
-            _, ids, positions = fill_masks(bert, text, [pieces])
+            filled, positions = fill_masks(bert, text, [pieces])
             total = 0.0
             for step, place in enumerate(positions[0]):
-                row = list(ids)
+                row = list(filled.input_ids)
                 for later in positions[0][step:]:
                     row[later] = tokenizer.mask_id
                 total += hidden_token(bert, peer, row, place, wanted=pieces[step])

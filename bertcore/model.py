@@ -350,26 +350,28 @@ class Model(ABC):
         limit = modules.max_length
         encodings = [self.tokenize(modules.prompt + text, max_length=limit) for text in texts]
         out = torch.empty(len(texts), modules.width(self.config.hidden_size))
-        for rows, ids, kept in self._padded(encodings, batch_size):
-            hidden = self.module(ids, None, kept, num_layers=depth)
+        for rows, ids, segments, kept in self._padded(encodings, batch_size):
+            hidden = self.module(ids, segments, kept, num_layers=depth)
             out[rows] = modules.vectors(hidden, kept).cpu()
         return out
 
     def _padded(
         self, encodings: Sequence[Encoding], batch_size: int
-    ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-        """Yield (indices, ids [B, T], kept [B, T]) of batches of about the same length."""
+    ) -> Iterator[tuple[list[int], Tensor, Tensor, Tensor]]:
+        """Yield (indices, ids, segment ids, kept) of batches of about the same length, [B, T]."""
         order = sorted(range(len(encodings)), key=lambda i: len(encodings[i].input_ids))
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
             longest = max(len(encodings[i].input_ids) for i in rows)
             ids = torch.full((len(rows), longest), self.tokenizer.pad_id)
+            segments = torch.zeros(len(rows), longest, dtype=torch.long)
             kept = torch.zeros(len(rows), longest, dtype=torch.bool)
             for row, i in enumerate(rows):
                 length = len(encodings[i].input_ids)
                 ids[row, :length] = torch.tensor(encodings[i].input_ids)
+                segments[row, :length] = torch.tensor(encodings[i].segment_ids)
                 kept[row, :length] = True
-            yield rows, ids.to(self.device), kept.to(self.device)
+            yield rows, ids.to(self.device), segments.to(self.device), kept.to(self.device)
 
 
 def check_ids(name: str, ids: Sequence[int], num_tokens: int, limit: int) -> None:

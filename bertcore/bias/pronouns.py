@@ -142,9 +142,9 @@ def score_pronouns(bert: Model, items: Sequence[PronounItem]) -> list[PronounSco
         text = item.text.replace("[MASK]", bert.tokenizer.mask_token)
         for words in (item.stereotype, item.other):
             pieces = [word_pieces(bert, word) for word in words]
-            _, ids, positions = fill_masks(bert, text, pieces)
+            row, positions = fill_masks(bert, text, pieces)
             places = [*itertools.chain(*positions)]
-            slots.append(Slot(ids, [0] * len(ids), places, [*itertools.chain(*pieces)]))
+            slots.append(Slot(row, places, [*itertools.chain(*pieces)]))
     log_p = slot_log_probabilities(bert, slots).reshape(-1, 2)
     return [
         PronounScore(item, float(row[0]), float(row[1]))

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from bertcore.hidden_tokens import HiddenToken, Row, hidden_log_probabilities
 from bertcore.model import Model
-from bertcore.tokenizer import Encoding
 
 MASK = "[MASK]"
 
@@ -18,9 +17,8 @@ MASK = "[MASK]"
 class Slot(NamedTuple):
     """A text with a word at some places, whose probability is asked for."""
 
-    input_ids: list[int]
-    """What the model reads before pieces are hidden, [T]."""
-    segment_ids: list[int]
+    row: Row
+    """What the model reads before pieces are hidden."""
     positions: list[int]
     """The places of the word's pieces, in order, [n]."""
     piece_ids: list[int]
@@ -45,12 +43,12 @@ def slot_log_probabilities(bert: Model, slots: Sequence[Slot]) -> NDArray[np.flo
     owners: list[int] = []
     for number, slot in enumerate(slots):
         for step, place in enumerate(slot.positions):
-            ids = list(slot.input_ids)
+            ids = list(slot.row.input_ids)
             for before, piece in zip(slot.positions[:step], slot.piece_ids[:step], strict=True):
                 ids[before] = piece
             for later in slot.positions[step:]:
                 ids[later] = bert.tokenizer.mask_id
-            asked.append(HiddenToken(Row(ids, slot.segment_ids), place, slot.piece_ids[step]))
+            asked.append(HiddenToken(Row(ids, slot.row.segment_ids), place, slot.piece_ids[step]))
             owners.append(number)
     scores = np.zeros(len(slots))
     for chosen, log_p in hidden_log_probabilities(bert, asked):
@@ -103,7 +101,7 @@ def left_out_note(before: Iterable[str], after: Iterable[str]) -> str | None:
 
 def fill_masks(
     bert: Model, text: str, fills: Sequence[Sequence[int]]
-) -> tuple[Encoding, list[int], list[list[int]]]:
+) -> tuple[Row, list[list[int]]]:
     """Put pieces in the places of a text's [MASK] tokens, in order.
 
     Args:
@@ -112,8 +110,8 @@ def fill_masks(
         fills: The pieces of each place.
 
     Returns:
-        The encoding of the text as it was, its ids with the pieces in place, and the positions of
-        each fill in them.
+        The text with the pieces in place, each in the segment of its [MASK], and the positions of
+        each fill in it.
 
     Raises:
         ValueError: If the number of [MASK] differs from that of fills, or the filled text is longer
@@ -124,18 +122,21 @@ def fill_masks(
     if len(masks) != len(fills):
         raise ValueError(f"{text!r} has {len(masks)} masks, but {len(fills)} words are to fill it.")
     ids: list[int] = []
+    segments: list[int] = []
     positions: list[list[int]] = []
     waiting = iter(fills)
-    for i, token_id in enumerate(encoding.input_ids):
-        if i not in masks:
-            ids.append(token_id)
-            continue
-        pieces = list(next(waiting))
-        positions.append([*range(len(ids), len(ids) + len(pieces))])
+    for i, (token_id, segment) in enumerate(
+        zip(encoding.input_ids, encoding.segment_ids, strict=True)
+    ):
+        pieces = [token_id]
+        if i in masks:
+            pieces = list(next(waiting))
+            positions.append([*range(len(ids), len(ids) + len(pieces))])
         ids += pieces
+        segments += [segment] * len(pieces)
     if len(ids) > bert.max_length:
         raise ValueError(
             f"{text!r} has {len(ids)} tokens once it is filled; this checkpoint reads at most "
             f"{bert.max_length}. Shorten it."
         )
-    return encoding, ids, positions
+    return Row(ids, segments), positions

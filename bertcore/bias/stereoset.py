@@ -164,8 +164,8 @@ def score_stereoset(
                 if not pieces or bert.tokenizer.unk_id in pieces:
                     continue
                 text = item.context.replace(BLANK, mask)
-                _, ids, positions = fill_masks(bert, text, [pieces])
-                slots.append(Slot(ids, [0] * len(ids), positions[0], pieces))
+                row, positions = fill_masks(bert, text, [pieces])
+                slots.append(Slot(row, positions[0], pieces))
                 owners.append((number, place))
         table = np.full((len(part), len(ROLES)), np.nan)
         log_p = slot_log_probabilities(bert, slots)

@@ -140,10 +140,10 @@ def score_templates(
                     key = (t, w, tuple(put))
                     if key not in cells:
                         fills = [pieces[word], put] if is_word_first else [put, pieces[word]]
-                        _, ids, places = fill_masks(bert, text, fills)
+                        row, places = fill_masks(bert, text, fills)
                         at = places[0 if is_word_first else 1]
                         cells[key] = len(slots)
-                        slots.append(Slot(ids, [0] * len(ids), at, pieces[word]))
+                        slots.append(Slot(row, at, pieces[word]))
                     wanted[kind, t, f, w] = cells[key]
     log_p = slot_log_probabilities(bert, slots)[wanted]
     return TemplateScores(

@@ -132,6 +132,8 @@ def test_a_padded_batch_is_as_each_text_alone(
     together = bert.encode(texts)
     alone = torch.cat([bert.encode([text]) for text in texts])
     torch.testing.assert_close(together, alone, **CLOSE)
+    traced = torch.stack([bert.trace(text).hidden_states[-1].mean(0) for text in texts])
+    torch.testing.assert_close(together, traced, **CLOSE)
     sentences = [Sentence(text) for text in texts]
     table = collect_tokens(bert, sentences)
     states = torch.cat([bert.trace(text).hidden_states for text in texts], dim=1)
