@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,13 +125,19 @@ def _item(data: dict[str, Any], bad_rows: BadRows) -> GapItem | None:
 def _gap(context: str, sentence: str) -> str:
     """Return what stands in the gap; "" if the sentence has another beginning or end."""
     before, after = context.split(BLANK)
-    # Annotators changed case, and some left a blank or the full stop out.
-    end = len(sentence) - len(after)
-    if not sentence.lower().startswith(before.lower().strip()):
-        return ""
-    if sentence[end:].lower().strip(" .") != after.lower().strip(" ."):
-        return ""
-    return sentence[len(before) : end].strip()
+    begins, ends = before.strip(), after.strip(" .")
+    # Annotators changed case, and some left a blank or the full stop out. A blank beside a word of
+    # the context has to be there: "These" does not begin with "The".
+    left = r"\s+" if begins[-1:].isalnum() and before[-1].isspace() else r"\s*"
+    right = r"[\s.]*" if after.lstrip()[:1] == "." else r"\s*"
+    if after.lstrip()[:1].isalnum() and after[0].isspace():
+        right = r"\s+"
+    found = re.fullmatch(
+        rf"{re.escape(begins)}{left}(\S.*?){right}{re.escape(ends)}[\s.]*",
+        sentence.strip(),
+        re.IGNORECASE,
+    )
+    return "" if found is None else found[1]
 
 
 def score_stereoset(

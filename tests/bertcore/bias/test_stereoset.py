@@ -51,7 +51,43 @@ def test_gaps_are_found_whatever_case_and_full_stop(tmp_path: Path) -> None:
         write(tmp_path / "s.json.xz", [made, item("A BLANK man.", "bad", "good", "cat")]),
         bad_rows=bad,
     )
-    assert [each.words for each in found][-1] == ("bad", "good", "cat")
+    assert [each.words for each in found] == [
+        ("very bad", "Good", "fishs"),
+        ("bad", "good", "cat"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("context", "sentence", "gap"),
+    [
+        ("The BLANK is tall.", "The chef is tall.", "chef"),
+        (" BLANK are lazy.", "Chefs are lazy.", "Chefs"),
+        ("The  BLANK is tall.", "The chef is tall.", "chef"),
+        ("The BLANK  is tall.", "The chef is tall.", "chef"),
+        ("The BLANK is tall. ", "The chef is tall.", "chef"),
+        ("He is a BLANK.", "He is a chef", "chef"),
+        ("He is BLANK", "he is a chef.", "a chef"),
+        ("Mr. BLANK, he said.", "Mr. Smith Jr., he said.", "Smith Jr."),
+        ("A BLANK. It ran.", "A dog. It ran.", "dog"),
+        ("A BLANK . It ran.", "A dog . It ran.", "dog"),
+        ("Two BLANKs ran.", "Two dogs ran.", "dog"),
+        ("The BLANK are tall.", "These men are tall.", ""),
+        ("The BLANK is tall.", "The chef this tall.", ""),
+        ("The BLANK is tall.", "The is tall.", ""),
+        ("The BLANK is tall.", "The chef is short.", ""),
+    ],
+)
+def test_a_gap_is_what_stands_between_beginning_and_end(
+    tmp_path: Path, context: str, sentence: str, gap: str
+) -> None:
+    made = item(context, "bad", "good", "cat")
+    made["sentences"][0]["sentence"] = sentence  # type: ignore[index]
+    path = write(tmp_path / "s.json", [made])
+    if gap:
+        assert read_stereoset(path)[0].words == (gap, "good", "cat")
+    else:
+        with pytest.raises(ValueError, match="does not fill the gap"):
+            read_stereoset(path)
 
 
 def test_bad_items_are_refused_or_counted(tmp_path: Path) -> None:
