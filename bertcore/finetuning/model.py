@@ -194,8 +194,9 @@ def start_task_model(
             and a new head.
 
     Raises:
-        ValueError: If the checkpoint has a head for this task with other labels, or is no BERT; if
-            random weights are asked for and it runs on code of `transformers`.
+        ValueError: If the checkpoint has a head for this task with other labels or a regression of
+            several numbers, or is no BERT; if random weights are asked for and it runs on code of
+            `transformers`.
         RuntimeError: If its files are damaged.
     """
     chosen = find_task(task, feature_based=feature_based)
@@ -207,6 +208,8 @@ def start_task_model(
     keeps = stored is not None and bool(stored.tensors) and _is_for(stored, chosen)
     keeps = keeps and not new_head
     num_outputs = chosen.num_outputs(labels)
+    if keeps and stored is not None:
+        _check_outputs(stored, chosen, source)
     if keeps and stored is not None and chosen.has_labels:
         _check_known(labels, stored, source)
         labels, num_outputs = stored.labels, stored.num_outputs
@@ -248,7 +251,8 @@ def open_task_model(
         allow_pickle: As for `bertcore.load`.
 
     Raises:
-        ValueError: If it has no task head, or one for another task.
+        ValueError: If it has no task head, one for another task, or a regression of several
+            numbers.
         RuntimeError: If its files are damaged.
     """
     stored = _read_head(source, allow_pickle=allow_pickle)
@@ -266,6 +270,7 @@ def open_task_model(
             f"{_PROBLEMS.get(stored.problem, '')}, which is not for the task "
             f"{chosen.name!r}. Name its own task."
         )
+    _check_outputs(stored, chosen, source)
     if bert is None:
         bert = load(source, device=device, allow_pickle=allow_pickle)
     module = _with_head(bert, chosen, stored.num_outputs, None)
@@ -468,6 +473,14 @@ def _check_known(labels: Sequence[str], stored: _StoredHead, source: str | Path)
             f"the checkpoint {str(source)!r} was fine-tuned with the labels "
             f"{some_labels(stored.labels)}, but the data has {some_labels(labels)}. Use data with "
             "the same labels, or --new-head to learn these from the start."
+        )
+
+
+def _check_outputs(stored: _StoredHead, task: Task, source: str | Path) -> None:
+    if task.name == "regress" and stored.num_outputs > 1:
+        raise ValueError(
+            f"the head of {str(source)!r} predicts {stored.num_outputs} numbers, and one is read. "
+            "Use a checkpoint that predicts one, or fine-tune this one with --new-head."
         )
 
 

@@ -28,8 +28,8 @@ def read_task_head(bert: Model) -> TaskReader | None:
 
     Raises:
         ValueError: If it cannot be applied to one text: a multiple-choice head, a
-            BiLSTM over several layers, one of unknown kind or of another architecture, or one that
-            lacks its pooler.
+            BiLSTM over several layers, a regression of several numbers, one of unknown kind or of
+            another architecture, or one that lacks its pooler.
         RuntimeError: If the files changed since, or its tensors do not fit the encoder.
     """
     report = bert.report
@@ -52,6 +52,11 @@ def read_task_head(bert: Model) -> TaskReader | None:
             "of its tensors."
         )
     count = len(tensors[last])
+    if kind == "score" and count > 1:
+        raise ValueError(
+            f"the task head predicts {count} numbers, and one is read. Use a checkpoint that "
+            "predicts one."
+        )
     wanted = {"span": 2, "score": 1}.get(kind, count)
     head = TaskHead(bert.config, wanted, form).requires_grad_(requires_grad=False).eval()
     _fill(head, tensors | _shared_with_words(bert, head, tensors), report)

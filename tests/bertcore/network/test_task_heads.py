@@ -14,8 +14,10 @@ from bertcore import load
 from bertcore.checkpoints import save
 from bertcore.finetuning.model import TaskModel, open_task_model, start_task_model
 from bertcore.finetuning.tasks import TASKS
+from bertcore.loading.task_head import read_task_head
 from bertcore.network.task_heads import TaskNetwork, encode_first_token, last_layers
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network
+from tests.support.tiny_tasks import make_task
 
 LABELS = {"classify": ("bad", "good", "so-so"), "pair": ("no", "yes"), "tag": ("O", "B-X", "I-X")}
 LABELS |= {"multilabel": ("insult", "threat", "toxic")}
@@ -253,7 +255,8 @@ def test_the_problem_type_says_what_a_head_is_for(
     problem: str | None, given: str, refused: str, pretrained: Path, tmp_path: Path
 ) -> None:
     """A sigmoid for each label, a softmax over all, or a number, by config.json."""
-    folder = make_model(pretrained, "classify").save(tmp_path / "out")
+    task = "regress" if problem == "regression" else "classify"
+    folder = make_model(pretrained, task).save(tmp_path / "out")
     config = folder / "config.json"
     values = json.loads(config.read_text()) | {"problem_type": problem}
     del values["bertscope"]
@@ -263,6 +266,21 @@ def test_the_problem_type_says_what_a_head_is_for(
         open_task_model(folder, task=refused, device="cpu")
     if problem is None:  # older files do not say it; who knows better may
         assert open_task_model(folder, task="multilabel", device="cpu").task.name == "multilabel"
+
+
+def test_a_regression_of_several_numbers_is_refused(tmp_path: Path) -> None:
+    model = make_task(tmp_path, problem_type="regression")
+    assert model.classifier.out_features == 3
+    match = "predicts 3 numbers, and one is read"
+    with pytest.raises(ValueError, match=match):
+        open_task_model(tmp_path, device="cpu")
+    with pytest.raises(ValueError, match=match):
+        read_task_head(load(tmp_path, device="cpu"))
+    generator = torch.Generator().manual_seed(0)
+    with pytest.raises(ValueError, match=match):
+        start_task_model(tmp_path, task="regress", generator=generator)
+    fresh = start_task_model(tmp_path, task="regress", generator=generator, new_head=True)
+    assert fresh.module.head.classifier.weight.shape == (1, 32)
 
 
 def test_a_report_sends_a_head_to_what_reads_it(pretrained: Path, tmp_path: Path) -> None:
