@@ -27,7 +27,7 @@ class TaskFacts:
     task: str | None
     """What it predicts, in a few words; None if unknown."""
     label_names: tuple[str, ...]
-    """Of config.json, in the order of their ids."""
+    """Of config.json, in the order of their ids; () if these are not 0, 1, 2 ..."""
     num_outputs: int | None
     """Rows of the task head's last matrix; None where there is no task head."""
 
@@ -50,7 +50,10 @@ class TaskFacts:
                     f"{self.num_outputs} outputs."
                 )
         elif self.num_outputs is not None:
-            lines.append(f"The head has {self.num_outputs} outputs; config.json names no labels.")
+            lines.append(
+                f"The head has {self.num_outputs} outputs; config.json has no names for them by "
+                "ids from 0 (id2label)."
+            )
         return lines
 
 

@@ -79,13 +79,15 @@ def _task(architecture: str | None, task_heads: Mapping[str, Shape]) -> str | No
 
 
 def _label_names(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of `id2label` in the order of their ids; none where it is not in order."""
+    """Return the names of `id2label` in the order of their ids; none if they are not 0, 1, 2 ..."""
     names = values.get("id2label")
     if not isinstance(names, dict):
         return ()
     try:
         ordered = sorted((int(number), str(name)) for number, name in names.items())
     except (TypeError, ValueError):
+        return ()
+    if [number for number, _ in ordered] != list(range(len(ordered))):
         return ()
     return tuple(name for _, name in ordered)
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from bertcore.loading.task_head import read_task_head
 from tests.support.refused import change_config, opened, refused
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
@@ -130,6 +131,21 @@ def test_labels_are_told_and_held_against_the_head(folder: Path) -> None:
     change_config(folder, id2label={"0": "bad"})
     text = " ".join(opened(folder).report.sentences())  # type: ignore[union-attr]
     assert "config.json names 1 labels but the head has 3 outputs" in text
+
+
+def test_labels_whose_ids_have_gaps_name_no_output(folder: Path) -> None:
+    file = folder / "model.safetensors"
+    head = {"classifier.weight": torch.ones(3, 32), "classifier.bias": torch.zeros(3)}
+    save_file({**load_file(file), **head}, file)
+    names = {"10": "J", "2": "C", "0": "A"}
+    change_config(folder, architectures=["BertForSequenceClassification"], id2label=names)
+    bert = opened(folder)
+    assert bert.report is not None
+    assert bert.report.task.label_names == ()
+    assert "3 outputs; config.json has no names" in " ".join(bert.report.sentences())
+    reader = read_task_head(bert)
+    assert reader is not None
+    assert reader.labels == ("LABEL_0", "LABEL_1", "LABEL_2")
 
 
 @pytest.mark.parametrize(
