@@ -19,6 +19,8 @@ Vectors = NDArray[np.float64]
 MOST_EXACT = 100_000
 """Partitions that are all tried; of more, so many are drawn."""
 _CHUNK = 4096
+_ROUNDING = 1e-12
+"""Differences of cosines that float64 makes of equal ones."""
 
 
 class AssociationTest(NamedTuple):
@@ -72,8 +74,7 @@ def association(x: Vectors, y: Vectors, a: Vectors, b: Vectors, *, seed: int = 0
         (target @ normed[2].T).mean(1) - (target @ normed[3].T).mean(1) for target in normed[:2]
     )
     both = np.concatenate([first, second])
-    spread = both.std()
-    effect = 0.0 if spread == 0 else float((first.mean() - second.mean()) / spread)
+    effect = _standardised(both, len(first))
     p_value, number, is_exact = _permutation_test(both, len(first), seed)
     return Association(
         effect, p_value, number, is_exact, (tuple(first.tolist()), tuple(second.tolist()))
@@ -106,7 +107,7 @@ def _permutation_test(scores: Vectors, size: int, seed: int) -> tuple[float, int
     reached = 0
     for chosen in _partitions(len(scores), size, seed, is_exact=is_exact):
         values = statistic(scores[chosen].sum(1))
-        reached += int((values >= observed - 1e-12).sum())
+        reached += int((values >= observed - _ROUNDING).sum())
     if is_exact:
         return reached / number, number, True
     # The observed partition counts as one of those drawn (Phipson and Smyth 2010).
@@ -194,10 +195,15 @@ def _effect(x: Vectors, y: Vectors, a: Vectors, b: Vectors) -> float:
     normed = [_normed(vectors) for vectors in (x, y, a, b)]
     both = np.concatenate(normed[:2])
     scores = (both @ normed[2].T).mean(1) - (both @ normed[3].T).mean(1)
+    return _standardised(scores, len(x))
+
+
+def _standardised(scores: Vectors, size: int) -> float:
+    """Return the difference of two sets' means in standard deviations of all; 0 without spread."""
     spread = scores.std()
-    return (
-        0.0 if spread == 0 else float((scores[: len(x)].mean() - scores[len(x) :].mean()) / spread)
-    )
+    if spread <= _ROUNDING:
+        return 0.0
+    return float((scores[:size].mean() - scores[size:].mean()) / spread)
 
 
 def _whole_words(bert: Model, counts: TokenCounts) -> NDArray[np.intp]:

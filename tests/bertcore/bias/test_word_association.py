@@ -85,6 +85,15 @@ def test_equal_vectors_have_no_effect() -> None:
     assert (found.effect_size, found.p_value) == (0.0, 1.0)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_rounding_is_no_effect(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    same = generator.normal(size=64)
+    x, y = np.tile(same, (7, 1)), np.tile(same, (8, 1))
+    found = association(x, y, generator.normal(size=(8, 64)), generator.normal(size=(8, 64)))
+    assert found.effect_size == 0.0
+
+
 @pytest.mark.parametrize("number", range(4))
 def test_small_and_zero_sets_are_refused(number: int) -> None:
     sets = [vectors(4, 0), vectors(4, 1), vectors(3, 2), vectors(3, 3)]
