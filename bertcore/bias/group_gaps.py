@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.evaluation.intervals import (
-    NORMAL_QUANTILE,
     RESAMPLES,
     Interval,
     difference_interval,
+    mean_interval,
     wilson_interval,
 )
 
@@ -295,12 +295,8 @@ def _chance(gaps: NDArray[np.float64]) -> float:
 
 
 def _mean(values: NDArray[np.float64]) -> Rate:
-    if len(values) < 2:
-        mean = float(values[0]) if len(values) else float("nan")
-        return Rate(mean, float("nan"), float("nan"), len(values))
-    mean = float(values.mean())
-    half = NORMAL_QUANTILE * float(values.std(ddof=1)) / len(values) ** 0.5
-    return Rate(mean, mean - half, mean + half, len(values))
+    mean, low, high = map(float, mean_interval(values))
+    return Rate(mean, low, high, len(values))
 
 
 def _mean_gap(

@@ -1,4 +1,4 @@
-"""Bootstrap and Wilson confidence intervals."""
+"""Bootstrap, Student's and Wilson confidence intervals."""
 
 from __future__ import annotations
 
@@ -158,6 +158,27 @@ def bootstrap_counts(
         parts.append(measure(draws.reshape(-1, *counts.shape).astype(np.float64)))
     metrics = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return {name: tuple(np.percentile(values, _ENDS).tolist()) for name, values in metrics.items()}
+
+
+def mean_interval(values: NDArray[np.floating]) -> Interval:
+    """Return the mean of independent numbers and its 95% interval by Student's t.
+
+    Args:
+        values: [N]; with one, low and high are NaN, with none the mean too.
+
+    Source: the same as scipy.stats.ttest_1samp(values, 0).confidence_interval(). A bootstrap of a
+        few numbers, or the normal quantile in place of t's, covers the mean too seldom.
+    """
+    from scipy import stats
+
+    number = len(values)
+    nan = np.array(np.nan)
+    mean = np.asarray(values.mean(dtype=np.float64)) if number else nan
+    if number < 2:
+        return Interval(mean, nan, nan)
+    quantile = stats.t.ppf((1 + CONFIDENCE) / 2, number - 1)
+    half = quantile * values.std(ddof=1, dtype=np.float64) / number**0.5
+    return Interval(mean, mean - half, mean + half)
 
 
 def wilson_interval(num_right: ArrayLike, num_cases: ArrayLike) -> Interval:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.evaluation.intervals import NORMAL_QUANTILE, wilson_interval
+from bertcore.evaluation.intervals import mean_interval, wilson_interval
 
 NUM_LENGTHS = 5
 
@@ -89,11 +89,10 @@ def by_member(
 
 
 def _slice(name: str, quality: NDArray[np.floating]) -> Slice:
-    number, mean = len(quality), float(quality.mean(dtype=np.float64))
+    number = len(quality)
     if np.isin(quality, (0, 1)).all():
-        _, low, high = wilson_interval(quality.sum(dtype=np.float64), number)
-        return Slice(name, number, mean, float(low), float(high))
-    if number < 2:
-        return Slice(name, number, mean, float("nan"), float("nan"))
-    half = NORMAL_QUANTILE * float(quality.std(ddof=1, dtype=np.float64)) / number**0.5
-    return Slice(name, number, mean, mean - half, mean + half)
+        interval = wilson_interval(quality.sum(dtype=np.float64), number)
+    else:
+        interval = mean_interval(quality)
+    mean, low, high = map(float, interval)
+    return Slice(name, number, mean, low, high)

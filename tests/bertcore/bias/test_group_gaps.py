@@ -206,6 +206,9 @@ def test_scores_by_group() -> None:
     assert rates["mean error"][1].mean == pytest.approx(errors[40:85].mean())
     assert rates["mean distance"][0].mean == pytest.approx(np.abs(errors[:40]).mean())
     assert rates["mean prediction"][2].num_cases == 5
+    of_five = stats.ttest_1samp(errors[85:], 0).confidence_interval()
+    ends = rates["mean error"][2].low, rates["mean error"][2].high
+    assert ends == pytest.approx((of_five.low, of_five.high))
     gaps = {one.measure: one for one in score_gaps(gold, predicted, groups, ("a", "b", "c"))}
     found = gaps["mean error"]
     assert {found.highest, found.lowest} == {"a", "b"}  # c has too few

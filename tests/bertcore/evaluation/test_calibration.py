@@ -73,6 +73,6 @@ def test_slices_by_label_and_of_numbers() -> None:
     quality = np.array([0.5, 1.5, 2.0], dtype=np.float32)
     found = by_label(quality, np.array([0, 0, 2]), ("a", "b", "c"))
     assert [(s.name, s.number, s.mean) for s in found] == [("a", 2, 1.0), ("c", 1, 2.0)]
-    half = 1.959963984540054 * (0.5**0.5) / 2**0.5  # standard error of (0.5, 1.5)
-    assert found[0].high == pytest.approx(1 + half)
+    # Student's t with one degree of freedom, 12.706, times the standard error of (0.5, 1.5).
+    assert found[0].high == pytest.approx(1 + 12.7062047 * 0.5)
     assert np.isnan(found[1].low)

@@ -10,6 +10,7 @@ from bertcore.evaluation.intervals import (
     bootstrap,
     bootstrap_means,
     difference_interval,
+    mean_interval,
     wilson_interval,
 )
 
@@ -87,6 +88,20 @@ def test_many_rows_are_resampled_in_parts(monkeypatch: pytest.MonkeyPatch) -> No
 def test_wrong_input_is_explained(values: np.ndarray, count: int) -> None:
     with pytest.raises(ValueError, match=r"expected at least 100|no value to resample"):
         bootstrap_means(values, num_resamples=count)
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("number", [2, 3, 40])
+def test_the_interval_of_a_mean_is_that_of_students_t(number: int) -> None:
+    values = np.random.default_rng(number).normal(3, 2, number)
+    found = mean_interval(values)
+    ends = stats.ttest_1samp(values, 0).confidence_interval()
+    np.testing.assert_allclose(found, (values.mean(), ends.low, ends.high), atol=1e-12)
+
+
+def test_one_number_has_a_mean_and_none_has_not() -> None:
+    np.testing.assert_array_equal(mean_interval(np.array([2.0])), (2.0, np.nan, np.nan))
+    assert np.isnan(mean_interval(np.array([]))).all()
 
 
 @pytest.mark.parity
