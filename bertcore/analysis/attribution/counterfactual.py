@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from bertcore.analysis.attribution.task_answers import answer
 from bertcore.analysis.attribution.task_input import run_task, task_input, whole
@@ -178,6 +179,9 @@ class _Searching:
         self.closest: Counterfactual | None = None
         self._most_progress = -math.inf
         self._seen: set[tuple[str, str | None]] = set()
+        """Texts that this search has already met."""
+        self._logits: dict[tuple[str, str | None], Tensor] = {}
+        """Of every text that was run, by either search."""
 
     def order(self, source: TaskInput) -> list[int]:
         """Return the words that may be swapped, the most important for the answer first."""
@@ -200,6 +204,7 @@ class _Searching:
 
     def beam(self, start: _State, max_changes: int) -> None:
         """Keep the texts whose answer has lost most, and swap a further word in each."""
+        self._seen = set()  # what greedy tried is where a shorter way may begin
         states = [start]
         fewest = min((len(one.swaps) for one in self.counterfactuals), default=max_changes + 1)
         for depth in range(1, max_changes + 1):
@@ -234,10 +239,10 @@ class _Searching:
                 nexts.append((source, Swap(word, before, piece, probability)))
         if not nexts:
             return []
-        self.budget.take(len(nexts))
-        logits = run_task(self.model, [whole(source) for source, _ in nexts])
+        self._run([source for source, _ in nexts])
         states = []
-        for (source, swap), one in zip(nexts, logits, strict=True):
+        for source, swap in nexts:
+            one = self._logits[source.text, source.text_pair]
             target, swaps = self.goal.target(source), (*state.swaps, swap)
             progress = self.goal.progress(float(target.value(one[None])[0]))
             result = self.model.task.answer(source, one, self.model.labels)
@@ -249,6 +254,15 @@ class _Searching:
                 self._most_progress, self.closest = progress, counterfactual
             states.append(_State(source, swaps, progress))
         return states
+
+    def _run(self, sources: Sequence[TaskInput]) -> None:
+        """Run the texts whose logits are not known yet."""
+        new = [each for each in sources if (each.text, each.text_pair) not in self._logits]
+        if new:
+            self.budget.take(len(new))
+            logits = run_task(self.model, [whole(source) for source in new])
+            for source, one in zip(new, logits, strict=True):
+                self._logits[source.text, source.text_pair] = one
 
     def _propose(
         self, source: TaskInput, words: Sequence[int]

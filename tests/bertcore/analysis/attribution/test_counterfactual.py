@@ -10,7 +10,11 @@ from torch import Tensor
 
 from bertcore import Bert
 from bertcore.analysis.attribution import SpanAnswers, SpanTarget, answer, task_input
-from bertcore.analysis.attribution.counterfactual import Search, find_counterfactuals
+from bertcore.analysis.attribution.counterfactual import (
+    Search,
+    _Searching,
+    find_counterfactuals,
+)
 from bertcore.finetuning.model import TaskModel
 from bertcore.network import ALL_HEADS
 from tests.support.rigged_models import bag_of_words, random_model
@@ -67,6 +71,20 @@ def test_two_swaps_where_one_is_not_enough(proposer: Bert) -> None:
     for one in found.counterfactuals:
         assert [swap.before for swap in one.swaps] == ["house", "house"]
         assert "good" in one.text
+
+
+def test_the_beam_finds_what_it_finds_without_greedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Greedy takes four swaps; three are enough, and begin with one that it tried."""
+    model, proposer = random_model("classify", seed=30), tiny_bert()
+    text = "the film ran and the house"
+    found = search(model, proposer, text)
+    monkeypatch.setattr(_Searching, "greedy", lambda self, start, order: None)
+    alone = search(model, proposer, text)
+    assert not found.is_cut
+    assert len(found.counterfactuals[0].swaps) == len(alone.counterfactuals[0].swaps) == 3
+    assert {one.text for one in alone.counterfactuals} <= {
+        one.text for one in found.counterfactuals
+    }
 
 
 def test_none_is_found_and_said(proposer: Bert) -> None:
