@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from bertcore.config import BertConfig
+from bertcore.config import ACTIVATIONS, BertConfig
 
 LAYER_TYPES = ("full_attention", "sliding_attention")
 """A layer in which each token attends to all others, or to those near it."""
@@ -57,7 +57,7 @@ class ModernBertConfig(BertConfig):
     classifier_bias: bool = False
     """Whether the layer before the decoder or classifier has a bias."""
     classifier_activation: str = "gelu"
-    """Activation of that layer."""
+    """Activation of that layer: one of ACTIVATIONS."""
     classifier_pooling: str = "cls"
     """What a head of a text reads: the first token ("cls") or the mean of all ("mean")."""
 
@@ -84,6 +84,11 @@ class ModernBertConfig(BertConfig):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 1:
                 raise ValueError(f"{name} is {value!r}; expected a number above 1.")
+        if self.classifier_activation not in ACTIVATIONS:
+            raise ValueError(
+                f"classifier_activation is {self.classifier_activation!r}; expected one of "
+                f"{', '.join(ACTIVATIONS)}."
+            )
         if self.classifier_pooling not in POOLINGS:
             raise ValueError(
                 f"classifier_pooling is {self.classifier_pooling!r}; expected one of "

@@ -11,9 +11,14 @@ from bertcore.network.empty import empty_linear
 
 
 def activate(x: Tensor, name: str, *, in_place: bool = False) -> Tensor:
-    """Apply the activation `name` of a config to x of any shape; `in_place` without gradients."""
+    """Apply an activation to x of any shape: one of ACTIVATIONS, or "tanh", which some heads have.
+
+    `in_place` without gradients.
+    """
     if name == "relu":
         return F.relu(x, inplace=in_place)
+    if name == "tanh":
+        return x.tanh_() if in_place else x.tanh()
     approximate = {"gelu": "none", "gelu_new": "tanh"}[name]
     if in_place:
         return F.gelu(x, approximate=approximate, out=x)  # type: ignore[call-arg]  # not in the stubs

@@ -5,7 +5,7 @@ Each is the head of a class of `transformers` with the same weights, so that che
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
@@ -17,6 +17,7 @@ from bertcore.network.attention import AttentionFunction, additive_mask, attenti
 from bertcore.network.embeddings import EmbeddingParts
 from bertcore.network.empty import empty_linear, layer_norm
 from bertcore.network.encoder import Network, collect_into
+from bertcore.network.feed_forward import activate
 from bertcore.network.protocol import Encoder
 from bertcore.network.task_module import AfterLayer, TaskModule
 
@@ -25,11 +26,6 @@ NUM_FEATURE_LAYERS = 4
 LSTM = "features.lstm."
 """What the tensors of a feature-based tagger's BiLSTM begin with, in files."""
 _FEATURES = HeadForm("all")
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "tanh": torch.tanh,
-    "relu": F.relu,
-    "gelu": F.gelu,
-}
 
 
 class TaskHead(nn.Module):
@@ -60,7 +56,7 @@ class TaskHead(nn.Module):
         if self.dense is not None:
             if self.form.drops_input:
                 vectors = F.dropout(vectors, self.dropout, self.training)
-            vectors = _ACTIVATIONS[self.activation](self.dense(vectors))
+            vectors = activate(self.dense(vectors), self.activation)
             if self.norm is not None:
                 vectors = self.norm(vectors)
         if self.form.has_dropout:

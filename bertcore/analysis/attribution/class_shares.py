@@ -9,10 +9,7 @@ tanh(z) / z. The limits of what that says are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bertcore.analysis.mixing.layer_parts import linear
@@ -26,15 +23,11 @@ from bertcore.analysis.words.logit_attribution import (
 )
 from bertcore.bert import with_parts
 from bertcore.model import Model
+from bertcore.network.feed_forward import activate
 from bertcore.network.task_reader import TaskReader
 from bertcore.trace import Trace
 
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "tanh": torch.tanh,
-    "relu": F.relu,
-    "gelu": F.gelu,
-}
-_AT_ZERO = {"tanh": 1.0, "relu": 0.5, "gelu": 0.5}
+_AT_ZERO = {"tanh": 1.0, "relu": 0.5, "gelu": 0.5, "gelu_new": 0.5}
 
 
 @torch.no_grad()
@@ -75,7 +68,7 @@ def class_attribution(
     ways: list[tuple[nn.Linear, Tensor, Norm | None]] = []
     for dense, name, norm in _layers(run, reader):
         inner = linear(state, dense)
-        outer = _ACTIVATIONS[name](inner)
+        outer = activate(inner, name)
         state = outer
         held_norm = None
         if norm is not None:

@@ -9,6 +9,7 @@ import torch
 import transformers
 
 from bertcore import load
+from bertcore.config import ACTIVATIONS
 from bertcore.configs import Columns
 from bertcore.families import FAMILIES, TASK_CLASSES
 from bertcore.finetuning.data.files import BadRows
@@ -76,6 +77,20 @@ def test_what_is_saved_opens_in_transformers(family: str, task: str, tmp_path: P
         again = open_task_model(folder, device="cpu")
         assert torch.equal(logits_of(again, inputs), logits_of(model, inputs))
     assert (again.task.name, again.labels) == (task, LABELS.get(task, ()))
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_the_activation_of_a_head_is_that_of_config_json(activation: str, tmp_path: Path) -> None:
+    labels = LABELS["classify"]
+    theirs = make_task(
+        tmp_path, "SequenceClassification", "modernbert", labels, classifier_activation=activation
+    )
+    ours = open_task_model(tmp_path, device="cpu")
+    inputs = make_inputs("classify", theirs.config)
+    with torch.no_grad():
+        expected = theirs(**inputs).logits
+        torch.testing.assert_close(logits_of(ours, inputs), expected, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parity

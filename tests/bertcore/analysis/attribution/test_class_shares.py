@@ -59,6 +59,16 @@ def test_the_shares_sum_to_the_logit_of_transformers(model_type: str, tmp_path: 
     assert difference.logit == pytest.approx(float(logits[1] - logits[0]), abs=1e-4)
 
 
+def test_the_shares_sum_behind_the_tanh_gelu_of_a_modernbert(tmp_path: Path) -> None:
+    model, reader, theirs = opened(
+        tmp_path, "modernbert", classifier_activation="gelu_new", classifier_pooling="cls"
+    )
+    trace = model.trace(TEXT)
+    found = class_attribution(model, reader, trace, "good")
+    assert found.logit == pytest.approx(float(their_logits(theirs, trace)[1]), abs=1e-4)
+    assert found.logit == pytest.approx(sum(part.logit for part in found.parts))
+
+
 @pytest.mark.parametrize("model_type", ["bert", "distilbert", "roberta"])
 def test_tags_of_a_token(model_type: str, tmp_path: Path) -> None:
     model, reader, theirs = opened(tmp_path, model_type, task="TokenClassification")
