@@ -72,6 +72,7 @@ def surprise(
     Source: Salazar et al. 2020, "Masked language model scoring": the sum of the bits is their
         pseudo-log-likelihood (in bits), the perplexity theirs of one sentence.
     """
+    bert.require("mlm")
     encoding = bert.tokenize(text, text_pair)
     masks = set(mask_positions(encoding, bert.tokenizer.mask_id))
     positions = [i for i in text_positions(encoding) if i not in masks]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,12 @@ def test_next_words_that_cannot_be(
         next_surprise(other, TEXT)
     with pytest.raises(ValueError, match="nothing is predicted"):
         next_surprise(bert, "The")
+
+
+def test_gpt2_has_no_surprise_at_hidden_tokens(folders: dict[str, tuple[Path, Any]]) -> None:
+    bert = opened(folders["GPT2LMHeadModel"][0])
+    with pytest.raises(ValueError, match=re.escape(bert.absent["mlm"])):
+        surprise(bert, TEXT)
 
 
 @pytest.mark.parity
