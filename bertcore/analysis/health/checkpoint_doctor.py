@@ -45,6 +45,9 @@ HIGH = 0.95
 UNTOUCHED = 0.99
 """Fraction of biases at 0 and LayerNorm gains at 1 from which they count as untrained."""
 
+_LEAST_WIDTH = 8
+"""Rows and columns that a matrix needs for a spectrum."""
+
 
 @dataclass(frozen=True, slots=True)
 class MatrixNumbers:
@@ -82,7 +85,7 @@ class Diagnosis:
     """What the doctor found."""
 
     verdict: str
-    """"trained", "random", "collapsed" or "not finite"."""
+    """"trained", "random", "collapsed", "too small" or "not finite"."""
     findings: tuple[Finding, ...]
     matrices: tuple[MatrixNumbers, ...]
     """Of the layers and the heads."""
@@ -121,6 +124,7 @@ VERDICTS = {
     "weights were not loaded before it was saved. What its views show means nothing.",
     "collapsed": "The encoder looks collapsed: it says the same of every sentence. Training went "
     "wrong (often a learning rate that is too high); go back to an earlier checkpoint.",
+    "too small": "The matrices of its layers are too small to tell trained from fresh ones.",
     "not finite": "Weights hold NaN or infinite numbers: nothing can be computed with them.",
 }
 
@@ -157,6 +161,8 @@ def examine(bert: Model, texts: Sequence[str] = PROBE_TEXTS) -> Diagnosis:
     verdict = "trained"
     if not weights.is_healthy:
         verdict = "random"
+    elif math.isnan(weights.value):
+        verdict = "too small"  # a fresh one may say the same of every sentence too
     elif not (cls.is_healthy and tokens.is_healthy):
         verdict = "collapsed"
     return Diagnosis(verdict, (weights, biases, attention, cls, tokens), matrices, entropies)
@@ -184,7 +190,7 @@ def _matrices(bert: Model) -> list[MatrixNumbers]:
     matrices, table = [], bert.module.token_table
     for name, parameter in bert.module.named_parameters():
         is_table = parameter is table or "embed" in name
-        if parameter.dim() != 2 or is_table or min(parameter.shape) < 8:
+        if parameter.dim() != 2 or is_table or min(parameter.shape) < _LEAST_WIDTH:
             continue
         matrix = parameter.float()
         limit = 1 + min(matrix.shape) ** (-2 / 3)  # the scale of the edge's own fluctuations
@@ -195,6 +201,12 @@ def _matrices(bert: Model) -> list[MatrixNumbers]:
 
 def _weights(matrices: Sequence[MatrixNumbers], expected: float) -> Finding:
     layers = [matrix for matrix in matrices if _layer_of(matrix.name)]
+    if not layers:
+        text = (
+            f"Weights: no matrix of the layers is at least {_LEAST_WIDTH} wide and high, so all "
+            "are too small to judge."
+        )
+        return Finding("weights", math.nan, True, text)
     edges = [matrix.edge for matrix in layers]
     median = float(np.nanmedian(edges)) if not np.isnan(edges).all() else math.nan
     random = [matrix for matrix in layers if matrix.looks_random]

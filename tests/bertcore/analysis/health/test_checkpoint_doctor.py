@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -92,6 +93,15 @@ def test_a_fresh_network_is_random(seed: int) -> None:
 
 def test_a_tiny_fresh_network_is_random_too() -> None:
     assert examine(fresh(tiny_config(), tiny_tokenizer())).verdict == "random"
+
+
+def test_a_network_narrower_than_a_spectrum_is_too_small_to_judge() -> None:
+    shape = replace(tiny_config(), hidden_size=4, num_attention_heads=2, intermediate_size=6)
+    found = examine(fresh(shape, tiny_tokenizer()))
+    assert found.verdict == "too small"
+    assert math.isnan(of(found, "weights"))
+    assert "at least 8 wide and high" in " ".join(found.sentences())
+    assert json.loads(json.dumps(found.to_dict()))["findings"]["weights"]["value"] is None
 
 
 def test_a_collapsed_encoder_is_called_collapsed() -> None:
