@@ -53,10 +53,11 @@ def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
     kept = {key: value for key, value in values.items() if key not in _NEVER}
     try:
         config = transformers.AutoConfig.for_model(model_type, **kept)
-        width, depth, heads = (
+        width, depth, heads, vocabulary = (
             config.hidden_size,
             config.num_hidden_layers,
             config.num_attention_heads,
+            config.vocab_size,
         )
     except Exception as error:  # its checks raise errors of many kinds, one from the hub's library
         reason = " ".join(str(error).split())[:300]
@@ -64,7 +65,7 @@ def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
     decoder_layers = [
         getattr(config, name, None) or 1 for name in ("decoder_layers", "num_decoder_layers")
     ]
-    sizes = (width, depth, heads, config.vocab_size, *decoder_layers)
+    sizes = (width, depth, heads, vocabulary, *decoder_layers)
     if any(not isinstance(size, int) or isinstance(size, bool) or size < 1 for size in sizes):
         raise ValueError(
             f"its width, layers, heads, vocabulary and decoder layers are {sizes}; expected whole "

@@ -186,15 +186,8 @@ def probed(network: OtherNetwork) -> OtherConfig:
     norm, sentence = _norm(network, parts.sum, states.hidden_states[0])
     if sentence:
         absent["norm"] = f"{name} {sentence}"
-    has_words = "mlm" in network.heads
-    if has_words and not _is_close(
-        word_logits_of(network.model, states.hidden_states[-1]),
-        network.run(network.model, **network.inputs(ids, segments, None)).logits,
-    ):
-        raise RuntimeError(
-            f"the masked-word head of {name} reads more than the last hidden states, which is not "
-            "read here."
-        )
+    if "mlm" in network.heads:
+        _check_words(network, ids, segments, states)
     offset = int(places[0].flatten()[0]) if places else 0
     other = replace(
         network.other,
@@ -211,6 +204,25 @@ def probed(network: OtherNetwork) -> OtherConfig:
         position_offset=offset,
         num_attention_heads=states.attentions.shape[2],
     )
+
+
+def _check_words(network: OtherNetwork, ids: Tensor, segments: Tensor, states: States) -> None:
+    """Make sure that the masked-word head reads the last hidden states alone.
+
+    Raises:
+        RuntimeError: If it does not.
+    """
+    reason = (
+        f"the masked-word head of {network.other.name} reads more than the last hidden states, "
+        "which is not read here"
+    )
+    try:
+        ours = word_logits_of(network.model, states.hidden_states[-1])
+        theirs = network.run(network.model, **network.inputs(ids, segments, None)).logits
+    except Exception as error:  # its code may raise anything
+        raise RuntimeError(f"{reason} ({' '.join(str(error).split())[:200]}).") from error
+    if not _is_close(ours, theirs):
+        raise RuntimeError(f"{reason}.")
 
 
 def _states(network: OtherNetwork, ids: Tensor, segments: Tensor) -> States:

@@ -35,6 +35,8 @@ SHAPES: dict[str, dict[str, Any]] = {
     "fnet": {**_SHAPE, "tpu_short_seq_length": 64},
     "longformer": {**_SHAPE, "attention_window": 4, "pad_token_id": 1},
     "xlm-roberta-xl": {**_SHAPE, "type_vocab_size": 1, "pad_token_id": 1},
+    "luke": {**_SHAPE, "pad_token_id": 1},
+    "canine": {**_SHAPE, "num_hash_buckets": 16},
 }
 """By `model_type`."""
 PREFIXES = {
@@ -53,6 +55,8 @@ PREFIXES = {
     "fnet": "FNet",
     "longformer": "Longformer",
     "xlm-roberta-xl": "XLMRobertaXL",
+    "luke": "Luke",
+    "canine": "Canine",
 }
 """What their classes in `transformers` begin with."""
 

@@ -28,7 +28,7 @@ from tests.support.tiny_generic import PREFIXES, SHAPES, make_generic
 from tests.support.tiny_others import PAIR, TEXT
 
 CLOSE = {"atol": 1e-5, "rtol": 0.0}
-NOT_OPENED = ("squeezebert", "fnet", "longformer", "layoutlm")
+NOT_OPENED = ("squeezebert", "fnet", "longformer", "layoutlm", "luke", "canine")
 OPENED = [name for name in SHAPES if name not in NOT_OPENED]
 LABELS = {
     "SequenceClassification": ("bad", "good", "so-so"),
@@ -186,6 +186,23 @@ def test_a_head_that_reads_more_is_refused(model_type: str, head: str, tmp_path:
     make_generic(tmp_path, model_type, f"For{head}", LABELS[head])
     with pytest.raises(ValueError, match="more than the last hidden states"):
         open_task_model(tmp_path, device="cpu")
+
+
+def test_a_masked_word_head_that_reads_more_is_refused(tmp_path: Path) -> None:
+    make_generic(tmp_path, "luke")
+    with pytest.raises(RuntimeError, match="masked-word head of Luke reads more than the last"):
+        opened(tmp_path)
+
+
+def test_a_network_without_a_vocabulary_is_refused(tmp_path: Path) -> None:
+    """CANINE reads characters by their hashes."""
+    make_generic(tmp_path, "canine", "ForSequenceClassification")
+    file = tmp_path / "config.json"
+    values = json.loads(file.read_text())
+    del values["vocab_size"]
+    file.write_text(json.dumps(values))
+    with pytest.raises(RuntimeError, match=r"config.json: .*vocab_size"):
+        opened(tmp_path)
 
 
 @pytest.mark.parametrize(
