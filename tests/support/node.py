@@ -1,10 +1,15 @@
-"""Run the TypeScript modules of the browser components in Node.js, where it is installed."""
+"""Run the TypeScript modules of the browser components in Node.js, where it is installed.
+
+Where the variable BERTSCOPE_NODE is `required`, tests fail without it in place of being skipped.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -15,10 +20,17 @@ def node() -> str:
     """Return the path of Node.js, or skip the test where it or its packages are missing."""
     found = shutil.which("node")
     if found is None:
-        pytest.skip("Node.js is not installed")
+        _leave("Node.js is not installed")
     if not (ROOT / "node_modules").is_dir():
-        pytest.skip("node_modules is missing; `npm ci` installs it")
+        _leave("node_modules is missing; `npm ci` installs it")
     return found
+
+
+def _leave(reason: str) -> NoReturn:
+    """Skip the test, or fail it where Node.js is required."""
+    if os.environ.get("BERTSCOPE_NODE") == "required":
+        pytest.fail(reason)
+    pytest.skip(reason)
 
 
 def run_node(*arguments: str) -> subprocess.CompletedProcess[str]:
