@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.stats import pearsonr, spearmanr
 from seqeval.metrics import f1_score as seqeval_f1
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
@@ -77,6 +80,8 @@ def test_correlations_are_those_of_scipy() -> None:
     metrics, intervals = score_metrics(gold, predicted)
     assert metrics["pearson"] == pytest.approx(pearsonr(gold, predicted)[0], abs=1e-6)
     assert metrics["spearman"] == pytest.approx(spearmanr(gold, predicted)[0], abs=1e-6)
+    mean = (pearsonr(gold, predicted)[0] + spearmanr(gold, predicted)[0]) / 2
+    assert metrics["pearson_spearman"] == pytest.approx(mean, abs=1e-6)
     assert intervals["pearson"][0] < metrics["pearson"] < intervals["pearson"][1]
     constant, _ = score_metrics(gold, np.ones(100, np.float32))
     assert constant["pearson_spearman"] == 0.0
@@ -118,6 +123,27 @@ def test_what_is_bootstrapped_of_entities_is_their_f1() -> None:
         counts.append([len(ours & theirs), len(ours), len(theirs), 0, 1])
     found = _of_entity_counts(np.array(counts, dtype=float))["f1"]
     assert found == pytest.approx(entity_metrics(gold, predicted)[0]["f1"])
+
+
+def test_every_metric_of_entities_is_the_one_that_is_bootstrapped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Precision (2 of 3), recall (2 of 4), F1 and accuracy (9 of 11) all differ.
+    gold = [["B-A", "I-A", "O", "B-B"], ["B-A", "O", "O"], ["O", "B-B", "O", "O"]]
+    predicted = [["B-A", "I-A", "O", "B-B"], ["O", "O", "O"], ["O", "B-A", "O", "O"]]
+    metrics, intervals, _ = entity_metrics(gold, predicted)
+    assert len(set(metrics.values())) == len(metrics) == 4
+    at_the_data = []
+
+    def measured(
+        counts: NDArray[np.float64], measure: Callable[[NDArray[np.float64]], dict[str, float]]
+    ) -> dict[str, tuple[float, float]]:
+        at_the_data.append(measure(counts))
+        return bootstrap(counts, measure)
+
+    monkeypatch.setattr("bertcore.evaluation.metrics.bootstrap", measured)
+    assert entity_metrics(gold, predicted)[1] == intervals
+    assert at_the_data == [pytest.approx(metrics)]
 
 
 def test_intervals_of_a_mean_and_their_seed() -> None:
