@@ -153,7 +153,9 @@ def test_a_job_that_one_visitor_left_goes_on_for_another() -> None:
     job = background.ask("shared", working, "first")
     assert background.ask("shared", working, "second") is job
     background.leave("shared", "first")
-    assert go_on.wait(10)  # it goes on though it was left
+    for _ in range(2):  # it goes on though it was left; the first report may be of before
+        go_on.clear()
+        assert go_on.wait(10)
     asked_at = job.asked_at
     assert background.ask("shared", working, "second").asked_at > asked_at
     stop.set()
