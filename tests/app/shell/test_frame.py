@@ -133,7 +133,9 @@ def test_figure_offers_picture_data_and_code():
 
 def test_tables_and_arrays_come_back_as_they_were():
     table = pd.DataFrame({"token": ["שלום", "</script>", "a,b"], "x": [1.5, 2.0, -3.0]})
-    again = pd.read_csv(io.BytesIO(picture_files.to_csv(table)), encoding="utf-8-sig")
+    content = picture_files.to_csv(table)
+    assert content.startswith(b"\xef\xbb\xbf")  # the byte order mark, for spreadsheets
+    again = pd.read_csv(io.BytesIO(content), encoding="utf-8-sig")
     pd.testing.assert_frame_equal(again, table)
     arrays = {"token": np.arange(6, dtype=np.float32).reshape(2, 3)}
     assert np.array_equal(
