@@ -175,6 +175,7 @@ def test_a_neuron_raises_words_by_its_share(name: str, opened: Opened) -> None:
     for layer in range(bert.config.num_hidden_layers):
         pushed = pushed_words(bert, trace, mask, layer, [0, 7], top_k=size)
         for one in pushed:
+            assert sum(one.logits) == pytest.approx(0, abs=1e-5)  # less their mean
             by_word = dict(zip(one.words, one.logits, strict=True))
             assert list(one.logits) == sorted(one.logits, reverse=True)
             words = (one.words[0], one.words[-1])
