@@ -32,6 +32,12 @@ def zipped(folder: Path, prefix: str = "", **more: bytes) -> io.BytesIO:
     return out
 
 
+def with_nul() -> io.BytesIO:
+    """Return an archive whose name has a NUL, which `zipfile` itself would cut when it writes."""
+    content = made(("config.json_.txt", b"{}")).getvalue()
+    return io.BytesIO(content.replace(b"config.json_.txt", b"config.json\0.txt"))
+
+
 def made(*entries: tuple[str | zipfile.ZipInfo, bytes]) -> io.BytesIO:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as target:
@@ -73,6 +79,7 @@ HOSTILE = {
     "absolute": (made(("/etc/config.json", b"{}")), "leads out"),
     "backslash": (made(("..\\config.json", b"{}")), "leads out"),
     "drive": (made(("C:/config.json", b"{}")), "leads out"),
+    "NUL": (with_nul(), "leads out"),
     "link": (made((link(), b"/etc/passwd")), "holds a link"),
     "many": (made(*((f"{i}.json", b"") for i in range(501))), "501 entries"),
     "deep": (made(("a/" * 11 + "config.json", b"{}")), "nested too deeply"),
