@@ -51,11 +51,23 @@ def test_the_same_tokens_are_a_tie_in_every_layer(bert: Bert) -> None:
     assert not score.is_right()
 
 
+def test_the_same_tokens_are_a_tie_whatever_their_batches_gave(
+    bert: Bert, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in other batches, whose rounding puts them more than TIE apart."""
+    scores = np.linspace(-9.0, -8.0, 6)
+    monkeypatch.setattr("bertcore.grammar.exam.pseudo_log_likelihoods", lambda *_, **__: scores)
+    first, _, same = taken(bert)
+    assert first.margin() < 0
+    assert same.margin() == 0
+    assert same.good == same.bad
+
+
 def test_groups_are_counted_and_ties_are_wrong() -> None:
     scores = [
         PairScore(PAIRS[0], (-1.0,), (-2.0,), frequency=(-5.0, -4.0)),
-        PairScore(PAIRS[1], (-2.0,), (-1.0,), frequency=(-5.0, -5.0)),
-        PairScore(PAIRS[2], (-2.0,), (-2.0,), frequency=(-5.0, -6.0)),
+        PairScore(PAIRS[1], (-2.0,), (-1.0,), frequency=(-5.0 + 1e-12, -5.0)),
+        PairScore(PAIRS[2], (-2.0,), (-2.0 - 1e-9,), frequency=(-5.0, -6.0)),
     ]
     everything, a, b = accuracies(scores, ["letter"])
     assert (everything.num_pairs, everything.num_right, everything.num_ties) == (3, 1, 1)
