@@ -180,6 +180,24 @@ def test_bits_per_character_of_byte_level_bpe(tmp_path: Path) -> None:
     assert scores.bits_per_character == pytest.approx(bits / characters)
 
 
+def test_an_unknown_token_of_another_name_is_two_characters(tmp_path: Path) -> None:
+    make("AlbertForMaskedLM", tmp_path)
+    bert = load(tmp_path, device="cpu")
+    config = DataConfig(objective="mlm", max_seq_length=24, batch_size=8)
+    corpus = pack_corpus([["the dog 猫 had milk 猫"]] * 9, bert.tokenizer)
+    parts = list(fixed_batches(corpus, bert.tokenizer, config, seed=0, num_rows=8))
+    scores = evaluate_pretraining(bert.module, parts, bert.tokenizer)
+    tokens = [
+        bert.tokenizer.vocab[id]
+        for part in parts
+        for id in part.masked.labels[part.masked.weights == 1].tolist()
+    ]
+    assert 0 < scores.num_unknown == tokens.count("<unk>") < len(tokens)
+    characters = sum(2 if token == "<unk>" else len(token) for token in tokens)
+    bits = scores.mlm_loss * scores.num_masked / math.log(2)
+    assert scores.bits_per_character == pytest.approx(bits / characters)
+
+
 def test_scoring_restores_the_mode_and_draws_nothing() -> None:
     network = tiny_network().train()
     state = torch.get_rng_state()
