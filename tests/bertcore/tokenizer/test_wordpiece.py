@@ -3,8 +3,12 @@
 Hermetic: the vocabulary is trained here.
 """
 
+import sys
 import unicodedata
+from collections.abc import Callable
 from itertools import pairwise
+from types import FrameType
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -217,4 +221,26 @@ def test_explain_refuses_half_a_surrogate_pair(small: Tokenizer) -> None:
 
 
 def test_explaining_a_long_text_takes_time_in_proportion(small: Tokenizer) -> None:
-    assert len(explain("the café 中 don't " * 2000, small)) == 12_000
+    text = "the café 中 don't "
+    assert len(explain(text * 2000, small)) == 12_000
+    short, long = (num_instructions(explain, text * times, small) for times in (10, 40))
+    assert long < 4.2 * short
+
+
+def num_instructions(call: Callable[..., object], *arguments: object) -> int:
+    """Return how many instructions of Python a call takes: the same each time, unlike seconds."""
+    number = 0
+
+    def count(frame: FrameType, event: str, _: object) -> Callable[..., Any]:
+        nonlocal number
+        frame.f_trace_opcodes = True
+        number += event == "opcode"
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        call(*arguments)
+    finally:
+        sys.settrace(before)
+    return number
