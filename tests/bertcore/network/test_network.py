@@ -13,6 +13,7 @@ from torch import Tensor
 from bertcore import BertConfig
 from bertcore.checkpoints.save import hf_state_dict
 from bertcore.network import Network, additive_mask, attention_explicit, attention_fused
+from bertcore.network.attention import AttentionFunction, attention_in_products
 from bertcore.network.encoder import ALL_HEADS
 from bertcore.network.initialize import initialize
 from bertcore.trace import trace_network
@@ -246,6 +247,41 @@ def test_dropout_acts_in_training_only() -> None:
     still = tiny_config(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
     quiet = tiny_network(still)
     assert torch.equal(quiet.train()(ids), quiet.eval()(ids))
+
+
+DROPOUTS = {
+    "embeddings": ("embeddings", "dropout"),
+    "attention weights": ("layers.1.attention", "attention_dropout"),
+    "attention output": ("layers.1.attention", "hidden_dropout"),
+    "feed-forward output": ("layers.1.feed_forward", "dropout"),
+}
+
+
+@pytest.mark.parametrize("place", DROPOUTS)
+def test_each_place_of_dropout_acts_alone(place: str) -> None:
+    still = tiny_config(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    network, ids = tiny_network(still), torch.randint(5, 100, (2, 9))
+    expected = network(ids)
+    module, rate = DROPOUTS[place]
+    assert getattr(network.get_submodule(module), rate) == 0.0
+    setattr(network.get_submodule(module), rate, 0.5)
+    assert torch.equal(network(ids), expected)
+    assert not torch.allclose(network.train()(ids), expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("attention", [attention_fused, attention_in_products])
+def test_attention_drops_a_share_of_the_weights_and_scales_the_others(
+    attention: AttentionFunction,
+) -> None:
+    torch.manual_seed(0)
+    same = torch.zeros(4, 8, 32, 32)  # each token attends to all 32 alike
+    values = torch.eye(32).expand(4, 8, 32, 32)  # so that the context is the weights
+    for rate in (0.0, 0.1, 0.6):
+        weights = attention(same, same, values, None, rate) * 32
+        dropped = weights == 0
+        assert float(dropped.float().mean()) == pytest.approx(rate, abs=0.02)
+        kept = weights[~dropped]
+        torch.testing.assert_close(kept, torch.full_like(kept, 1 / (1 - rate)))
 
 
 def test_an_input_over_the_limit_is_refused_with_both_numbers() -> None:
