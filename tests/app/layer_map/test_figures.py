@@ -61,37 +61,38 @@ def test_each_frame_has_each_layers_points_where_they_lie(dims: int, by: str, wo
     table = pair()
     layer_map = map_layers(table.vectors, dims=dims)
     fig = travel(layer_map, marks_of(table, by, word), layer=1)
+    picture = fig.plotly()
     json.loads(fig.to_json())
     assert drawn(fig) == len(table)
     places = display_places(layer_map)
-    frames = {frame.name: frame for frame in fig.plotly().frames}
+    frames = {frame.name: frame for frame in picture.frames}
     for layer in range(len(places)):
         frame = frames[str(layer)]
         assert list(frame.traces) == [
-            i for i, trace in enumerate(fig.plotly().data) if trace.mode != "lines"
+            i for i, trace in enumerate(picture.data) if trace.mode != "lines"
         ]
         got = {
             (x, y)
             for trace, index in zip(frame.data, frame.traces, strict=True)
-            if fig.plotly().data[index].hoverinfo == "text"
+            if picture.data[index].hoverinfo == "text"
             for x, y in zip(trace.x, trace.y, strict=True)
         }
         want = {tuple(float(f"{v:.4g}") for v in place[:2].tolist()) for place in places[layer]}
         assert got == want
-        assert all(trace.type == fig.plotly().data[0].type for trace in frame.data)
+        assert all(trace.type == picture.data[0].type for trace in frame.data)
     first = frames["1"]
     for trace, index in zip(first.data, first.traces, strict=True):
-        assert fig.plotly().data[index].x == trace.x  # what is shown first is the asked layer
-    assert fig.plotly().layout.sliders[0].active == 1
-    assert [step.label for step in fig.plotly().layout.sliders[0].steps] == ["0", "1", "2"]
+        assert picture.data[index].x == trace.x  # what is shown first is the asked layer
+    assert picture.layout.sliders[0].active == 1
+    assert [step.label for step in picture.layout.sliders[0].steps] == ["0", "1", "2"]
 
 
 def test_playing_goes_through_frames_that_exist() -> None:
     for dims in (2, 3):
         layer_map = map_layers(pair().vectors, dims=dims)
-        fig = travel(layer_map, marks_of(pair()), layer=0)
-        names = {frame.name for frame in fig.plotly().frames}
-        play = fig.plotly().layout.updatemenus[0].buttons[0]
+        picture = travel(layer_map, marks_of(pair()), layer=0).plotly()
+        names = {frame.name for frame in picture.frames}
+        play = picture.layout.updatemenus[0].buttons[0]
         assert set(play.args[0]) == names
         assert play.args[0][0] == "0"
         assert play.args[0][-1] == "2"
@@ -101,11 +102,11 @@ def test_playing_goes_through_frames_that_exist() -> None:
 def test_axes_hold_all_points_of_all_layers() -> None:
     for space in ("joint", "separate"):
         layer_map = map_layers(pair().vectors, space=space)
-        fig = travel(layer_map, marks_of(pair()), layer=0)
+        picture = travel(layer_map, marks_of(pair()), layer=0).plotly()
         places = display_places(layer_map)
-        assert fig.plotly().layout.xaxis.range[1] > np.abs(places[..., 0]).max()
-        assert fig.plotly().layout.yaxis.range[0] < -np.abs(places[..., 1]).max()
-        assert fig.plotly().layout.yaxis.scaleanchor == "x"  # a distance is one in every direction
+        assert picture.layout.xaxis.range[1] > np.abs(places[..., 0]).max()
+        assert picture.layout.yaxis.range[0] < -np.abs(places[..., 1]).max()
+        assert picture.layout.yaxis.scaleanchor == "x"  # a distance is one in every direction
 
 
 def test_separate_maps_are_drawn_at_one_size() -> None:

@@ -96,25 +96,25 @@ def test_a_long_text_names_some_tokens_and_always_the_chosen_one(token: int) -> 
 
 def test_maps_share_axes_and_colours() -> None:
     maps = {name: np.eye(4, dtype=np.float32) for name in ("weights", "norms", "rollout")}
-    fig = small_maps(AllTokens(maps, TOKENS))
-    assert len(fig.plotly().data) == 3
-    assert {heat.coloraxis for heat in fig.plotly().data} == {"coloraxis"}
-    axes = [fig.plotly().layout[f"yaxis{place}"].matches for place in ("", 2, 3)]
+    picture = small_maps(AllTokens(maps, TOKENS)).plotly()
+    assert len(picture.data) == 3
+    assert {heat.coloraxis for heat in picture.data} == {"coloraxis"}
+    axes = [picture.layout[f"yaxis{place}"].matches for place in ("", 2, 3)]
     assert len({axis for axis in axes if axis}) == 1  # all follow one: zooming one zooms all
-    assert list(fig.plotly().data[0].x) == ["[CLS] 0", "the 1", "&lt;b&gt;bank 2", "the 3"]
+    assert list(picture.data[0].x) == ["[CLS] 0", "the 1", "&lt;b&gt;bank 2", "the 3"]
 
 
 @pytest.mark.parametrize(("size", "beside"), [(MANY - 1, 3), (MANY, 2)])
 def test_maps_of_many_tokens_are_large_and_sent_as_bytes(size: int, beside: int) -> None:
     fractions = np.full((size, size), 0.25, dtype=np.float32)
     maps = dict.fromkeys(("weights", "norms", "rollout"), fractions)
-    fig = small_maps(AllTokens(maps, ["a"] * size))
-    tops = [fig.plotly().layout[f"yaxis{place}"].domain[1] for place in ("", 2, 3)]
+    picture = small_maps(AllTokens(maps, ["a"] * size)).plotly()
+    tops = [picture.layout[f"yaxis{place}"].domain[1] for place in ("", 2, 3)]
     assert tops.count(tops[0]) == beside
-    assert fig.plotly().data[0].z.dtype == np.uint8
-    assert (fig.plotly().data[0].z == round(STEPS / 2)).all()  # the root of a quarter
-    assert fig.plotly().layout.coloraxis.cmax == pytest.approx(STEPS / 2)
-    np.testing.assert_array_equal(fig.plotly().data[0].customdata, fractions)
+    assert picture.data[0].z.dtype == np.uint8
+    assert (picture.data[0].z == round(STEPS / 2)).all()  # the root of a quarter
+    assert picture.layout.coloraxis.cmax == pytest.approx(STEPS / 2)
+    np.testing.assert_array_equal(picture.data[0].customdata, fractions)
 
 
 def test_tables_hold_the_same_numbers() -> None:

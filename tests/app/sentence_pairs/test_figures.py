@@ -66,9 +66,9 @@ def test_hostile_sentences_are_text() -> None:
 
 def test_the_lines_are_the_means_and_the_bands_the_range(bert: Bert) -> None:
     found = attention_mass(bert.trace(A, B))
-    fig = attention_figures.mass_lines(found)
+    picture = attention_figures.mass_lines(found).plotly()
     for way, (source, target) in enumerate((("A", "B"), ("B", "A"))):
-        band, line, even = fig.plotly().data[3 * way : 3 * way + 3]
+        band, line, even = picture.data[3 * way : 3 * way + 3]
         mass = found.between(source, target)
         np.testing.assert_allclose(line.y, mass.mean(1))
         assert list(line.x) == [0, 1]
@@ -94,14 +94,14 @@ def test_the_heat_maps_share_one_scale(bert: Bert) -> None:
 def test_the_matrix_shows_each_number_but_the_diagonal(bert: Bert, count: int) -> None:
     sentences = [f"{A} {'it ' * i}" for i in range(count)]
     matrix = next_sentence_matrix(bert, sentences)
-    fig = matrix_figures.pair_matrix(PairMatrix(sentences, matrix))
-    np.testing.assert_array_equal(fig.plotly().data[0].z, matrix)
+    picture = matrix_figures.pair_matrix(PairMatrix(sentences, matrix)).plotly()
+    np.testing.assert_array_equal(picture.data[0].z, matrix)
     for i in range(count):
         for j in range(count):
             expected = "" if i == j else percent(float(matrix[i, j]))
-            assert fig.plotly().data[1].text[i * count + j] == expected
-    assert fig.plotly().layout.yaxis.range == (count - 0.5, -0.5)
-    assert len(fig.plotly().layout.yaxis.ticktext) == count
+            assert picture.data[1].text[i * count + j] == expected
+    assert picture.layout.yaxis.range == (count - 0.5, -0.5)
+    assert len(picture.layout.yaxis.ticktext) == count
 
 
 def test_tables_have_a_row_for_each_number(bert: Bert) -> None:

@@ -80,14 +80,14 @@ def test_a_run_without_next_sentences_has_no_picture_of_them() -> None:
     words = [
         {name: value for name, value in line.items() if "nsp" not in name} for line in lines(9)
     ]
-    fig = curves.curves(curves.curve_table(words, 2e-3), 4.5, None)
-    titles = [note.text for note in fig.plotly().layout.annotations]
-    assert len([key for key in fig.plotly().layout if key.startswith("xaxis")]) == 5
+    picture = curves.curves(curves.curve_table(words, 2e-3), 4.5, None).plotly()
+    titles = [note.text for note in picture.layout.annotations]
+    assert len([key for key in picture.layout if key.startswith("xaxis")]) == 5
     assert "Next sentence: right" not in titles
-    assert [trace.name for trace in fig.plotly().data] == ["training text"] * 5
-    below = [fig.plotly().layout[f"xaxis{n}"].title.text for n in (3, 4, 5)]
+    assert [trace.name for trace in picture.data] == ["training text"] * 5
+    below = [picture.layout[f"xaxis{n}"].title.text for n in (3, 4, 5)]
     assert below == ["", "step", "step"]  # under the lowest picture of each column
-    assert [shape.y0 for shape in fig.plotly().layout.shapes] == [4.5]
+    assert [shape.y0 for shape in picture.layout.shapes] == [4.5]
 
 
 def test_a_long_run_is_thinned_and_keeps_its_scores() -> None:
