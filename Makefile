@@ -18,9 +18,9 @@ INSTALLED := $(PREFIX)/.bertscope-installed
 MINUTES ?= 60
 RUN ?= runs/bert
 SEED ?= 0
-# A process for each core; the groups and their order are those of tests/conftest.py: the tests of a
+# A process for each logical core; the groups and their order are those of tests/conftest.py: the tests of a
 # file stay together, since they share what they made, and long files begin.
-PARALLEL ?= --numprocesses auto --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
+PARALLEL ?= --numprocesses logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
 
 .PHONY: test test-fast lint format run bench train install browser
 .DEFAULT_GOAL := test
