@@ -37,11 +37,14 @@ def run() -> str:
     (spec,) = (
         replace(spec, more={"sample": SST2_SAMPLE}) for spec in SPECS if spec.name == "SST-2"
     )
+    # Of the folder: other settings have other folders.
+    settings = f"{OPTIONS.minutes:g} minutes {OPTIONS.layers} layers seed {OPTIONS.seed}"
     rows = []
     for variant in FAMILIES:
         if OPTIONS.only and variant.name not in OPTIONS.only:
             continue
-        trained = pretrained(variant, speed)
+        placed = replace(variant, name=f"{variant.name} {settings}")
+        trained = pretrained(placed, speed)
         folder = Path(trained["checkpoint"])
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         rows.append(
@@ -51,7 +54,7 @@ def run() -> str:
                 config["architectures"][0],
                 f"{trained['steps']:,}",
                 f"{trained['num_tokens'] / 1e6:.1f} M",
-                tuned(variant, spec, trained["checkpoint"]),
+                tuned(placed, spec, trained["checkpoint"]),
             )
         )
     number = finetune_tasks.OPTIONS.num_seeds
