@@ -95,13 +95,22 @@ def main() -> None:
     )
     finetune_group.add_argument("--checkpoint", default=tuned.checkpoint)
     finetune_group.add_argument("--epochs", type=int, default=tuned.epochs)
-    finetune_group.add_argument("--seeds", type=int, default=tuned.num_seeds)
+    finetune_group.add_argument(
+        "--seeds",
+        type=int,
+        help=f"default: {tuned.num_seeds}; of others: {finetune_tasks.OPTIONS.num_seeds}",
+    )
     finetune_group.add_argument(
         "--sentences", type=int, default=tuned.num_sentences, help="without files"
     )
     grammar = parser.add_argument_group("exam", "further pairs and checkpoints")
     grammar.add_argument("--blimp", type=Path, metavar="FILE", help="BLiMP's pairs")
-    grammar.add_argument("--every", type=int, default=exam.OPTIONS.every, help="each n-th of them")
+    grammar.add_argument(
+        "--every",
+        type=int,
+        help=f"each n-th of them; default: {exam.OPTIONS.every}; objectives: "
+        f"{objectives.OPTIONS.every}",
+    )
     grammar.add_argument(
         "--moments", type=Path, nargs="+", default=[], metavar="FOLDER", help="checkpoints of a run"
     )
@@ -161,15 +170,16 @@ def main() -> None:
     equal.runs, equal.only = chosen.objective_runs, tuple(chosen.objective_only)
     equal.minutes, equal.blimp = chosen.minutes, chosen.blimp
     equal.only_speeds = chosen.objective_speeds
-    equal.every = max(chosen.every, 1)
-    exam.OPTIONS.blimp, exam.OPTIONS.every = chosen.blimp, chosen.every
+    equal.every = chosen.every or equal.every
+    exam.OPTIONS.blimp, exam.OPTIONS.every = chosen.blimp, chosen.every or exam.OPTIONS.every
     exam.OPTIONS.moments = tuple(chosen.moments)
     crowd.visitors, crowd.seconds = tuple(chosen.visitors), chosen.visit_seconds
     sets.tasks, sets.runs, sets.only = chosen.tasks, chosen.runs, tuple(chosen.only)
-    sets.num_seeds = chosen.seeds
+    sets.num_seeds = chosen.seeds or sets.num_seeds
     tuned.train, tuned.dev = chosen.sst2 or (None, None)
     tuned.checkpoint, tuned.epochs = chosen.checkpoint, chosen.epochs
-    tuned.num_seeds, tuned.num_sentences = chosen.seeds, chosen.sentences
+    tuned.num_seeds = chosen.seeds or tuned.num_seeds
+    tuned.num_sentences = chosen.sentences
     options.seconds, options.vocab_size = chosen.seconds, chosen.vocab_size
     attention_views.OPTIONS.lengths = tuple(sorted(chosen.tokens))
     options.corpus, options.valid = tuple(chosen.corpus), chosen.valid

@@ -75,7 +75,7 @@ class Options:
     minutes: float = 20.0
     """Of processor time on one core, for each."""
     blimp: Path | None = None
-    every: int = 10
+    every: int = 20
     only: tuple[str, ...] = ()
     only_speeds: bool = False
     layers: int = 4
