@@ -123,6 +123,7 @@ def measure_trainer(folder: Path, train: Path, dev: Path, *, seed: int, dtype: s
         DataCollatorWithPadding,
         Trainer,
         TrainingArguments,
+        set_seed,
     )
 
     from bertcore import load
@@ -130,6 +131,7 @@ def measure_trainer(folder: Path, train: Path, dev: Path, *, seed: int, dtype: s
     bert = load(OPTIONS.checkpoint, device="cpu")
     checkpoint = bert.save(folder / "checkpoint")
     train_rows, dev_rows = (as_list(read(path, bert.tokenizer)) for path in (train, dev))
+    set_seed(seed)  # the head that is new too
     model = AutoModelForSequenceClassification.from_pretrained(checkpoint, num_labels=2)
     steps = OPTIONS.epochs * -(-len(train_rows) // 32)
     arguments = TrainingArguments(
