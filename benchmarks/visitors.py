@@ -8,6 +8,7 @@ same app with Streamlit's own settings: see `streamlit_defaults`.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import tempfile
@@ -106,7 +107,8 @@ def measure(app: Running, count: int) -> list[tuple[str, ...]]:
     ]
     for thread in threads:
         thread.start()
-    start.wait()
+    with contextlib.suppress(threading.BrokenBarrierError):  # the visitor's error is told below
+        start.wait()
     for thread in threads:
         thread.join()
     if log.errors:
