@@ -152,7 +152,7 @@ def open_row(browser: Browser, url: str, name: str) -> tuple[str, str, str]:
 
 
 def edit_rows(browser: Browser, url: str) -> list[tuple[str, str, str]]:
-    """Edit the sentence on the first page; return the rows of the table."""
+    """Edit the sentence on the page Tokens; return the rows of the table."""
     times: dict[str, list[float]] = {}
     with new_page(browser, url) as page:
         page.goto(address(url, "tokens"))
@@ -172,7 +172,7 @@ def edit_once(page: Page, word: str, *, send: bool) -> dict[str, float]:
     """Put a word in front of sentence A; return the seconds to the new strip and chart.
 
     Args:
-        page: The first page, at rest.
+        page: The page Tokens, at rest.
         word: To type.
         send: Press Ctrl+Enter and count from there; else count from the last letter and let the
             app notice that typing rests.
