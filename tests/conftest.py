@@ -5,6 +5,7 @@ the others. xdist hands out whole files in the order of collection; see PARALLEL
 """
 
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -13,10 +14,9 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub: t
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # Pages that run without a server are as open as on one that only this computer reaches.
 os.environ.setdefault("BERTSCOPE_ACCESS", "open")
-# The page Corpus keeps what it encodes; tests leave the user's own folder alone.
-os.environ.setdefault(
-    "BERTSCOPE_CORPORA", str(Path(tempfile.gettempdir()) / f"bertscope-tests-{Path.home().name}")
-)
+# The page Corpus keeps what it encodes, a few folders at most: each process of each run has its own
+# place, so that none deletes another's, and the user's own is left alone.
+os.environ["BERTSCOPE_CORPORA"] = tempfile.mkdtemp(prefix="bertscope-tests-")
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Before anything imports torch, here and in what tests start: each process with as many threads
     # as there are cores makes small networks twenty times slower than one thread each.
@@ -109,6 +109,11 @@ def _long_files_first(items: list[pytest.Item]) -> None:
 def pytest_runtest_setup() -> None:
     """Undo what AppTest leaves as `__main__`; multiprocessing would run it in its children."""
     sys.modules["__main__"] = MAIN
+
+
+def pytest_unconfigure() -> None:
+    """Remove what the page Corpus kept."""
+    shutil.rmtree(os.environ["BERTSCOPE_CORPORA"], ignore_errors=True)
 
 
 @pytest.fixture
