@@ -158,7 +158,8 @@ EQUAL_TIME = Picture(
         "of {hidden} numbers, the same text and {minutes:g} minutes of one core, {low:.1f} to "
         "{high:.1f} million tokens, so the order tells nothing of long runs: what learns from more "
         "places in a step, as ELECTRA does, costs more a step here. ALBERT's layers share their "
-        "weights. Less loss is better. Minimal pairs and BLiMP are scored without fine-tuning."
+        "weights. Less loss is better; it is on BERT's masks, and 100/0/0, span-sbo and plm were "
+        "trained on others. Minimal pairs and BLiMP are scored without fine-tuning."
     ),
     code="""
 import json
