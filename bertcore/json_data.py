@@ -20,6 +20,15 @@ def to_json(record: Any) -> bytes:
     return json.dumps(plain_data(record), ensure_ascii=False, allow_nan=False).encode()
 
 
+def with_nan(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record of numbers that was read from JSON, with NaN for null.
+
+    >>> with_nan({"step": 2, "loss": None})
+    {'step': 2, 'loss': nan}
+    """
+    return {name: math.nan if part is None else part for name, part in record.items()}
+
+
 def plain_data(record: Any) -> Any:
     """Return a record of JSON types only, at any depth.
 

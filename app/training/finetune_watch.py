@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.cli.progress import duration
+from bertcore.finetuning.run_result import rank
 
 from ..access import checkpoints, places
 from ..compare.fields import SECOND, SUGGESTED
@@ -153,7 +154,7 @@ def _show_numbers(run: Run, trial: Trial) -> None:
         row.metric("Examples a second", f"{speed:,.0f}", width="content")
     if scored:
         name = METRIC_NAMES.get(metric, metric)
-        best = max(scored, key=lambda line: float(line[f"dev_{metric}"]))
+        best = max(scored, key=lambda line: rank(line[f"dev_{metric}"], line["dev_loss"]))
         row.metric(f"{name} now", f"{scored[-1][f'dev_{metric}']:.3f}", width="content")
         row.metric(
             f"Best, at step {best['step']:,}", f"{best[f'dev_{metric}']:.3f}", width="content"

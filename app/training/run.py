@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from bertcore.json_data import with_nan
 from bertcore.training.run_lock import lock_holder
 
 from ..shell import cache
@@ -160,5 +161,5 @@ def _read_metrics(path: Path) -> list[Line]:
         except ValueError:
             continue
         if isinstance(line, dict) and isinstance(line.get("step"), int):
-            lines.append(line)
+            lines.append(with_nan(line))
     return lines

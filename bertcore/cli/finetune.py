@@ -330,6 +330,8 @@ def _describe(progress: Progress, experiment: Experiment) -> str:
 
 def report_table(report: dict[str, Any]) -> Table:
     """Return the scores of the best run as a table."""
+    from bertcore.finetuning.report import number
+
     best = report["best"]
     table = metrics_table(best["scores"]["metrics"], best["scores"]["intervals"])
     table.title = plain(
@@ -340,8 +342,8 @@ def report_table(report: dict[str, Any]) -> Table:
     for row in report["medians"] if len(report["runs"]) > 1 else ():
         table.add_row(
             plain(f"lr {row['learning_rate']:g}: {report['metric']}"),
-            f"{row['median']:.4f}",
-            f"median of {row['seeds']}, {row['least']:.4f} to {row['most']:.4f}",
+            number(row["median"]),
+            f"median of {row['seeds']}, {number(row['least'])} to {number(row['most'])}",
         )
     return table
 

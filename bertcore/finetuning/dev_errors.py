@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import heapq
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bertcore.finetuning.data.examples import Example
 from bertcore.finetuning.tasks import Task
 from bertcore.finetuning.tasks.judged import WrongAnswer
+from bertcore.json_data import plain_data
 from bertcore.training.run_metrics import write_whole
 
 ERRORS_FILE = "dev_errors.json"
@@ -72,7 +74,8 @@ def write_dev_errors(folder: Path, errors: DevErrors) -> None:
     Raises:
         OSError: If they cannot be written.
     """
-    write_whole(folder / ERRORS_FILE, json.dumps(asdict(errors)) + "\n")
+    text = json.dumps(plain_data(errors), allow_nan=False)
+    write_whole(folder / ERRORS_FILE, text + "\n")
 
 
 def read_dev_errors(path: Path) -> DevErrors:
@@ -84,10 +87,15 @@ def read_dev_errors(path: Path) -> DevErrors:
     """
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-        wrong = tuple(WrongAnswer(**error) for error in values.pop("errors"))
+        wrong = tuple(_read_answer(error) for error in values.pop("errors"))
         return DevErrors(errors=wrong, **values)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{str(path)!r} is damaged ({error}).") from error
+
+
+def _read_answer(values: dict[str, Any]) -> WrongAnswer:
+    severity = values["severity"]  # null: the model's answer was no number
+    return WrongAnswer(**{**values, "severity": math.nan if severity is None else severity})
 
 
 def forget_errors_after(folder: Path, step: int) -> None:

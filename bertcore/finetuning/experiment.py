@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -43,19 +44,21 @@ from bertcore.finetuning.model import (
 from bertcore.finetuning.report import medians, write_report
 from bertcore.finetuning.run import Finetuning
 from bertcore.finetuning.run_checks import check_for_labels, check_launcher, penalty_of
-from bertcore.finetuning.run_result import RunResult
+from bertcore.finetuning.run_result import ADVICE, DivergedError, RunResult, rank
 from bertcore.finetuning.settings import Settings, run_name, settings_of
-from bertcore.finetuning.state import move_checkpoint
+from bertcore.finetuning.state import BEST_FOLDER, explained, move_checkpoint
 from bertcore.finetuning.tasks import TaskData, find_task
 from bertcore.finetuning.tasks.column import column_values
 from bertcore.finetuning.tasks.read import read_examples, read_task_data
 from bertcore.finetuning.tasks.task_data import with_labels
+from bertcore.json_data import with_nan
 from bertcore.loading import load
 from bertcore.training.processes import Processes
 from bertcore.training.progress import Progress
 from bertcore.training.provenance import check_files, record_files, versions
 from bertcore.training.run_checkpoints import FULL, STATE_FILE, why_not_written
 from bertcore.training.run_lock import lock_run
+from bertcore.training.run_metrics import json_line
 
 SETTINGS_FILE = "finetune.json"
 RUNS_FOLDER = "runs"
@@ -97,12 +100,13 @@ class Experiment:
         """Make all remaining runs; return the report, or None if stopped.
 
         After each run the report is written anew, and its checkpoint is put into the folder if it
-        is the best so far. Of several processes the main one writes, and all return the same.
+        is the best so far; a run that diverged counts as the worst. Of several processes the main
+        one writes, and all return the same.
 
         Raises:
             ValueError: If another process works in the folder, or the head of the checkpoint is for
                 other labels.
-            RuntimeError: If the disk is full or the loss stays NaN.
+            RuntimeError: If the disk is full, or the loss became NaN or infinite in every run.
         """
         with lock_run(self.folder) if self.processes.is_main else nullcontext():
             for config in self.settings.runs:
@@ -111,12 +115,21 @@ class Experiment:
                     continue
                 run = self._start_run(config, folder)
                 name = _name(config)
-                finished = run.run(on_progress=partial(on_progress, name), should_stop=should_stop)
-                if not finished:
-                    return None
-                if self.processes.is_main:
-                    self._finish_run(folder, run.result())
                 is_last = config == self.settings.runs[-1]
+                try:
+                    finished = run.run(
+                        on_progress=partial(on_progress, name), should_stop=should_stop
+                    )
+                except DivergedError as error:
+                    if is_last and _best(self._results()) is None:
+                        raise _all_diverged(len(self.settings.runs), error) from error
+                    if self.processes.is_main:
+                        self._finish_diverged(folder, run, error)
+                else:
+                    if not finished:
+                        return None
+                    if self.processes.is_main:
+                        self._finish_run(folder, run.result())
                 # The others wait here until the result is written.
                 if self.processes.any(should_stop()) and not is_last:
                     return None
@@ -154,12 +167,9 @@ class Experiment:
 
     def _finish_run(self, folder: Path, result: RunResult) -> None:
         """Record the result, keep the checkpoint if it is the best, and delete the large files."""
-        before = [run["value"] for run in self._results()]
+        best = _best(self._results())
         record = {
-            "learning_rate": result.config.learning_rate,
-            "seed": result.config.seed,
-            "epochs": result.config.epochs,
-            "batch_size": result.config.batch_size,
+            **_settings_of_run(result.config),
             "value": result.scores.metrics[self.metric],
             "best_step": result.best_step,
             "num_steps": result.num_steps,
@@ -172,18 +182,34 @@ class Experiment:
             "kept_epochs": self._kept_epochs(folder),
         }
         try:
-            if not before or record["value"] > max(before):
+            if best is None or rank(record["value"]) > best["value"]:
                 move_checkpoint(folder / "best", self.folder)
-            unfinished = folder / f".{RESULT_FILE}.partial"
-            unfinished.write_text(json.dumps(record) + "\n", encoding="utf-8")
-            os.replace(unfinished, folder / RESULT_FILE)
-            write_report(self.folder, self.report())
+            self._write_result(folder, record)
         except OSError as error:
             raise RuntimeError(
                 f"the report could not be written: {why_not_written(error, folder)}"
             ) from error
-        shutil.rmtree(folder / "best", ignore_errors=True)
-        (folder / STATE_FILE).unlink(missing_ok=True)
+        _delete_large_files(folder)
+
+    def _finish_diverged(self, folder: Path, run: Finetuning, error: DivergedError) -> None:
+        """Record a run that has no model, so that the others go on."""
+        record = {
+            **_settings_of_run(run.config),
+            "value": math.nan,
+            "diverged": str(error),
+            "num_steps": run.progress.step,
+            "history": run.progress.history,
+        }
+        with explained(folder, "the report"):
+            self._write_result(folder, record)
+        _delete_large_files(folder)
+
+    def _write_result(self, folder: Path, record: dict[str, Any]) -> None:
+        unfinished = folder / f".{RESULT_FILE}.partial"
+        unfinished.write_text(json_line(record), encoding="utf-8")
+        os.replace(unfinished, folder / RESULT_FILE)
+        if _best(self._results()) is not None:
+            write_report(self.folder, self.report())
 
     def _kept_epochs(self, run: Path) -> list[dict[str, Any]]:
         """Return number and relative folder of the epochs that a run kept."""
@@ -201,13 +227,19 @@ class Experiment:
         files = [
             self.folder / RUNS_FOLDER / _name(config) / RESULT_FILE for config in self.settings.runs
         ]
-        return [json.loads(file.read_text(encoding="utf-8")) for file in files if file.is_file()]
+        return [_read_result(file) for file in files if file.is_file()]
 
     def report(self) -> dict[str, Any]:
-        """Return the report for `write_report`: everything about the runs that are done."""
+        """Return the report for `write_report`: everything about the runs that are done.
+
+        Raises:
+            RuntimeError: If all of them diverged.
+        """
         runs = self._results()
-        best = max(runs, key=lambda run: float(run["value"]))
-        slim = [{k: v for k, v in run.items() if k != "history"} for run in runs]
+        best = _best(runs)
+        if best is None:
+            raise _all_diverged(len(runs), f"the loss was NaN or infinite. {ADVICE}")
+        slim = [_without_history(run) for run in runs]
         settings = asdict(self.settings)
         return {
             "task": self.settings.task,
@@ -223,9 +255,9 @@ class Experiment:
             "settings": settings,
             "versions": versions(),
             "num_planned": len(self.settings.runs),
-            "medians": medians(runs, self.metric),
+            "medians": medians(runs),
             "runs": slim,
-            "best": next(run for run in slim if run["value"] == best["value"]),
+            "best": _without_history(best),
             "history": best["history"],
             "notes": list(self.notes),
         }
@@ -469,6 +501,36 @@ def _balance(settings: Settings, path: Path, columns: Columns) -> Balance | None
     task = find_task(settings.task)
     groups = column_values(path, task, column, columns=columns, option="--balance")
     return Balance(settings.balance, groups, skip_bad_rows=settings.skip_bad_rows)
+
+
+def _settings_of_run(config: FinetuneConfig) -> dict[str, Any]:
+    names = ("learning_rate", "seed", "epochs", "batch_size")
+    return {name: getattr(config, name) for name in names}
+
+
+def _read_result(file: Path) -> dict[str, Any]:
+    run = with_nan(json.loads(file.read_text(encoding="utf-8")))
+    return {**run, "history": [with_nan(line) for line in run["history"]]}
+
+
+def _without_history(run: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in run.items() if name != "history"}
+
+
+def _best(runs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the first of the best runs; None where all diverged."""
+    best = max(runs, key=lambda run: rank(run["value"]), default=None)
+    return None if best is None or rank(best["value"]) == -math.inf else best
+
+
+def _all_diverged(number: int, reason: object) -> DivergedError:
+    many = f"all {number} runs diverged; in the last one "
+    return DivergedError(f"{many if number > 1 else ''}{reason}")
+
+
+def _delete_large_files(run: Path) -> None:
+    shutil.rmtree(run / BEST_FOLDER, ignore_errors=True)
+    (run / STATE_FILE).unlink(missing_ok=True)
 
 
 def _name(config: FinetuneConfig) -> str:

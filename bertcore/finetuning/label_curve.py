@@ -19,8 +19,10 @@ from bertcore.finetuning.experiment import (
     resume_experiment,
     start_experiment,
 )
+from bertcore.finetuning.run_result import ADVICE
 from bertcore.finetuning.settings import Settings, settings_of
 from bertcore.finetuning.tasks import find_task
+from bertcore.json_data import plain_data
 from bertcore.training.run_lock import lock_run
 
 CURVE_FILE = "label_curve.json"
@@ -203,6 +205,11 @@ def _run_point(
     if report is None:
         return None
     last = [line for line in report["history"] if "dev_loss" in line][-1]
+    if not math.isfinite(last["dev_loss"]):
+        raise RuntimeError(
+            f"the loss on the dev data is NaN or infinite after the last step ({start}, "
+            f"{number:,} labels, seed {seed}). {ADVICE}"
+        )
     point = LabelPoint(start, number, seed, epochs, last["step"], last[f"dev_{curve.metric}"])
     return point, report["num_dev"]
 
@@ -255,7 +262,8 @@ def _check_data(settings: Settings, num_labels: Sequence[int]) -> None:
 def _write(folder: Path, curve: LabelCurve, settings: Settings) -> None:
     content = {**curve.to_dict(), "settings": asdict(settings)}
     partial = folder / f".{CURVE_FILE}.partial"
-    partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    text = json.dumps(plain_data(content), indent=2, allow_nan=False)
+    partial.write_text(text + "\n", encoding="utf-8")
     os.replace(partial, folder / CURVE_FILE)
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from bertcore.finetuning.run_result import rank
+from bertcore.json_data import plain_data
 
 JSON_FILE = "report.json"
 MARKDOWN_FILE = "report.md"
@@ -24,7 +28,7 @@ def write_report(folder: Path, report: dict[str, Any]) -> None:
         report: From `Experiment.report`.
     """
     for name, text in (
-        (JSON_FILE, json.dumps(report, indent=2) + "\n"),
+        (JSON_FILE, json.dumps(plain_data(report), indent=2, allow_nan=False) + "\n"),
         (MARKDOWN_FILE, to_markdown(report)),
     ):
         partial = folder / f".{name}.partial"
@@ -32,19 +36,24 @@ def write_report(folder: Path, report: dict[str, Any]) -> None:
         os.replace(partial, folder / name)
 
 
-def medians(runs: Sequence[dict[str, Any]], metric: str) -> list[dict[str, Any]]:
-    """Return for each learning rate the median, least and most of a metric over its seeds."""
+def medians(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return for each learning rate the median, least and most of the metric over its seeds.
+
+    Runs that diverged count as the worst; where they are the median, it is NaN.
+    """
     rates = dict.fromkeys(run["learning_rate"] for run in runs)
     rows = []
     for rate in rates:
-        values = [run["scores"]["metrics"][metric] for run in runs if run["learning_rate"] == rate]
+        values = [rank(run["value"]) for run in runs if run["learning_rate"] == rate]
+        found = (statistics.median(values), min(values), max(values))
+        median, least, most = (x if math.isfinite(x) else math.nan for x in found)
         rows.append(
             {
                 "learning_rate": rate,
                 "seeds": len(values),
-                "median": statistics.median(values),
-                "least": min(values),
-                "most": max(values),
+                "median": median,
+                "least": least,
+                "most": most,
             }
         )
     return rows
@@ -136,15 +145,22 @@ def _all_runs(report: dict[str, Any]) -> list[str]:
             (
                 f"{row['learning_rate']:g}",
                 str(row["seeds"]),
-                *(f"{row[name]:.4f}" for name in ("median", "least", "most")),
+                *(number(row[name]) for name in ("median", "least", "most")),
             )
             for row in report["medians"]
+        ]
+        diverged = [
+            f"- Learning rate {run['learning_rate']:g}, seed {run['seed']}: {run['diverged']}"
+            for run in report["runs"]
+            if "diverged" in run
         ]
         parts += [
             f"## All runs: {report['metric']}",
             _table(("learning rate", "seeds", "median", "least", "most"), rows),
             "The checkpoint in this folder is that of the single best run.",
         ]
+        if diverged:
+            parts += ["Runs that diverged count as the worst:", "\n".join(diverged)]
     if len(report["runs"]) < report["num_planned"]:
         parts.append(
             f"**Not finished:** {len(report['runs'])} of {report['num_planned']} runs are done."
@@ -256,6 +272,11 @@ def _kept_epochs(kept: Sequence[dict[str, Any]], report: dict[str, Any], metric:
         value = line[f"dev_{metric}"]
         rows.append((f"{one['epoch']}", f"{line['dev_loss']:.4f}", f"{value:.4f}", one["folder"]))
     return _table(("epoch", "dev loss", f"dev {metric}", "folder"), rows)
+
+
+def number(value: float) -> str:
+    """Return a score of runs as text; of those that diverged that word."""
+    return "diverged" if math.isnan(value) else f"{value:.4f}"
 
 
 def _interval(pair: Sequence[float] | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import time
@@ -39,7 +38,7 @@ from bertcore.finetuning.run_checks import (
     penalty_of,
     training_dtype,
 )
-from bertcore.finetuning.run_result import RunResult
+from bertcore.finetuning.run_result import ADVICE, DivergedError, RunResult, rank
 from bertcore.finetuning.scoring import score_model
 from bertcore.finetuning.state import BEST_FOLDER, explained, load_state, save_model, save_state
 from bertcore.finetuning.task_step import TaskStep, TaskWithLoss, training_attention
@@ -51,7 +50,7 @@ from bertcore.training.optimizer import build_optimizers, set_rate
 from bertcore.training.processes import Processes
 from bertcore.training.progress import Progress, TrainingProgress
 from bertcore.training.random_state import random_state, set_random_state
-from bertcore.training.run_metrics import append_line
+from bertcore.training.run_metrics import append_line, json_line
 from bertcore.training.spare_memory import SpareMemory
 from bertcore.training.training_state import restore_state, seed_process, training_state
 
@@ -178,7 +177,7 @@ class Finetuning:
             )
             self._losses = list(state["losses"].to(self.device))
         if self.processes.is_main:
-            lines = "".join(json.dumps(line) + "\n" for line in self.progress.history)
+            lines = "".join(json_line(line) for line in self.progress.history)
             (self.folder / METRICS_FILE).write_text(lines, encoding="utf-8")
             forget_errors_after(self.folder, self.progress.step)
 
@@ -204,7 +203,9 @@ class Finetuning:
         process must call this; True from `should_stop` in one of them stops them all.
 
         Raises:
-            RuntimeError: If the loss stays NaN or infinite, or the disk is full.
+            DivergedError: If the loss stays NaN or infinite: in many steps in a row, in all of
+                them, or at each evaluation.
+            RuntimeError: If the disk is full.
         """
         self.task_step.join()
         if self.config.keeps_encoder and not self.is_over():
@@ -218,7 +219,21 @@ class Finetuning:
                     self.save(None)
                 return False
         self._set_mode()
-        return train(self, on_progress=on_progress, should_stop=should_stop)
+        is_done = train(self, on_progress=on_progress, should_stop=should_stop)
+        if is_done:
+            self._check_learned()
+        return is_done
+
+    def _check_learned(self) -> None:
+        """Refuse the end of a run that changed no weight, or that has no checkpoint to keep."""
+        progress = self.progress
+        if not any("loss" in line for line in progress.history):  # skipped steps have none
+            raise DivergedError(
+                f"the loss was NaN or infinite in all {progress.step} steps, so nothing was "
+                f"learned. {ADVICE}"
+            )
+        if progress.best is None or rank(progress.best["value"]) == -math.inf:
+            raise DivergedError(f"the loss on the dev data stayed NaN or infinite. {ADVICE}")
 
     def is_over(self) -> bool:
         """Return True after the last epoch, or when patience has run out."""
@@ -261,9 +276,9 @@ class Finetuning:
         progress = self.progress
         progress.num_skipped += 1
         if progress.num_skipped >= MAX_BAD_STEPS:
-            raise RuntimeError(
+            raise DivergedError(
                 f"the loss was NaN or infinite in {progress.num_skipped} steps in a row (step "
-                f"{progress.step}). Lower the learning rate, or check the data."
+                f"{progress.step}). {ADVICE}"
             )
 
     def is_evaluation_due(self) -> bool:
@@ -275,7 +290,7 @@ class Finetuning:
         return self.progress.step > 0 and self.progress.step % self._batches_an_epoch == 0
 
     def take_scores(self) -> Metrics:
-        """Score the dev data; keep the checkpoint if it is the best so far.
+        """Score the dev data; keep the checkpoint if it is the best so far and has not diverged.
 
         Every process scores, since the others would only wait; the main one's number counts.
         """
@@ -287,8 +302,8 @@ class Finetuning:
         set_random_state(random)
         self._write_dev_errors(predictions)
         self._set_mode()
-        value = self.processes.of_main(scores.metrics[self.metric])
-        if progress.best is None or value > progress.best["value"]:
+        value = self.processes.of_main(rank(scores.metrics[self.metric], scores.loss))
+        if value > (-math.inf if progress.best is None else rank(progress.best["value"])):
             if self.processes.is_main:
                 save_model(self.model, self.best_folder, max_seq_length=self.config.max_seq_length)
             progress.best = {"value": value, "step": progress.step}

@@ -1,12 +1,31 @@
-"""The result of a run."""
+"""The result of a run, and the order of results."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from bertcore.configs import FinetuneConfig
 from bertcore.evaluation.metrics import Scores
+
+ADVICE = "Lower the learning rate, or check the data."
+
+
+class DivergedError(RuntimeError):
+    """A run whose loss became NaN or infinite, so that it has no model to keep."""
+
+
+def rank(value: float, loss: float = 0.0) -> float:
+    """Return the value by which evaluations and runs are compared; the worst of one that diverged.
+
+    NaN itself compares as neither better nor worse.
+
+    Args:
+        value: Of the metric.
+        loss: On the same data.
+    """
+    return value if math.isfinite(value) and math.isfinite(loss) else -math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

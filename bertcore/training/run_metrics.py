@@ -8,6 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from bertcore.json_data import plain_data
+
+
+def json_line(values: dict[str, Any]) -> str:
+    """Return a line of the file; NaN is null in it."""
+    return json.dumps(plain_data(values), allow_nan=False) + "\n"
+
 
 def append_line(path: Path, values: dict[str, Any]) -> None:
     """Add one line, whole or not at all; other processes see it at once.
@@ -15,7 +22,7 @@ def append_line(path: Path, values: dict[str, Any]) -> None:
     Raises:
         OSError: If it cannot be written, such as on a full disk.
     """
-    left = (json.dumps(values) + "\n").encode()
+    left = json_line(values).encode()
     with path.open("ab", buffering=0) as lines:
         length = lines.seek(0, os.SEEK_END)
         try:

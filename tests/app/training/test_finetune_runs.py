@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import sys
@@ -174,3 +175,11 @@ def test_a_full_disk_is_told_even_if_the_log_had_no_room(stopped: Path, monkeypa
     monkeypatch.setattr(run.shutil, "disk_usage", lambda path: Usage)
     detail = training_runs.read_run(stopped).detail
     assert "is full. Free some space" in detail
+
+
+def test_null_in_the_metrics_is_read_as_nan(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    path.write_text('{"step": 2, "dev_loss": null, "dev_accuracy": 0.5}\n')
+    (line,) = run.metrics_of(path)
+    assert math.isnan(line["dev_loss"])
+    assert (line["step"], line["dev_accuracy"]) == (2, 0.5)

@@ -122,6 +122,13 @@ def test_what_cannot_be_a_series_is_a_sentence(
         run_label_curve(tmp_path / "c", settings(files, **more), num_labels=numbers, least_steps=1)
 
 
+def test_a_series_that_diverges_is_told(files: Path, tmp_path: Path) -> None:
+    own = settings(files, learning_rates=(1e10,))
+    with pytest.raises(RuntimeError, match="Lower the learning rate"):
+        run_label_curve(tmp_path / "c", own, num_labels=(16,), least_steps=4)
+    assert read_label_curve(tmp_path / "c").points == ()
+
+
 def test_a_damaged_file_is_told(files: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="holds no series"):
         read_label_curve(tmp_path)

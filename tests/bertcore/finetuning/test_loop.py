@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -277,6 +278,49 @@ def test_a_full_disk_is_told_and_nothing_is_lost(tiny: Path, tmp_path: Path) -> 
 def test_a_rate_that_is_much_too_high_is_told(tiny: Path, tmp_path: Path) -> None:
     experiment = make_experiment(tmp_path, tiny, epochs=20, learning_rates=(1e30,))
     with pytest.raises(RuntimeError, match=r"NaN or infinite in 20 steps in a row.*Lower"):
+        experiment.run()
+
+
+def test_a_run_that_diverged_counts_as_the_worst(tiny: Path, tmp_path: Path) -> None:
+    """The grid goes on behind it, and what is written is JSON without NaN."""
+    experiment = make_experiment(tmp_path, tiny, "regress", learning_rates=(1e8, 2e-3))
+    report = experiment.run()
+    assert report is not None
+    assert report["best"]["learning_rate"] == 2e-3
+    first, second = report["runs"]
+    assert math.isnan(first["value"])
+    assert "Lower the learning rate" in first["diverged"]
+    assert [math.isnan(row["median"]) for row in report["medians"]] == [True, False]
+    out = tmp_path / "out"
+    assert "| 1e+08 | 1 | diverged | diverged | diverged |" in (out / "report.md").read_text()
+    files = [out / "report.json", *out.glob("runs/*/*.json*")]
+    assert {file.name for file in files} >= {"report.json", "result.json", "metrics.jsonl"}
+    for file in files:
+        lines = file.read_text().splitlines() if file.suffix == ".jsonl" else [file.read_text()]
+        for line in lines:
+            json.loads(line, parse_constant=pytest.fail)
+    again = resume_experiment(out).run()
+    assert again is not None
+    assert again["best"]["value"] == second["value"]
+
+
+@pytest.mark.parametrize("task", ["regress", "classify"])
+def test_runs_that_all_diverged_end_with_a_sentence(task: str, tiny: Path, tmp_path: Path) -> None:
+    experiment = make_experiment(tmp_path, tiny, task, learning_rates=(1e10, 1e8))
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"all 2 runs diverged.*Lower the learning rate"):
+            experiment.run()
+        experiment = resume_experiment(tmp_path / "out")
+    assert not (tmp_path / "out" / "model.safetensors").exists()
+
+
+def test_a_run_without_any_step_is_told(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backward = TaskStep._backward
+    monkeypatch.setattr(TaskStep, "_backward", lambda *args: backward(*args) * float("inf"))
+    experiment = make_experiment(tmp_path, tiny)
+    with pytest.raises(RuntimeError, match=r"in all 12 steps, so nothing was learned\. Lower"):
         experiment.run()
 
 
