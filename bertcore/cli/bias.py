@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from bertcore.cli.files import check_target, write_whole
 from bertcore.cli.output import make_table, plain, print_json, print_table
 from bertcore.cli.progress import stages
 from bertcore.cli.text import AsJson, Checkpoint, Device, Dtype
@@ -118,6 +119,8 @@ def bias(
         raise ValueError(f"--save is {str(save)!r}, which is not empty. Name a new folder.")
     if report is not None and report.exists():
         raise ValueError(f"--report is {str(report)!r}, which is there. Name a new file.")
+    if report is not None:
+        check_target(report, option="--report")
     options = AuditOptions(
         template=template or [],
         group=group or [],
@@ -134,7 +137,7 @@ def bias(
         if report is not None:
             asked = [] if file is None and measure in OWN else [(measure, file, options)]
             html = report_html(make_report(bert, asked, on_stage, name=checkpoint))
-            report.write_text(html, encoding="utf-8")
+            write_whole(report, lambda target: target.write(html.encode()))
             typer.echo(f"{report} holds the report.")
             return
         audit = AUDITS[measure](bert, file, options, on_stage)

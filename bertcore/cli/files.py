@@ -58,23 +58,33 @@ def read_whole(path: Path) -> tuple[bytes, str]:
     return data, path.stem if path.suffix.lower() in packed_files.SUFFIXES else path.name
 
 
-def check_target(path: Path, suffix: str) -> None:
+def check_target(
+    path: Path, suffix: str | None = None, *, option: str = "--out", makes_folder: bool = False
+) -> None:
     """Make sure, before any work is done, that a file can be written to `path`.
+
+    Args:
+        path: The file.
+        suffix: The ending that its name must have; None: any.
+        option: That names the file.
+        makes_folder: Whether a folder that does not exist will be made.
 
     Raises:
         ValueError: If the name has another ending, the folder does not exist, or it is a folder.
     """
-    if path.suffix.lower() != suffix:
-        raise ValueError(f"--out is {str(path)!r}; expected a name that ends in {suffix}.")
+    named = f"{option} is {str(path)!r}"
+    if suffix is not None and path.suffix.lower() != suffix:
+        raise ValueError(f"{named}; expected a name that ends in {suffix}.")
     if path.is_dir():
-        raise ValueError(f"--out is {str(path)!r}, which is a folder. Give the name of a file.")
-    if not path.parent.is_dir():
-        raise ValueError(
-            f"--out is {str(path)!r}, but the folder {str(path.parent)!r} does not exist. "
-            "Create it first."
-        )
-    if not os.access(path.parent, os.W_OK):
-        raise ValueError(f"--out is {str(path)!r}, but that folder may not be written to.")
+        raise ValueError(f"{named}, which is a folder. Give the name of a file.")
+    folder = path.parent
+    while makes_folder and not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    if not folder.is_dir():
+        problem = "is a file" if folder.exists() else "does not exist. Create it first"
+        raise ValueError(f"{named}, but the folder {str(folder)!r} {problem}.")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"{named}, but that folder may not be written to.")
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:

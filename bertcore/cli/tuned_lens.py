@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bertcore.cli.files import check_target
 from bertcore.cli.output import make_table, plain, print_json, print_table
 from bertcore.cli.progress import stages
 from bertcore.cli.text import AsJson, Checkpoint, Device
@@ -69,6 +70,8 @@ def tuned_lens(
     from bertcore.pretraining import read_sentences
     from bertcore.pretraining.data.bundled import NOVEL
 
+    if out is not None:
+        check_target(out, makes_folder=True)
     settings = TunedLensSettings(num_steps=steps, seed=seed)
     paths = data or [NOVEL.train]
     with stages() as on_stage:

@@ -49,6 +49,15 @@ def test_it_is_written_beside_the_checkpoint(tmp_path: Path, data: Path) -> None
     assert told["held_out"] == lens.gain.to_json()
 
 
+def test_a_target_that_cannot_be_is_told_before_the_checkpoint_is_opened(
+    tmp_path: Path, data: Path
+) -> None:
+    for out, problem in ((tmp_path, "which is a folder"), (data / "lens", "is a file")):
+        status, output = run("--data", data, "--checkpoint", "none", "--out", out)
+        assert status == 2
+        assert problem in output
+
+
 def test_what_cannot_be_fitted_is_told(tmp_path: Path, data: Path) -> None:
     folder = tmp_path / "headless"
     tiny_bert(heads=frozenset({"pooler"})).save(folder)
