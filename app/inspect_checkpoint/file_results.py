@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Any
@@ -146,7 +147,8 @@ def _show_metrics(run: FileRun, metrics: MetricTable, names: Mapping[str, str]) 
         low, high = metrics.intervals[name]
         box = row.container(width="content", gap=None)
         box.metric(names.get(name, name), f"{value:.3f}", width="content")
-        box.caption(f"95%: {low:.3f} to {high:.3f}")
+        if not math.isnan(low):  # of a single example
+            box.caption(f"95%: {low:.3f} to {high:.3f}")
 
 
 def _show_calibration(page: frame.Page, run: FileRun, code: dict[str, Any]) -> None:

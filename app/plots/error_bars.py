@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,7 +20,7 @@ def error_bars(
 
     Args:
         values: What the trace draws.
-        lows: The lower end of each interval, in the same unit.
+        lows: The lower end of each interval, in the same unit; NaN has no bar.
         highs: The upper end.
         color: Of the bars.
         thickness: Of the bars, in pixels.
@@ -29,9 +30,14 @@ def error_bars(
     return {
         "type": "data",
         "symmetric": False,
-        "array": [float(high - value) for value, high in zip(values, highs, strict=True)],
-        "arrayminus": [float(value - low) for value, low in zip(values, lows, strict=True)],
+        "array": [_length(value, high) for value, high in zip(values, highs, strict=True)],
+        "arrayminus": [_length(low, value) for value, low in zip(values, lows, strict=True)],
         "color": color,
         "thickness": thickness,
         "width": width,
     }
+
+
+def _length(low: float, high: float) -> float:
+    length = float(high - low)
+    return 0.0 if math.isnan(length) else length

@@ -21,7 +21,7 @@ from bertcore.cli.options import (
     config_options,
     refuse_options,
 )
-from bertcore.cli.output import make_table, plain, print_json, print_table
+from bertcore.cli.output import counted, make_table, plain, print_json, print_table
 from bertcore.cli.progress import duration, progress_bar, stages, stop_signals
 from bertcore.configs import Columns, DistillConfig, FinetuneConfig
 from bertcore.configs.debias import DebiasConfig
@@ -334,9 +334,10 @@ def report_table(report: dict[str, Any]) -> Table:
 
     best = report["best"]
     table = metrics_table(best["scores"]["metrics"], best["scores"]["intervals"])
+    examples = counted(report["num_dev"], "dev example")
     table.title = plain(
-        f"{report['num_dev']:,} dev examples, learning rate {best['learning_rate']:g}, seed "
-        f"{best['seed']}, best step {best['best_step']:,} of {best['num_steps']:,}, "
+        f"{examples}, learning rate {best['learning_rate']:g}, seed {best['seed']}, "
+        f"best step {best['best_step']:,} of {best['num_steps']:,}, "
         f"{best['examples_per_second']:,.0f} examples/s"
     )
     for row in report["medians"] if len(report["runs"]) > 1 else ():
@@ -350,11 +351,10 @@ def report_table(report: dict[str, Any]) -> Table:
 
 def metrics_table(metrics: dict[str, float], intervals: dict[str, Any]) -> Table:
     """Return metrics with their intervals as a table."""
+    from bertcore.finetuning.report import interval
+
     table = make_table("metric", "value", "95% interval", right=("value",))
     table.title_justify = "left"
     for name, value in metrics.items():
-        pair = intervals.get(name)
-        table.add_row(
-            plain(name), f"{value:.4f}", "" if pair is None else f"{pair[0]:.4f} to {pair[1]:.4f}"
-        )
+        table.add_row(plain(name), f"{value:.4f}", interval(intervals.get(name)))
     return table

@@ -246,6 +246,8 @@ def _layer_values(result: LayerResult) -> dict[str, Any]:
 
 
 def _shown(score: Score, measure: str = "accuracy") -> str:
+    if math.isnan(score.low):  # of a single sentence
+        return f"{score.value:.3f}" if measure == "spearman" else f"{score.value:.1%}"
     if measure == "spearman":  # a correlation is no share
         return f"{score.value:.3f} ({score.low:.3f}-{score.high:.3f})"
     return f"{score.value:.1%} ({100 * score.low:.1f}-{100 * score.high:.1f})"

@@ -23,6 +23,9 @@ _MOST_DRAWS = 200_000_000
 """Values that `bootstrap` draws in all; larger data sets get fewer resamples."""
 
 
+NO_INTERVAL = (float("nan"), float("nan"))
+
+
 class Interval(NamedTuple):
     """A mean or a proportion, and the ends of its 95% interval; three arrays of one shape."""
 
@@ -103,7 +106,7 @@ def bootstrap(
     *,
     num_resamples: int = RESAMPLES,
 ) -> dict[str, tuple[float, float]]:
-    """Return the 95% percentile bootstrap interval of each metric of a data set.
+    """Return the 95% percentile bootstrap interval of each metric of a data set; NaN of N = 1.
 
     Args:
         examples: One row for each example, [N, ...], N at least 1.
@@ -121,8 +124,8 @@ def bootstrap(
         metrics = measure(examples[rows])
         return np.array([metrics[name] for name in names])
 
-    if number < 2:  # every resample is the example itself, and scipy refuses a single one
-        return {name: (value, value) for name, value in measure(examples).items()}
+    if number < 2:  # one example says nothing about others
+        return dict.fromkeys(names, NO_INTERVAL)
     interval = stats.bootstrap(
         (np.arange(number),),
         values_of,
@@ -143,7 +146,7 @@ def bootstrap_counts(
 ) -> dict[str, tuple[float, float]]:
     """Return the 95% percentile bootstrap interval of each metric of a table of counts.
 
-    Resampling examples is resampling the cells that count them.
+    Resampling examples is resampling the cells that count them. Of a single example it is NaN.
 
     Args:
         counts: Of any shape, such as a confusion matrix [C, C].
@@ -157,6 +160,8 @@ def bootstrap_counts(
         draws = generator.multinomial(counts.sum(), probabilities, size=size)
         parts.append(measure(draws.reshape(-1, *counts.shape).astype(np.float64)))
     metrics = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    if counts.sum() < 2:
+        return dict.fromkeys(metrics, NO_INTERVAL)
     return {name: tuple(np.percentile(values, _ENDS).tolist()) for name, values in metrics.items()}
 
 
@@ -203,6 +208,15 @@ def wilson_interval(num_right: ArrayLike, num_cases: ArrayLike) -> Interval:
     low = np.where((cases > 0) & (right == 0), 0.0, np.maximum(middle - half, 0.0))
     high = np.where((cases > 0) & (right == cases), 1.0, np.minimum(middle + half, 1.0))
     return Interval(proportion, low, high)
+
+
+def share_interval(num_right: float, num_cases: float) -> tuple[float, float]:
+    """Return the ends of `wilson_interval` of one proportion.
+
+    Unlike a bootstrap it has a width where all cases are right, or a single one is there.
+    """
+    found = wilson_interval(num_right, num_cases)
+    return float(found.low), float(found.high)
 
 
 def difference_interval(first: Interval, second: Interval) -> Interval:

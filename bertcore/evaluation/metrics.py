@@ -1,4 +1,4 @@
-"""The metrics of GLUE and CoNLL, each with a bootstrap confidence interval."""
+"""The metrics of GLUE and CoNLL, each with a confidence interval: bootstrap, of shares Wilson's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.evaluation.breakdown import Breakdown
-from bertcore.evaluation.intervals import bootstrap, bootstrap_counts
+from bertcore.evaluation.intervals import bootstrap, bootstrap_counts, share_interval
 
 Metrics = dict[str, float]
 
@@ -25,7 +25,8 @@ class Scores:
     """Mean of the training loss over the examples, without dropout and class weights."""
     metrics: Metrics
     intervals: dict[str, tuple[float, float]]
-    """Of each metric, 95%, by bootstrap over the examples."""
+    """Of each metric, 95%: of the share of right answers Wilson's, else by bootstrap over the
+    examples; NaN where a single example has none."""
     confusion: list[list[int]] = field(default_factory=list)
     """Examples by class (row) and predicted class (column)."""
     confusion_labels: tuple[str, ...] = ()
@@ -68,6 +69,7 @@ def class_metrics(
     if not with_intervals:
         return metrics, {}, matrix
     intervals = bootstrap_counts(matrix, _of_matrices)
+    intervals["accuracy"] = share_interval(int(matrix.trace()), int(matrix.sum()))
     return metrics, {name: intervals[name] for name in metrics}, matrix
 
 
@@ -129,7 +131,11 @@ def label_set_metrics(
         }
         for i, label in enumerate(labels)
     }
-    return values, bootstrap_counts(counts, measure) if with_intervals else {}, by_label
+    if not with_intervals:
+        return values, {}, by_label
+    num_right = float(counts @ table[:, -1])
+    exact = {"accuracy": share_interval(num_right, float(counts.sum()))}
+    return values, bootstrap_counts(counts, measure) | exact, by_label
 
 
 def _of_label_counts(
@@ -156,7 +162,7 @@ def score_metrics(
 ) -> tuple[Metrics, dict[str, tuple[float, float]]]:
     """Return Pearson's and Spearman's correlation and their mean, by which GLUE judges STS-B.
 
-    Where all predictions are the same number they are 0.
+    Where all predictions are the same number they are 0, where one is not finite NaN.
     """
     pairs = np.stack([gold, predicted], axis=1).astype(np.float64)
     metrics = _correlations(pairs)
@@ -167,6 +173,8 @@ def _correlations(pairs: NDArray[np.float64]) -> Metrics:
     from scipy.stats import pearsonr, spearmanr
 
     gold, predicted = pairs.T
+    if not np.isfinite(pairs).all():
+        return dict.fromkeys(("pearson_spearman", "pearson", "spearman"), float("nan"))
     if len(pairs) < 2 or np.ptp(gold) == 0 or np.ptp(predicted) == 0:
         return {"pearson_spearman": 0.0, "pearson": 0.0, "spearman": 0.0}
     pearson, spearman = float(pearsonr(gold, predicted)[0]), float(spearmanr(gold, predicted)[0])
@@ -248,11 +256,18 @@ def _of_entity_counts(counts: NDArray[np.float64]) -> Metrics:
 def mean_metrics(
     values: dict[str, NDArray[np.float64]], *, with_intervals: bool = True
 ) -> tuple[Metrics, dict[str, tuple[float, float]]]:
-    """Return the means of per-example numbers, with intervals."""
+    """Return the means of per-example numbers, with intervals; Wilson's where all are 0 or 1."""
     names = list(values)
     table = np.stack([values[name] for name in names], axis=1)
 
     def means(drawn: NDArray[np.float64]) -> Metrics:
         return dict(zip(names, map(float, drawn.mean(0)), strict=True))
 
-    return means(table), bootstrap(table, means) if with_intervals else {}
+    if not with_intervals:
+        return means(table), {}
+    shares = {
+        name: share_interval(float(column.sum()), len(column))
+        for name, column in values.items()
+        if np.isin(column, (0.0, 1.0)).all()
+    }
+    return means(table), bootstrap(table, means) | shares

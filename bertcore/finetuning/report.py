@@ -125,14 +125,14 @@ def _against_bias(settings: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _dev_scores(scores: dict[str, Any]) -> list[str]:
     rows = [
-        (name, f"{value:.4f}", _interval(scores["intervals"].get(name)))
+        (name, f"{value:.4f}", interval(scores["intervals"].get(name)))
         for name, value in scores["metrics"].items()
     ]
     return [
         "## Scores on the dev data",
         _table(("metric", "value", "95% interval"), rows),
         "The step and the run were chosen by these data, so expect slightly less on new data. "
-        "Intervals are by bootstrap over the examples.",
+        "Intervals are by bootstrap over the examples, those of shares of right answers Wilson's.",
         *scores["notes"],
     ]
 
@@ -217,7 +217,7 @@ def _breakdown(breakdown: dict[str, Any]) -> list[str]:
                     f"{one['number']:,}",
                     f"{one['confidence']:.4f}",
                     f"{one['accuracy']:.4f}",
-                    _interval((one["low"], one["high"])),
+                    interval((one["low"], one["high"])),
                 )
                 for one in breakdown["calibration"]
             ],
@@ -235,7 +235,7 @@ def _slices(slices: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
             one["name"],
             f"{one['number']:,}",
             f"{one['mean']:.4f}",
-            _interval((one["low"], one["high"])),
+            interval((one["low"], one["high"])),
         )
         for one in slices
     ]
@@ -279,8 +279,12 @@ def number(value: float) -> str:
     return "diverged" if math.isnan(value) else f"{value:.4f}"
 
 
-def _interval(pair: Sequence[float] | None) -> str:
-    return "" if pair is None else f"{pair[0]:.4f} to {pair[1]:.4f}"
+def interval(pair: Sequence[float | None] | None) -> str:
+    """Return an interval as text; "" where there is none, as of a single example."""
+    low, high = pair or (None, None)
+    if low is None or high is None or math.isnan(low):
+        return ""
+    return f"{low:.4f} to {high:.4f}"
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -32,7 +32,7 @@ class Side:
     examples_per_second: float
     metrics: dict[str, float]
     intervals: dict[str, tuple[float, float]]
-    """Of each metric, 95%, by bootstrap over the examples."""
+    """Of each metric, 95%, as those of `Scores`."""
     notes: tuple[str, ...]
 
 

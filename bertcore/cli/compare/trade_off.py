@@ -168,7 +168,5 @@ def _size_rows(*sizes: Size) -> list[tuple[str, ...]]:
 
 def _score(side: Side, name: str) -> str:
     value = f"{side.metrics[name]:.3f}"
-    if name not in side.intervals:
-        return value
-    low, high = side.intervals[name]
-    return f"{value} ({low:.3f} to {high:.3f})"
+    low, high = side.intervals.get(name, (math.nan, math.nan))
+    return value if math.isnan(low) else f"{value} ({low:.3f} to {high:.3f})"

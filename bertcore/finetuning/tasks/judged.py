@@ -156,6 +156,6 @@ class MetricTable(NamedTuple):
 
     metrics: Metrics
     intervals: Intervals
-    """95%, by bootstrap."""
+    """95%, as those of `Scores`."""
     confusion: NDArray[np.int64] | None
     """[C, C], gold by row; None without classes."""

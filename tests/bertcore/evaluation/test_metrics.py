@@ -17,6 +17,7 @@ from bertcore.evaluation.metrics import (
     _of_matrices,
     class_metrics,
     entity_metrics,
+    label_set_metrics,
     mean_metrics,
     score_metrics,
 )
@@ -73,6 +74,28 @@ def test_one_class_only_gives_numbers() -> None:
     assert all(np.isfinite(value) for pair in intervals.values() for value in pair)
 
 
+def test_a_share_of_all_has_an_interval_with_a_width() -> None:
+    """Wilson's: of 48 right of 48 it begins at 48 / (48 + 1.96^2)."""
+    low = 48 / (48 + 1.959963984540054**2)
+    answers = np.arange(48) % 2
+    _, intervals, _ = class_metrics(answers, answers, 2)
+    assert intervals["accuracy"] == pytest.approx((low, 1.0))
+    sets = np.stack([answers, 1 - answers], axis=1).astype(bool)
+    _, intervals, _ = label_set_metrics(sets, sets, ("a", "b"))
+    assert intervals["accuracy"] == pytest.approx((low, 1.0))
+    _, intervals = mean_metrics({"exact_match": np.ones(48), "f1": np.linspace(0, 1, 48)})
+    assert intervals["exact_match"] == pytest.approx((low, 1.0))
+    assert intervals["f1"][1] < 1.0
+
+
+def test_one_example_has_no_bootstrap_interval() -> None:
+    _, intervals, _ = class_metrics(np.zeros(1, int), np.ones(1, int), 2)
+    assert intervals["accuracy"] == pytest.approx((0.0, 0.7935), abs=1e-4)
+    assert np.isnan(intervals["macro_f1"]).all()
+    _, intervals = mean_metrics({"f1": np.array([0.5])})
+    assert np.isnan(intervals["f1"]).all()
+
+
 def test_correlations_are_those_of_scipy() -> None:
     rng = np.random.default_rng(1)
     gold = rng.random(100).astype(np.float32)
@@ -85,6 +108,8 @@ def test_correlations_are_those_of_scipy() -> None:
     assert intervals["pearson"][0] < metrics["pearson"] < intervals["pearson"][1]
     constant, _ = score_metrics(gold, np.ones(100, np.float32))
     assert constant["pearson_spearman"] == 0.0
+    infinite, _ = score_metrics(gold, np.full(100, np.inf, np.float32))
+    assert np.isnan(list(infinite.values())).all()
 
 
 def test_entities_are_counted_as_seqeval_does() -> None:
