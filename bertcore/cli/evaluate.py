@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -36,6 +36,7 @@ from bertcore.cli.output import counted, make_table, plain, print_json, print_ta
 from bertcore.cli.progress import stages
 from bertcore.cli.text import AsJson
 from bertcore.configs import Columns
+from bertcore.json_data import plain_data
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -90,9 +91,13 @@ class TaskOptions:
     null_threshold: float = 0.0
     """qa: answer "none" where it leads by more than this, in logits."""
     predictions: Path | None = None
-    """Write a JSON line for each example to this file; not mlm, causal."""
+    """Write a JSON line for each example, with its row, to this file; not mlm, causal."""
 
     def __post_init__(self) -> None:
+        if not math.isfinite(self.null_threshold):
+            raise ValueError(
+                f"--null-threshold is {self.null_threshold}; expected a finite number, in logits."
+            )
         path = self.predictions
         if path is not None and (path.is_dir() or not path.parent.is_dir()):
             raise ValueError(
@@ -205,6 +210,8 @@ def evaluate(
         names = ", ".join((MASKED_WORDS, NEXT_TOKENS, MINIMAL_PAIRS, *TASKS))
         raise ValueError(f"--task is {task!r}; this version scores {names}.")
     refuse_options(context, field_names(MaskedWordOptions), "it is for held-out text")
+    if task != "qa":
+        refuse_options(context, {"null_threshold"}, "it is for --task qa")
     columns = Columns(**chosen(Columns, settings))
     task_options = TaskOptions(**chosen(TaskOptions, settings))
     evaluate_task(task, data, subject, task_options, columns, as_json=as_json)
@@ -452,7 +459,10 @@ def evaluate_task(
             on_fraction=lambda fraction: on_stage("scoring", fraction),
         )
     if options.predictions is not None:
-        lines = "".join(json.dumps(line) + "\n" for line in scored.predictions)
+        lines = "".join(
+            json.dumps(plain_data(line), allow_nan=False) + "\n"
+            for line in _with_rows(scored.predictions, examples.file_rows)
+        )
         write_whole(options.predictions, lambda file: file.write(lines.encode()))
     notes = [*examples.notes, *scored.scores.notes]
     if as_json:
@@ -460,6 +470,15 @@ def evaluate_task(
         print_json({**about, "max_seq_length": length, **asdict(scored.scores), "notes": notes})
     else:
         _print_scores(scored, notes)
+
+
+def _with_rows(
+    predictions: Sequence[Mapping[str, Any]], rows: Sequence[int]
+) -> list[Mapping[str, Any]]:
+    """Return predictions with the rows of the file that they are of; questions have an id."""
+    if not rows:
+        return list(predictions)
+    return [{"row": row, **line} for row, line in zip(rows, predictions, strict=True)]
 
 
 def _read_examples(
@@ -511,7 +530,7 @@ def _print_scores(scored: Scored, notes: list[str]) -> None:
     """Print the metrics, the breakdown where there is one, and the notes."""
     scores = scored.scores
     table = metrics_table({"loss": scores.loss, **scores.metrics}, scores.intervals)
-    table.title = plain(f"{scores.num_examples:,} examples")
+    table.title = plain(counted(scores.num_examples, "example"))
     print_table(table)
     if scores.by_type:
         print_table(types_table(scores.by_type))

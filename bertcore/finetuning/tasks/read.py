@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from bertcore.configs.columns import USUAL, Columns
-from bertcore.finetuning.data.examples import Example, named_labels, rename_labels
+from bertcore.finetuning.data.examples import (
+    Example,
+    QuestionExample,
+    named_labels,
+    rename_labels,
+)
 from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.labels import MAX_LABELS, KnownLabels
 from bertcore.finetuning.tasks.judged import Part
@@ -54,8 +60,9 @@ def read_task_data(
     bad = BadRows(skip=skip_bad_rows)
     known = KnownLabels(labels) if labels is not None and task.has_labels else None
     examples = read_examples(path, task, known=known, columns=columns, bad_rows=bad)
+    file_rows = array("q")
     data = task.rows(
-        examples if change is None else change(examples),
+        _noting_rows(examples if change is None else change(examples), file_rows),
         tokenizer,
         max_length=max_length,
         labels=labels,
@@ -73,7 +80,15 @@ def read_task_data(
             f"{data.rows.num_cut:,} of {len(data.rows.lengths):,} rows of {path.name} were cut at "
             f"{max_length} tokens."
         )
-    return replace(data, notes=tuple(note for note in notes if note))
+    noted = tuple(note for note in notes if note)
+    return replace(data, file_rows=tuple(file_rows), notes=noted)
+
+
+def _noting_rows(examples: Iterable[Example], rows: array[int]) -> Iterator[Example]:
+    for example in examples:
+        if not isinstance(example, QuestionExample):
+            rows.append(example.row)
+        yield example
 
 
 def read_examples(

@@ -39,6 +39,9 @@ class TaskData:
     """Of "qa": the questions and their windows."""
     says_no: bool = False
     """Of "multilabel": whether the file says of each label whether a text has it."""
+    file_rows: tuple[int, ...] = ()
+    """Of each example its row in the file, from 1; of "tag" the line where the sentence begins; ()
+    for "qa", whose questions have names."""
     notes: tuple[str, ...] = ()
     """What was cut or left out, a sentence each."""
 

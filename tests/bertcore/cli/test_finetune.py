@@ -79,6 +79,7 @@ def test_train_then_evaluate(files: Path, tmp_path: Path) -> None:
     assert values["metrics"] == pytest.approx(report["best"]["scores"]["metrics"])
     assert values["max_seq_length"] == 32
     lines = [json.loads(line) for line in answers.read_text().splitlines()]
+    assert [line["row"] for line in lines] == list(range(1, 17))
     right = sum(line["gold"] == line["predicted"] for line in lines)
     assert right / 16 == pytest.approx(values["metrics"]["accuracy"])
     table = invoke(*evaluated, *data)
@@ -159,6 +160,12 @@ def test_mistakes_of_evaluate_get_one_sentence(files: Path, tmp_path: Path) -> N
         *base, "--task", "guess"
     )
     nowhere = tmp_path / "no" / "p.jsonl"
+    assert "--null-threshold would have no effect: it is for --task qa" in refusal(
+        *base, "--task", "classify", "--null-threshold", "3"
+    )
+    assert "--null-threshold is nan; expected a finite number" in refusal(
+        *base, "--task", "qa", "--null-threshold", "nan"
+    )
     assert "lies in none" in refusal(*base, "--task", "classify", "--predictions", nowhere)
 
 
