@@ -25,6 +25,8 @@ PAIRS = (
     ("text_a", "text_b"),
 )
 LABELS = ("label", "gold_label", "Quality", "is_duplicate", "entailment_label", "class", "category")
+LARGEST_SCORE = 3.4e38
+"""About what float32 holds."""
 SCORES = ("score", "label", "relatedness_score", "similarity")
 
 
@@ -76,10 +78,10 @@ def read_texts(
                     f"{where} has no {'score' if form.is_score else 'label'} "
                     f"(column {table.columns[label]!r} is empty)."
                 )
-            elif form.is_score and not _is_finite(answer):
+            elif form.is_score and not _is_score(answer):
                 bad_rows.add(
                     f"{where} has the score {answer[:40]!r} in column {table.columns[label]!r}; "
-                    "expected a number."
+                    "expected a number that float32 holds."
                 )
             elif not as_text(cells[text]):
                 bad_rows.add(f"{where} has no text (column {table.columns[text]!r} is empty).")
@@ -197,6 +199,10 @@ def _is_finite(text: str) -> bool:
         return math.isfinite(float(text))
     except ValueError:
         return False
+
+
+def _is_score(text: str) -> bool:
+    return _is_finite(text) and abs(float(text)) <= LARGEST_SCORE
 
 
 def as_text(value: Any) -> str:

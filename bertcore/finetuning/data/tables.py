@@ -179,6 +179,7 @@ def _json_table(file: TextIO, path: Path, bad_rows: BadRows) -> Table:
         while line is not None:
             try:
                 values = _object(line)
+                _check_unicode(line, values)
                 yield Row(number, [values[column] for column in columns])
             except KeyError as error:
                 bad_rows.add(f"row {number} of {str(path)!r} lacks {error.args[0]!r}.")
@@ -188,6 +189,18 @@ def _json_table(file: TextIO, path: Path, bad_rows: BadRows) -> Table:
             number += 1
 
     return Table(columns, rows(), True)
+
+
+def _check_unicode(line: str, values: dict[str, Any]) -> None:
+    """Refuse escapes such as \\ud800 alone, which no tokenizer takes."""
+    if "\\ud" not in line.lower():
+        return
+    try:
+        json.dumps(values, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            "no valid Unicode: it has one half of a surrogate pair, such as \\ud800 alone"
+        ) from error
 
 
 def _object(line: str) -> dict[str, Any]:

@@ -137,6 +137,19 @@ def test_bad_rows_are_refused_or_counted(tmp_path: Path) -> None:
     assert "expected a number" in refused(
         write(tmp_path / "nan.tsv", "sentence\tscore", "a\tnan"), "regress"
     )
+    assert "expected a number that float32 holds" in refused(
+        write(tmp_path / "large.tsv", "sentence\tscore", "a\t1e308"), "regress"
+    )
+    half = write(
+        tmp_path / "half.jsonl",
+        '{"text": "a \\ud83d\\ude00", "label": "x"}',
+        '{"text": "a \\ud83d", "label": "x"}',
+    )
+    assert "row 2 of" in refused(half)
+    assert "half of a surrogate pair" in refused(half)
+    bad = BadRows(skip=True)
+    assert len(list(find_task("classify").read(half, bad_rows=bad))) == 1
+    assert bad.num == 1
 
 
 def test_files_that_are_no_tables(tmp_path: Path) -> None:
