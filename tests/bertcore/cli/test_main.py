@@ -5,12 +5,13 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from bertcore.cli import open_app
+from bertcore.cli import entry, open_app
 from bertcore.cli.errors import SentenceGroup
 from bertcore.cli.main import app
 
@@ -86,6 +87,18 @@ def test_each_command_has_help_with_an_example() -> None:
         result = runner.invoke(app, [name, "--help"], prog_name="bertscope")
         assert result.exit_code == 0
         assert f"bertscope {name}" in result.stdout.split("\n", 1)[1], f"{name} has no example"
+
+
+def test_ctrl_c_at_the_first_moment_shows_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped() -> None:
+        raise KeyboardInterrupt
+
+    commands = ModuleType("bertcore.cli.main")
+    monkeypatch.setattr(commands, "main", stopped, raising=False)
+    monkeypatch.setitem(sys.modules, "bertcore.cli.main", commands)
+    with pytest.raises(SystemExit) as end:
+        entry.main()
+    assert end.value.code == 130
 
 
 @pytest.mark.parametrize("words", [["--help"], ["pretrain", "--help"], ["finetune", "--help"]])

@@ -1,0 +1,18 @@
+"""Where the installed command begins: Ctrl+C ends it quietly from its first moment on.
+
+The commands take a second to import, so they are imported inside `main`.
+"""
+
+
+def main() -> None:
+    """Run the command line of this process.
+
+    Raises:
+        SystemExit: With 130 after Ctrl+C.
+    """
+    try:
+        from bertcore.cli.main import main as run
+
+        run()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
