@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from bertcore.cli.encode import join_numbers
-from bertcore.cli.options import GroupedCommand
+from bertcore.cli.options import GroupedCommand, refuse_options
 from bertcore.cli.progress import stages
 
 
@@ -28,7 +28,21 @@ def register(app: typer.Typer) -> None:
     app.command("export", cls=ExportCommand)(export)
 
 
+_OF_METHODS = {
+    "neighbors": ("umap", "pacmap"),
+    "min_dist": ("umap",),
+    **dict.fromkeys(
+        ("perplexity", "early_exaggeration", "learning_rate", "n_iter", "initialization"),
+        ("tsne",),
+    ),
+    "mn_ratio": ("pacmap",),
+    "fp_ratio": ("pacmap",),
+}
+"""Options and the methods that have them."""
+
+
 def export(
+    context: typer.Context,
     corpus: Annotated[
         Path, typer.Argument(metavar="DIR", help="An encoded corpus, of `bertscope encode`.")
     ],
@@ -95,6 +109,9 @@ def export(
     from bertcore.analysis.space.projection import UmapSettings
     from bertcore.corpus import open_encoded
 
+    for name, methods in _OF_METHODS.items():
+        if method not in methods:
+            refuse_options(context, {name}, f"it is for --method {' and '.join(methods)}")
     if atlas.suffix != ".parquet":
         raise ValueError(f"--atlas is {str(atlas)!r}; expected a file that ends in .parquet.")
     if not atlas.absolute().parent.is_dir():

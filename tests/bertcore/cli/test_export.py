@@ -57,6 +57,13 @@ def test_the_file_has_ids_columns_text_and_places(encoded: EncodedCorpus, tmp_pa
     np.testing.assert_array_equal(table["y_0"].to_numpy(), found.coordinates[0, :, 1])
 
 
+def test_an_option_of_another_method_is_refused(encoded: EncodedCorpus, tmp_path: Path) -> None:
+    line = [encoded.folder, "--atlas", tmp_path / "a.parquet", "--method", "pca"]
+    told = refusal(*line, "--perplexity", "5")
+    assert "--perplexity would have no effect: it is for --method tsne" in told
+    assert "--method umap and pacmap" in refusal(*line, "--neighbors", "5")
+
+
 def test_layers_and_points_are_chosen(encoded: EncodedCorpus, tmp_path: Path) -> None:
     out = tmp_path / "atlas.parquet"
     options = ("--method", "pca", "--layers", "2", "--points", "40", "--fitted", "20")
