@@ -87,8 +87,12 @@ def describe(error: BaseException) -> str:
     'top_k is 0; it must be at least 1.'
     >>> describe(FileNotFoundError(2, "No such file or directory", "notes.txt"))
     "cannot use 'notes.txt': No such file or directory."
+    >>> describe(OSError(28, "No space left on device"))
+    'No space left on device.'
     """
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+    if isinstance(error, OSError) and error.strerror:
+        if error.filename is None:  # such as of standard output on a full disk
+            return f"{error.strerror}."
         return f"cannot use {str(error.filename)!r}: {error.strerror}."
     return " ".join(str(error).split()) or f"{type(error).__name__} without a message."
 

@@ -44,7 +44,7 @@ def read_lines(path: Path) -> tuple[list[str], int]:
 
 
 def read_whole(path: Path) -> tuple[bytes, str]:
-    """Return the bytes of a file, unpacked if it ends in .gz or .xz, and its name without that.
+    """Return the bytes of a file, unpacked if it ends in .gz or .xz, and its path without that.
 
     Raises:
         ValueError: If it is not a whole archive.
@@ -55,7 +55,7 @@ def read_whole(path: Path) -> tuple[bytes, str]:
             data = file.read()
     except packed_files.NOT_WHOLE as error:
         raise ValueError(f"{str(path)!r} is not a whole archive: {error}.") from error
-    return data, path.stem if path.suffix.lower() in packed_files.SUFFIXES else path.name
+    return data, str(path.with_suffix("") if path.suffix.lower() in packed_files.SUFFIXES else path)
 
 
 def check_target(

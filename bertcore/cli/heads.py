@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bertcore.cli.output import make_table, plain, print_json, print_table
+from bertcore.cli.output import counted, make_table, plain, print_json, print_table
 from bertcore.cli.progress import stages
 from bertcore.cli.text import AsJson, Checkpoint, Device, Dtype
 
@@ -156,7 +156,7 @@ def _print_patterns(report: HeadReport, texts: HeadTexts) -> None:
     numbers = ("layer", "head", "mean", "95%", "uniform", "sentences")
     table = make_table("habit", *numbers, right=numbers)
     table.title = plain(
-        f"What heads attend to, and which does most: {len(texts.sentences):,} sentences"
+        f"What heads attend to, and which does most: {counted(len(texts.sentences), 'sentence')}"
     )
     table.title_justify = "left"
     for name in PATTERNS:

@@ -15,7 +15,7 @@ from typer import Option
 
 from bertcore.cli.finetune import TASKS_HELP
 from bertcore.cli.options import GroupedCommand, refuse_options
-from bertcore.cli.output import make_table, plain, print_json, print_table
+from bertcore.cli.output import counted, make_table, plain, print_json, print_table
 from bertcore.cli.progress import progress_bar, stages, stop_signals
 from bertcore.cli.text import AsJson
 from bertcore.configs import Columns
@@ -123,7 +123,7 @@ def curve_table(curve: LabelCurve) -> Table:
     from bertcore.finetuning.label_curve import STARTS
 
     table = make_table("labels", *STARTS, right=("labels", *STARTS))
-    number = "" if curve.num_dev is None else f" on {curve.num_dev:,} dev examples"
+    number = "" if curve.num_dev is None else f" on {counted(curve.num_dev, 'dev example')}"
     table.title = plain(
         f"{curve.metric}{number}: median of {len(curve.seeds)} seeds (least to most)"
     )

@@ -242,7 +242,12 @@ def _counts(bert: Model, texts: Path | None, on_stage: OnStage) -> TokenCounts |
         on_stage("counting words", None)
         documents = read_sentences([texts])
         sentences = itertools.chain.from_iterable(documents)
-        return TokenCounts.of_texts(sentences, bert.tokenizer)
+        first = next(sentences, None)
+        if first is None:
+            raise ValueError(
+                f"--counts-from {str(texts)!r} has no text. Give a file with sentences in it."
+            )
+        return TokenCounts.of_texts(itertools.chain([first], sentences), bert.tokenizer)
     folder = bert.report.folder if bert.report else None
     return None if folder is None else TokenCounts.open(Path(folder), bert.tokenizer)
 

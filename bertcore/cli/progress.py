@@ -41,7 +41,7 @@ def progress_bar(*, transient: bool = False) -> Progress:
 @contextmanager
 def stages() -> Iterator[OnStage]:
     """Show work in stages on one bar, removed at the end; yield its callback."""
-    with progress_bar() as bar:
+    with progress_bar(transient=True) as bar:
         task = bar.add_task("", total=None)
 
         def show(what: str, fraction: float | None) -> None:

@@ -109,6 +109,8 @@ def search(
                 f"{index.num_left_out:,} left out."
             )
         return
+    if not len(encoded):
+        raise ValueError(f"{str(folder)!r} holds no rows to search. Encode it again.")
     from bertcore import load
 
     source = checkpoint if is_typed(context, "checkpoint") else encoded.manifest.checkpoint

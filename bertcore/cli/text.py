@@ -114,12 +114,17 @@ def fill_mask(
     from bertcore.analysis.words.candidates import parse_candidates, score_candidates
     from bertcore.text_loss import refuse_cut_masks
 
+    words = parse_candidates(candidates)
+    if candidates and not words:
+        raise ValueError(
+            f"--candidates is {candidates!r}: no candidate was given. Write words with commas "
+            "between."
+        )
     bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
     positions = mask_positions(encoding, bert.tokenizer.mask_id)
     if not positions:
         refuse_cut_masks(bert.tokenizer, encoding, (text, text_b))
     filled = bert.fill_mask(text, text_b, top_k=top_k)
-    words = parse_candidates(candidates)
     scored = [score_candidates(bert, text, text_b, (), at, words) for at in positions]
     if as_json:
         print_json(

@@ -80,23 +80,23 @@ def read_probe_data(path: Path, task: Task, *, bad_rows: BadRows | None = None) 
     if kind_of(path) == ".conllu":
         if task == "ner":
             raise ValueError(
-                f"the task is 'ner', but {path.name!r} is CoNLL-U, which has no entities. Give a "
+                f"the task is 'ner', but {str(path)!r} is CoNLL-U, which has no entities. Give a "
                 "CoNLL file with a word and its entity tag a line."
             )
         with open_text(path) as file:
-            parsed = read_conllu(lines_of(file, path), path.name)
+            parsed = read_conllu(lines_of(file, path), str(path))
         data = of_trees(parsed, task)
     else:
         if task not in ("pos", "ner"):
             raise ValueError(
-                f"the task is {task!r}, which needs trees, but {path.name!r} does not end in "
+                f"the task is {task!r}, which needs trees, but {str(path)!r} does not end in "
                 ".conllu. Give a treebank in CoNLL-U."
             )
         bad = bad_rows or BadRows()
         data = ProbeData(task, tuple(_tagged(path, task, bad)))
         note = bad.sentence()
         data = ProbeData(task, data.sentences, (note,) if note else ())
-    check_enough(data, path.name)
+    check_enough(data, str(path))
     return data
 
 
@@ -223,7 +223,7 @@ def _tagged(path: Path, task: Task, bad_rows: BadRows) -> Iterator[ProbeSentence
         if task == "ner" and not are_entities(example.tags):
             wrong = next(tag for tag in example.tags if not are_entities([tag]))
             raise ValueError(
-                f"the task is 'ner', but the sentence at line {example.row} of {path.name!r} has "
+                f"the task is 'ner', but the sentence at line {example.row} of {str(path)!r} has "
                 f"the tag {wrong[:40]!r}; expected O, B-TYPE or I-TYPE. Choose the task pos for "
                 "other tags."
             )

@@ -91,6 +91,11 @@ def compare(
     from bertcore.untrained import untrained
 
     texts = _read(text, pair)
+    if first == "untrained":
+        raise ValueError(
+            "'untrained' stands for random weights in the shape of the first checkpoint, so it can "
+            "be the second one only. Swap the two."
+        )
     with stages() as on_stage:
         on_stage("opening", 0.0)
         one = load(first, device=device, dtype=dtype)

@@ -47,7 +47,8 @@ def read_documents(
     """
     for path in map(Path, paths):
         if not path.is_file():
-            raise ValueError(f"corpus file {str(path)!r} does not exist. Check the path.")
+            what = "is a folder, not a file" if path.is_dir() else "does not exist"
+            raise ValueError(f"corpus file {str(path)!r} {what}. Check the path.")
         with path.open("rb") as raw:
             reported = 0
             for document in _documents(path, raw):

@@ -137,6 +137,7 @@ def test_wrong_words_are_one_sentence(
 def test_a_pair_beside_a_file_is_refused(folders: tuple[Path, Path], tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text(TEXT, encoding="utf-8")
+    assert "can be the second one only" in refusal("untrained", folders[0], "--text", TEXT)
     assert "Write pairs in the file with |||" in refusal(*folders, "--text", path, "--pair", PAIR)
     assert "no folder" in refusal(folders[0], tmp_path / "none", "--text", TEXT)
 

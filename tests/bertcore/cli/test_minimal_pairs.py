@@ -128,6 +128,10 @@ def test_mistakes_get_one_sentence(files: Path, tmp_path: Path) -> None:
         *exam(files, "--max-seq-length", "32")
     )
     assert "not given" in refusal(*exam(files, "--resume"))
+    empty = tmp_path / "empty.txt"
+    empty.write_text("\n")
+    told = refusal(*exam(files, "--counts-from", empty))
+    assert f"--counts-from {str(empty)!r} has no text" in told
     assert "Name one with --groups" in refusal(*exam(files, "--groups", "term,x"))
     assert "names of columns with commas" in refusal(*exam(files, "--groups", ""))
     plain = ["evaluate", "--checkpoint", files / "tiny", "--data", files / "text.txt"]

@@ -228,6 +228,7 @@ def test_encode_of_many_lines_keeps_their_order(bert: Bert, folder: Path, tmp_pa
         (("fill-mask", "no mask here"), "no [MASK]"),
         (("fill-mask", "a [MASK]", "--top-k", "0"), "top_k is 0"),
         (("fill-mask", "a [MASK]", "--top-k", "many"), "--top-k"),
+        (("fill-mask", "a [MASK]", "--candidates", ",,"), "no candidate was given"),
         (("nsp", "a"), "B"),
         (("nsp", "", "b"), "text A is blank"),
         (("nsp", "a", "b", "--dtype", "float8"), "dtype is 'float8'"),
