@@ -10,7 +10,7 @@ import pandas as pd
 from bertcore.bias import Share
 
 from ..plots import theme
-from ..plots.error_bars import error_bars
+from ..plots.error_bars import error_bars, with_interval
 from ..plots.figure import Figure, scatter, subplots
 from ..plots.formats import shorten
 
@@ -75,7 +75,7 @@ def dots(rows: Rows, axis: str) -> Figure:
                     colour,
                 ),
                 customdata=[
-                    [theme.escape(rows.groups[i]), f"{p.mean:.1%} ({p.low:.1%} to {p.high:.1%})"]
+                    [theme.escape(rows.groups[i]), with_interval(*p, ".1%")]
                     for i, p in zip(there, known, strict=True)
                 ],
                 hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]}<extra>"

@@ -12,7 +12,7 @@ from bertcore.analysis.compare.trade_off import TradeOff
 
 from ..plots import theme
 from ..plots.before_after import AFTER, BEFORE
-from ..plots.error_bars import error_bars
+from ..plots.error_bars import error_bars, with_interval
 from ..plots.figure import Figure
 from ..plots.metric_names import METRIC_NAMES
 
@@ -159,10 +159,10 @@ def score_dots(found: TradeOff, names: tuple[str, str]) -> Figure:
                 thickness=2,
                 width=5,
             ),
-            customdata=[f"{low:.3f} to {high:.3f}" for low, high in spans],
-            hovertemplate=(
-                f"{theme.escape(name)}: <b>%{{x:.3f}}</b><br>95%: %{{customdata}}<extra></extra>"
-            ),
+            customdata=[
+                with_interval(x, *span, ".3f") for x, span in zip(values, spans, strict=True)
+            ],
+            hovertemplate=f"{theme.escape(name)}: <b>%{{customdata}}</b><extra></extra>",
         )
     theme.plot_layout(fig, "", "", "", _ROW * len(metrics) + 72)
     fig.update_layout(

@@ -38,6 +38,17 @@ def error_bars(
     }
 
 
+def with_interval(value: float, low: float, high: float, form: str) -> str:
+    """Return a value with its interval as text, alone where the interval is NaN.
+
+    >>> with_interval(0.5, 0.4, 0.6, ".0%"), with_interval(0.5, math.nan, math.nan, ".0%")
+    ('50% (40% to 60%)', '50%')
+    """
+    return (
+        f"{value:{form}}" if math.isnan(low) else f"{value:{form}} ({low:{form}} to {high:{form}})"
+    )
+
+
 def _length(low: float, high: float) -> float:
     length = float(high - low)
     return 0.0 if math.isnan(length) else length

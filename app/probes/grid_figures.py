@@ -12,6 +12,7 @@ from bertcore.probes import LabelScores
 from bertcore.probes.live import WordLabels
 
 from ..plots import theme
+from ..plots.error_bars import with_interval
 from ..plots.figure import Figure, Properties, heatmap, subplots
 from ..plots.formats import shorten
 
@@ -95,8 +96,8 @@ def recall_grid(found: Sequence[Recall], is_dark: bool = False) -> Figure:
         text = [[f"{value:.0%}" for value in row] for row in values]
         hover = [
             [
-                f"{theme.escape(label)}: {row[place].value:.1%} "
-                f"({row[place].low:.1%} to {row[place].high:.1%})"
+                f"{theme.escape(label)}: "
+                + with_interval(row[place].value, row[place].low, row[place].high, ".1%")
                 for row in scores.recall
             ]
             for place, label in enumerate(scores.labels)

@@ -12,7 +12,7 @@ import pandas as pd
 from bertcore.probes import LayerResult, ProbeReport, Score
 
 from ..plots import theme
-from ..plots.error_bars import error_bars
+from ..plots.error_bars import error_bars, with_interval
 from ..plots.figure import Figure, Properties, bar, scatter
 from ..plots.formats import shorten
 
@@ -244,7 +244,7 @@ def _line(
             [found.high for found in scores],
             colour,
         ),
-        customdata=[f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})" for found in scores],
+        customdata=[with_interval(one.value, one.low, one.high, ".3f") for one in scores],
         hovertemplate="layer %{x}: %{customdata}<extra>" + shown + "</extra>",
     )
 

@@ -284,7 +284,7 @@ def _stereoset(bert: Model, file: Path | None, options: AuditOptions, on_stage: 
             *(
                 cell
                 for mean, low, high in (score.language_model, score.stereotype, score.icat)
-                for cell in (f"{mean:.1f}", f"{low:.1f} to {high:.1f}")
+                for cell in (f"{mean:.1f}", _interval(low, high, "{:.1f}"))
             ),
         ]
         for score in found

@@ -151,5 +151,6 @@ def test_the_three_scores_by_hand() -> None:
     assert everything.icat[0] == pytest.approx(87.5 * 25 / 50)
     means = [gender.stereotype[0], gender.language_model[0], gender.icat[0]]
     assert means == [50, 75, 75]
-    assert list(profession.icat) == [0, 0, 0]
+    assert profession.icat[0] == 0
+    assert np.isnan(profession.icat[1:]).all()  # a single item has no interval
     assert everything.stereotype[1] <= 75 <= everything.stereotype[2]

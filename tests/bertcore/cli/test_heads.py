@@ -104,7 +104,7 @@ def test_wrong_input_is_one_sentence(lines: Path, tmp_path: Path) -> None:
     assert "'absent.txt'" in refusal("absent.txt")
     damaged = tmp_path / "damaged.conllu"
     damaged.write_text(TREE.replace("\t2\t", "\t7\t"), encoding="utf-8")
-    assert f"line 1 of {str(damaged)!r}" in refusal(damaged)
+    assert "line 1 of 'damaged.conllu'" in refusal(damaged)
     cut = tmp_path / "cut.txt.xz"
     cut.write_bytes(lzma.compress(LINES)[:-9])
     assert "is not a whole archive" in refusal(cut)
