@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import weakref
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -38,6 +39,7 @@ class Processes:
         self.are_sharding = self.num > 1 and launcher_shards()
         self.device = choose_device(device)
         self._accelerator: Any = None
+        self._joined: list[weakref.ref[nn.Module]] = []
         if self.num > 1 and self.device.type != "cpu":
             index: int | None = self.device.index  # torch's type leaves None out
             if index is not None:
@@ -103,6 +105,7 @@ class Processes:
             shard(network, optimizers, self.device)
             return module
         joined: nn.Module = self._accelerator.prepare(module)
+        self._joined.append(weakref.ref(joined))
         return joined
 
     def without_sync(self, module: nn.Module) -> AbstractContextManager[None]:
@@ -134,10 +137,14 @@ class Processes:
         return self.sum([float(flag)])[0] > 0
 
     def leave(self) -> None:
-        """Leave the process group; no collective operation is possible afterwards."""
+        """Leave the process group, whose threads end; joined modules are of no use afterwards."""
         if self._accelerator is not None:
             # With a barrier, since the main process may still write the last checkpoint.
             torch.distributed.barrier()
+            for module in filter(None, (reference() for reference in self._joined)):
+                # Its reducer must not be the last to hold the group: it would free it with Python's
+                # global lock held and wait for a Gloo thread that may be waiting for that lock.
+                del module.reducer, module.logger, module.process_group
             self._accelerator.end_training()
             self._accelerator = None
 

@@ -6,12 +6,13 @@ the processes are forked by multiprocessing's fork server, which imports once wh
 
 from __future__ import annotations
 
+import faulthandler
 import multiprocessing
 import os
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -43,6 +44,13 @@ def run_together(num_processes: int, words: Sequence[Any], **environ: str) -> tu
     Args:
         environ: Variables that a launcher sets besides those by which the processes meet.
     """
+    return fork_together(num_processes, _command, [*map(str, words)], **environ)
+
+
+def fork_together(
+    num_processes: int, target: Callable[..., object], *arguments: Any, **environ: str
+) -> tuple[str, str]:
+    """Call a function of a module in so many processes; return their stdout and stderr."""
     shared = {**environ, "WORLD_SIZE": str(num_processes), **_meeting_place()}
     ranks = [str(rank) for rank in range(num_processes)] if num_processes > 1 else []
     environs = [{**shared, "RANK": rank, "LOCAL_RANK": rank} for rank in ranks] or [environ]
@@ -51,7 +59,7 @@ def run_together(num_processes: int, words: Sequence[Any], **environ: str) -> tu
         for path in paths:
             path.touch()
         children = [
-            _SERVER.Process(target=_child, args=([*map(str, words)], each, *map(str, paths)))
+            _SERVER.Process(target=_child, args=(target, arguments, each, *map(str, paths)))
             for each in environs
         ]
         for child in children:
@@ -100,14 +108,24 @@ def _meeting_place() -> dict[str, str]:
         return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1])}
 
 
-def _child(words: list[str], environ: dict[str, str], *outputs: str) -> None:
+def _child(
+    target: Callable[..., object],
+    arguments: tuple[Any, ...],
+    environ: dict[str, str],
+    *outputs: str,
+) -> None:
     """Be one of the processes, with its standard outputs at the ends of two files."""
     for number, path in enumerate(outputs, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_APPEND), number)
     os.environ.update(environ)
+    faulthandler.dump_traceback_later(0.9 * SECONDS, file=2)  # where it is stuck
     import torch
 
+    torch.set_num_threads(1)
+    target(*arguments)
+
+
+def _command(words: list[str]) -> None:
     from bertcore.cli.main import app
 
-    torch.set_num_threads(1)
     app(words, prog_name="bertscope")

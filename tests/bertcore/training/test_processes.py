@@ -16,7 +16,7 @@ from bertcore.training.processes import Processes, wait_for_file
 from bertcore.training.run_checkpoints import STATE_FILE
 from tests.support.small_corpus import small_corpus, small_documents, write_documents
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
-from tests.support.together import run_together, run_torchrun
+from tests.support.together import fork_together, run_together, run_torchrun
 
 SHAPE = "--layers 1 --hidden 32 --heads 2 --max-seq-length 24 --batch-size 8 --device cpu".split()
 EXACT = "--dtype float32 --steps 50 --evaluate-every 5 --save-every 25".split()
@@ -199,6 +199,32 @@ def test_alone_nothing_is_shared() -> None:
     module = torch.nn.Sequential(network)
     assert alone.join(module, network, []) is module
     alone.leave()
+
+
+def leave_and_name_threads() -> None:
+    """Join, add gradients, leave; write the names of this process's threads before and after."""
+
+    def names() -> list[str]:
+        return [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
+
+    processes = Processes("cpu")
+    network = tiny_network()
+    joined = processes.join(torch.nn.Linear(4, 2), network, [])
+    joined(torch.ones(3, 4)).sum().backward()
+    before = names()
+    processes.leave()
+    print(json.dumps([before, names()]), flush=True)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are named on Linux")
+def test_leaving_ends_the_threads_of_the_group() -> None:
+    """One that outlived the group's last holder kept both processes from ending."""
+    told, _ = fork_together(2, leave_and_name_threads)
+    lines = [json.loads(line) for line in told.splitlines()]
+    assert len(lines) == 2
+    for before, after in lines:
+        assert "pt_gloo_runloop" in before
+        assert not any("gloo" in name for name in after)
 
 
 def test_waiting_ends_when_the_file_is_there(tmp_path: Path) -> None:
