@@ -261,6 +261,11 @@ def _sample(texts: Sequence[str]) -> list[str]:
 def _notes(corpus: Corpus, manifest: Manifest) -> list[str]:
     """Return what was cut or left out, in sentences."""
     notes = []
+    if not manifest.num_texts:
+        notes.append(
+            f"sample is {manifest.settings.sample:g}, which took none of the sentences, so there "
+            "is no vector. Take a larger share, or another seed."
+        )
     in_windows = sum(part.in_windows for part in manifest.parts)
     if in_windows:
         texts = "1 sentence" if in_windows == 1 else f"{in_windows:,} sentences"

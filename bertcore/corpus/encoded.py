@@ -163,7 +163,8 @@ def open_encoded(folder: str | Path, *, incomplete: bool = False) -> EncodedCorp
         incomplete: Open the parts of one that is not whole yet.
 
     Raises:
-        ValueError: If there is none, it is not whole, or a file of it is missing or damaged.
+        ValueError: If there is none, it is not whole or has no row, or a file of it is missing or
+            damaged.
     """
     place = Path(folder)
     manifest = read_manifest(place)
@@ -173,6 +174,11 @@ def open_encoded(folder: str | Path, *, incomplete: bool = False) -> EncodedCorp
             "Go on with `bertscope encode --resume`, or open what is there with incomplete=True."
         )
     check_whole(place, manifest)
+    if not manifest.num_rows:
+        raise ValueError(
+            f"the encoding in {str(place)!r} holds no vector. "
+            f"{' '.join(manifest.notes) or 'Encode more text.'}"
+        )
     return EncodedCorpus(place, manifest)
 
 

@@ -242,6 +242,17 @@ def test_a_table_gives_its_columns_to_every_row(bert: Bert, tmp_path: Path) -> N
     assert found.manifest.notes == [note for note in notes if "1 row" in note]
 
 
+def test_a_sample_without_a_sentence_is_told(bert: Bert, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("It rained.\n")
+    settings = replace(SETTINGS, sample=0.001)
+    manifest = encode_corpus(bert, path, tmp_path / "out", settings)
+    assert manifest.num_rows == 0
+    assert "sample is 0.001, which took none of the sentences" in manifest.notes[0]
+    with pytest.raises(ValueError, match=r"holds no vector\. sample is 0.001"):
+        open_encoded(tmp_path / "out")
+
+
 @pytest.mark.parametrize("unit", ["word", "sentence"])
 def test_words_and_sentences_are_stored(bert: Bert, tmp_path: Path, unit: str) -> None:
     path = tmp_path / "a.txt"
