@@ -3,11 +3,13 @@
 import os
 import signal
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
+import torch
 
 from bertcore import Bert, load
 from bertcore.corpus import (
@@ -25,6 +27,15 @@ from tests.support.tiny import tiny_bert
 pytestmark = pytest.mark.slow
 SETTINGS = EncodeSettings(layers=(0, 2), dtype="float32")
 TWO = Cluster("local", 2)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """As a worker has: more threads add numbers in another order, which moves the last digit."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")
