@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from bertcore.analysis.shared.finite import require_finite_logits
 from bertcore.model import Model
 from bertcore.objectives.attention_masks import Direction
 from bertcore.objectives.draw import Draw, Given
@@ -183,6 +184,7 @@ class _Generator:
     def __call__(self, hidden: Corrupted) -> NDArray[np.floating]:
         places = np.flatnonzero(hidden.labels != IGNORED)
         logits = masked_word_logits(self.bert, hidden.input_ids, self.segment_ids, places)
+        require_finite_logits([logits])  # the highest of NaN would be the first piece, [PAD]
         found: NDArray[np.floating] = logits[:, : self.bert.tokenizer.vocab_size].numpy()
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from bertcore import Bert
 from bertcore.analysis.objectives.demo import (
@@ -46,6 +47,15 @@ def test_what_goes_in_and_comes_out(bert: Bert, name: str) -> None:
         assert looks.allowed.shape == (len(looks.rows), len(looks.columns))
     has_target = any(token.target for token in found.reads)
     assert has_target + bool(found.writes) + bool(found.verdict) == 1
+
+
+def test_a_generator_that_answers_nan_guesses_nothing() -> None:
+    broken = tiny_bert()
+    with torch.no_grad():
+        next(broken.module.parameters()).fill_(float("nan"))
+    with pytest.raises(ValueError, match="the model answers NaN or infinity"):
+        example(broken, "replaced-tokens")
+    assert example(broken, "masked-words").reads  # needs no network
 
 
 def test_words_and_sentences_begin_where_the_text_has_them(bert: Bert) -> None:
