@@ -41,7 +41,8 @@ def lay_out(
     fig.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", row=2, col=2)
     names = {"orientation": "h", "font": {"size": 11}, "x": 1, "xanchor": "right"}
     fig.update_layout(
-        legend={**names, "y": -0.16, "yanchor": "top"},
+        # Below the other one, which has three rows in a narrow window.
+        legend={**names, "y": -0.2, "yanchor": "top"},
         legend2={**names, "y": -0.1, "yanchor": "top"},
         margin={"t": 128, "b": 8},
         bargap=0.25,
