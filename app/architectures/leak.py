@@ -92,8 +92,8 @@ HELPED = Picture(
     figure=helped_lines,
     table=helped_table,
     how=(
-        "The place of **{token}** begins as [MASK] each time. In so many layers the others hold "
-        "what they have in the text with the word in it. Up to 1 that changes nothing: nobody has "
+        "The place of **{token}** begins as \\[MASK\\] each time. In so many layers the others "
+        "keep their states from a run that sees the word. Up to 1 that changes nothing: nobody has "
         "read it yet. From 2 on its trace is there. BERT was trained without such a trace and "
         "makes of it what it can; one that is trained with it learns to copy."
     ),

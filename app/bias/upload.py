@@ -109,7 +109,9 @@ def read_uploaded(files: Sequence[tuple[str, bytes]]) -> Uploaded:
             f"Of {len(items):,} items {-(-len(items) // step):,}, evenly spaced, are scored here; "
             "`bertscope bias` scores all."
         )
-    digest = hashlib.sha256(b"\0".join(data for _, data in files)).hexdigest()
+    # With the names, which say which file is the stereotype's.
+    parts = [part for name, data in files for part in (name.encode(), data)]
+    digest = hashlib.sha256(b"\0".join(parts)).hexdigest()
     return Uploaded(items[::step], digest, tuple(notes), given)
 
 

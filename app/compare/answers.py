@@ -28,6 +28,7 @@ NO_QUESTION = (
     "Neither checkpoint has a question to answer on this text. Write \\[MASK\\] in it to compare "
     "words, or make it a pair to compare the next-sentence answer."
 )
+NO_WORD = "The text has no word to tag. Write one in sentence A."
 BORROWED_HEAD = (
     "**{borrower} has no head for this question.** Its encoder is read here with the head of "
     "{owner}: what that head would answer if only the encoder were different. So the difference "
@@ -113,6 +114,9 @@ def show_answers(case: Case) -> None:
     picture = st.container()
     row = st.container(horizontal=True, vertical_alignment="bottom")
     selected = choose_question(case, row)
+    if selected is None:
+        st.info(NO_WORD)
+        return
     is_labels = selected.question.kind == "labels"
     rows = label_rows(selected.sides) if is_labels else answer_rows(selected.sides, selected.places)
     answer = choose_answer(case, selected, rows, row)

@@ -25,8 +25,8 @@ class SelectedQuestion(NamedTuple):
     """The place of each, as in `LayerDecisions.places`."""
 
 
-def choose_question(case: Case, row: DeltaGenerator) -> SelectedQuestion:
-    """Draw the choice of a question and of its place."""
+def choose_question(case: Case, row: DeltaGenerator) -> SelectedQuestion | None:
+    """Draw the choice of a question and of its place; None where the text has no place for it."""
     by_kind = {
         question.kind: (question, (one, two)) for question, one, two in case.comparison.answers
     }
@@ -40,6 +40,8 @@ def choose_question(case: Case, row: DeltaGenerator) -> SelectedQuestion:
     )
     question, sides = by_kind[kind]
     places = places_of(case, kind, sides)
+    if not places:
+        return None
     if len(places) == 1:
         return SelectedQuestion(question, sides, places[0][1])
     numbers = list(range(len(places)))

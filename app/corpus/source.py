@@ -24,7 +24,7 @@ from bertcore.corpus.shipped import STORIES
 from ..access import visits
 from ..access.policy import policy
 from ..shell import cache, frame
-from ..shell.jobs import waiting
+from ..shell.jobs import background, waiting
 from ..shell.jobs.background import Progress, Work
 from ..shell.one_of import one_of
 from ..shell.state import Field
@@ -236,8 +236,14 @@ def _stories(page: frame.Page, start: float) -> Path | None:
         _encode(cache.opened(key), place, share, progress)
         return True
 
-    done = waiting.result(Work(("corpus-stories", str(place)), work), "corpus-stories")
-    return None if done is None else place
+    job = ("corpus-stories", str(place))
+    done = waiting.result(Work(job, work), "corpus-stories")
+    if done is None:
+        return None
+    if not place.is_dir():  # deleted since, to make room for others
+        background.forget(job)
+        st.rerun()
+    return place
 
 
 def _encode(bert: Model, place: Path, share: float, progress: Progress) -> None:

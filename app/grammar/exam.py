@@ -10,6 +10,7 @@ from bertcore.finetuning.data.files import BadRows
 from bertcore.grammar import GroupAccuracy, PairScore, Scoring, TokenCounts, accuracies, score_pairs
 
 from ..compare.case import Side
+from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.jobs import background, waiting
 from ..shell.jobs.background import Work
@@ -85,7 +86,7 @@ def take(
         Exception: The error that ended the work.
     """
 
-    reader = side.name if saved is None else f"{side.name} through its tuned lens"
+    reader = plain(side.name) + ("" if saved is None else " through its tuned lens")
 
     def work(progress: background.Progress) -> Exam:
         bert = side.bert

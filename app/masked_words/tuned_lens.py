@@ -207,7 +207,7 @@ def offer_fit(page: frame.Page) -> None:
     about = "About a minute for a small checkpoint, several for one as large as BERT base."
     if row.button("Fit the lens", icon=icon, disabled=is_empty, help=about):
         FIT.put(True)
-    if not FIT.value:
+    if not FIT.value or is_empty:
         return
     work = fitting(page.bert_key, own if source == OWN_TEXT else None, _place(page.bert))
     path: Path | None = waiting.result(work, "tuned-lens", stopped="The fit was stopped.")

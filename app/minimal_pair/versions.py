@@ -90,6 +90,8 @@ def choose_second(page: frame.Page) -> Versions:
     default = NEWCOMERS_VERSION if is_new else ""
     if default and not OTHER_A.value:
         OTHER_A.put(default)
+    elif OTHER_A.value == NEWCOMERS_VERSION and page.text_a != examples.DEFAULT.text_a:
+        OTHER_A.put("")  # it was made for the text that is gone
     st.session_state[_SEEN] = True
     box = st.container(horizontal=True, vertical_alignment="top", key="other_box")
     other_a = box.text_area(

@@ -18,6 +18,7 @@ from bertcore.finetuning.data.tables import JSON_LINES
 from bertcore.probes import STRUCTURAL, ProbeData, Task, bundled_data, read_probe_data
 
 from ..access.room import max_megabytes
+from ..plots.untrusted_text import plain
 from ..shell import uploads
 from ..shell.one_of import one_of
 from ..shell.state import Field
@@ -160,7 +161,7 @@ def _uploaded() -> tuple[str, bytes] | None:
     kept: tuple[str, bytes] | None = st.session_state.get(_UPLOADED)
     if upload is None:
         if kept is not None:
-            st.caption(f"Still used: your last file, {shown_name(kept[0])}.")
+            st.caption(f"Still used: your last file, {plain(shown_name(kept[0]))}.")
         return kept
     kept = upload.name, upload.getvalue()
     st.session_state[_UPLOADED] = kept

@@ -79,20 +79,23 @@ class Field(Generic[T]):
         name, url = self.name, self.url or self.name
         st.session_state.setdefault(_IN_URL, {})[name] = url
         kept = st.session_state.setdefault(_KEPT, {})
-        st.session_state.setdefault(_DEFAULTS, {})[name] = default
+        defaults = st.session_state.setdefault(_DEFAULTS, {})
+        former, defaults[name] = defaults.get(name, default), default
         st.session_state.setdefault(_USED, set()).add(name)
         before = kept.get(name, _ABSENT)
         candidates = [st.session_state[name]] if name in st.session_state else []
+        if former != default and before == former and candidates in ([], [former]):
+            candidates, before = [], default  # nobody chose the former default
         if before is not _ABSENT:
             candidates.append(before)
         elif url in st.query_params:
             candidates.append(_parse(st.query_params.get_all(url), default, options))
         chosen = _first_valid([*candidates, default], default, options, low, high)
-        # A widget of the same key on another page is a new one to Streamlit, and empty unless
-        # written; writing to a live one would overwrite what is being typed, so only if it must
-        # change.
+        # A widget of the same key on another page, or a slider with other bounds, is a new one to
+        # Streamlit, and empty unless written; writing to a live one would overwrite what is being
+        # typed, so only if it must change.
         pages = st.session_state.setdefault(_PAGES, {})
-        page, last_page = _page_hash(), pages.get(name)
+        page, last_page = (_page_hash(), low, high), pages.get(name)
         if page != last_page or name not in st.session_state or st.session_state[name] != chosen:
             st.session_state[name] = chosen
         pages[name] = page
@@ -189,7 +192,9 @@ def sync_url() -> None:
     wanted: dict[str, str | list[str]] = {}
     for name in (*ALWAYS_IN_URL, *sorted(used - set(ALWAYS_IN_URL))):
         if name in kept and kept[name] is not None and kept[name] != defaults.get(name):
-            wanted[_in_url(name)] = _format(kept[name])
+            formatted = _format(kept[name])
+            if name in TEXTS or len("".join(formatted)) <= MAX_URL_CHARACTERS:
+                wanted[_in_url(name)] = formatted
     if too_long_for_url():
         for name in TEXTS:
             wanted.pop(name, None)

@@ -33,6 +33,8 @@ PATIENCE = 60.0
 """Seconds without a poll after which a job is abandoned; a busy server polls seldom."""
 GONE_PATIENCE = 10.0
 """The same for visitors without a connection: it may only be interrupted."""
+FAILURE_SECONDS = 10.0
+"""After a full disk or memory, work is tried again when it is asked for so much later."""
 UNSEEN = 10.0
 """Seconds without a poll after which a waiting job makes room for the same visitor's next one."""
 
@@ -58,6 +60,7 @@ class Job:
     patience: float | None = None
     """Seconds without a poll after which it is abandoned; None for PATIENCE."""
     ended: threading.Event = field(default_factory=threading.Event)
+    ended_at: float = 0.0
     _askers: dict[str, float] = field(default_factory=dict)
     """Visitors who have not got the result yet -> when they last asked."""
 
@@ -94,8 +97,16 @@ class Job:
     def end(self, result: Any = None, error: Exception | None = None) -> None:
         """Note the result or the error, for all who ask."""
         self.result, self.error, self.num_bytes = result, error, num_bytes(result)
-        self.fraction_done = 1.0
+        self.fraction_done, self.ended_at = 1.0, time.monotonic()
         self.ended.set()
+
+    def is_worth_another_try(self) -> bool:
+        """Return whether it was given up, or failed for a reason that may have passed."""
+        if isinstance(self.error, GivenUp):
+            return True
+        reasons = (self.error, self.error and self.error.__cause__)
+        is_passing = any(isinstance(reason, OSError | MemoryError) for reason in reasons)
+        return is_passing and time.monotonic() - self.ended_at > FAILURE_SECONDS
 
 
 class Work(NamedTuple):
@@ -140,7 +151,7 @@ def ask(
     """
     with _lock:
         job = _jobs.get(key)
-        if job is None or isinstance(job.error, GivenUp):
+        if job is None or job.is_worth_another_try():
             job = Job(patience=patience)
         if not job.done and key not in _running:
             _make_room(visitor, key)
@@ -157,6 +168,13 @@ def ask(
         _jobs.move_to_end(key)
         _forget()
     return job
+
+
+def forget(key: Hashable) -> None:
+    """Drop a finished job, whose result is of no use any more."""
+    with _lock:
+        if key in _jobs and _jobs[key].done:
+            del _jobs[key]
 
 
 def leave(key: Hashable, visitor: str = "") -> None:

@@ -84,6 +84,9 @@ def test_stereoset_packed_and_winobias_in_any_order(page: AppTest) -> None:
     )
     (item,) = found.items
     assert item.stereotype == ("he",)  # type: ignore[union-attr]
+    turned = read_uploaded([("x1.txt", ANTI), ("x2.txt", PRO)])  # the first is the stereotype's
+    assert turned.items != found.items
+    assert turned.key != found.key
 
 
 def test_two_files_are_winobias(page: AppTest) -> None:

@@ -408,3 +408,9 @@ def test_one_text_is_too_little_for_a_model_of_pairs(page: AppTest, tmp_path: Pa
     assert warning not in said(ok(page.run()))
     app = ok(page.text_area(key="text_b").set_value("").run())
     assert warning in said(app)
+
+
+def test_a_tagger_on_a_text_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", "pos")
+    app = ok(page_of("compare", text_a="\u200b").run())
+    assert "The text has no word to tag" in said(app)

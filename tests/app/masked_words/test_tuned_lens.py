@@ -131,3 +131,10 @@ def test_a_closed_server_does_not_show_its_folders(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tuned_lens, "policy", lambda: closed_policy)
     closed_policy = SimpleNamespace(is_closed=True)
     assert tuned_lens.shown(path) == "lens.safetensors"
+
+
+def test_a_link_that_asks_to_fit_on_a_blank_text_waits(checkpoint: Model) -> None:
+    address = {"lens_fit": "1", "lens_text": tuned_lens.OWN_TEXT}
+    app = ok(page_of("masked_words", text_a=TEXT, **address).run())
+    assert not app.error
+    assert button(app, "Fit the lens").disabled

@@ -218,3 +218,14 @@ def test_odd_texts(page: AppTest, text: str) -> None:
     app = ok(page.run())
     drawn = tokens(app) + json.dumps([chart.proto.spec for chart in app.get("plotly_chart")])
     assert "<img" not in drawn
+
+
+def test_the_newcomers_version_goes_with_its_text(
+    checkpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", checkpoint)
+    app = ok(page_of("minimal_pair", seconds=120).run())
+    assert app.text_area(key="other_a").value == minimal_pair.NEWCOMERS_VERSION
+    app.text_area(key="text_a").set_value("the cat sat on the mat")
+    app = ok(app.run())
+    assert app.text_area(key="other_a").value == ""

@@ -103,3 +103,63 @@ def test_default_source_follows_the_environment(monkeypatch):
     assert state.default_source() == "default"
     monkeypatch.setenv(state.CHECKPOINT_VARIABLE, "/some/folder")
     assert state.default_source() == "/some/folder"
+
+
+def test_a_value_that_nobody_chose_follows_its_default():
+    def script():
+        import streamlit as st
+
+        from app.shell import state
+
+        state.begin_run()
+        words = st.session_state.get("words", ["old", "cat"])
+        key = state.Field("word", "").key(default=words[0], options=["old", "cat", "new"])
+        st.selectbox("Word", ["old", "cat", "new"], key=key)
+        state.sync_url()
+
+    at = run(script)
+    assert at.selectbox(key="word").value == "old"
+    at.session_state["words"] = ["new"]
+    at.run()
+    assert at.selectbox(key="word").value == "new"
+    assert "word" not in at.query_params
+    at.selectbox(key="word").set_value("cat").run()
+    at.session_state["words"] = ["old"]
+    at.run()
+    assert at.selectbox(key="word").value == "cat"
+
+
+def test_a_slider_keeps_its_value_within_other_bounds():
+    def script():
+        import streamlit as st
+
+        from app.shell import state
+
+        state.begin_run()
+        high = st.session_state.get("high", 9)
+        st.slider("Place", 0, high, key=state.Field("place", 0).key(low=0, high=high))
+        state.sync_url()
+
+    at = run(script, place="4")
+    for high, kept in ((12, 4), (3, 3)):
+        at.session_state["high"] = high
+        at.run()
+        assert at.slider(key="place").value == kept
+        at.run()
+        assert at.slider(key="place").value == kept
+
+
+def test_a_long_text_of_another_box_stays_out_of_the_address():
+    def script():
+        import streamlit as st
+
+        from app.shell import state
+
+        state.begin_run()
+        st.text_area("Document", key=state.Field("document", "").key())
+        state.sync_url()
+
+    at = run(script)
+    at.text_area(key="document").set_value("x" * (state.MAX_URL_CHARACTERS + 1)).run()
+    assert "document" not in at.query_params
+    assert len(at.text_area(key="document").value) == state.MAX_URL_CHARACTERS + 1

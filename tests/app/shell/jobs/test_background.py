@@ -66,6 +66,31 @@ def test_an_error_is_kept_for_whoever_asks() -> None:
     assert job.result is None
 
 
+def test_a_full_disk_is_not_remembered_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    errors = [OSError(28, "No space left on device"), RuntimeError("the disk is full")]
+    errors[1].__cause__ = errors[0]
+
+    def work(progress: background.Progress) -> str:
+        if errors:
+            raise errors.pop()
+        return "map"
+
+    first = wait_for(background.ask("disk", work))
+    assert background.ask("disk", work) is first  # still within the seconds
+    monkeypatch.setattr(background, "FAILURE_SECONDS", 0.0)
+    assert isinstance(wait_for(background.ask("disk", work)).error, OSError)
+    assert wait_for(background.ask("disk", work)).result == "map"
+
+
+def test_a_finished_job_can_be_forgotten() -> None:
+    first = wait_for(background.ask("files", lambda progress: "written"))
+    background.forget("files")
+    second = background.ask("files", lambda progress: "again")
+    background.forget("none")
+    assert second is not first
+    assert wait_for(second).result == "again"
+
+
 def test_a_job_nobody_asks_about_is_given_up_and_starts_again_when_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
