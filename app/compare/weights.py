@@ -41,7 +41,7 @@ WEIGHTS = Picture(
         "How far each matrix, with its bias, moved from the first to the second. Relative change: "
         "the Frobenius norm of the difference divided by that of the first; 10% is a tenth of its "
         "length. 1 − cosine: how far its direction turned, whatever its length. Fine-tuning moves "
-        "the matrices of a small BERT by about 5 to 20%; between unrelated networks the change is "
+        "the matrices of a small BERT by about 3 to 20%; between unrelated networks the change is "
         "over 100% and 1 − cosine near 1."
     ),
     code=_CODE,

@@ -109,7 +109,7 @@ RECALL = Picture(
     table=grid_figures.recall_table,
     how=(
         "Of the test part's words with a label, the share that gets it, by layer; in brackets how "
-        "many words that are: with few, the share hangs on some."
+        "many words that are: with few, it is unsteady."
     ),
     code=REPORT_CODE
     + """

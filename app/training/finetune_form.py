@@ -179,7 +179,7 @@ def _guessed_labels(guessed: Guess) -> list[str]:
 
 def _show_rows(guessed: Guess) -> None:
     if guessed.form == "questions":
-        st.caption("Questions on texts, in the form of SQuAD. They are counted below.")
+        st.caption("Questions about texts, in SQuAD's form, counted below.")
         return
     names = _shown_names(guessed.columns)
     rows = [[*row, *[""] * (len(names) - len(row))] for row in guessed.rows[:PREVIEW_ROWS]]

@@ -227,8 +227,8 @@ def _precision(stored_dtype: str) -> Iterator[str]:
     digits = {"F16": "three", "BF16": "two to three"}.get(stored_dtype)
     if digits is not None:
         yield (
-            f"Its weights are stored in {stored_dtype}: each number has {digits} digits, whatever "
-            "it is computed in."
+            f"Its token table is stored in {stored_dtype}: each number has {digits} digits, "
+            "whatever it is computed in."
         )
 
 

@@ -167,7 +167,8 @@ class LoadReport:
         """Size, format, family; and what is wrong with the weights."""
         lines = [
             f"{len(self.matched)} tensors, {self.num_parameters:,} parameters, from "
-            f"{self.format} ({self.stored_dtype}, {self.num_bytes / 1e6:,.1f} MB) in {self.folder}."
+            f"{self.format} (token table in {self.stored_dtype}, {self.num_bytes / 1e6:,.1f} MB) "
+            f"in {self.folder}."
         ]
         if self.precision_note is not None:
             lines.append(f"Warning: {self.precision_note}")
