@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from bertcore.checkpoints.folder import (
@@ -27,6 +28,8 @@ from bertcore.checkpoints.weights import OpenWeights, StoredTensor, open_weights
 _PREFIX = "base_model.model."
 _PICKLE = "adapter_model.bin"
 _LORA = re.compile(r"(?P<module>.+)\.(?P<part>lora_(?:embedding_)?[AB])(?:\.weight)?")
+_BASE_LAYER = ".base_layer."
+"""In names of tensors that peft saves whole beside their LoRA pair."""
 _HEADS = ("classifier.", "pre_classifier.", "qa_outputs.", "score.", "sequence_summary.", "head.")
 _REFUSED = {
     "use_dora": "a DoRA adapter, which scales each row as well",
@@ -213,15 +216,27 @@ class MergedWeights(OpenWeights):
                     "with peft (merge_and_unload), and open the result."
                 )
             else:
-                self._whole[self._place(plain.replace(".base_layer.", "."), base.stored)] = name
-        for module, parts in modules.items():
-            key = _match(f"{module}.weight", base.stored)
-            self._check_pair(module, key, parts)
-            assert key is not None  # as checked
-            self._pairs[key] = (module, parts)
-            stored[key] = StoredTensor(base.stored[key].shape, "F32")
+                self._add_whole(plain.replace(_BASE_LAYER, "."), name)
         stored |= {name: adapter.stored[source] for name, source in self._whole.items()}
+        for module, parts in modules.items():
+            key = _match(f"{module}.weight", stored)
+            self._check_pair(module, key, parts, stored)
+            assert key is not None  # as checked
+            if key in self._pairs:
+                raise self._twice(key, self._pairs[key][0], module)
+            self._pairs[key] = (module, parts)
+        stored |= {key: StoredTensor(stored[key].shape, "F32") for key in self._pairs}
         super().__init__(stored)
+
+    def _add_whole(self, plain: str, name: str) -> None:
+        """Add a tensor that was saved whole; `plain` is its name in peft's model."""
+        place = self._place(plain, self._base.stored)
+        earlier = self._whole.setdefault(place, name)
+        # A tied tensor may be saved under each of its names.
+        if earlier != name and not torch.equal(
+            self._adapter.read(earlier), self._adapter.read(name)
+        ):
+            raise self._twice(place, earlier, name)
 
     def _place(self, name: str, stored: Iterable[str]) -> str:
         """Return the name under which a tensor that was saved whole stands."""
@@ -229,6 +244,13 @@ class MergedWeights(OpenWeights):
         if found is None and not name.startswith(_HEADS) and ".pooler." not in f".{name}":
             raise self._other_base(f"saves {name[:150]}")
         return found or name
+
+    def _twice(self, key: str, first: str, second: str) -> RuntimeError:
+        return RuntimeError(
+            f"the adapter in {self._settings.folder} changes {key[:150]} twice, as {first[:150]} "
+            f"and as {second[:150]}. Which of them is meant cannot be told: save it again with "
+            "peft."
+        )
 
     def _other_base(self, what: str) -> RuntimeError:
         return RuntimeError(
@@ -249,33 +271,39 @@ class MergedWeights(OpenWeights):
         return line
 
     def read(self, name: str) -> Tensor:
-        if name in self._whole:
-            return self._adapter.read(self._whole[name])
+        is_whole = name in self._whole
+        tensor = self._adapter.read(self._whole[name]) if is_whole else self._base.read(name)
         if name not in self._pairs:
-            return self._base.read(name)
+            return tensor
         module, parts = self._pairs[name]
         by_kind = {part[-1]: self._adapter.read(source).float() for part, source in parts.items()}
         change = by_kind["B"] @ by_kind["A"]
         if self._is_transposed(parts):
             change = change.T
-        return self._base.read(name).float() + self._settings.scale(module) * change
+        return tensor.float() + self._settings.scale(module) * change
 
     def _is_transposed(self, parts: Iterable[str]) -> bool:
         return self._settings.fan_in_fan_out or any("embedding" in part for part in parts)
 
-    def _check_pair(self, module: str, key: str | None, parts: Mapping[str, str]) -> None:
+    def _check_pair(
+        self,
+        module: str,
+        key: str | None,
+        parts: Mapping[str, str],
+        stored: Mapping[str, StoredTensor],
+    ) -> None:
         folder = self._settings.folder
         if key is None:
             raise self._other_base(f"changes {module[:150]}")
         if sorted(part[-1] for part in parts) != ["A", "B"]:
             raise RuntimeError(f"{folder} has one of the two LoRA matrices of {module}. Copy it.")
-        if not self._base.stored[key].is_float:
+        if not stored[key].is_float:
             raise ValueError(
-                f"the base of {folder} is quantised: {key} holds {self._base.stored[key].dtype}. "
+                f"the base of {folder} is quantised: {key} holds {stored[key].dtype}. "
                 "Name the base in full precision in its place."
             )
         shapes = {part[-1]: self._adapter.stored[name].shape for part, name in parts.items()}
-        rank, wanted = self._settings.rank_of(module), self._base.stored[key].shape
+        rank, wanted = self._settings.rank_of(module), stored[key].shape
         if self._is_transposed(parts):
             wanted = wanted[::-1]
         is_float = all(self._adapter.stored[name].is_float for name in parts.values())
@@ -284,7 +312,7 @@ class MergedWeights(OpenWeights):
             raise RuntimeError(
                 f"the adapter in {folder} does not fit its base: at {module} its matrices are "
                 f"{list(found[0])} and {list(found[1])} (rank {rank}), but the base's is "
-                f"{list(self._base.stored[key].shape)}. It was trained on another base, or the "
+                f"{list(stored[key].shape)}. It was trained on another base, or the "
                 "files do not belong together."
             )
 

@@ -11,25 +11,35 @@ import torch
 import transformers
 
 TASKS = {
+    None: "AutoModelForMaskedLM",
     "SEQ_CLS": "AutoModelForSequenceClassification",
     "TOKEN_CLS": "AutoModelForTokenClassification",
     "QUESTION_ANS": "AutoModelForQuestionAnswering",
     "FEATURE_EXTRACTION": "AutoModel",
 }
 """peft's task_type -> the class that it is trained as."""
+_WITHOUT_LABELS = (None, "QUESTION_ANS", "FEATURE_EXTRACTION")
 
 
-def make_adapter(base: Path, folder: Path, task_type: str = "SEQ_CLS", **options: Any) -> Any:
+def make_adapter(
+    base: Path,
+    folder: Path,
+    task_type: str | None = "SEQ_CLS",
+    *,
+    saves_table: bool = False,
+    **options: Any,
+) -> Any:
     """Write a LoRA adapter with random matrices on a base; return peft's merged model.
 
     Args:
         base: A checkpoint folder, without a head for the task.
         folder: New.
         task_type: One of TASKS.
+        saves_table: Whether the token table is saved too.
         options: Of peft.LoraConfig.
     """
     torch.manual_seed(2)
-    names = {} if task_type in ("QUESTION_ANS", "FEATURE_EXTRACTION") else {"num_labels": 3}
+    names = {} if task_type in _WITHOUT_LABELS else {"num_labels": 3}
     model = getattr(transformers, TASKS[task_type]).from_pretrained(base, **names)
     settings = {"r": 4, "lora_alpha": 12, "task_type": task_type, **options}
     adapted = peft.get_peft_model(model, peft.LoraConfig(**settings))
@@ -37,7 +47,7 @@ def make_adapter(base: Path, folder: Path, task_type: str = "SEQ_CLS", **options
         for name, parameter in adapted.named_parameters():
             if parameter.requires_grad or "lora_" in name:  # B begins as 0
                 parameter.add_(torch.randn(parameter.shape), alpha=0.2)
-    adapted.save_pretrained(folder)
+    adapted.save_pretrained(folder, save_embedding_layers=saves_table)
     return adapted.merge_and_unload().eval()
 
 

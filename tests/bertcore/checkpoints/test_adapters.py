@@ -127,6 +127,20 @@ def test_matrices_that_are_stored_transposed(tmp_path: Path) -> None:
     assert_same_states(tmp_path / "a", merged)
 
 
+@pytest.mark.parity
+def test_a_change_of_a_token_table_that_is_saved_whole(tmp_path: Path) -> None:
+    base = make_base("bert", tmp_path / "base")
+    merged = make_adapter(
+        base,
+        tmp_path / "a",
+        "FEATURE_EXTRACTION",
+        target_modules=["word_embeddings"],
+        saves_table=True,
+    )
+    assert any("base_layer" in name for name in load_file(tmp_path / "a" / ADAPTER_WEIGHTS))
+    assert_same_states(tmp_path / "a", merged)
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folders `base` and `adapter`, a classifier of three labels."""
@@ -215,6 +229,16 @@ def rename(tensors: dict[str, torch.Tensor]) -> None:
         tensors[name.replace(".layer.1.", ".layer.7.")] = tensors.pop(name)
 
 
+def change_twice(tensors: dict[str, torch.Tensor]) -> None:
+    for name in [name for name in tensors if ".layer.1." in name and "lora_" in name]:
+        tensors[name.replace(".bert.", ".")] = tensors[name] * 2
+
+
+def save_twice(tensors: dict[str, torch.Tensor]) -> None:
+    name = "bert.encoder.layer.0.output.dense.bias"
+    tensors |= {f"base_model.model.{name}": torch.ones(32), f"base_model.{name}": torch.zeros(32)}
+
+
 REFUSED: dict[str, tuple[type[Exception], Callable[[Path], object]]] = {
     "type PREFIX_TUNING": (ValueError, lambda f: change(f, peft_type="PREFIX_TUNING")),
     "type IA3": (ValueError, lambda f: change(f, peft_type="IA3")),
@@ -248,6 +272,11 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[Path], object]]] = {
     "lora_alpha x": (RuntimeError, lambda f: change(f, lora_alpha="x")),
     "does not fit its base.*rank 5": (RuntimeError, lambda f: change(f, r=5)),
     r"one of the two LoRA matrices": (RuntimeError, lambda f: change_tensors(f, drop_half)),
+    "layer.1.attention.self.query.weight twice": (
+        RuntimeError,
+        lambda f: change_tensors(f, change_twice),
+    ),
+    "layer.0.output.dense.bias twice": (RuntimeError, lambda f: change_tensors(f, save_twice)),
     r"changes bert\.encoder\.layer\.7": (RuntimeError, lambda f: change_tensors(f, rename)),
     "not valid JSON": (RuntimeError, lambda f: (f / ADAPTER_CONFIG).write_text("{")),
     "damaged or cut off": (RuntimeError, lambda f: (f / ADAPTER_WEIGHTS).write_bytes(b"x" * 99)),
