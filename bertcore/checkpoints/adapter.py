@@ -24,6 +24,7 @@ from bertcore.checkpoints.folder import (
     read_json,
 )
 from bertcore.checkpoints.weights import OpenWeights, StoredTensor, open_weights
+from bertcore.families import FAMILIES, Family
 
 _PREFIX = "base_model.model."
 _PICKLE = "adapter_model.bin"
@@ -47,6 +48,18 @@ _REFUSED = {
 """Settings that change what an adapter computes -> what they make of it."""
 _PLAIN_STARTS = (None, True, False, "gaussian", "eva", "orthogonal")
 """Values of init_lora_weights that leave the base's weights as they are."""
+
+
+def _both_names(family: Family) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each name of the masked-word head's bias, which is tied, with all its names."""
+    if "mlm" in family.heads and family.decoder_bias is not None:
+        names = (dict(family.heads["mlm"])["mlm.decoder.bias"], family.decoder_bias)
+        yield from ((name, names) for name in names)
+
+
+_TIED_BIASES = {name: names for f in FAMILIES.values() for name, names in _both_names(f)}
+_DECODERS = frozenset(family.decoder_weight for family in FAMILIES.values())
+"""Names of tensors that a base need not store: they are tied to its token table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +253,11 @@ class MergedWeights(OpenWeights):
 
     def _place(self, name: str, stored: Iterable[str]) -> str:
         """Return the name under which a tensor that was saved whole stands."""
-        found = _match(name, stored)
-        if found is None and not name.startswith(_HEADS) and ".pooler." not in f".{name}":
+        stored = list(stored)
+        forms = (_match(form, stored) for form in _TIED_BIASES.get(name, (name,)))
+        found = next((form for form in forms if form is not None), None)
+        is_new = name.startswith(_HEADS) or ".pooler." in f".{name}" or name in _DECODERS
+        if found is None and not is_new:
             raise self._other_base(f"saves {name[:150]}")
         return found or name
 

@@ -141,6 +141,29 @@ def test_a_change_of_a_token_table_that_is_saved_whole(tmp_path: Path) -> None:
     assert_same_states(tmp_path / "a", merged)
 
 
+def assert_same_words(folder: Path, merged: Any) -> None:
+    """Compare the logits of the masked-word head with those of peft's merged model."""
+    module = bertcore.load(folder, device="cpu").module
+    with torch.no_grad():
+        ours, expected = module.mlm_logits(module(IDS)), merged(IDS).logits
+    torch.testing.assert_close(ours, expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("stored", ["one name", "the decoder's name", "both names"])
+def test_the_bias_of_a_tied_decoder(stored: str, tmp_path: Path) -> None:
+    base = make_base("bert", tmp_path / "base")
+    file, name = base / "model.safetensors", "cls.predictions.bias"
+    tensors = load_file(file)
+    if stored != "one name":
+        tensors["cls.predictions.decoder.bias"] = tensors[name].clone()
+    if stored == "the decoder's name":
+        del tensors[name]
+    save_file(tensors, file)
+    merged = make_adapter(base, tmp_path / "a", None, target_modules=["query"], bias="all")
+    assert_same_words(tmp_path / "a", merged)
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folders `base` and `adapter`, a classifier of three labels."""
