@@ -29,6 +29,7 @@ from bertcore.others.generic import family_of, has_wordpiece, probed, settle
 from bertcore.others.model import OtherModel
 from bertcore.others.network import OtherNetwork
 from bertcore.tokenizer import Tokenizer, open_other_tokenizer
+from bertcore.tokenizer.files import MALFORMED, malformed
 
 _RTD = "mask_predictions."
 """In names of DeBERTa-v3's replaced-token head, as its authors' code writes it."""
@@ -108,7 +109,11 @@ def load_other(
         except ValueError as error:
             raise RuntimeError(f"{family.name} is not read here: {error}.") from error
         _check_tokenizer(opening.files.tokenizer_folder, model_type, family)
-    tokenizer = open_other_tokenizer(opening.files.tokenizer_folder, family.tokens)
+    folder = opening.files.tokenizer_folder
+    try:
+        tokenizer = open_other_tokenizer(folder, family.tokens)
+    except MALFORMED as error:
+        raise malformed(folder, error) from error
     config = _read_config(model_type, values, weights, file)
     matches = list(_matches(family.openers, config, weights, file))
     match = _choose(matches, weights, opening.files.folder)

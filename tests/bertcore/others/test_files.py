@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +192,16 @@ def test_a_missing_tokenizer_names_the_files(tmp_path: Path) -> None:
     make_other("T5ForConditionalGeneration", tmp_path)
     (tmp_path / "tokenizer.json").unlink()
     with pytest.raises(FileNotFoundError, match=r"no tokenizer: neither tokenizer\.json nor"):
+        opened(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content", [{"normalizer": 5, "model": {"type": "WordPiece", "vocab": {}}}, {"model": [1]}]
+)
+def test_a_malformed_tokenizer_is_told(content: object, tmp_path: Path) -> None:
+    make_other("MPNetForMaskedLM", tmp_path)
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content))
+    with pytest.raises(RuntimeError, match=re.escape(str(tmp_path))):
         opened(tmp_path)
 
 
