@@ -11,6 +11,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from bertcore.checkpoints.folder import WeightFiles
+from bertcore.checkpoints.weights import open_weights
 from tests.support.refused import opened, refused
 from tests.support.tiny import tiny_bert
 
@@ -89,6 +91,18 @@ def test_a_damaged_pickle(content: bytes, folder: Path) -> None:
     (folder / "model.safetensors").unlink()
     (folder / "pytorch_model.bin").write_bytes(content)
     refused(folder, "damaged", allow_pickle=True)
+
+
+def test_a_pickle_of_old_torch_that_was_cut_off(folder: Path) -> None:
+    file = folder / "pytorch_model.bin"
+    tensors = {"bert.pooler.dense.weight": torch.ones(2, 2)}
+    pickled(folder, tensors)
+    torch.save(tensors, file, _use_new_zipfile_serialization=False)
+    content = file.read_bytes()
+    for length in range(len(content)):
+        file.write_bytes(content[:length])
+        with pytest.raises(RuntimeError, match="damaged"), open_weights(WeightFiles((file,), True)):
+            pass
 
 
 @pytest.mark.parametrize("content", [{}, [1, 2], {"a": 1}, {"state_dict": {}}])
