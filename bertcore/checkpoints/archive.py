@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import lzma
 import stat
 import zipfile
 import zlib
@@ -20,6 +22,10 @@ _FREE_BYTES = 20 * 2**20
 """Up to this size any compression is allowed: a vocabulary of blanks is harmless."""
 _SUFFIXES = frozenset({".json", ".txt", ".model", ".safetensors", ".bin", ".md"})
 _CHUNK = 1 << 20
+_MAX_NAME_BYTES = 255
+"""What file systems allow for the name of one file or folder."""
+_OF_THE_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EACCES})
+"""Errors that are not of the archive: the disk is full, broken, or may not be written."""
 
 
 def unpack_checkpoint(
@@ -52,8 +58,14 @@ def unpack_checkpoint(
         raise ValueError(
             f"this is no zip file, or it is damaged ({error}). Zip the folder of the checkpoint."
         ) from error
-    except (zlib.error, EOFError, NotImplementedError) as error:
+    except (zlib.error, lzma.LZMAError, EOFError, NotImplementedError) as error:
         raise RuntimeError(f"the zip file cannot be unpacked ({error}). Zip it again.") from error
+    except OSError as error:
+        if error.errno in _OF_THE_DISK:
+            raise
+        # As bz2 reports damage. A path in its message would be one of this machine.
+        reason = error.strerror or error
+        raise RuntimeError(f"the zip file cannot be unpacked ({reason}). Zip it again.") from error
     return find_checkpoint(folder)
 
 
@@ -87,6 +99,12 @@ def _checked(
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"the zip file holds {twice[0]!r} more than once. Zip the folder again.")
+    parents = {parent for name in names for parent in PurePosixPath(name).parents}
+    both = sorted(name for name in names if PurePosixPath(name) in parents)
+    if both:
+        raise ValueError(
+            f"the zip file holds {both[0]!r} as a file and as a folder. Zip the folder again."
+        )
     if not chosen:
         raise ValueError(
             "the zip file holds no file of a checkpoint. Zip the folder that has config.json, "
@@ -108,7 +126,17 @@ def _checked_name(info: zipfile.ZipInfo) -> PurePosixPath:
         raise ValueError(f"the zip file holds a link, {info.filename!r}. It is not opened.")
     if len(name.parts) > 10 or len(info.filename) > 500:
         raise ValueError("the zip file has folders nested too deeply. Zip only the checkpoint.")
+    longest = max(name.parts, key=_num_bytes, default="")
+    if _num_bytes(longest) > _MAX_NAME_BYTES:
+        raise ValueError(
+            f"the zip file holds a name of {_num_bytes(longest)} bytes, {longest[:40]!r}...; at "
+            f"most {_MAX_NAME_BYTES} are allowed. Zip only the checkpoint."
+        )
     return name
+
+
+def _num_bytes(name: str) -> int:
+    return len(name.encode("utf-8", "surrogatepass"))
 
 
 def _write(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, left: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import zipfile
 from pathlib import Path
@@ -148,3 +149,39 @@ def test_flipped_bytes_open_or_are_refused_in_words(saved: Path, tmp_path: Path)
             unpack_checkpoint(io.BytesIO(bytes(damaged)), tmp_path / str(number))
             messages.append("opened")
     assert len(messages) < 55  # a checksum finds the others
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_a_damaged_entry_of_another_compression(method: int, tmp_path: Path) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as target:
+        target.writestr("vocab.txt", "\n".join(map(str, range(1000))))
+    content = bytearray(out.getvalue())
+    content[60:400] = b"\xff" * 340
+    with pytest.raises(RuntimeError, match=r"cannot be unpacked .* Zip it again"):
+        unpack_checkpoint(io.BytesIO(bytes(content)), tmp_path / "new")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_file_that_is_a_folder_too(order: int, tmp_path: Path) -> None:
+    entries = [("a.json", b"{}"), ("a.json/b.json", b"{}")][::order]
+    with pytest.raises(ValueError, match=r"'a.json' as a file and as a folder"):
+        unpack_checkpoint(made(*entries), tmp_path / "new")
+
+
+@pytest.mark.parametrize("name", ["x" * 300 + ".json", "\u00e4" * 200 + "/config.json"])
+def test_a_name_that_no_disk_takes(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"a name of .* bytes") as caught:
+        unpack_checkpoint(made((name, b"{}")), tmp_path / "new")
+    assert str(tmp_path) not in str(caught.value)
+
+
+def test_a_full_disk_is_not_the_archives_fault(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(archive, "_write", full)
+    with pytest.raises(OSError, match="No space left"):
+        unpack_checkpoint(made(("config.json", b"{}")), tmp_path / "new")
