@@ -161,8 +161,10 @@ def _theta(values: Mapping[str, Any], kind: str, older: str, usual: float) -> fl
     of_kind = parameters.get(kind) if isinstance(parameters, Mapping) else None
     of_kind = of_kind if isinstance(of_kind, Mapping) else {}
     scaling = values.get("rope_scaling")
-    form = of_kind.get("rope_type") or (
-        scaling.get("rope_type", "default") if isinstance(scaling, Mapping) else "default"
+    form = (
+        of_kind.get("rope_type")
+        or of_kind.get("type")  # as older versions of transformers wrote it
+        or (scaling.get("rope_type", "default") if isinstance(scaling, Mapping) else "default")
     )
     if form != "default":
         raise ValueError(

@@ -144,6 +144,7 @@ def test_both_generations_of_field_names_are_read() -> None:
         ({"classifier_activation": "silu"}, "activation is 'silu'; expected one of gelu"),
         ({"classifier_activation": ["gelu"]}, "classifier_activation is "),
         ({"rope_parameters": {"full_attention": {"rope_type": "yarn"}}}, "type 'yarn'"),
+        ({"rope_parameters": {"full_attention": {"type": "linear", "factor": 4}}}, "'linear'"),
         ({"rope_parameters": {"full_attention": {"rope_theta": "big"}}}, "theta is 'big'"),
         ({"global_attn_every_n_layers": 0, "layer_types": None}, "every_n_layers is 0"),
         ({"hidden_size": 36, "num_attention_heads": 4}, "a head is 9 wide"),
