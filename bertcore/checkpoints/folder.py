@@ -9,6 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bertcore.links import check_file, leads_out
+
 SAFETENSORS = "model.safetensors"
 SAFETENSORS_INDEX = "model.safetensors.index.json"
 PICKLE = "pytorch_model.bin"
@@ -274,19 +276,6 @@ def _shards(index: Path) -> tuple[Path, ...]:
     return tuple(index.parent / name for name in names)
 
 
-def _leads_out(file: Path) -> bool:
-    """Return whether a file is a link to a place outside of its folder.
-
-    The hub's cache keeps files once, in `blobs` beside `snapshots`, and links to them.
-    """
-    folder, target = file.parent.resolve(), file.resolve()
-    homes = [folder]
-    # A module of a sentence encoder lies one folder deeper.
-    snapshots = (up for up in (folder.parent, folder.parent.parent) if up.name == "snapshots")
-    homes += [up.parent / "blobs" for up in snapshots]
-    return not any(target.is_relative_to(home) for home in homes)
-
-
 def read_json(file: Path) -> dict[str, Any]:
     """Return the object in a JSON file.
 
@@ -302,15 +291,9 @@ def read_json(file: Path) -> dict[str, Any]:
 
 def _read_json_value(file: Path) -> object:
     try:
-        if file.is_symlink() and _leads_out(file):
-            raise RuntimeError(
-                f"{file} is a link to a file outside of its folder. It is not opened. Put the file "
-                "itself there."
-            )
         if file.exists() and not file.is_file():
             raise RuntimeError(f"{file} is no file. Copy it from where the weights come from.")
-        if file.stat().st_size > _JSON_LIMIT:
-            raise RuntimeError(f"{file} has over {_JSON_LIMIT:,} bytes. Is it the right file?")
+        check_file(file, _JSON_LIMIT)
         content: object = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise RuntimeError(
@@ -334,10 +317,13 @@ def _read_json_value(file: Path) -> object:
 def read_card(folder: str | Path) -> str | None:
     """Return the model card (README.md) without its YAML head, at most 200,000 characters.
 
-    None where there is none. The text is untrusted: show it as Markdown without HTML.
+    None where there is none, or it is a link to a file outside of the folder. The text is
+    untrusted: show it as Markdown without HTML.
     """
     file = Path(folder).expanduser() / "README.md"
     try:
+        if leads_out(file):
+            return None
         with file.open(encoding="utf-8", errors="replace") as stream:
             text = stream.read(_CARD_LIMIT)
     except OSError:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from bertcore.links import check_file
 from bertcore.tokenizer.encoding import AddedToken
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
 
@@ -21,6 +22,8 @@ VOCAB_JSON_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
 MODEL_CONFIG_FILE = "config.json"
 
+_MAX_BYTES = 200_000_000
+"""Of one file: a tokenizer.json of a million pieces has half of that."""
 DEFAULT_MAX_LENGTH = 512
 """Positions of every published BERT; the default where no file states it."""
 
@@ -161,12 +164,16 @@ def read_json(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file; an empty one where there is no file.
 
     Raises:
-        RuntimeError: If it is no JSON object.
+        RuntimeError: If it is no JSON object, cannot be read, is too large, or is a link to a file
+            outside of its folder.
     """
-    if not path.is_file():
-        return {}
     try:
+        if not path.is_file():
+            return {}
+        check_file(path, _MAX_BYTES)
         content: dict[str, Any] = dict(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise RuntimeError(f"{path} cannot be read ({error.strerror}).") from error
     except (ValueError, TypeError, RecursionError) as error:
         raise RuntimeError(f"{path} is not a JSON object ({error}). Copy it again.") from error
     return content
@@ -190,7 +197,10 @@ def _no_vocabulary(folder: Path) -> str:
 
 def _read_vocab(path: Path) -> list[str]:
     try:
+        check_file(path, _MAX_BYTES)
         text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise RuntimeError(f"{path} cannot be read ({error.strerror}).") from error
     except UnicodeDecodeError as error:
         raise RuntimeError(f"{path} is not UTF-8 text ({error}). Copy it again.") from error
     lines = text.split("\n")

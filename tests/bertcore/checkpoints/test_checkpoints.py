@@ -184,3 +184,15 @@ def test_the_model_card(tmp_path: Path) -> None:
     assert len(text) == 200_000
     card.write_text(" \n")
     assert read_card(tmp_path) is None
+
+
+def test_a_model_card_that_links_out_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "secret").write_text("not of this folder")
+    card = tmp_path / "a" / "README.md"
+    card.symlink_to(tmp_path / "secret")
+    assert read_card(tmp_path / "a") is None
+    card.unlink()
+    (tmp_path / "a" / "CARD.md").write_text("# A model")
+    card.symlink_to("CARD.md")
+    assert read_card(tmp_path / "a") == "# A model"

@@ -272,3 +272,30 @@ def test_a_vocabulary_with_a_line_break_is_not_saved(tmp_path: Path, vocab: list
     with pytest.raises(ValueError, match=r"'a\\nb' holds a line break"):
         Tokenizer([*vocab, "a\nb"]).save(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["special_tokens_map.json", "vocab.txt"])
+def test_a_link_out_of_the_folder_is_not_followed(
+    name: str, vocab: list[str], tmp_path: Path
+) -> None:
+    Tokenizer(vocab).save(tmp_path / "a")
+    file = tmp_path / "a" / name
+    (tmp_path / "a" / "tokenizer.json").unlink()
+    file.rename(tmp_path / "elsewhere")
+    file.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RuntimeError, match=f"{name} is a link to a file outside of its folder"):
+        open_tokenizer(tmp_path / "a")
+    file.unlink()
+    (tmp_path / "elsewhere").rename(tmp_path / "a" / "beside")
+    file.symlink_to("beside")
+    assert open_tokenizer(tmp_path / "a").vocab == vocab
+
+
+@pytest.mark.parametrize("name", ["special_tokens_map.json", "vocab.txt"])
+def test_a_file_that_is_too_large_is_not_read(name: str, vocab: list[str], tmp_path: Path) -> None:
+    Tokenizer(vocab).save(tmp_path)
+    (tmp_path / "tokenizer.json").unlink()
+    with (tmp_path / name).open("r+b") as stream:
+        stream.truncate(200_000_001)
+    with pytest.raises(RuntimeError, match=f"{name} has over 200,000,000 bytes"):
+        open_tokenizer(tmp_path)
