@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from bertcore.checkpoints.keys import (
     POSITION_IDS,
@@ -188,5 +189,17 @@ def _decoder(weights: OpenWeights, stored: dict[str, str], family: Family) -> st
     decoder, table = stored[family.decoder_weight], stored[token_table(family)]
     if weights.stored[decoder].shape != weights.stored[table].shape:
         return "untied"
-    same = torch.equal(weights.read(decoder), weights.read(table))
+    same = _are_equal(weights.read(decoder), weights.read(table))
     return "tied" if same else "untied"
+
+
+def _are_equal(first: Tensor, second: Tensor) -> bool:
+    """Return whether two matrices hold the same numbers; NaN, as in broken files, equals NaN."""
+    if torch.equal(first, second):
+        return True
+    broken = first.isnan()
+    return (
+        bool(broken.any())
+        and torch.equal(broken, second.isnan())
+        and torch.equal(first.nan_to_num(), second.nan_to_num())
+    )

@@ -135,6 +135,20 @@ def test_an_untied_decoder_leaves_the_head_out_and_says_so(folder: Path, rows: i
     assert any("decoder of its own" in line for line in report.sentences())
 
 
+def test_a_tied_decoder_with_a_nan_is_tied(folder: Path) -> None:
+    name = "bert.embeddings.word_embeddings.weight"
+    table = load_file(folder / "model.safetensors")[name]
+    table[3, 5] = torch.nan
+    decoder = table.clone()
+    report = with_tensors(folder, **{name: table, "cls.predictions.decoder.weight": decoder})
+    assert report.decoder == "tied"
+    assert "mlm" in report.heads
+    assert report.not_finite == (name,)
+    decoder = table.nan_to_num()
+    report = with_tensors(folder, **{name: table, "cls.predictions.decoder.weight": decoder})
+    assert report.decoder == "untied"
+
+
 def test_an_incomplete_head_is_left_out_and_reported(folder: Path) -> None:
     report = with_tensors(folder, **{"cls.predictions.transform.dense.weight": None})
     assert report.incomplete_heads == ("mlm",)
