@@ -261,6 +261,13 @@ class MergedWeights(OpenWeights):
             raise self._other_base(f"saves {name[:150]}")
         return found or name
 
+    def has_new(self, name: str) -> bool:
+        """Return whether a module of the base has other numbers, which the adapter saved whole."""
+        source = self._whole.get(name)
+        if source is None or name not in self._base.stored or _BASE_LAYER in source:
+            return False
+        return not torch.equal(self._adapter.read(source), self._base.read(name))
+
     def _twice(self, key: str, first: str, second: str) -> RuntimeError:
         return RuntimeError(
             f"the adapter in {self._settings.folder} changes {key[:150]} twice, as {first[:150]} "

@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from bertcore.checkpoints.adapter import MergedWeights
 from bertcore.checkpoints.keys import (
     POSITION_IDS,
     MendedKeys,
@@ -184,9 +185,14 @@ def _check(
 
 def _decoder(weights: OpenWeights, stored: dict[str, str], family: Family) -> str:
     """Return "tied" or "untied": whether a stored decoder equals the token table."""
-    if family.decoder_weight not in stored or token_table(family) not in stored:
+    table = stored.get(token_table(family))
+    decoder = stored.get(family.decoder_weight)
+    if table is None:
         return "tied"
-    decoder, table = stored[family.decoder_weight], stored[token_table(family)]
+    if decoder is None:
+        # peft gives a table that it saved whole to the encoder; the decoder has the base's.
+        has_new_table = isinstance(weights, MergedWeights) and weights.has_new(table)
+        return "untied" if has_new_table else "tied"
     if weights.stored[decoder].shape != weights.stored[table].shape:
         return "untied"
     same = _are_equal(weights.read(decoder), weights.read(table))

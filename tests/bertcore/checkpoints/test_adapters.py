@@ -164,6 +164,21 @@ def test_the_bias_of_a_tied_decoder(stored: str, tmp_path: Path) -> None:
     assert_same_words(tmp_path / "a", merged)
 
 
+@pytest.mark.parity
+def test_a_token_table_that_is_saved_whole_is_not_the_decoder(tmp_path: Path) -> None:
+    """peft gives the encoder the new table; the masked-word head keeps that of the base."""
+    base = make_base("bert", tmp_path / "base")
+    options: dict[str, Any] = {"target_modules": ["query"], "modules_to_save": ["word_embeddings"]}
+    merged = make_adapter(base, tmp_path / "a", None, **options)
+    table = load_file(base / "model.safetensors")["bert.embeddings.word_embeddings.weight"]
+    assert torch.equal(merged.cls.predictions.decoder.weight, table)
+    assert_same_states(tmp_path / "a", merged)
+    report = bertcore.load(tmp_path / "a", device="cpu").report
+    assert report.decoder == "untied"
+    assert "mlm" not in report.heads
+    assert any("decoder of its own" in line for line in report.sentences())
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folders `base` and `adapter`, a classifier of three labels."""
