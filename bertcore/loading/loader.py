@@ -222,9 +222,11 @@ _fingerprints: dict[tuple[object, ...], str] = {}
 
 
 def _fingerprint(files: CheckpointFiles, plan: LoadPlan, weights: OpenWeights) -> str:
-    """Return the sha256 of the loaded weights as stored; kept while the files are the same."""
+    """Return the sha256 of the loaded weights as stored; kept while they are the same."""
     states = [(str(file), file.stat()) for file in files.paths]
-    known = (*((n, s.st_size, s.st_mtime_ns, s.st_ino) for n, s in states), plan.heads)
+    # Settings choose among the files' tensors, and an adapter's change them.
+    settings = (tuple(plan.table.items()), repr(files.adapter))
+    known = (*((n, s.st_size, s.st_mtime_ns, s.st_ino) for n, s in states), settings)
     if known not in _fingerprints:
         _fingerprints[known] = fingerprint_of(plan.table, weights)
     return _fingerprints[known]

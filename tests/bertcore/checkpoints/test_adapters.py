@@ -202,6 +202,13 @@ def test_the_report_says_what_was_merged(made: Path) -> None:
     assert report.to_dict()["adapter"] == line
 
 
+def test_the_fingerprint_follows_the_settings(made: Path, tmp_path: Path) -> None:
+    folder = copy_adapter(made / "adapter", tmp_path / "a")
+    first = bertcore.load(folder, device="cpu").report.fingerprint
+    change(folder, lora_alpha=3)
+    assert bertcore.load(folder, device="cpu").report.fingerprint != first
+
+
 def test_base_and_adapter_are_a_pair(made: Path) -> None:
     base, adapted = (with_parts(bertcore.load(made / n)) for n in ("base", "adapter"))
     drift = weight_drift(base, adapted)

@@ -15,6 +15,7 @@ from bertcore import Bert
 from bertcore.checkpoints import read_card
 from bertcore.checkpoints.keys import key_table
 from bertcore.checkpoints.save import hf_state_dict
+from tests.support.refused import change_config
 from tests.support.reopened import TEXT, opened, report_of, rewrite, same
 from tests.support.tiny import tiny_bert
 
@@ -196,3 +197,9 @@ def test_a_model_card_that_links_out_of_its_folder(tmp_path: Path) -> None:
     (tmp_path / "a" / "CARD.md").write_text("# A model")
     card.symlink_to("CARD.md")
     assert read_card(tmp_path / "a") == "# A model"
+
+
+def test_the_fingerprint_follows_the_number_of_layers(folder: Path) -> None:
+    first = report_of(folder).fingerprint
+    change_config(folder, num_hidden_layers=1)
+    assert report_of(folder).fingerprint != first
