@@ -245,5 +245,9 @@ def _run(job: Job, work: Callable[[Progress], Any]) -> None:
         if not isinstance(error, GivenUp | ValueError | RuntimeError):
             log_bug("a job failed", error)
         job.end(error=error)
+    except BaseException as error:  # as a library in Rust panics; nobody must wait for ever
+        log_bug("a job failed", error)
+        job.end(error=RuntimeError(f"the work broke off ({type(error).__name__}). Try it again."))
+        raise
     else:
         job.end(result)

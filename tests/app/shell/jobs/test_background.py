@@ -91,6 +91,19 @@ def test_a_finished_job_can_be_forgotten() -> None:
     assert wait_for(second).result == "again"
 
 
+def test_what_is_no_exception_ends_the_job_too() -> None:
+    class Panic(BaseException):
+        pass
+
+    def work(progress: background.Progress) -> None:
+        raise Panic
+
+    job = wait_for(background.ask("panics", work))
+    assert isinstance(job.error, RuntimeError)
+    assert "broke off (Panic)" in str(job.error)
+    assert wait_for(background.ask("next", lambda progress: "done")).result == "done"
+
+
 def test_a_job_nobody_asks_about_is_given_up_and_starts_again_when_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
