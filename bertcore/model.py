@@ -156,9 +156,16 @@ class Model(ABC):
     def _ids(self, values: Sequence[int]) -> Tensor:
         return torch.tensor(values, dtype=torch.long, device=self.device)
 
+    def _check_segments(self, encoding: Encoding) -> None:
+        """Make sure that the table has the segments that the tokenizer's files name."""
+        num_segments = self.config.type_vocab_size
+        if num_segments:  # without a table they are not read
+            check_ids("segment_ids", encoding.segment_ids, len(encoding), num_segments)
+
     @torch.no_grad()
     def hidden(self, encoding: Encoding) -> Tensor:
         """Return the last hidden state, [T, D], on the device."""
+        self._check_segments(encoding)
         out: Tensor = self.module(
             self._ids(encoding.input_ids)[None], self._ids(encoding.segment_ids)[None]
         )
@@ -170,6 +177,7 @@ class Model(ABC):
 
         BERT's last hidden state; other architectures have other states for it.
         """
+        self._check_segments(encoding)
         return self.module.word_states(
             self._ids(encoding.input_ids)[None], self._ids(encoding.segment_ids)[None]
         )[0]
@@ -359,6 +367,8 @@ class Model(ABC):
         self, encodings: Sequence[Encoding], batch_size: int
     ) -> Iterator[tuple[list[int], Tensor, Tensor, Tensor]]:
         """Yield (indices, ids, segment ids, kept) of batches of about the same length, [B, T]."""
+        for encoding in encodings:
+            self._check_segments(encoding)
         order = sorted(range(len(encodings)), key=lambda i: len(encodings[i].input_ids))
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -381,3 +382,31 @@ def test_the_tokens_of_text_b_are_known_without_segments(
         assert table.segment_ids[0] == 0
         assert table.segment_ids[-1] == 1
         assert sentence_numbers([0, 0], [-1, 0]) == [0, 0]
+
+
+def test_segments_of_the_tokenizer_without_a_row_are_refused(
+    folders: dict[str, tuple[Path, Any]], tmp_path: Path
+) -> None:
+    folder = tmp_path / "changed"
+    shutil.copytree(folders["RobertaForMaskedLM"][0], folder)
+    file = folder / "tokenizer.json"
+    content = json.loads(file.read_text())
+    content["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": [
+            {"SpecialToken": {"id": "<s>", "type_id": 0}},
+            {"Sequence": {"id": "A", "type_id": 7}},
+        ],
+        "pair": [
+            {"Sequence": {"id": "A", "type_id": 0}},
+            {"Sequence": {"id": "B", "type_id": 0}},
+        ],
+        "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}},
+    }
+    file.write_text(json.dumps(content))
+    ours = opened(folder)
+    asked = (lambda: ours.fill_mask("The <mask>."), lambda: ours.encode(["The bank."]))
+    for ask in (*asked, lambda: ours.trace(TEXT), lambda: ours.hidden(ours.tokenize(TEXT))):
+        with pytest.raises(ValueError, match=r"segment_ids contains 7; this checkpoint has 0 to 0"):
+            ask()
+    assert ours.trace(TEXT, PAIR).tokens[0] == "The"
