@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -33,7 +33,7 @@ from bertcore.tokenizer.files import (
     max_length_of,
     read_json,
 )
-from bertcore.tokenizer.tokenizer import Tokenizer
+from bertcore.tokenizer.tokenizer import Tokenizer, library_errors
 from bertcore.tokenizer.training import SPECIAL_TOKENS
 from bertcore.tokenizer.truncation import describe_cut
 
@@ -124,8 +124,8 @@ class LibraryTokenizer(Tokenizer):
         settings: Other content of tokenizer_config.json, written back by `save`.
 
     Raises:
-        ValueError: If a special token is not in the vocabulary, ids are left out, or nothing is
-            added before and after a text.
+        ValueError: If a special token is not in the vocabulary, ids are left out, nothing is
+            added before and after a text, or what is added is impossible.
     """
 
     def __init__(
@@ -155,6 +155,10 @@ class LibraryTokenizer(Tokenizer):
                 "it adds no special tokens before and after a text (it has no post_processor). "
                 "Save the tokenizer again with the program that trained the checkpoint."
             )
+        with library_errors("it cannot cut a text ({}). Copy it again."):
+            probes = _probes(fast, ids)
+            single = _read_template(fast, self.vocab, probes[:1])
+            self._templates = single, _read_template(fast, self.vocab, probes)
         self._fast = fast
         self._special_tokens = dict(special_tokens)
         self._settings = dict(settings or {})
@@ -196,12 +200,13 @@ class LibraryTokenizer(Tokenizer):
         is_json = (folder / TOKENIZER_FILE).is_file()
         source = folder / (TOKENIZER_FILE if is_json else VOCAB_JSON_FILE)
         try:
-            fast = (
-                FastTokenizer.from_file(str(source))
-                if is_json
-                else _byte_level_bpe(source, folder / MERGES_FILE, config, roles)
-            )
-        except Exception as error:  # the library raises bare Exceptions
+            with library_errors("{}"):
+                fast = (
+                    FastTokenizer.from_file(str(source))
+                    if is_json
+                    else _byte_level_bpe(source, folder / MERGES_FILE, config, roles)
+                )
+        except Exception as error:
             raise RuntimeError(f"{source} cannot be read ({error}). Copy it again.") from error
         return cls._with_roles(fast, folder, source, tokens)
 
@@ -320,11 +325,6 @@ class LibraryTokenizer(Tokenizer):
         """Return the special tokens that the post-processor adds to a text or a pair."""
         return self._templates[is_pair]
 
-    @cached_property
-    def _templates(self) -> tuple[Template, Template]:
-        """The templates of a text and of a pair, read off texts of one token each."""
-        return _read_template(self._fast, is_pair=False), _read_template(self._fast, is_pair=True)
-
     def _assemble(
         self, texts: list[str], parts: list[FastEncoding], kept: list[int], limit: int
     ) -> Encoding:
@@ -357,17 +357,72 @@ class LibraryTokenizer(Tokenizer):
         )
 
 
-def _read_template(fast: FastTokenizer, *, is_pair: bool) -> Template:
-    """Return what the post-processor adds before, between and after texts."""
-    # Any text of one token will do; one without a token of its own shows no places.
-    names = itertools.chain("a1", fast.get_vocab(with_added_tokens=False))
-    probe = next(name for name in names if fast.encode(name, add_special_tokens=False).ids)
-    parts = [fast.encode(probe, add_special_tokens=False) for _ in range(1 + is_pair)]
-    for part in parts:
-        part.truncate(1)
-    whole = fast.post_process(parts[0], parts[1] if is_pair else None, True)
+def _probes(fast: FastTokenizer, vocab: Iterable[str]) -> list[FastEncoding]:
+    """Return two texts of one token each, two different ones where that is possible.
+
+    Raises:
+        ValueError: If no text has a token.
+    """
+    found: dict[int, FastEncoding] = {}
+    # The library applies the places of A and B even where no special tokens are asked for.
+    reason = "its normalizer or post_processor drops the text"
+    for text in itertools.chain("a1", vocab):
+        try:
+            part = fast.encode(text, add_special_tokens=False)
+        except Exception as error:  # a vocabulary without [UNK] may lack these letters
+            reason = str(error)
+            continue
+        # The last, for many begin with the same: the space that Unigram sets before a text.
+        part.truncate(1, direction="left")
+        if part.ids:
+            found.setdefault(part.ids[0], part)
+        if len(found) == 2:
+            break
+    if not found:
+        raise ValueError(
+            f"it can cut neither a letter nor an entry of its own vocabulary ({reason}). Save the "
+            "tokenizer again with the program that trained the checkpoint."
+        )
+    parts = list(found.values())
+    return [parts[0], parts[-1]]
+
+
+def _read_template(
+    fast: FastTokenizer, vocab: Sequence[str], parts: Sequence[FastEncoding]
+) -> Template:
+    """Return what the post-processor adds before, between and after one text or two.
+
+    Args:
+        fast: The tokenizer.
+        vocab: Its tokens in the order of their ids.
+        parts: The texts, of one token each.
+
+    Raises:
+        ValueError: If it adds an id that is not in the vocabulary, or does not hold each text once
+            and in order.
+    """
+    whole = fast.post_process(parts[0], parts[1] if len(parts) == 2 else None, True)
     tokens = list(zip(whole.ids, whole.type_ids, strict=True))
+    unknown = [token_id for token_id in whole.ids if token_id >= len(vocab)]
+    if unknown:
+        raise ValueError(
+            f"its post_processor adds a token with the id {unknown[0]}, but its vocabulary has ids "
+            f"0 to {len(vocab) - 1} only. Save the tokenizer again."
+        )
     texts = [i for i, flag in enumerate(whole.special_tokens_mask) if not flag]
+    if [whole.ids[i] for i in texts] != [part.ids[0] for part in parts]:
+        names = {part.ids[0]: name for part, name in zip(parts, "AB", strict=False)}
+        made = [
+            names[whole.ids[i]] if i in texts else vocab[whole.ids[i]] for i in range(len(whole))
+        ]
+        given, expected = (
+            ("a pair", "A once, then B once") if len(parts) == 2 else ("a text", "A once")
+        )
+        raise ValueError(
+            f"its post_processor makes {' '.join(made) or 'nothing'!r} of {given}; expected "
+            f"{expected}, with special tokens around. Mend the post_processor and save the "
+            "tokenizer again."
+        )
     first, last = texts[0], texts[-1]
     return Template(
         before=tuple(tokens[:first]),

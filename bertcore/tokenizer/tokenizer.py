@@ -4,7 +4,8 @@ import copy
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +31,33 @@ MAX_WORD_LENGTH = 100
 MIN_SURPLUS = 8
 """Pieces without a row in the token table that are always allowed; for a large table 1% of the
 rows. With more, the vocabulary belongs to another checkpoint."""
+
+
+_CANNOT_CUT = (
+    "the tokenizer cannot cut this text ({}). Leave it out, or mend the tokenizer.json of the "
+    "checkpoint."
+)
+
+
+@contextmanager
+def library_errors(message: str = _CANNOT_CUT) -> Iterator[None]:
+    """Raise what the `tokenizers` library raises, of any kind, as ValueError.
+
+    Not TypeError, which it raises for what is no valid text.
+
+    Args:
+        message: Of the error, with {} for the library's reason.
+    """
+    try:
+        yield
+    except (TypeError, ValueError):
+        raise
+    except BaseException as error:
+        # What panics in Rust, such as an endless regular expression, is no Exception, and its
+        # class has no importable name.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise ValueError(message.format(" ".join(str(error).split())[:200])) from error
 
 
 class Tokenizer:
@@ -132,7 +160,9 @@ class Tokenizer:
                 f"the tokenizer has {self.vocab_size} pieces but the network has {num_rows} token "
                 "embeddings. Use the vocab.txt that belongs to this checkpoint."
             )
-        for token_id in (self.unk_id, self.cls_id, self.sep_id, self.mask_id):
+        before, _, after, _ = self.template(is_pair=False)
+        added = [token_id for token_id, _ in (*before, *after)]
+        for token_id in (self.unk_id, self.cls_id, self.sep_id, self.mask_id, *added):
             if token_id >= num_rows:
                 raise ValueError(
                     f"the special token {self.vocab[token_id]} has the id {token_id} but the "
@@ -235,8 +265,8 @@ class Tokenizer:
             max_length: Limit of T, special tokens included; None means `model_max_length`.
 
         Raises:
-            ValueError: If a text holds a lone surrogate, needs a piece of `surplus`, or
-                `max_length` does not even hold the special tokens.
+            ValueError: If a text holds a lone surrogate, needs a piece of `surplus` or cannot be
+                cut, or `max_length` does not even hold the special tokens.
         """
         limit = self.model_max_length if max_length is None else max_length
         num_special = self.template(is_pair=text_pair is not None).num_special
@@ -252,10 +282,12 @@ class Tokenizer:
         For corpora: runs on all cores and releases the GIL.
 
         Raises:
-            ValueError: If a text holds a lone surrogate or needs a piece of `surplus`.
+            ValueError: If a text holds a lone surrogate, needs a piece of `surplus`, or cannot be
+                cut.
         """
         try:
-            encodings = self._fast.encode_batch_fast(texts, add_special_tokens=False)
+            with library_errors():
+                encodings = self._fast.encode_batch_fast(texts, add_special_tokens=False)
         except TypeError:
             for text in texts:
                 self.check_text(text)
@@ -270,11 +302,13 @@ class Tokenizer:
         The pieces of `encode`, for corpora: runs on all cores and releases the GIL.
 
         Raises:
-            ValueError: If a text holds a lone surrogate or needs a piece of `surplus`.
+            ValueError: If a text holds a lone surrogate, needs a piece of `surplus`, or cannot be
+                cut.
         """
         for text in texts:
             self.check_text(text)
-        encodings = self._fast.encode_batch(texts, add_special_tokens=False)
+        with library_errors():
+            encodings = self._fast.encode_batch(texts, add_special_tokens=False)
         for encoding in encodings if self.surplus else ():
             self._check_rows(encoding.ids)
         return [
@@ -339,7 +373,8 @@ class Tokenizer:
 
     def _encode_part(self, text: str) -> FastEncoding:
         self.check_text(text)
-        return self._fast.encode(text, add_special_tokens=False)
+        with library_errors():
+            return self._fast.encode(text, add_special_tokens=False)
 
     def _check_rows(self, ids: Sequence[int]) -> None:
         """Raise ValueError if an id has no row in the token table."""

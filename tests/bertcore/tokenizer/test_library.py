@@ -222,6 +222,104 @@ def test_a_tokenizer_that_adds_nothing_is_refused(tmp_path: Path) -> None:
         open_tokenizer(change(tmp_path, tmp_path / "x", post_processor=None))
 
 
+def template(single: str, pair: str) -> dict[str, Any]:
+    """Return a post_processor of RoBERTa's tokens; a letter and a segment stand for a part."""
+
+    def part(name: str) -> dict[str, Any]:
+        token, _, segment = name.partition(":")
+        kind = "Sequence" if token in "AB" else "SpecialToken"
+        return {kind: {"id": token, "type_id": int(segment or 0)}}
+
+    return {
+        "type": "TemplateProcessing",
+        "single": [part(name) for name in single.split()],
+        "pair": [part(name) for name in pair.split()],
+        "special_tokens": {
+            name: {"id": name, "ids": [id], "tokens": [name]}
+            for name, id in (("<s>", 0), ("</s>", 2), ("<gone>", 9999))
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("single", "pair", "message"),
+    [
+        ("<s> </s>", "<s> A B", "its normalizer or post_processor drops the text"),
+        ("<s> A </s> A", "<s> A B", "makes '<s> A </s> A' of a text; expected A once"),
+        ("<s> A", "<s> B </s> A </s>", "makes '<s> B </s> A </s>' of a pair; expected A once, the"),
+        ("<s> A", "<s> A </s>", "makes '<s> A </s>' of a pair"),
+        ("<s> A", "<s> A </s> A B", "makes '<s> A </s> A B' of a pair"),
+        (
+            "<s> A <gone>",
+            "<s> A B",
+            "adds a token with the id 9999, but its vocabulary has ids 0 to",
+        ),
+    ],
+)
+def test_an_impossible_post_processor_is_refused(
+    single: str, pair: str, message: str, tmp_path: Path
+) -> None:
+    changed = change(tmp_path, tmp_path / "x", post_processor=template(single, pair))
+    with pytest.raises(RuntimeError, match=message):
+        open_tokenizer(changed)
+
+
+@pytest.mark.parametrize(
+    ("single", "pair"),
+    [("A </s> <s>", "A </s> B </s> <s>"), ("A </s>", "A </s> B </s>"), ("<s> A", "A B")],
+)
+def test_other_post_processors_open(single: str, pair: str, tmp_path: Path) -> None:
+    changed = change(tmp_path, tmp_path / "x", post_processor=template(single, pair))
+    ours, theirs = open_tokenizer(changed), their(changed)
+    assert ours.encode(TEXT).input_ids == theirs(TEXT)["input_ids"]
+    assert ours.encode(TEXT, PAIR).input_ids == theirs(TEXT, PAIR)["input_ids"]
+
+
+NAMES = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", "T"]
+WORD_LEVEL = {"type": "WordLevel", "vocab": {n: i for i, n in enumerate(NAMES)}, "unk_token": "?"}
+UNIGRAM = {"type": "Unigram", "unk_id": None, "vocab": [[name, -1.0] for name in NAMES]}
+
+
+@pytest.mark.parametrize("model", [WORD_LEVEL, UNIGRAM], ids=["WordLevel", "Unigram"])
+def test_what_a_vocabulary_without_unk_lacks_is_refused(
+    model: dict[str, Any], tmp_path: Path
+) -> None:
+    changed = change(tmp_path, tmp_path / "x", model=model, added_tokens=[], pre_tokenizer=None)
+    ours = open_tokenizer(changed)
+    assert ours.encode("T").tokens == ["<s>", "T", "</s>"]
+    for cut in (ours.encode, ours.encode_word):
+        with pytest.raises(
+            ValueError, match=r"cannot cut this text \(.*(?i:unk).*\)\. Leave it out"
+        ):
+            cut("The river")
+    with pytest.raises(ValueError, match="cannot cut this text"):
+        ours.encode_pieces(["T", "The river"])
+
+
+def test_panics_of_the_library_are_sentences(tmp_path: Path) -> None:
+    damaged = {"type": "Precompiled", "precompiled_charsmap": "AAAA"}
+    with pytest.raises(RuntimeError, match=r"tokenizer\.json cannot be read \(.*Precompiled"):
+        open_tokenizer(change(tmp_path, tmp_path / "x", normalizer=damaged))
+    endless = {"type": "Split", "pattern": {"Regex": "(x+x+)+y"}, "behavior": "Isolated"}
+    split = {**endless, "invert": False}
+    ours = open_tokenizer(change(tmp_path, tmp_path / "y", pre_tokenizer=split))
+    for cut in (ours.encode, ours.encode_word):
+        with pytest.raises(ValueError, match=r"cannot cut this text \(.*retry-limit"):
+            cut("x" * 28)
+    assert ours.decode(ours.encode("the").input_ids, skip_special_tokens=True) == "the"
+
+
+def test_a_special_token_without_a_row_in_the_table_is_refused(tmp_path: Path) -> None:
+    post_processor = template("<s> A <gone>", "<s> A B")
+    last = byte_level_bpe().get_vocab_size() - 1
+    post_processor["special_tokens"]["<gone>"]["ids"] = [last]
+    changed = change(tmp_path, tmp_path / "x", post_processor=post_processor)
+    file = changed / "tokenizer_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "mask_token": "<unk>"}))
+    with pytest.raises(ValueError, match=f"special token <mask> has the id {last} but"):
+        open_tokenizer(changed).for_table(last)
+
+
 def test_special_tokens_that_nobody_tells_are_named(tmp_path: Path) -> None:
     save_fast(byte_level_bpe(), tmp_path)
     file = tmp_path / "tokenizer.json"
