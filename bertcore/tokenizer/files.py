@@ -87,6 +87,7 @@ def read_tokenizer_files(folder: Path) -> TokenizerFiles:
     _check_special_tokens(config, folder / CONFIG_FILE)
     _check_special_tokens(special, folder / SPECIAL_TOKENS_FILE)
     added = _added_tokens(folder, config, special)
+    named = named_special_tokens(config, special)
     options: dict[str, Any] = {}
     if (folder / TOKENIZER_FILE).is_file():
         source = folder / TOKENIZER_FILE
@@ -103,6 +104,7 @@ def read_tokenizer_files(folder: Path) -> TokenizerFiles:
         vocab = _read_vocab(source)
     else:
         raise FileNotFoundError(_no_vocabulary(folder))
+    _add_named(named, vocab, added, folder)
     _check_ids(vocab, added, source)
     settings: dict[str, Any] = {
         name: config.get(name, options.get(fast_name, default))
@@ -251,11 +253,7 @@ def _added_tokens(
     folder: Path, config: dict[str, Any], special: dict[str, Any]
 ) -> dict[int, AddedToken]:
     """Return the added tokens of the files besides tokenizer.json, by id."""
-    names = {
-        entry["content"] if isinstance(entry, dict) else entry
-        for source in (config, special)
-        for entry in [*(source.get("additional_special_tokens") or []), *SPECIAL_TOKENS]
-    }
+    names = {*named_special_tokens(config, special), *SPECIAL_TOKENS}
     added = {
         int(id): AddedToken(token, normalized=token not in names, special=token in names)
         for token, id in read_json(folder / ADDED_TOKENS_FILE).items()
@@ -263,6 +261,44 @@ def _added_tokens(
     for id, entry in (config.get("added_tokens_decoder") or {}).items():
         added[int(id)] = _added_token(entry, folder / CONFIG_FILE)
     return added
+
+
+def named_special_tokens(
+    config: dict[str, Any], special: dict[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Return the special tokens that the files name besides those of ROLES, with their flags.
+
+    As in transformers, special_tokens_map.json is not asked where tokenizer_config.json has the
+    added tokens.
+
+    Raises:
+        TypeError: If one is no text.
+    """
+    named: dict[str, dict[str, Any]] = {}
+    for source in (config,) if "added_tokens_decoder" in config else (config, special):
+        entries = source.get("extra_special_tokens") or source.get("additional_special_tokens")
+        if isinstance(entries, dict):  # by the name of a role of this model only
+            entries = list(entries.values())
+        if not isinstance(entries or [], list):
+            raise TypeError(f"the additional special tokens are {entries!r}; expected a list")
+        for entry in entries or []:
+            flags = entry if isinstance(entry, dict) else {"content": entry}
+            if not isinstance(flags["content"], str):
+                raise TypeError(f"an additional special token is {flags['content']!r}, not a text")
+            named.setdefault(flags["content"], {"normalized": False, **flags, "special": True})
+    return named
+
+
+def _add_named(
+    named: dict[str, dict[str, Any]], vocab: list[str], added: dict[int, AddedToken], folder: Path
+) -> None:
+    """Add the named special tokens that no file gives an id: behind all others."""
+    ids = {token: id for id, token in enumerate(vocab)}
+    known = {token.content for token in added.values()} | set(SPECIAL_TOKENS)
+    for name, entry in named.items():
+        if name not in known:
+            id = ids.get(name, max(len(vocab) - 1, *added, 0) + 1)
+            added[id] = _added_token(entry, folder / CONFIG_FILE)
 
 
 def _added_token(entry: dict[str, Any], path: Path) -> AddedToken:

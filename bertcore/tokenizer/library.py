@@ -21,7 +21,9 @@ from tokenizers import decoders, models, pre_tokenizers, processors
 
 from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
 from bertcore.tokenizer.files import (
+    ADDED_TOKENS_FILE,
     CONFIG_FILE,
+    MALFORMED,
     MERGES_FILE,
     MODEL_CONFIG_FILE,
     ROLES,
@@ -30,7 +32,9 @@ from bertcore.tokenizer.files import (
     VOCAB_FILE,
     VOCAB_JSON_FILE,
     is_wordpiece,
+    malformed,
     max_length_of,
+    named_special_tokens,
     read_json,
 )
 from bertcore.tokenizer.tokenizer import Tokenizer, library_errors
@@ -196,7 +200,8 @@ class LibraryTokenizer(Tokenizer):
         """
         folder = Path(folder)
         config = read_json(folder / CONFIG_FILE)
-        roles = _roles(read_json(folder / SPECIAL_TOKENS_FILE), config)
+        special = read_json(folder / SPECIAL_TOKENS_FILE)
+        roles = _roles(special, config)
         is_json = (folder / TOKENIZER_FILE).is_file()
         source = folder / (TOKENIZER_FILE if is_json else VOCAB_JSON_FILE)
         try:
@@ -208,6 +213,10 @@ class LibraryTokenizer(Tokenizer):
                 )
         except Exception as error:
             raise RuntimeError(f"{source} cannot be read ({error}). Copy it again.") from error
+        try:
+            _add_tokens(fast, folder, config, special)
+        except MALFORMED as error:
+            raise malformed(folder, error) from error
         return cls._with_roles(fast, folder, source, tokens)
 
     @classmethod
@@ -484,6 +493,47 @@ def _byte_level_bpe(
         (sep, vocab_ids[sep]), (cls, vocab_ids[cls]), True, add_space
     )
     return fast
+
+
+def _add_tokens(
+    fast: FastTokenizer, folder: Path, config: dict[str, Any], special: dict[str, Any]
+) -> None:
+    """Add the tokens that only the files beside the vocabulary name, as transformers does.
+
+    Raises:
+        RuntimeError: If one has another id than the next.
+    """
+    named = named_special_tokens(config, special)
+    told: dict[int, dict[str, Any]] = {}
+    if "added_tokens_decoder" in config:
+        told = {int(id): entry for id, entry in (config["added_tokens_decoder"] or {}).items()}
+    else:
+        names = {*named, *_roles(special, config).values()}
+        for token, id in read_json(folder / ADDED_TOKENS_FILE).items():
+            told[int(id)] = {
+                "content": token,
+                "normalized": token not in names,
+                "special": token in names,
+            }
+    ids = {entry["content"]: id for id, entry in told.items()}
+    known = {token.content for token in fast.get_added_tokens_decoder().values()}
+    for entry in (*(told[id] for id in sorted(told)), *named.values()):
+        name = entry["content"]
+        if name in known:
+            continue
+        is_special = bool(entry.get("special"))
+        flags = {flag: bool(entry.get(flag)) for flag in ("lstrip", "rstrip", "single_word")}
+        is_normalized = bool(entry.get("normalized", not is_special))
+        fast.add_tokens(
+            [FastAddedToken(name, normalized=is_normalized, special=is_special, **flags)]
+        )
+        known.add(name)
+        expected = fast.token_to_id(name)
+        if ids.get(name, expected) != expected:
+            raise RuntimeError(
+                f"{folder}: added token {name!r} has id {ids[name]}, but {expected} was expected. "
+                "The files of the folder do not belong together, or ids were left out."
+            )
 
 
 def _kind(content: dict[str, Any]) -> str:

@@ -113,6 +113,23 @@ def test_the_oldest_layout_opens(tmp_path: Path, vocab: list[str]) -> None:
     assert ours.encode("The [E1] covid").tokens[2:4] == ["[E1]", "covid"]
 
 
+@pytest.mark.parity
+@pytest.mark.parametrize("key", ["additional_special_tokens", "extra_special_tokens"])
+@pytest.mark.parametrize("has_json", [True, False])
+def test_special_tokens_without_an_id_get_the_next(
+    has_json: bool, key: str, tmp_path: Path, vocab: list[str]
+) -> None:
+    Tokenizer(vocab).save(tmp_path)
+    settings = {"tokenizer_class": "BertTokenizer", "do_lower_case": True, key: ["[ENT]", "the"]}
+    write_json(tmp_path / "tokenizer_config.json", settings)
+    if not has_json:
+        (tmp_path / "tokenizer.json").unlink()
+    ours, theirs = Tokenizer.open(tmp_path), AutoTokenizer.from_pretrained(tmp_path)
+    assert ours.vocab == [*vocab, "[ENT]"]
+    for text in ("the [ENT] river [ent]", "The other", "there"):
+        assert ours.encode(text).input_ids == theirs(text)["input_ids"], text
+
+
 def test_line_ends_of_windows_and_a_missing_last_one_are_fine(
     tmp_path: Path, vocab: list[str]
 ) -> None:

@@ -156,6 +156,77 @@ def test_vocab_json_and_merges_alone_are_enough(two_files: Path, tmp_path: Path)
         assert ours.encode(*texts) == open_tokenizer(whole).encode(*texts)
 
 
+NEW = {"content": "<new>", "lstrip": False, "rstrip": False, "single_word": False}
+MASK = {**NEW, "content": "<mask>", "lstrip": True, "special": True, "normalized": False}
+ADDED = {
+    "added_tokens.json": lambda size: {"added_tokens.json": {"<new>": size}},
+    "decoder": lambda size: {
+        "tokenizer_config.json": {
+            "added_tokens_decoder": {
+                str(size - 1): MASK,
+                str(size): {**NEW, "special": False, "normalized": True},
+            }
+        }
+    },
+    "strips": lambda size: {
+        "tokenizer_config.json": {
+            "added_tokens_decoder": {
+                str(size - 1): MASK,
+                str(size + 1): {**NEW, "content": "<last>", "special": True, "normalized": False},
+                str(size): {**NEW, "lstrip": True, "special": True, "normalized": False},
+            }
+        }
+    },
+    "extra": lambda size: {"tokenizer_config.json": {"extra_special_tokens": ["<new>"]}},
+    "both": lambda size: {
+        "tokenizer_config.json": {"additional_special_tokens": ["<more>", "<new>"]},
+        "added_tokens.json": {"<new>": size},
+    },
+    "map": lambda size: {"special_tokens_map.json": {"additional_special_tokens": ["<new>"]}},
+}
+"""Where tokens are named that the vocabulary lacks."""
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("has_json", [True, False], ids=["tokenizer.json", "two files"])
+@pytest.mark.parametrize("place", ADDED)
+def test_tokens_that_other_files_add_are_kept_whole(
+    place: str, has_json: bool, two_files: Path
+) -> None:
+    fast = byte_level_bpe()
+    roles = {"bos_token": "<s>", "eos_token": "</s>", "cls_token": "<s>", "sep_token": "</s>"}
+    roles |= {"pad_token": "<pad>", "unk_token": "<unk>", "mask_token": "<mask>"}
+    told = {"tokenizer_config.json": {"tokenizer_class": "RobertaTokenizer", **roles}}
+    for name, content in ADDED[place](fast.get_vocab_size()).items():
+        told[name] = {**told.get(name, {}), **content}
+    for name, content in told.items():
+        (two_files / name).write_text(json.dumps(content))
+    if has_json:
+        fast.save(str(two_files / "tokenizer.json"))
+    ours, theirs = open_tokenizer(two_files), their(two_files)
+    assert "<new>" in ours.vocab
+    for text in ("the <new> bank", "the<new>bank <last> <more>", TEXT):
+        assert ours.encode(text).input_ids == theirs(text)["input_ids"], text
+    assert "<new>" in ours.encode("the <new> bank").tokens
+
+
+def test_an_added_token_with_another_id_is_refused(two_files: Path) -> None:
+    size = byte_level_bpe().get_vocab_size()
+    (two_files / "added_tokens.json").write_text(json.dumps({"<new>": size + 7}))
+    with pytest.raises(RuntimeError, match=f"'<new>' has id {size + 7}, but {size} was expected"):
+        open_tokenizer(two_files)
+
+
+@pytest.mark.parametrize("tokens", [5, "<new>", [5], [["<new>"]], {"a": 5}, [{"name": "<new>"}]])
+def test_additional_special_tokens_of_another_form_are_refused(
+    tokens: object, two_files: Path
+) -> None:
+    settings = {"additional_special_tokens": tokens}
+    (two_files / "tokenizer_config.json").write_text(json.dumps(settings))
+    with pytest.raises(RuntimeError, match="have an unexpected form"):
+        open_tokenizer(two_files)
+
+
 @pytest.mark.parametrize("name", ["vocab.json", "merges.txt"])
 def test_one_of_the_two_names_the_other(name: str, two_files: Path) -> None:
     (two_files / name).unlink()
