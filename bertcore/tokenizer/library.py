@@ -53,6 +53,12 @@ _USUAL = {
 
 WORD_MARKS = " ▁Ġ"
 """Signs with which a piece begins that begins a word: of Unigram and of byte-level BPE."""
+_SETS_SPACE = {
+    f"{family}Tokenizer"
+    for family in ("Roberta", "GPT2", "Bart", "Deberta", "Longformer", "LED", "Mvp", "Blenderbot")
+}
+"""Classes of `transformers` that obey add_prefix_space of tokenizer_config.json; others obey
+tokenizer.json alone."""
 _CONVERTIBLE = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model")
 """SentencePiece vocabularies: `transformers` brings them into the form of tokenizer.json."""
 
@@ -215,6 +221,7 @@ class LibraryTokenizer(Tokenizer):
             raise RuntimeError(f"{source} cannot be read ({error}). Copy it again.") from error
         try:
             _add_tokens(fast, folder, config, special)
+            _set_prefix_space(fast, config)
         except MALFORMED as error:
             raise malformed(folder, error) from error
         return cls._with_roles(fast, folder, source, tokens)
@@ -534,6 +541,14 @@ def _add_tokens(
                 f"{folder}: added token {name!r} has id {ids[name]}, but {expected} was expected. "
                 "The files of the folder do not belong together, or ids were left out."
             )
+
+
+def _set_prefix_space(fast: FastTokenizer, config: dict[str, Any]) -> None:
+    """Set whether a text begins with a space, where tokenizer_config.json decides it."""
+    name = str(config.get("tokenizer_class")).removesuffix("Fast")
+    is_bytes = isinstance(fast.pre_tokenizer, pre_tokenizers.ByteLevel)
+    if is_bytes and name in _SETS_SPACE and "add_prefix_space" in config:
+        fast.pre_tokenizer.add_prefix_space = bool(config["add_prefix_space"])
 
 
 def _kind(content: dict[str, Any]) -> str:

@@ -210,6 +210,28 @@ def test_tokens_that_other_files_add_are_kept_whole(
     assert "<new>" in ours.encode("the <new> bank").tokens
 
 
+@pytest.mark.parity
+@pytest.mark.parametrize(
+    "name",
+    ["RobertaTokenizer", "GPT2TokenizerFast", "PreTrainedTokenizerFast", "TokenizersBackend"],
+)
+@pytest.mark.parametrize("space", [True, False, None])
+def test_a_space_before_the_text_is_added_as_transformers_does(
+    space: bool | None, name: str, tmp_path: Path
+) -> None:
+    save_fast(byte_level_bpe(), tmp_path)
+    file = tmp_path / "tokenizer_config.json"
+    settings = json.loads(file.read_text())
+    roles = {"bos_token": "<s>", "eos_token": "</s>"}
+    given = {} if space is None else {"add_prefix_space": space}
+    file.write_text(json.dumps({**settings, **roles, **given, "tokenizer_class": name}))
+    ours, theirs = open_tokenizer(tmp_path), their(tmp_path)
+    for texts in (("bank",), ("bank", "bank")):
+        assert ours.encode(*texts).input_ids == theirs(*texts)["input_ids"]
+    ours.save(tmp_path)
+    assert open_tokenizer(tmp_path).encode("bank") == ours.encode("bank")
+
+
 def test_an_added_token_with_another_id_is_refused(two_files: Path) -> None:
     size = byte_level_bpe().get_vocab_size()
     (two_files / "added_tokens.json").write_text(json.dumps({"<new>": size + 7}))
