@@ -34,11 +34,17 @@ _SETTINGS = (
 )
 """Their names in tokenizer_config.json and in tokenizer.json, and BERT's defaults."""
 
+_PLAIN_CLASSES = {"PreTrainedTokenizer", "TokenizersBackend"}
+"""The classes that do what tokenizer.json says; others build their own rules around its pieces."""
+
 _CLASSES = {
     f"{family}Tokenizer"
     for family in ("Bert", "DistilBert", "Electra", "MobileBert", "ConvBert", "SqueezeBert")
-} | {"PreTrainedTokenizer", "TokenizersBackend"}
+} | _PLAIN_CLASSES
 """The classes that split text as BERT does, or that follow tokenizer.json."""
+
+_BERTS_TEMPLATE = "[CLS]:0 A:0 [SEP]:0, [CLS]:0 A:0 [SEP]:0 B:1 [SEP]:1"
+"""The special tokens around one text and around a pair, with their segments."""
 
 MALFORMED = (
     KeyError,
@@ -72,8 +78,9 @@ def read_tokenizer_files(folder: Path) -> TokenizerFiles:
     """Read vocab.txt or tokenizer.json with the settings beside it.
 
     As in transformers, the vocabulary of tokenizer.json wins where both are there, and so do the
-    settings of tokenizer_config.json. Differs: where only tokenizer.json states a setting, it is
-    used; transformers then takes its default, and lower-cases for a cased model.
+    settings of tokenizer_config.json, unless its class is one that follows tokenizer.json. Differs:
+    where only tokenizer.json states a setting, it is used; transformers then takes its default, and
+    lower-cases for a cased model.
 
     Raises:
         FileNotFoundError: If the folder, or both vocabulary files, are missing.
@@ -92,7 +99,7 @@ def read_tokenizer_files(folder: Path) -> TokenizerFiles:
     if (folder / TOKENIZER_FILE).is_file():
         source = folder / TOKENIZER_FILE
         content = read_json(source)
-        _check_kind(content, source)
+        _check_kind(content, config, source)
         vocab = _pieces(content, source)
         added |= {
             int(entry["id"]): _added_token(entry, source)
@@ -106,10 +113,10 @@ def read_tokenizer_files(folder: Path) -> TokenizerFiles:
         raise FileNotFoundError(_no_vocabulary(folder))
     _add_named(named, vocab, added, folder)
     _check_ids(vocab, added, source)
-    settings: dict[str, Any] = {
-        name: config.get(name, options.get(fast_name, default))
-        for name, fast_name, default in _SETTINGS
-    }
+    told = {name: config[name] for name, _, _ in _SETTINGS if name in config}
+    built = {name: options[fast_name] for name, fast_name, _ in _SETTINGS if fast_name in options}
+    settings: dict[str, Any] = {name: default for name, _, default in _SETTINGS}
+    settings |= told | built if _follows_json(config) else built | told
     _warn_of_settings(config, options, source)
     return TokenizerFiles(
         source=source,
@@ -209,28 +216,59 @@ def _read_vocab(path: Path) -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def is_wordpiece(content: dict[str, Any]) -> bool:
-    """Return whether a tokenizer.json splits text as BERT does, so that it can be explained."""
-    return all(actual == expected for _, actual, expected in _traits(content))
+def is_wordpiece(content: dict[str, Any], config: dict[str, Any] | None = None) -> bool:
+    """Return whether a tokenizer.json splits text as BERT does, so that it can be explained.
+
+    Args:
+        content: Of tokenizer.json.
+        config: The content of tokenizer_config.json, whose class may follow all of it.
+    """
+    return all(actual == expected for _, actual, expected in _traits(content, config or {}))
 
 
-def _traits(content: dict[str, Any]) -> tuple[tuple[str, object, object], ...]:
+def _follows_json(config: dict[str, Any]) -> bool:
+    """Return whether transformers does all that tokenizer.json says, for the class in `config`."""
+    return str(config.get("tokenizer_class")).removesuffix("Fast") in _PLAIN_CLASSES
+
+
+def _traits(
+    content: dict[str, Any], config: dict[str, Any]
+) -> tuple[tuple[str, object, object], ...]:
     """Return name, value and BERT's value of what makes a tokenizer.json BERT's."""
     model = content.get("model") or {}
     # Very old files do not name the model's type; only WordPiece has this field.
     kind = model.get("type") or ("WordPiece" if "max_input_chars_per_word" in model else None)
+    normalizer = content.get("normalizer") or {}
+    obeyed: tuple[tuple[str, object, object], ...] = ()
+    if _follows_json(config):
+        obeyed = (
+            ("clean_text", normalizer.get("clean_text", True), True),
+            ("unk_token", model.get("unk_token", "[UNK]"), "[UNK]"),
+            ("post_processor", _template(content.get("post_processor")), _BERTS_TEMPLATE),
+        )
     return (
         ("model", kind, "WordPiece"),
-        ("normalizer", (content.get("normalizer") or {}).get("type"), "BertNormalizer"),
+        ("normalizer", normalizer.get("type"), "BertNormalizer"),
         ("pre_tokenizer", (content.get("pre_tokenizer") or {}).get("type"), "BertPreTokenizer"),
         ("prefix of continuing pieces", model.get("continuing_subword_prefix", PREFIX), PREFIX),
         ("longest word", model.get("max_input_chars_per_word", 100), 100),
+        *obeyed,
     )
 
 
-def _check_kind(content: dict[str, Any], path: Path) -> None:
+def _template(post_processor: dict[str, Any] | None) -> str:
+    """Return what a post-processor adds: BERT's where it does not say."""
+    if not post_processor or post_processor["type"] != "TemplateProcessing":
+        return _BERTS_TEMPLATE
+    return ", ".join(
+        " ".join(f"{value['id']}:{value['type_id']}" for part in parts for value in part.values())
+        for parts in (post_processor["single"], post_processor["pair"])
+    )
+
+
+def _check_kind(content: dict[str, Any], config: dict[str, Any], path: Path) -> None:
     """Raise RuntimeError unless this tokenizer.json splits text as BERT does."""
-    for name, actual, expected in _traits(content):
+    for name, actual, expected in _traits(content, config):
         if actual != expected:
             raise RuntimeError(
                 f"{path}: its {name} is {actual}, but in a BERT tokenizer it is {expected}. Only "
@@ -347,9 +385,10 @@ def _check_special_tokens(content: dict[str, Any], path: Path) -> None:
 def _warn_of_settings(config: dict[str, Any], options: dict[str, Any], source: Path) -> None:
     for name, fast_name, default in _SETTINGS:
         if name in config and fast_name in options and config[name] != options[fast_name]:
+            used = "latter" if _follows_json(config) else "former"
             _log.warning(
-                "%s has %s=%s, but %s has %s=%s: the former is used, as in transformers",
-                CONFIG_FILE, name, config[name], source, fast_name, options[fast_name],
+                "%s has %s=%s, but %s has %s=%s: the %s is used, as in transformers",
+                CONFIG_FILE, name, config[name], source, fast_name, options[fast_name], used,
             )  # fmt: skip
         if name == "do_lower_case" and name not in config and fast_name not in options:
             _log.warning("no file besides %s states %s; assuming %s", source, name, default)

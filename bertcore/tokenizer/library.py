@@ -73,8 +73,9 @@ def open_tokenizer(folder: str | Path) -> Tokenizer:
     folder = Path(folder)
     if (folder / TOKENIZER_FILE).is_file():
         content = read_json(folder / TOKENIZER_FILE)
+        config = read_json(folder / CONFIG_FILE)
         # The WordPiece reader refuses what is no tokenizer at all, with its message.
-        is_other = isinstance(content.get("model"), dict) and not is_wordpiece(content)
+        is_other = isinstance(content.get("model"), dict) and not is_wordpiece(content, config)
         return (LibraryTokenizer if is_other else Tokenizer).open(folder)
     names = (VOCAB_JSON_FILE, MERGES_FILE)
     present = [name for name in names if (folder / name).is_file()]
@@ -107,7 +108,7 @@ def open_other_tokenizer(folder: str | Path, tokens: Mapping[str, str]) -> Token
     files = read_json(folder / SPECIAL_TOKENS_FILE), read_json(folder / CONFIG_FILE)
     has_berts_names = {**berts, **tokens, **_roles(*files)} == berts
     if (folder / TOKENIZER_FILE).is_file():
-        if has_berts_names and is_wordpiece(read_json(folder / TOKENIZER_FILE)):
+        if has_berts_names and is_wordpiece(read_json(folder / TOKENIZER_FILE), files[1]):
             return Tokenizer.open(folder)
         return LibraryTokenizer.open(folder, tokens=tokens)
     if (folder / VOCAB_FILE).is_file():

@@ -175,6 +175,52 @@ def test_settings_that_disagree_or_lack_are_told(
     assert "states do_lower_case" in caplog.text
 
 
+@pytest.mark.parity
+@pytest.mark.parametrize(
+    "name", ["BertTokenizer", "PreTrainedTokenizerFast", "TokenizersBackend", "BertTokenizerFast"]
+)
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda c: c["normalizer"].update(lowercase=False),
+        lambda c: c["normalizer"].update(strip_accents=False, handle_chinese_chars=False),
+        lambda c: c["normalizer"].update(clean_text=False),
+        lambda c: c["model"].update(unk_token="[MASK]"),
+        lambda c: c["post_processor"].update(
+            pair=[
+                {kind: {"id": id, "type_id": 0}}
+                for kind, id in (
+                    *(("SpecialToken", "[CLS]"), ("Sequence", "A"), ("SpecialToken", "[SEP]")),
+                    *(("Sequence", "B"), ("SpecialToken", "[SEP]")),
+                )
+            ]
+        ),
+    ],
+    ids=["lowercase", "accents", "clean_text", "unk_token", "post_processor"],
+)
+def test_tokenizer_json_is_obeyed_where_the_class_follows_it(
+    change: Any, name: str, tmp_path: Path, vocab: list[str]
+) -> None:
+    Tokenizer(vocab, do_lower_case=True).save(tmp_path)
+    content = json.loads((tmp_path / "tokenizer.json").read_text())
+    change(content)
+    write_json(tmp_path / "tokenizer.json", content)
+    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    settings |= {"tokenizer_class": name, "strip_accents": True, "tokenize_chinese_chars": True}
+    write_json(tmp_path / "tokenizer_config.json", settings)
+    ours, theirs = open_tokenizer(tmp_path), AutoTokenizer.from_pretrained(tmp_path)
+    for texts in (
+        ("The RIVER",),
+        ("na\u00efve \u548c\u5e73",),
+        ("a\x00b \u2603 c",),
+        ("the", "river"),
+    ):
+        wanted = theirs(*texts, return_token_type_ids=True)
+        encoding = ours.encode(*texts)
+        assert encoding.input_ids == wanted["input_ids"], texts
+        assert encoding.segment_ids == wanted["token_type_ids"], texts
+
+
 def test_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere is not a folder"):
         Tokenizer.open(tmp_path / "nowhere")
