@@ -8,10 +8,10 @@ from pathlib import Path
 def leads_out(file: Path) -> bool:
     """Return whether a file is a link to a place outside of its folder.
 
+    The hub's cache keeps files once, in `blobs` beside `snapshots`, and links to them.
+
     Raises:
         OSError: If the link cannot be followed.
-
-    The hub's cache keeps files once, in `blobs` beside `snapshots`, and links to them.
     """
     if not file.is_symlink():
         return False
