@@ -156,14 +156,6 @@ class Corpus:
             for row in table.rows:
                 position.passed()
                 cells = [_cell(cell) for cell in row.cells]
-                try:
-                    "".join(cell for cell in cells if cell).encode()
-                except UnicodeEncodeError as error:
-                    self.bad_rows.add(
-                        f"row {row.number} of {str(path)!r} holds half a surrogate pair, "
-                        f"U+{ord(error.object[error.start]):04X}: it is not valid Unicode."
-                    )
-                    continue
                 yield row.number - 1, cells[place] or "", (*cells[:place], *cells[place + 1 :])
 
     def _sentences(self, text: str) -> Iterator[str]:

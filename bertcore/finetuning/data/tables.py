@@ -179,8 +179,14 @@ def _json_table(file: TextIO, path: Path, bad_rows: BadRows) -> Table:
         while line is not None:
             try:
                 values = _object(line)
-                _check_unicode(line, values)
-                yield Row(number, [values[column] for column in columns])
+                broken = _broken_column(line, values)
+                if broken is None:
+                    yield Row(number, [values[column] for column in columns])
+                else:
+                    bad_rows.add(
+                        f"row {number} of {str(path)!r} has half a surrogate pair in column "
+                        f"{broken!r}, which is no character."
+                    )
             except KeyError as error:
                 bad_rows.add(f"row {number} of {str(path)!r} lacks {error.args[0]!r}.")
             except ValueError as error:
@@ -191,16 +197,16 @@ def _json_table(file: TextIO, path: Path, bad_rows: BadRows) -> Table:
     return Table(columns, rows(), True)
 
 
-def _check_unicode(line: str, values: dict[str, Any]) -> None:
-    """Refuse escapes such as \\ud800 alone, which no tokenizer takes."""
+def _broken_column(line: str, values: dict[str, Any]) -> str | None:
+    """Return the first column with an escape such as \\ud800 alone, which no tokenizer takes."""
     if "\\ud" not in line.lower():
-        return
-    try:
-        json.dumps(values, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            "no valid Unicode: it has one half of a surrogate pair, such as \\ud800 alone"
-        ) from error
+        return None
+    for column, cell in values.items():
+        try:
+            json.dumps([column, cell], ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            return column
+    return None
 
 
 def _object(line: str) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def test_bad_rows_are_refused_or_counted(tmp_path: Path) -> None:
         '{"text": "a \\ud83d", "label": "x"}',
     )
     assert "row 2 of" in refused(half)
-    assert "half of a surrogate pair" in refused(half)
+    assert "half a surrogate pair in column 'text'" in refused(half)
     bad = BadRows(skip=True)
     assert len(list(find_task("classify").read(half, bad_rows=bad))) == 1
     assert bad.num == 1

@@ -142,7 +142,7 @@ def refusal(path: Path) -> str:
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert "does not exist" in refusal(tmp_path / "nowhere.txt")
-    assert "does not exist" in refusal(tmp_path)
+    assert "is a folder, not a file" in refusal(tmp_path)
     latin = tmp_path / "latin.txt"
     latin.write_bytes(b"A line.\n" * 3000 + "café\n".encode("latin-1"))
     assert "is not UTF-8" in refusal(latin)
