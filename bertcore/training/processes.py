@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
 
 from bertcore.device import choose_device
@@ -141,7 +142,10 @@ class Processes:
         if self._accelerator is not None:
             # With a barrier, since the main process may still write the last checkpoint.
             torch.distributed.barrier()
-            for module in filter(None, (reference() for reference in self._joined)):
+            for reference in self._joined:
+                module = reference()
+                if not isinstance(module, DistributedDataParallel):
+                    continue
                 # Its reducer must not be the last to hold the group: it would free it with Python's
                 # global lock held and wait for a Gloo thread that may be waiting for that lock.
                 del module.reducer, module.logger, module.process_group
