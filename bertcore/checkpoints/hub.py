@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -487,7 +488,8 @@ def _bar(progress: Progress, num_before: int, total: int, name: str) -> type[Any
 def _note_commit(ref: Path, commit: str) -> None:
     """Write which commit a branch or tag is, as the library does, for when the hub is away."""
     ref.parent.mkdir(parents=True, exist_ok=True)
-    partial = ref.with_name(f"{ref.name}.{os.getpid()}.new")
+    # A name of its own for each thread: visitors of one server may fetch the same at once.
+    partial = ref.with_name(f"{ref.name}.{os.getpid()}-{threading.get_ident()}.new")
     partial.write_text(commit, encoding="ascii")
     partial.replace(ref)
 

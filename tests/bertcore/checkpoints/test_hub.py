@@ -6,6 +6,7 @@ import json
 import shutil
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -593,6 +594,28 @@ def test_weights_in_another_format(hub: Hub, name: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         fetched(hub, "user/other")
     assert hub.fetched == []
+
+
+def test_two_threads_may_note_a_commit_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both write before either names its file."""
+    both = threading.Barrier(2, timeout=30)
+    replace = Path.replace
+
+    def wait_and_replace(file: Path, target: Path) -> Path:
+        both.wait()
+        return replace(file, target)
+
+    monkeypatch.setattr(Path, "replace", wait_and_replace)
+    with ThreadPoolExecutor(2) as threads:
+        list(
+            threads.map(
+                lambda _: hub_module._note_commit(tmp_path / "refs" / "main", "a" * 40), range(2)
+            )
+        )
+    assert [file.name for file in (tmp_path / "refs").iterdir()] == ["main"]
+    assert (tmp_path / "refs" / "main").read_text() == "a" * 40
 
 
 def test_two_who_fetch_at_once_get_the_same(hub: Hub) -> None:
