@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...access.bug_log import log_bug
-from ..cache import num_bytes
+from ..cache import FAILURE_SECONDS, num_bytes
 from .line import Line
 from .visitor import is_here
 
@@ -33,8 +33,6 @@ PATIENCE = 60.0
 """Seconds without a poll after which a job is abandoned; a busy server polls seldom."""
 GONE_PATIENCE = 10.0
 """The same for visitors without a connection: it may only be interrupted."""
-FAILURE_SECONDS = 10.0
-"""After a full disk or memory, work is tried again when it is asked for so much later."""
 UNSEEN = 10.0
 """Seconds without a poll after which a waiting job makes room for the same visitor's next one."""
 
