@@ -1,9 +1,12 @@
+import { fileURLToPath } from "node:url";
+
 import js from "@eslint/js";
-import { defineConfig } from "eslint/config";
+import { defineConfig, includeIgnoreFile } from "eslint/config";
 import typescript from "typescript-eslint";
 
 export default defineConfig(
-  { ignores: ["**/*.bundle.js", "node_modules"] },
+  includeIgnoreFile(fileURLToPath(new URL(".gitignore", import.meta.url))), // an environment in .venv is not ours
+  { ignores: ["**/*.bundle.js"] },
   js.configs.recommended,
   typescript.configs.recommended,
   {
