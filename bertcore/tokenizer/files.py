@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -186,6 +186,25 @@ def read_json(path: Path) -> dict[str, Any]:
     except (ValueError, TypeError, RecursionError) as error:
         raise RuntimeError(f"{path} is not a JSON object ({error}). Copy it again.") from error
     return content
+
+
+def check_vocabulary_files(folder: Path, names: Iterable[str]) -> None:
+    """Refuse files that a library is about to read, as `read_json` refuses those it reads itself.
+
+    Args:
+        folder: Of the tokenizer.
+        names: Of the files; those that are not there are passed over.
+
+    Raises:
+        RuntimeError: If one cannot be read, is too large, or is a link to a file outside of its
+            folder.
+    """
+    for file in (folder / name for name in names):
+        try:
+            if file.is_file():
+                check_file(file, _MAX_BYTES)
+        except OSError as error:
+            raise RuntimeError(f"{file} cannot be read ({error.strerror}).") from error
 
 
 def malformed(folder: str | Path, error: BaseException) -> RuntimeError:

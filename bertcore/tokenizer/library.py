@@ -31,6 +31,7 @@ from bertcore.tokenizer.files import (
     TOKENIZER_FILE,
     VOCAB_FILE,
     VOCAB_JSON_FILE,
+    check_vocabulary_files,
     is_wordpiece,
     malformed,
     max_length_of,
@@ -61,6 +62,8 @@ _SETS_SPACE = {
 tokenizer.json alone."""
 _CONVERTIBLE = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model")
 """SentencePiece vocabularies: `transformers` brings them into the form of tokenizer.json."""
+_OLDER_FILES = (*_CONVERTIBLE, VOCAB_JSON_FILE, MERGES_FILE, VOCAB_FILE)
+"""Vocabularies beside or in place of tokenizer.json."""
 
 
 def open_tokenizer(folder: str | Path) -> Tokenizer:
@@ -203,9 +206,11 @@ class LibraryTokenizer(Tokenizer):
                 lack some; None: the files must give all.
 
         Raises:
-            RuntimeError: If the files are damaged, or do not tell a special token.
+            RuntimeError: If the files are damaged, too large or links out of the folder, or do not
+                tell a special token.
         """
         folder = Path(folder)
+        check_vocabulary_files(folder, (TOKENIZER_FILE, *_OLDER_FILES))
         config = read_json(folder / CONFIG_FILE)
         special = read_json(folder / SPECIAL_TOKENS_FILE)
         roles = _roles(special, config)
@@ -238,6 +243,7 @@ class LibraryTokenizer(Tokenizer):
             RuntimeError: If it cannot.
         """
         folder = Path(folder)
+        check_vocabulary_files(folder, _OLDER_FILES)
         from transformers import AutoTokenizer
 
         try:
@@ -450,8 +456,7 @@ def _read_template(
 
 
 def _older_files(folder: Path) -> str:
-    names = (*_CONVERTIBLE, VOCAB_JSON_FILE, MERGES_FILE, VOCAB_FILE)
-    return " and ".join(name for name in names if (folder / name).is_file())
+    return " and ".join(name for name in _OLDER_FILES if (folder / name).is_file())
 
 
 def trim_span(text: str, span: tuple[int, int]) -> tuple[int, int]:
