@@ -80,7 +80,8 @@ def read_tokenizer_files(folder: Path) -> TokenizerFiles:
     As in transformers, the vocabulary of tokenizer.json wins where both are there, and so do the
     settings of tokenizer_config.json, unless its class is one that follows tokenizer.json. Differs:
     where only tokenizer.json states a setting, it is used; transformers then takes its default, and
-    lower-cases for a cased model.
+    lower-cases for a cased model. [CLS] and [SEP] are added even where tokenizer.json of a plain
+    class has no post-processor.
 
     Raises:
         FileNotFoundError: If the folder, or both vocabulary files, are missing.
@@ -100,6 +101,12 @@ def read_tokenizer_files(folder: Path) -> TokenizerFiles:
         source = folder / TOKENIZER_FILE
         content = read_json(source)
         _check_kind(content, config, source)
+        if _follows_json(config) and not content.get("post_processor"):
+            _log.warning(
+                "%s has no post_processor, so that transformers adds no special tokens for its "
+                "class; here [CLS] and [SEP] are added, as BERT expects",
+                source,
+            )
         vocab = _pieces(content, source)
         added |= {
             int(entry["id"]): _added_token(entry, source)

@@ -221,6 +221,24 @@ def test_tokenizer_json_is_obeyed_where_the_class_follows_it(
         assert encoding.segment_ids == wanted["token_type_ids"], texts
 
 
+@pytest.mark.parametrize(
+    ("name", "differs"), [("PreTrainedTokenizerFast", True), ("BertTokenizerFast", False)]
+)
+def test_special_tokens_are_added_where_no_post_processor_does_and_a_warning_says_so(
+    name: str, differs: bool, tmp_path: Path, vocab: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    Tokenizer(vocab).save(tmp_path)
+    content = json.loads((tmp_path / "tokenizer.json").read_text())
+    write_json(tmp_path / "tokenizer.json", content | {"post_processor": None})
+    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    write_json(tmp_path / "tokenizer_config.json", settings | {"tokenizer_class": name})
+    with caplog.at_level(logging.WARNING):
+        ours = open_tokenizer(tmp_path).encode("the river").input_ids
+    theirs = AutoTokenizer.from_pretrained(tmp_path)("the river")["input_ids"]
+    assert (ours[1:-1] if differs else ours) == theirs
+    assert ("has no post_processor" in caplog.text) == differs
+
+
 def test_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere is not a folder"):
         Tokenizer.open(tmp_path / "nowhere")
