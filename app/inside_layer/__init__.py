@@ -1,10 +1,10 @@
-"""Inside a layer: what becomes of a token's vector, step by step, and which part wrote the word."""
+"""Inside a layer: how a token's vector changes, step by step, and which parts wrote the word."""
 
 from ..shell.page_info import PageInfo
 
 PAGE = PageInfo(
     name="inside-layer",
     title="Inside a layer",
-    purpose="What does a layer do to the vector of a token, and who wrote the word that BERT says?",
+    purpose="What does a layer do to a token's vector, and which parts wrote the predicted word?",
     icon=":material/layers:",
 )

@@ -22,7 +22,7 @@ LAST_MODERN_STAGES = (*MODERN_STAGES[:-1], "Add & final norm")
 
 @dataclass(frozen=True, slots=True)
 class AllTokens:
-    """What is drawn of R of T tokens in S stages."""
+    """The numbers drawn for R of T tokens in S stages."""
 
     stages: tuple[str, ...]
     """[S]"""
@@ -33,7 +33,7 @@ class AllTokens:
     norms: NDArray[np.float32]
     """[S, R]"""
     cosines: NDArray[np.float32]
-    """With the vector so far, [S, R]."""
+    """Cosines with the vector so far, [S, R]."""
     firing: list[int]
     """Neurons above zero, [R]."""
     num_neurons: int
@@ -43,7 +43,7 @@ def all_tokens(bert: Model, run: Run, layer: int, position: int) -> AllTokens:
     """Return what a layer does at every token.
 
     Args:
-        position: A token that is drawn in any case.
+        position: A token that is always drawn.
     """
     trace = run.trace
     parts = layer_parts(bert, trace, layer)

@@ -1,4 +1,4 @@
-"""The drawing, a component of ours: what it is sent, and what it reports."""
+"""The drawing, a component of ours: the data it receives, and what it reports."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def sheet_message(sheet: Sheet, name: str, asked: Asked | None = None) -> bytes:
 
     Args:
         sheet: The rows.
-        name: Of the drawing, for screen readers.
-        asked: The words whose logits the shares are of; None where there are none.
+        name: Name of the drawing, for screen readers.
+        asked: The words whose logits are split into shares; None if there are none.
     """
     widths = [len(vector) for vector in sheet.vectors]
     header = {
@@ -53,8 +53,8 @@ def all_message(found: AllTokens, trace: Trace, selected: int) -> bytes:
 
     Args:
         found: The numbers.
-        trace: Whose tokens they are.
-        selected: The token that is chosen.
+        trace: The trace of the tokens.
+        selected: The chosen token.
     """
     header = {
         "kind": "all",
@@ -83,10 +83,10 @@ def _accents() -> dict[str, str]:
 
 
 def draw(data: bytes, *, key: str, on_pick: Callable[[int], None] | None = None) -> None:
-    """Draw it.
+    """Draw the component.
 
     Args:
-        data: Of `sheet_message` or `all_message`.
+        data: From `sheet_message` or `all_message`.
         key: Of the component in the session.
         on_pick: Called with the position of a token that was clicked.
     """

@@ -111,7 +111,7 @@ def staircase(found: LogitAttribution) -> Figure:
 
 
 def name_of_sum(found: LogitAttribution) -> str:
-    """Return what the shares sum to, in a few letters."""
+    """Return a short name for what the shares sum to."""
     word = f"“{shorten(found.word)}”"
     return f"logit of {word}" if found.against is None else f"{word} − “{shorten(found.against)}”"
 

@@ -27,8 +27,8 @@ def word_sheet(bert: Model, run: Run, asked: Asked) -> Sheet:
     sheet.add_vector(steps.dense, "dense", "Dense", f"a linear layer, {widths}")
     name = ACTIVATIONS[head.activation]
     below = "zero" if name == "ReLU" else "small"
-    sheet.add_vector(steps.activation, "dense", name, f"{below} below zero, itself above")
-    sheet.add_vector(steps.norm, "norm", "LayerNorm", "what is compared with every word")
+    sheet.add_vector(steps.activation, "dense", name, f"negatives become {below}, positives stay")
+    sheet.add_vector(steps.norm, "norm", "LayerNorm", "compared with every word")
     best = steps.logits[: bert.tokenizer.vocab_size].topk(NUM_LOGITS)
     asked_id = None if asked.word is None else bert.tokenizer.token_to_id(asked.word)
     ids = best.indices.tolist()

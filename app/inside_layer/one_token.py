@@ -15,9 +15,9 @@ from .run import Asked, Run, attribution
 from .sheet import Said, Sheet
 
 NUM_WORDS = 4
-"""Words that are shown of what the masked-word head says."""
+"""Predicted words that are shown for a vector."""
 NUM_SOURCES = 6
-"""Tokens that are shown of what a head reads."""
+"""Tokens that are shown for each head: those that it reads most."""
 NUM_NEURONS = 6
 ACTIVATIONS = {"gelu": "GELU", "gelu_new": "GELU", "relu": "ReLU"}
 
@@ -56,7 +56,7 @@ class _Rows:
         return vectors[self.position]
 
     def _said(self, state: Tensor, *, is_normalized: bool = False) -> Said | None:
-        """Return what the masked-word head would say of a state [D]; None without a head."""
+        """Return what the masked-word head would predict from a state [D]; None without a head."""
         if "mlm" not in self.bert.capabilities:
             return None
         return said_of(self.bert, state, is_normalized=is_normalized)
@@ -65,7 +65,7 @@ class _Rows:
         return None if self.found is None else self.found.total(kind, layer=self.layer)
 
     def _bias_share(self, kind: PartKind) -> float | None:
-        """Return the share of biases; None where there are none (ModernBERT)."""
+        """Return the share of biases; None if there are none (ModernBERT)."""
         share = self._share(kind)
         return None if share == 0 else share
 
@@ -140,7 +140,7 @@ class _Rows:
                 summed,
                 "state",
                 "Add",
-                "residual: what was there is kept",
+                "residual: the vector so far is kept",
                 before=before,
                 said=self._said(state),
                 residual="to from",
@@ -159,7 +159,7 @@ class _Rows:
             summed,
             "sum",
             "Add & norm",
-            "residual: what was there is kept",
+            "residual: the vector so far is kept",
             before=before,
             label="sum",
             residual="to",
@@ -228,7 +228,7 @@ class _Rows:
         parts = self.parts
         before, summed = self._at(parts.attention_state), self._at(parts.feed_forward_sum)
         output = self._at(parts.output)
-        note = "residual: what was there is kept"
+        note = "residual: the vector so far is kept"
         if self.is_modern and not self.is_last:
             self.sheet.add_vector(
                 summed,
@@ -266,10 +266,10 @@ class _Rows:
 
 @torch.inference_mode()
 def said_of(bert: Model, state: Tensor, *, is_normalized: bool = False) -> Said:
-    """Return what the masked-word head would say of a state [D].
+    """Return what the masked-word head would predict from a state [D].
 
     Args:
-        is_normalized: Whether a final LayerNorm (ModernBERT) is behind it.
+        is_normalized: Whether the state has passed the final LayerNorm (ModernBERT).
     """
     read = state.to(bert.device, bert.dtype)
     if not is_normalized:

@@ -33,7 +33,7 @@ ONE, ALL = "token", "all"
 VIEWS = {ONE: "One token", ALL: "All tokens"}
 VIEW = Field("layer_view", ONE, tuple(VIEWS))
 TOKEN = Field("layer_token", -1)
-"""-1 for the first hidden token, or a usual one."""
+"""-1 for the first hidden token, or else a default one."""
 LAYER = Field("inside_layer", 0, url="layer")
 
 
@@ -59,12 +59,12 @@ LAYER_OF_TOKEN = Picture(
     table=_arrays,
     needs=frozenset({"parts"}),
     how=(
-        "From top to bottom, one token through layer {layer}. A strip is its vector, in cells of "
-        "neighbouring dimensions: blue above zero, orange below; strips of one kind share their "
-        "colours. Beside it stand its length and its cosine with the vector before the block. A "
-        "**query** is compared with the **key** of every token that it may see; the scores become "
-        "weights, the weights mix the **values**, and the output projection makes of the mix what "
-        "a head writes. A neuron **fires** where its input is above zero{below}. {words}"
+        "One token passes through layer {layer}, from top to bottom. A strip is its vector, in "
+        "cells of neighbouring dimensions: blue above zero, orange below; strips of one kind share "
+        "a colour scale. Beside it are its length and its cosine with the vector before the block. "
+        "A **query** is compared with the **key** of every token that it may see; the scores "
+        "become weights, the weights mix the **values**, and the output projection turns the mix "
+        "into what the head writes. A neuron **fires** if its input is above zero{below}. {words}"
     ),
     code="""{run}
 from bertcore.analysis.mixing.layer_parts import layer_parts
@@ -79,18 +79,19 @@ parts.output[{position}]                                   # [D]
 )
 BELOW_ZERO = "; GELU of a negative input is small but not zero, so the others write a little too"
 WORDS_HOW = (
-    "The words are what the masked-word head would say of the vector; it was trained on the last "
-    "layer alone. Shares are of {sum}; neurons are ranked by theirs, since those that fire most do "
-    "not always count most. The words that one raises mean little in a small model."
+    "The words are what the masked-word head would predict from the vector; it was trained on the "
+    "last layer only. Shares are of {sum}; neurons are ranked by their share, since those that "
+    "fire most do not always matter most. The words that a neuron raises mean little in a small "
+    "model."
 )
 ALL_TOKENS = Picture(
     name="all-tokens-in-layer",
     table=_all_arrays,
     needs=frozenset({"parts"}),
     how=(
-        "A row is a token, a column a stage of layer {layer}. Below a strip stand the length of "
-        "the vector and its cosine with the vector so far. Right: how many of {num_neurons:,} "
-        "neurons fire. Click a token to follow it."
+        "Each row is a token, each column a stage of layer {layer}. Below a strip are the length "
+        "of the vector and its cosine with the vector so far. On the right: how many of the "
+        "{num_neurons:,} neurons fire. Click a token to follow it."
     ),
     code="""{run}
 from bertcore.analysis.mixing.layer_parts import layer_parts
@@ -104,9 +105,10 @@ WORD_HEAD = Picture(
     table=_arrays,
     needs=frozenset({"mlm"}),
     how=(
-        "The vector that leaves the last layer passes a linear layer, the activation and a "
-        "LayerNorm. What is left is compared with the embedding of every word of the vocabulary: "
-        "the dot product plus the word's bias is its logit, and softmax makes probabilities."
+        "The output vector of the last layer passes through a linear layer, the activation and a "
+        "LayerNorm. The result is compared with the embedding of every word of the vocabulary: the "
+        "dot product plus the word's bias is its logit, and softmax turns the logits into "
+        "probabilities."
     ),
     code="""{run}
 from bertcore.analysis.words.head_steps import masked_word_steps
@@ -121,8 +123,8 @@ POOLER = Picture(
     table=_arrays,
     needs=frozenset({"pooler"}),
     how=(
-        "The pooler reads the first token alone: a linear layer and tanh. A head for pairs "
-        "reads the pooled vector, and fine-tuned classifiers do too."
+        "The pooler reads only the first token: a linear layer and tanh. A head for sentence pairs "
+        "reads the pooled vector, and so do fine-tuned classifiers."
     ),
     code="""{run}
 from bertcore.analysis.words.head_steps import pooler_steps
@@ -140,7 +142,7 @@ def show(page: frame.Page) -> None:
         run, position = _choose_token(page)
         layers = list(range(page.bert.config.num_hidden_layers))
         row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-        # In what ships, neurons of the first layers hardly fire.
+        # In the shipped checkpoints, neurons of the first layers hardly fire.
         upper = 2 * len(layers) // 3
         layer = one_of("Layer", layers, LAYER, default=upper, where=row, with_label=True)
         view = one_of("Show", VIEWS, VIEW, where=row, with_label=True)
@@ -156,7 +158,7 @@ def show(page: frame.Page) -> None:
 
 
 def _choose_token(page: frame.Page) -> tuple[Run, int]:
-    """Draw the strip; return the run, with what is hidden in it, and the chosen token."""
+    """Draw the strip; return the run, with its hidden tokens, and the chosen token."""
     bert, trace = page.bert, page.trace
     can_hide = {"mlm", "mask"} <= bert.capabilities
     allowed = [place for place, text in enumerate(trace.text_ids) if text >= 0]

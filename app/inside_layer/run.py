@@ -1,4 +1,4 @@
-"""The run that the page is about: a text with some tokens hidden, and what is asked of it."""
+"""The run that the page shows: a text with some tokens hidden, and the word that is asked about."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Run(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """The word whose logit is taken apart."""
+    """The word whose logit is decomposed."""
 
     position: int
     word: str | None

@@ -1,4 +1,4 @@
-"""What the drawing shows, as rows: vectors with their lengths, and what is read off them."""
+"""What the drawing shows, as rows: vectors with their lengths, and what is read from them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 
 class Said(NamedTuple):
-    """What the masked-word head would say of a vector."""
+    """What the masked-word head would predict from a vector."""
 
     words: list[str]
     probabilities: list[float]
@@ -55,11 +55,11 @@ class Sheet:
         Args:
             vector: [D].
             scale: Vectors of one scale share their colours.
-            title, note: Of the stage that begins here.
+            title, note: Title and note of the stage that begins here.
             before: The vector that it is compared with.
-            label: Of the row.
-            said: Of the masked-word head.
-            share: Of the word's logit.
+            label: Label of the row.
+            said: Words that the masked-word head would predict.
+            share: Share of the word's logit.
             values: Further values of the row.
         """
         cosine = None if before is None else float(torch.cosine_similarity(vector, before, dim=0))

@@ -31,14 +31,14 @@ AGAINST = Field("layer_against", NOTHING)
 """Empty for no other word."""
 
 HOW = (
-    "A token's vector is a sum of what embeddings, heads and neurons wrote. Two things are held "
-    "at their values in this run: what each LayerNorm divides by, and the factor by which the "
-    "masked-word head's activation scales each number. Then {sum} is a sum too, and the shares add "
-    "up to **{logit}**. "
+    "A token's vector is a sum of what embeddings, heads and neurons wrote. Two things are fixed "
+    "at their values in this run: the divisor of each LayerNorm, and the factor by which the "
+    "masked-word head's activation scales each number. With these fixed, {sum} is a sum too, and "
+    "the shares add up to **{logit}**. "
 )
 LIMITS = (
-    "Blue raised it, orange lowered it. A share is not what would be lost without the part: the "
-    "held factors would then be others. What a part caused in later layers is credited to those "
+    "Blue raised it, orange lowered it. A share is not what would be lost without that part, since "
+    "the fixed factors would then change. What a part caused in later layers is credited to those "
     "layers."
 )
 STAIRCASE = Picture(
@@ -79,9 +79,9 @@ SOURCES = Picture(
     table=tokens_table,
     needs=frozenset({"parts", "mlm"}),
     how=(
-        "What the heads wrote, by the token that they took it from, over all layers: the boxes add "
-        "up to the attention of the staircase. In later layers a token's vector holds what it read "
-        "from others before."
+        "What the heads wrote, by the token that they took it from, summed over all layers: the "
+        "boxes add up to the attention bars of the staircase. In later layers a token's vector "
+        "already contains what it read from other tokens."
     ),
     code="""{run}
 from bertcore.analysis.words.logit_attribution import logit_attribution
@@ -105,7 +105,7 @@ def choose_word(page: frame.Page, run: Run, position: int, where: DeltaGenerator
         words,
         key=WORD.key(default=words[0], options=words),
         width=150,
-        help="Whose logit is shared out. The first is what BERT would say.",
+        help="The word whose logit is split into shares. The first is BERT's prediction.",
     )
     others = [NOTHING, *(other for other in words if other != word)]
     against = where.selectbox(
@@ -114,8 +114,8 @@ def choose_word(page: frame.Page, run: Run, position: int, where: DeltaGenerator
         format_func=lambda name: name or "no other word",
         key=AGAINST.key(options=others),
         width=170,
-        help="The shares are then of the difference of two logits. What raises all words alike "
-        "cancels out.",
+        help="The shares are then of the difference between the two logits. What raises all words "
+        "equally cancels out.",
     )
     return Asked(position, word, against or None)
 

@@ -5,6 +5,6 @@ from ..shell.page_info import PageInfo
 PAGE = PageInfo(
     name="papers",
     title="What the papers say",
-    purpose="Which figures are told of BERT, which are true, and where do they stand?",
+    purpose="Which figures are quoted for BERT, which are true, and where do they come from?",
     icon=":material/menu_book:",
 )

@@ -27,10 +27,10 @@ _SETUP = "from bertcore.papers import read_papers\n"
 SCORES, ABLATIONS, CLAIMS, NUMBERS, WAYS, TRANSFORMER, READING = VIEWS = (
     "Scores",
     "Ablations",
-    "Told and true",
+    "Claims and facts",
     "BERT in numbers",
     "Fine-tuning",
-    "Beside the Transformer",
+    "From Transformer to BERT",
     "Reading list",
 )
 TOPICS = tuple(dict.fromkeys(claim.topic for claim in read_papers().claims))
@@ -59,8 +59,8 @@ TOLD = Picture(
     name="told-and-true",
     table=_claims_table,
     how=(
-        "Left, what is often told; right, what the source says. The download holds all topics. "
-        "Sources open in a new tab, from the network."
+        "Left: what is often claimed. Right: what the source says. The download contains all "
+        "topics. Sources open in a new tab and need a network connection."
     ),
     code="""
 for claim in read_papers().claims:
@@ -72,9 +72,10 @@ GLUE = Picture(
     figure=glue_dots,
     table=glue_table,
     how=(
-        "Each dot is a BERT: parameters, with both pretraining heads, against its mean over nine "
-        "columns of GLUE's test scores (MNLI counts twice, WNLI not, as in BERT's table 1). All "
-        "are pretrained and fine-tuned without a teacher; the smaller ones are of Turc et al. 2019."
+        "Each dot is a BERT model: its parameters, with both pretraining heads, against its mean "
+        "over nine columns of GLUE test scores (MNLI counts twice and WNLI is left out, as in "
+        "table 1 of the BERT paper). All are pretrained and fine-tuned without a teacher; the "
+        "smaller ones are from Turc et al. 2019."
     ),
     code="""
 literature = read_papers()
@@ -86,9 +87,9 @@ ABLATED = Picture(
     figure=ablation_dots,
     table=ablation_table,
     how=(
-        "Each dot is a variant on a task, its score beside it. The grey line is: {first}, with the "
-        "scores below the tasks' names; left of it is worse. Dev sets; differences of a few tenths "
-        "may be chance."
+        "Each dot is a variant on a task, its score beside it. The grey line is the first variant "
+        "({first}), with its scores below the task names; left of it is worse. All scores are on "
+        "dev sets; differences of a few tenths may be chance."
     ),
     code="""
 ablation = read_papers().ablation({name!r})
@@ -101,10 +102,10 @@ FOUR_WAYS = Picture(
     figure=ways_figure,
     table=ways_table,
     how=(
-        "Below, what goes in; above BERT, in pink, what the new head says of the last vector at "
-        "that place: after BERT's figure 4. The head is all that is new. It and BERT are trained "
-        "together. Several choices, each with the text, are a fifth way: one number each, softmax "
-        "over the choices."
+        "Below is the input; above BERT, in pink, is what the new head predicts from the last "
+        "vector at that place (after figure 4 of the BERT paper). Only the head is new, and it is "
+        "trained together with BERT. Multiple choice is a fifth way: each choice is read with the "
+        "text and gets one number, and softmax runs over the choices."
     ),
     code="""
 for way in read_papers().ways:
@@ -138,8 +139,8 @@ def draw() -> None:
 def _show_claims(literature: Literature) -> None:
     topic = one_of("Topic", TOPICS, TOPIC)
     told, true = st.columns([2, 3], gap="medium")
-    told.markdown("**Told**")
-    true.markdown("**True**")
+    told.markdown("**Claim**")
+    true.markdown("**Fact**")
     for number, claim in enumerate(literature.claims):
         if claim.topic == topic:
             _show_claim(claim, number)
@@ -147,7 +148,7 @@ def _show_claims(literature: Literature) -> None:
 
 
 def _show_claim(claim: Claim, number: int) -> None:
-    """Draw a claim beside what is true."""
+    """Draw a claim beside the facts."""
     with st.container(border=True):
         told, true = st.columns([2, 3], gap="medium")
     told.markdown(f":material/close: {claim.told}")
@@ -172,7 +173,7 @@ def _show_numbers(literature: Literature) -> None:
     rows.insert(
         place,
         (
-            "... counted",
+            "... counted here",
             f"{counted['Base']:,}",
             f"{counted['Large']:,}",
             "our network of this shape, both heads, uncased vocabulary",
@@ -187,7 +188,7 @@ def _show_ways(literature: Literature) -> None:
         (f"**{one.name}**", one.head, one.sets, f"`--task {one.task}`", links(one.source))
         for one in literature.ways
     ]
-    head = ("Way", "Head", "Data sets of the paper", "`bertscope finetune`", "Source")
+    head = ("Way", "Head", "Data sets in the paper", "`bertscope finetune`", "Source")
     st.markdown(markdown_table(head, rows))
 
 

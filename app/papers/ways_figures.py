@@ -1,4 +1,4 @@
-"""Figure of the ways to fine-tune: what each head reads of BERT's last vectors."""
+"""Figure of the ways to fine-tune: which of BERT's last vectors each head reads."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..plots.figure import Figure, Properties
 _ROOM = 5.0
 """Height of a way, in rows of boxes."""
 _PIXELS = 34
-"""Of such a row."""
+"""Height of a row of boxes, in pixels."""
 _QUIET, _READ, _BODY = "rgba(122,129,148,0.14)", "rgba(194,65,124,0.22)", "rgba(52,87,213,0.20)"
 
 
 def ways_figure(ways: Sequence[Way]) -> Figure:
-    """Draw each way: its input below, BERT, and above it what the head says, where it reads."""
+    """Draw each way: its input below, BERT, and above it what the head predicts, where it reads."""
     fig = Figure()
     for number, way in enumerate(ways):
         _draw(fig, way, _ROOM * (len(ways) - 1 - number))
@@ -33,7 +33,7 @@ def ways_figure(ways: Sequence[Way]) -> Figure:
 
 
 def ways_table(ways: Sequence[Way]) -> pd.DataFrame:
-    """Return a row for each input: whether the head reads its last vector, and what it says."""
+    """Return a row for each input: whether the head reads its last vector, and what it predicts."""
     return pd.DataFrame(
         [
             {"way": way.name, "task": way.task, "input": word, "says": way.says.get(place, "")}

@@ -20,7 +20,7 @@ WIDE = """() => {
     [
         ("masked-words", {"text_a": "a" * 1300, "text_b": ""}),
         ("architectures", {"architectures_view": "Side by side"}),
-        ("papers", {"papers_view": "Beside the Transformer"}),
+        ("papers", {"papers_view": "From Transformer to BERT"}),
         ("training-example", {}),
         ("minimal-pair", {"text_a": "the dog had rained", "text_b": "", "other_a": "the cat"}),
     ],
