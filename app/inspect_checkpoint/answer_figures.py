@@ -25,7 +25,7 @@ from ..plots.formats import display_width, percent, shorten
 from ..plots.untrusted_text import label_name
 
 MOST_LABELS = 12
-"""Labels that are drawn; the rest is in the data."""
+"""Most labels that are drawn; the data has all."""
 _OUTSIDE = "O"
 _PALE = "rgba(127, 134, 152, 0.16)"
 
@@ -34,7 +34,7 @@ class TaggedText(NamedTuple):
     """A text of W words and its tags."""
 
     words: Sequence[Word]
-    """[W], [CLS] and [SEP] among them, which have no tag."""
+    """[W], including [CLS] and [SEP], which have no tag."""
     answer: TagAnswer
 
 
@@ -56,7 +56,7 @@ def labels_bars(answer: LabelsAnswer, chosen: int) -> Figure:
     """Draw the most probable labels as bars; those below one half, which are not given, are grey.
 
     Args:
-        answer: Of a text that may have several labels.
+        answer: Answer to a text that may have several labels.
         chosen: The label that is explained.
     """
     order = np.argsort(-answer.probabilities, kind="stable")[:MOST_LABELS]
@@ -68,12 +68,12 @@ def labels_bars(answer: LabelsAnswer, chosen: int) -> Figure:
 
 
 def span_bars(answer: SpanAnswers, chosen: int, cls_token: str) -> Figure:
-    """Draw the best answers, and that there is none, as bars.
+    """Draw the best answers, and no answer, as bars.
 
     Args:
-        answer: To a question.
+        answer: Answer to a question.
         chosen: The answer that is explained.
-        cls_token: The one that stands for no answer: "[CLS]", of RoBERTa "<s>".
+        cls_token: The token that stands for no answer: "[CLS]", in RoBERTa "<s>".
     """
     names = [span.text for span in answer.spans] + [f"no answer ({cls_token})"]
     values = [span.probability for span in answer.spans] + [answer.no_answer]

@@ -42,13 +42,13 @@ class Compared(NamedTuple):
 
 
 def attributed_text(result: WordRows, *, method: str, is_dark: bool, unit: str) -> Figure:
-    """Draw the text as boxes: blue speaks for what is explained, orange against it.
+    """Draw the text as boxes: blue supports what is explained, orange opposes it.
 
     Args:
         result: The words and their numbers.
-        method: Row that is drawn.
+        method: The row that is drawn.
         is_dark: Whether the page is dark: words that do nothing recede there too.
-        unit: Of the numbers.
+        unit: Unit of the numbers.
     """
     words, values = result.words, result.rows[method]
     numbers = [signed(float(value)) for value in values]
@@ -86,7 +86,7 @@ def method_rows(
         result: The words and their numbers.
         is_dark: As for `attributed_text`.
         own_scale: Divide each row by its own largest number, for rows of different units.
-        most_named: Words that there is room to name; beyond it every second, third ...
+        most_named: Most words whose names fit; of more, every second, third ... is named.
         names: What to call the rows, by their names in `result`.
     """
     words, rows = result
@@ -130,10 +130,10 @@ def method_rows(
 def faithfulness_dots(result: Compared, *, unit: str) -> Figure:
     """Draw both measures of each method beside those of words in random order.
 
-    Of the random orders the mean is drawn, and from the least to the most.
+    The random orders are drawn as their mean and their range.
 
     Args:
-        result: By the method's name.
+        result: Faithfulness by name of the method.
         unit: What is lost: "probability" or "score".
     """
     by_order, random = result
@@ -166,7 +166,7 @@ def faithfulness_dots(result: Compared, *, unit: str) -> Figure:
             row=row,
             col=1,
         )
-        # All numbers stand in one column at the right: no line and no dot runs through them.
+        # All numbers are in one column at the right, so that no line or dot runs through them.
         fig.add_trace(
             scatter(
                 x=[high + 0.12 * room] * len(names),

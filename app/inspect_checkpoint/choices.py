@@ -7,7 +7,7 @@ from bertcore.analysis.attribution import BASELINES, OCCLUSIONS
 from ..shell.state import CHOICE_TEXTS, Field
 
 PREDICTED = -1
-"""Stands for the predicted label, or the first tagged word, in place of a chosen one."""
+"""Stands for the predicted label, or the first tagged word, instead of a chosen one."""
 USUAL_COLUMN = "(found by its name)"
 JOINT_COLUMNS = "(a column for each label)"
 STEPS = (20, 50, 200)
@@ -19,7 +19,7 @@ METHODS = {
 }
 """Methods that give a number to each word."""
 _METHODS_IN_LINKS = {"ig": "ig", "gradient": "gradient", "erasure": "occlusion"}
-"""Names of METHODS in links: occlusion was called erasure."""
+"""Names of METHODS in links; occlusion used to be called erasure."""
 
 VIEW = Field("inspect_view", "text", tuple(VIEWS))
 READ_PAIR = Field("inspect_pair", False)

@@ -19,9 +19,9 @@ CONFUSION = Picture(
     figure=confusion_map,
     table=confusion_table,
     how=(
-        "Rows are the true labels, columns the predicted ones, the colour is the fraction of the "
-        "row. Right answers are on the diagonal. A bright cell off it is a pair of labels that the "
-        "model often confuses.{which}"
+        "Rows are the true labels, columns the predicted ones; colour is the fraction of the row. "
+        "Right answers are on the diagonal. A bright cell off the diagonal is a pair of labels "
+        "that the model often confuses.{which}"
     ),
     code=FILE_CODE,
 )
@@ -30,7 +30,7 @@ CONFUSION = Picture(
 def show_confusion(
     page: frame.Page, run: FileRun, metrics: MetricTable, code: Mapping[str, Any]
 ) -> None:
-    """Draw which label is taken for which.
+    """Draw the confusion matrix.
 
     Args:
         page: The page.

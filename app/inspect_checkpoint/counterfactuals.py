@@ -24,7 +24,7 @@ from .words import STOPPED
 
 SHOWN = 6
 _AROUND = 90
-"""Letters that are shown on each side of a swap."""
+"""Characters shown on each side of a swap."""
 
 
 def swap_table(search: Search) -> pd.DataFrame:
@@ -50,13 +50,13 @@ SWAPS = Picture(
     name="inspect-swaps",
     table=swap_table,
     how=(
-        "Each text is yours with some words, the fewest that the search found, swapped for words "
-        "that BERT expects there, so that the answer changes; the most probable texts come first. "
-        "First the most important words (by occlusion) are swapped one after the other; if one "
-        "swap is not enough, a beam search looks for fewer swaps, with at most {limit} runs. "
-        "Answers and choices keep their words. If a "
-        "swap of a word that should not matter turns the answer, the model has learned something "
-        "that you may not want. *Use this text* takes it to all pages."
+        "Each text is yours with some words, as few as the search found, swapped for words that "
+        "BERT expects there, so that the answer changes. The most probable texts come first. The "
+        "search swaps the most important words (by occlusion) one after the other; if one swap is "
+        "not enough, a beam search looks for fewer swaps, with at most {limit} runs. Answers and "
+        "choices keep their words. If swapping a word that should not matter changes the answer, "
+        "the model has learned something that you may not want. *Use this text* puts the text on "
+        "all pages."
     ),
     code="""
 import bertcore
@@ -78,20 +78,20 @@ find_counterfactuals(
 
 
 def show(page: frame.Page, query: Query, word: int | None) -> None:
-    """Draw the texts with another answer, each with a button that takes it over.
+    """Draw the texts with another answer, each with a button that uses it on all pages.
 
     Args:
         page: The page.
         query: The text.
-        word: Of a tagger: whose tag is to change.
+        word: For a tagger, the word whose tag is to change.
     """
     view = view_of(inspection.model(page.bert_key).task)
     with frame.guard():
         _, is_own = inspection.proposer(page.bert_key)
         if not is_own:
             st.caption(
-                "This checkpoint has no masked-word head any more, so the words are proposed by "
-                "the shipped checkpoint."
+                "This checkpoint no longer has a masked-word head, so the shipped checkpoint "
+                "proposes the words."
             )
         score_change = view.choose_score_change()
         work = inspection.search_counterfactuals(query, word=word, score_change=score_change)
@@ -115,11 +115,11 @@ def _draw(view: TaskView, texts: Inputs, search: Search, word: int | None) -> No
     ran = f"{search.forwards:,}"
     if not search.counterfactuals:
         none = (
-            f"No other answer was found in {ran} runs: no swap of up to four words, of those that "
-            "were tried, changes it."
+            f"No other answer was found in {ran} runs: none of the swaps tried, of up to four "
+            "words, changes it."
         )
         limit = (
-            f"No other answer was found within {ran} runs, the limit. There may be one further on."
+            f"No other answer was found within the limit of {ran} runs. There may be one beyond it."
         )
         st.info(limit if search.is_cut else none)
         if search.closest is not None:
@@ -145,7 +145,7 @@ def _row(view: TaskView, texts: Inputs, one: Counterfactual, number: int, word: 
         row.markdown(view.in_words(one.answer, word), width="content")
         swaps = sorted(one.swaps, key=lambda swap: swap.word)
         usual = " · ".join(f"{plain(s.after)} {percent(s.probability)}" for s in swaps)
-        row.caption(f"BERT expects it there with: {usual}", width="stretch")
+        row.caption(f"BERT's probability there: {usual}", width="stretch")
         row.button(
             "Use this text",
             key=f"swap_{number}",
@@ -196,7 +196,7 @@ def _with_cuts(text: str, cuts: Sequence[tuple[int, int, str]]) -> str:
 
 
 def _short(text: str, *, head: bool) -> str:
-    """Return what stands before a swap, its beginning left out (`head`: behind another swap)."""
+    """Return the text before a swap, its beginning left out (`head`: behind another swap)."""
     if len(text) <= (2 if head else 1) * _AROUND:
         return plain(text)
     begin = text[:_AROUND] if head else ""

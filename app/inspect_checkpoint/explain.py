@@ -42,7 +42,7 @@ def choose_how(page: frame.Page, texts: Inputs, chosen: Chosen) -> Query:
             BASELINE,
             with_label=True,
             help=(
-                "Gradients are summed on the path from a text without content to yours. In that "
+                "Gradients are summed along the path from a text without content to yours. In that "
                 f"text every word is {plain(mask)}, {plain(pad)}, or a vector of zeros; "
                 f"{plain(page.marks.added)} stay."
             ),
@@ -52,7 +52,7 @@ def choose_how(page: frame.Page, texts: Inputs, chosen: Chosen) -> Query:
             STEPS,
             NUM_STEPS,
             with_label=True,
-            help="More steps make the sum more exact, and take longer.",
+            help="More steps make the sum more exact but take longer.",
         )
         occlusion = one_of(
             "Occluded words are",
@@ -68,7 +68,7 @@ def choose_how(page: frame.Page, texts: Inputs, chosen: Chosen) -> Query:
 
 
 def _say_cut(texts: Inputs) -> None:
-    """Say whether the texts were cut, and by which limit."""
+    """Report whether the texts were cut, and by which limit."""
     model, source = inspection.model(texts.key), inspection.source(texts)
     cut = source.truncation
     if cut is None:

@@ -1,4 +1,4 @@
-"""The choice of a labelled file: an upload, or the dev data of a checkpoint that ships."""
+"""The choice of a labelled file: an upload, or the dev data of a shipped checkpoint."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _FILE = "_inspect_file"
 
 
 def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelled | None:
-    """Draw the upload of a file and how to read it; a checkpoint that ships has its own file.
+    """Draw the upload of a file and how to read it; a shipped checkpoint brings its own file.
 
     The last upload stays chosen, on every page that asks for a labelled file.
 
     Args:
-        view: Of the task.
-        source: Of the checkpoint.
-        labels: Of the model.
+        view: View of the task.
+        source: Source of the checkpoint.
+        labels: Labels of the model.
     """
     upload = st.file_uploader(
         view.upload,
@@ -45,12 +45,14 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
     kept: tuple[str, Path, str] | None = st.session_state.get(_FILE)
     if kept is None or not kept[1].is_file():
         st.caption(
-            "The file stays on this server and is read a few thousand rows at a time. Also packed "
-            "as .gz or .xz. The same in the terminal: `bertscope evaluate`."
+            "The file stays on this server and is read a few thousand rows at a time. It may be "
+            "packed as .gz or .xz. In a terminal, `bertscope evaluate` does the same."
         )
         if source not in FINE_TUNED:
             return None
-        st.markdown(f"**Example:** the dev data of `{source}`, which chose its best moment.")
+        st.markdown(
+            f"**Example:** the dev data of `{source}`, on which its best checkpoint was chosen."
+        )
         path = labelled_file(source)
     else:
         path = kept[1]
@@ -67,11 +69,11 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
 
 
 def _columns(view: TaskView, names: tuple[str, ...], joint: str | None) -> Columns:
-    """Draw the choice of columns; nothing where the file has none.
+    """Draw the choice of columns; nothing if the file has none.
 
     Args:
-        view: Of the task.
-        names: Of the columns.
+        view: View of the task.
+        names: Names of the columns.
         joint: The columns that are the label together, if any; they are the default.
     """
     if not names:

@@ -20,19 +20,19 @@ from ..plots.figure import Figure, bar, heatmap, scatter, subplots, trace
 from ..plots.formats import display_width, shorten
 
 MOST_CLASSES = 40
-"""Labels that a picture of the confusion has room for."""
+"""Most labels that fit in a confusion matrix."""
 MOST_DOTS = 3000
-"""Scores that are drawn as dots; beyond it every second, third ..."""
+"""Most scores that are drawn as dots; of more, every second, third ... is drawn."""
 _NAMED = 12
 _LETTERS = 40
-"""Letters that have room below the picture, side by side."""
+"""Characters that fit below the picture, side by side."""
 
 
 def which_labels(number: int) -> str:
-    """Return the sentence on which of `number` labels are drawn; "" where all are."""
+    """Return a sentence on which of `number` labels are drawn; "" if all are."""
     if number <= MOST_CLASSES:
         return ""
-    return f" Drawn are the {MOST_CLASSES} of {number:,} labels with most examples."
+    return f" Of {number:,} labels, the {MOST_CLASSES} with the most examples are drawn."
 
 
 class Confusion(NamedTuple):
@@ -46,7 +46,7 @@ class Confusion(NamedTuple):
 def confusion_map(result: Confusion) -> Figure:
     """Draw the confusion matrix: each row as fractions of its true label, counts in the cells.
 
-    Of many labels those with most examples are drawn.
+    Of many labels, those with the most examples are drawn.
     """
     matrix, labels = result
     order = np.argsort(-matrix.sum(1), kind="stable")[:MOST_CLASSES]
@@ -105,7 +105,7 @@ def _name_classes(fig: Figure, names: Sequence[str]) -> None:
         showgrid=False,
     )
     fig.update_yaxes(tickvals=ticks, ticktext=labels, autorange="reversed", showgrid=False)
-    # The title of the x axis stands below the names; Plotly would set it among them here.
+    # The title of the x axis is below the names; Plotly would set it among them here.
     below = 34 + (6.5 * longest if turned else 0)
     fig.update_xaxes(title_text="", automargin=False)
     fig.add_annotation(
@@ -195,9 +195,9 @@ def slice_bars(
     """Draw the mean of each slice with its 95% interval.
 
     Args:
-        slices: By what they are parted.
-        by: Those that are drawn.
-        mean: Of all answers; a dotted line.
+        slices: Slices by their criterion.
+        by: The criterion that is drawn.
+        mean: Mean of all answers, a dotted line.
         is_fraction: Whether means are between 0 and 1.
         name: What they are means of.
     """
@@ -242,7 +242,7 @@ def label_dots(scores: Mapping[str, Mapping[str, float]]) -> Figure:
     """Draw precision, recall and F1 of each label; of many labels the most frequent ones.
 
     Args:
-        scores: By label: precision, recall, f1 and number.
+        scores: Precision, recall, f1 and number, by label.
     """
     frequent = sorted(scores, key=lambda label: -scores[label]["number"])[:MOST_CLASSES]
     shown = [label for label in scores if label in frequent]
@@ -280,7 +280,7 @@ def label_score_table(scores: Mapping[str, Mapping[str, float]]) -> pd.DataFrame
 
 
 def score_dots(run: FileRun) -> Figure:
-    """Draw each predicted score over the true one; the dotted line is where both are the same."""
+    """Draw each predicted score over the true one; on the dotted line both are equal."""
     gold, predicted = run.gold, run.predicted
     step = max(1, -(-len(gold) // MOST_DOTS))
     low, high = float(min(gold.min(), predicted.min())), float(max(gold.max(), predicted.max()))
@@ -321,7 +321,7 @@ def score_dots_table(run: FileRun) -> pd.DataFrame:
 
 
 def error_table(errors: Sequence[WrongAnswer], severity: str) -> pd.DataFrame:
-    """Return a row for each wrong answer; second texts only where there are some.
+    """Return a row for each wrong answer; second texts only if there are any.
 
     Args:
         errors: The most severe first.

@@ -47,9 +47,9 @@ from .task_views import TaskView, view_of
 _FILE, _RUN = "_inspect_file", "_inspect_run"
 SLICE_NAMES = {"length": "By length", "label": "By true label"}
 PAGES = {"attention": "Attention", "mixing": "Mixing", "what-if": "What if?"}
-"""Pages that each error links to, as short as the columns of the links."""
+"""Pages that each error links to, named to fit the columns of the links."""
 _WIDTHS = {"row": 55, "text": 285, "pair": 205, "label": 75, "severity": 92, "link": 72}
-"""Pixels of the columns of errors: at a window of 1,280 a text, its labels and links are seen."""
+"""Pixels of the columns of errors: a window of 1,280 shows a text, its labels and its links."""
 _LONG_ANSWER = 125
 """Pixels of an answer that is a word with its tag, or some words of a text."""
 
@@ -58,10 +58,10 @@ CALIBRATION = Picture(
     figure=reliability,
     table=calibration_table,
     how=(
-        "Answers are put into ten bins by their confidence; a bar is the fraction of them that is "
-        "right, with its 95% interval, and the pink dot is at their mean confidence. On the dotted "
-        "line confidence equals the fraction of right answers; bars below it: the model is "
-        "overconfident. Expected calibration error {ece}: the mean gap; the largest gap is {mce} "
+        "Answers are grouped into ten bins by confidence. A bar is the fraction of right answers "
+        "in its bin, with its 95% interval, and the pink dot is their mean confidence. On the "
+        "dotted line confidence equals the fraction of right answers; below it the model is "
+        "overconfident. Expected calibration error, the mean gap: {ece}; the largest gap: {mce} "
         "(Guo et al. 2017)."
     ),
     code=FILE_CODE,
@@ -71,9 +71,9 @@ SLICE_MEANS = Picture(
     figure=slice_bars,
     table=slice_table,
     how=(
-        "The same answers in groups; in brackets how many. The thin lines are 95% intervals, the "
-        "dotted line is the mean of all. A group is weak if its whole interval lies on the bad "
-        "side of the line."
+        "The same answers in groups, with their number in brackets. Thin lines are 95% intervals, "
+        "the dotted line is the mean of all answers. A group is weak if its whole interval is on "
+        "the bad side of the dotted line."
     ),
     code=FILE_CODE,
 )
@@ -81,16 +81,16 @@ ERRORS = Picture(
     name="inspect-errors",
     table=lambda errors: error_table(*errors),
     how=(
-        "{which} ({shown}). They show best what the model has learned wrong, or where the file has "
-        "a wrong {answer}. Click the box at the left of a row to see why: the text goes to *One "
-        "text* and to all other pages. *open* shows it on another page in a new tab."
+        "{which} ({shown}). They show best what the model has learned wrongly, or where the file "
+        "has a wrong {answer}. Click the box at the left of a row to see why: the text opens in "
+        "*One text* and on all other pages. *open* shows it on another page, in a new tab."
     ),
     code=FILE_CODE,
 )
 
 
 def show(page: frame.Page) -> None:
-    """Draw the choice of a file, its run, and what came out."""
+    """Draw the choice of a file, its run, and the results."""
     view = view_of(inspection.model(page.bert_key).task)
     chosen = choose_file(view, page.bert_key.source, inspection.model(page.bert_key).labels)
     if chosen is None:
@@ -105,19 +105,21 @@ def show(page: frame.Page) -> None:
         return
     key, labelled, stop, number = running
     if labelled != chosen:
-        st.caption("Below is the last run. Run the file to renew it.")
+        st.caption("Below is the last run. Run the file to update it.")
     work = labelled_files.run(key, labelled, stop, number)
     with frame.guard():
         file_run: FileRun | None = waiting.result(work, "inspect-file")
         if file_run is None:
-            row.button("Stop and keep what is done", key="stop_keep", on_click=stop.wanted.set)
+            row.button(
+                "Stop and keep the results so far", key="stop_keep", on_click=stop.wanted.set
+            )
         else:
             _draw(page, view, labelled, file_run, number)
 
 
 def _draw(page: frame.Page, view: TaskView, labelled: Labelled, run: FileRun, number: int) -> None:
     if not run.is_whole:
-        st.warning(f"Stopped: what follows is of the first {run.num_examples:,} examples.")
+        st.warning(f"Stopped: the results below are for the first {run.num_examples:,} examples.")
     for note in run.notes:
         st.caption(plain(note))
     code = {
@@ -152,7 +154,7 @@ def _show_metrics(run: FileRun, metrics: MetricTable, names: Mapping[str, str]) 
 
 
 def _show_calibration(page: frame.Page, run: FileRun, code: dict[str, Any]) -> None:
-    """Draw the calibration curve, where answers have a confidence."""
+    """Draw the calibration curve, if answers have a confidence."""
     calibrated = run.calibration()
     if calibrated is None:
         return
@@ -189,7 +191,7 @@ def _show_errors(page: frame.Page, view: TaskView, run: FileRun, code: dict[str,
     errors = view.errors
     st.header(errors.title, anchor=False)
     if not run.errors:
-        st.success("Not one answer is wrong.")
+        st.success("No answer is wrong.")
         return
     table = error_table(run.errors, errors.severity)
     links = table.assign(
@@ -239,7 +241,7 @@ def _show_errors(page: frame.Page, view: TaskView, run: FileRun, code: dict[str,
 
 
 def _open(page: frame.Page, error: WrongAnswer) -> None:
-    """Show a text of the file in the view of one text, and in all other pages."""
+    """Show a text of the file in the view of one text, and on all other pages."""
     TEXT_A.put(error.text)
     TEXT_B.put(error.text_pair or "")
     VIEW.put("text")

@@ -24,7 +24,7 @@ from . import model as inspection
 from .task_views import view_of
 
 MAX_KEPT = 8
-"""Files that stay on the disk."""
+"""Most files that are kept on the disk."""
 MAX_MEGABYTES = 300
 _CHUNK = 1 << 20
 
@@ -40,7 +40,7 @@ class Labelled:
 
 @dataclass(slots=True)
 class Stop:
-    """A visitor's wish to end a run and keep what is done."""
+    """A visitor's request to stop a run and keep the results so far."""
 
     wanted: threading.Event = field(default_factory=threading.Event)
 
@@ -58,7 +58,7 @@ def receive(upload: IO[bytes], name: str) -> Path:
     upload.seek(0)
     folder = _root() / digest.hexdigest()[:16]
     folder.mkdir(mode=0o700, exist_ok=True)
-    # Our own name: the visitor's could lead elsewhere.
+    # A name of our own: the visitor's could lead elsewhere.
     path = folder / f"labelled{''.join(Path(name).suffixes[-2:])[:20].lower()}"
     if not path.is_file():
         check_room(upload.seek(0, os.SEEK_END))
@@ -77,10 +77,10 @@ def run(key: cache.BertKey, chosen: Labelled, stop: Stop, number: int) -> Work:
     """Return the work that runs a file; its result is a FileRun.
 
     Args:
-        key: Of the checkpoint.
+        key: Key of the checkpoint.
         chosen: The file.
-        stop: Set to end it and keep what is done.
-        number: Another one runs it again.
+        stop: Set to stop it and keep the results so far.
+        number: A new number runs it again.
     """
 
     def work(progress: background.Progress) -> FileRun:
@@ -108,5 +108,5 @@ def _root() -> Path:
     folder = Path(tempfile.gettempdir()) / f"bertscope-labelled-{Path.home().name}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_mode & 0o077:
-        raise ValueError(f"{folder} may be read by others. Remove it, then upload again.")
+        raise ValueError(f"{folder} can be read by other users. Remove it, then upload again.")
     return folder

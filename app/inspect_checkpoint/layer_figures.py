@@ -75,7 +75,7 @@ def layer_faithfulness(result: Compared, *, unit: str) -> Figure:
     """Draw both measures of each layer's order of words over that of random orders (dotted).
 
     Args:
-        result: Of each layer, in order.
+        result: Faithfulness of each layer, in order.
         unit: What is lost: "probability" or "score".
     """
     by_layer, random = list(result.by_order.values()), result.random

@@ -64,9 +64,9 @@ class Explanation:
     faithfulness: dict[str, Faithfulness]
     random: list[Faithfulness]
     value: float
-    """The target's value of the text as it is."""
+    """The target's value for the text as it is."""
     baseline: float | None
-    """The same where integrated gradients begin; None without gradients."""
+    """The same at the baseline of integrated gradients; None without gradients."""
     delta: float | None
     """Convergence delta of integrated gradients."""
 
@@ -86,7 +86,7 @@ class Layers:
 
 
 def has_head(bert: Model) -> bool:
-    """Return whether a checkpoint holds a head for a task."""
+    """Return whether a checkpoint has a head for a task."""
     return bert.report is not None and bool(bert.report.task_heads)
 
 
@@ -102,7 +102,7 @@ def model(key: cache.BertKey) -> TaskModel:
 
 
 def stand_ins(key: cache.BertKey) -> tuple[str, str]:
-    """Return what stands for a word that is taken away: the mask, and padding."""
+    """Return the tokens that stand for a word that is taken away: mask and padding."""
     tokenizer = model(key).tokenizer
     return tokenizer.mask_token, tokenizer.id_to_token(tokenizer.pad_id)
 
@@ -134,7 +134,7 @@ def has_layers(key: cache.BertKey) -> bool:
 
 
 def word_at(texts: Inputs, character: int) -> int:
-    """Return the word of text A that holds a character, or -1."""
+    """Return the word of text A that contains a character, or -1."""
     read = source(texts)
     for place, word in enumerate(read.words):
         last = read.encoding.offsets[word.end - 1][1]
@@ -179,7 +179,7 @@ def proposer(key: cache.BertKey) -> tuple[Model, bool]:
 
 
 def asked_label(query: Query) -> int | None:
-    """Return the label whose yes or no is explained; None where a text has one answer."""
+    """Return the label whose yes or no is explained; None if a text has one answer."""
     return query.target.label if isinstance(query.target, LabelTarget) else None
 
 

@@ -24,13 +24,13 @@ WHYS = {
     "swaps": "Counterfactuals",
 }
 EXAMPLE = "sentiment"
-"""The checkpoint that is shown in place of one without a head for a task."""
+"""The checkpoint that is shown instead of one without a head for a task."""
 FINETUNE = """bertscope finetune --task classify --train train.tsv --dev dev.tsv --out my-classifier
 bertscope --help          # then open the app in the same folder, and choose my-classifier"""
 
 
 def with_head(page: frame.Page) -> frame.Page:
-    """Return the page with a fine-tuned checkpoint: its own, or an example, which is said.
+    """Return the page with a fine-tuned checkpoint: its own, or an example, with a note.
 
     Ends the page if the checkpoint's head is not for this page.
     """
@@ -41,9 +41,9 @@ def with_head(page: frame.Page) -> frame.Page:
 
 
 def _show_example(page: frame.Page) -> frame.Page:
-    """Say that a classifier that ships is shown; return the page with it.
+    """Note that a shipped classifier is shown; return the page with it.
 
-    In place of the text that the app opens with, it reads one that has something to judge.
+    Instead of the text that the app opens with, it reads one that has something to judge.
     """
     is_untouched = page.text_a == DEFAULT.text_a
     text = REVIEW.text_a if is_untouched else page.text_a
@@ -69,7 +69,7 @@ def _show_example(page: frame.Page) -> frame.Page:
 
 
 def show_text(page: frame.Page) -> None:
-    """Draw the answer to the text of the box, and one way to explain it."""
+    """Draw the answer to the text in the box, and one way to explain it."""
     with frame.guard(stop=True):
         to_explain = show_answer(page, view_of(inspection.model(page.bert_key).task))
     if to_explain is None:

@@ -1,4 +1,4 @@
-"""Who wrote the answer: a class's logit, share by share, as a word's on Inside a layer."""
+"""Who wrote the answer: a class's logit, share by share, as for a word on Inside a layer."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ STAIRCASE = Picture(
     figure=staircase,
     table=shares_table,
     how=(
-        "The head reads {read}: a sum of what embeddings, heads and neurons wrote. Held at their "
-        "values in this run are what each LayerNorm divides by{held}. Then the logit is a sum too, "
-        "and the shares add up to **{logit}**. A share is not what would be lost without the part: "
-        "the held factors would then be others. What a part did through later layers counts for "
-        "them."
+        "The head reads {read}: a sum of what embeddings, heads and neurons wrote. Fixed at their "
+        "values in this run are the divisors of the LayerNorms{held}. The logit is then a sum too, "
+        "and the shares add up to **{logit}**. A share is not what would be lost without that "
+        "part, since the fixed factors would then change. What a part did through later layers is "
+        "credited to those layers."
     ),
     code=_CODE
     + "[(part.kind, part.layer, part.head, part.logit) for part in found.parts]\n"
@@ -73,15 +73,15 @@ SOURCES = Picture(
     figure=token_boxes,
     table=tokens_table,
     how=(
-        "What the heads wrote, by the token that they took it from, over all layers. In later "
-        "layers a token's vector holds what it read from others before."
+        "What the heads wrote, by the token that they took it from, summed over all layers. In "
+        "later layers a token's vector already contains what it read from other tokens."
     ),
     code=_CODE + "found.sources.sum((0, 1))                          # [T]\n",
 )
 
 
 class Read(NamedTuple):
-    """The logit that is taken apart; small and hashable."""
+    """The logit that is decomposed; small and hashable."""
 
     label: str | None
     """None for a score."""
@@ -113,8 +113,8 @@ def show_shares(page: frame.Page, query: Query) -> None:
             format_func=lambda name: name or "no other class",
             key=AGAINST.key(options=others),
             width=220,
-            help="The shares are then of the difference of two logits. What raises all classes "
-            "alike cancels out.",
+            help="The shares are then of the difference between the two logits. What raises all "
+            "classes equally cancels out.",
         )
     position = target.position if isinstance(target, TagTarget) else None
     read = Read(label, against or None, position)
@@ -143,7 +143,7 @@ def show_shares(page: frame.Page, query: Query) -> None:
 
 
 def _about_head(page: frame.Page, query: Query) -> dict[str, Any]:
-    """Return what the head reads and what of it is held, for the caption."""
+    """Return what the head reads and which of its factors are fixed, for the caption."""
     reader = task_head(query.texts.key)
     assert reader is not None
     form = reader.head.form
@@ -151,10 +151,10 @@ def _about_head(page: frame.Page, query: Query) -> dict[str, Any]:
     read = {"pooler": first, "first": first, "last": "the last token", "all": "the tagged token"}
     held = ""
     if form.reads == "pooler":
-        held = ", and of the pooler the factor tanh(z) / z by which it scales each number z"
+        held = ", and the factor tanh(z) / z by which the pooler scales each number z"
     elif form.dense:
         name = {"tanh": "tanh(z)", "relu": "ReLU(z)", "gelu": "GELU(z)"}[reader.head.activation]
-        held = f", and of the head the factor {name} / z by which it scales each number z"
+        held = f", and the factor {name} / z by which the head scales each number z"
     return {"read": f"the vector of {read[form.reads]}", "held": held}
 
 

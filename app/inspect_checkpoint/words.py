@@ -35,7 +35,7 @@ from .model import Explanation, Layers, Query
 from .python import setup_with_target
 
 LARGE_DELTA = 0.05
-"""Fraction of the change beyond which the convergence delta is warned of."""
+"""Fraction of the change above which the page warns of the convergence delta."""
 STOPPED = "Stopped."
 
 _WORDS_CODE = """
@@ -74,26 +74,26 @@ WORDS = Picture(
     name="inspect-words",
     figure=attributed_text,
     table=word_table,
-    how="Blue words speak for what is explained, orange ones against it{method}",
+    how="Blue words support what is explained, orange ones oppose it{method}",
     code=_WORDS_CODE,
 )
 _METHOD_TEXTS = {
     "ig": (
-        ". Gradients are summed on the path from a text of {stand_in} ({unit} {begin}) to yours "
-        "({value}); all numbers together are the difference, {change}, but for the convergence "
-        "delta, {delta}. Word pieces are summed. Integrated gradients: Sundararajan et al. 2017, "
-        "by captum."
+        ". Gradients are summed along the path from a text of {stand_in} ({unit} {begin}) to yours "
+        "({value}); all numbers add up to the difference, {change}, up to the convergence delta, "
+        "{delta}. Word pieces are summed. Integrated gradients: Sundararajan et al. 2017, with "
+        "captum."
     ),
     "gradient": (
-        ": the slope of the {unit} by each token embedding, times that embedding. It sees only the "
-        "immediate surroundings of the text. In BERT it is small and often says little: a "
-        "LayerNorm follows, and token, segment and position together cancel to 0. Shrikumar et "
-        "al. 2016, by captum."
+        ": the gradient of the {unit} with respect to each token embedding, times that embedding. "
+        "It sees only small changes of the text. In BERT it is small and often says little: a "
+        "LayerNorm follows, so token, segment and position together cancel to 0. Shrikumar et al. "
+        "2016, with captum."
     ),
     "occlusion": (
         ": how much the {unit} ({value} for the whole text) falls if this word alone is {gone}. "
-        "Two words with the same meaning cover for each other. \\[CLS\\] and \\[SEP\\] are never "
-        "occluded. Li et al. 2016."
+        "Two words with the same meaning can stand in for each other. \\[CLS\\] and \\[SEP\\] are "
+        "never occluded. Li et al. 2016."
     ),
 }
 _LOG_ODDS = (
@@ -105,8 +105,8 @@ _SPAN_LOG_ODDS = (
     "each, +4 is 88% each, −4 is 12% each."
 )
 _NO_GRADIENTS = (
-    "This tagger was trained on the vectors of an encoder that stayed as it was (feature-based), "
-    "so gradients do not reach the words; occlusion needs none."
+    "This tagger was trained on the vectors of a frozen encoder (feature-based), so gradients do "
+    "not reach the words; occlusion needs none."
 )
 FAITHFULNESS = Picture(
     name="inspect-faithfulness",
@@ -114,12 +114,11 @@ FAITHFULNESS = Picture(
     table=faithfulness_table,
     how=(
         "An explanation is tested on the model itself. The top 1, 5, 10, 20 and 50% of the words "
-        "(at least one) are occluded, and the {unit} that is lost is *comprehensiveness*; or they "
-        "alone are kept, and what is lost then is *sufficiency*. Both are means over the five "
-        "fractions (DeYoung et al. 2020, AOPC). The diamond is the mean of {num} random orders of "
-        "the words, its line goes from the least to the most: a method inside that line is no "
-        "better than chance. One text proves little; texts with occluded words are unusual to the "
-        "model too."
+        "(at least one) are occluded, and the {unit} that is lost is *comprehensiveness*; or only "
+        "they are kept, and the loss is *sufficiency*. Both are means over the five fractions "
+        "(DeYoung et al. 2020, AOPC). The diamond is the mean of {num} random orders of the words, "
+        "its line is their range: a method within that line is no better than chance. One text "
+        "proves little, and texts with occluded words are unusual for the model."
     ),
     code=_WORDS_CODE,
 )
@@ -128,7 +127,7 @@ BY_METHOD = Picture(
     figure=method_rows,
     table=word_table,
     how=(
-        "Each row is scaled by its own strongest word: the methods have different units. Where "
+        "Each row is scaled by its own strongest word, since the methods have different units. If "
         "they disagree, trust the more faithful one."
     ),
     code=_WORDS_CODE,
@@ -138,9 +137,8 @@ BY_PART = Picture(
     figure=method_rows,
     table=word_table,
     how=(
-        "All embeddings move along the path together: {begins}. One scale for all rows; in "
-        "brackets the sum of each, together {change} in {unit} but for the convergence delta, "
-        "{delta}.{rows}"
+        "All embeddings move along the path together: {begins}. All rows share one scale. The sums "
+        "in brackets add up to {change} in {unit}, up to the convergence delta, {delta}.{rows}"
     ),
     code="""
 from bertcore.analysis.attribution import PARTS, integrated_gradients
@@ -158,10 +156,10 @@ _BEGINS = {
 }
 """Where the path of each of PARTS begins."""
 _ROWS = {
-    "segment": " Words of segment 0 have nothing in the row *segment*.",
+    "segment": " In the row *segment*, words of segment 0 have no attribution.",
     "position": (
-        " The first token has nothing in the row *position*; large values there say that the order "
-        "of the words matters."
+        " In the row *position*, the first token has no attribution; large values there mean that "
+        "the order of the words matters."
     ),
 }
 BY_LAYER = Picture(
@@ -169,11 +167,11 @@ BY_LAYER = Picture(
     figure=conductance_map,
     table=conductance_arrays,
     how=(
-        "How much of the integrated gradients passes through each word's vector behind each layer "
-        "(conductance; Dhamdhere et al. 2019, by captum). Every row sums to {change} in {unit}, "
-        "but for a convergence delta of at most {delta}. It shows where the decision gathers: a "
-        "classifier's ends in the only vector that its head reads: \\[CLS\\], or that of the last "
-        "token where attention is causal."
+        "How much of the integrated gradients passes through each word's vector after each layer "
+        "(conductance; Dhamdhere et al. 2019, with captum). Every row sums to {change} in {unit}, "
+        "up to a convergence delta of at most {delta}. The rows show where the decision gathers: a "
+        "classifier's ends up in the only vector that its head reads, that of \\[CLS\\], or of the "
+        "last token if attention is causal."
     ),
     code=_LAYERS_CODE,
 )
@@ -182,9 +180,9 @@ LAYER_FAITHFULNESS = Picture(
     figure=layer_faithfulness,
     table=faithfulness_table,
     how=(
-        "If the words are ranked by a layer's row: how faithful is that order? The dotted line is "
-        "chance. In late layers a word's vector is no longer about that word alone, so these rows "
-        "often fall to chance."
+        "How faithful is the order of the words by each layer's row? The dotted line is chance. In "
+        "late layers a word's vector is no longer about that word alone, so these rows often fall "
+        "to chance."
     ),
     code=_LAYERS_CODE,
 )
@@ -236,7 +234,7 @@ def show_words(page: frame.Page, query: Query) -> None:
         drawn = {"unit": measured(query)}
         FAITHFULNESS.show(page, compared, drawn=drawn, with_caption=False, **lost, **code)
     with right:
-        st.markdown("**The methods beside each other**")
+        st.markdown("**The methods side by side**")
         drawn = {"is_dark": page.is_dark, "most_named": 11, "names": METHODS}
         BY_METHOD.show(page, rows, drawn=drawn, **code)
     FAITHFULNESS.caption(**lost)
@@ -324,7 +322,7 @@ def _numbers(explanation: Explanation, query: Query) -> dict[str, str]:
 
 
 def _warn_of_delta(delta: float, change: float) -> None:
-    """Warn where the gradients do not sum to the change of the target."""
+    """Warn if the gradients do not sum to the change of the target."""
     if abs(delta) > LARGE_DELTA * max(abs(change), 1e-3):
         st.warning(
             f"The convergence delta is {exactly(delta, 3)}, over 5% of what is to be explained: "

@@ -64,9 +64,9 @@ FLIPS = Picture(
     table=flip_table,
     how=(
         "Each word of a pair is replaced by the other one, in both directions, and the model "
-        "answers again. *Change* is that of the probability of its first answer (of several "
-        "labels: of the one that changes most; of a score: of the score). Changed answers come "
-        "first ({shown}). Click the box at the left of a row to see why. {cannot}"
+        "answers again. *Change* is the change in the probability of its first answer (with "
+        "several labels, of the label that changes most; with a score, of the score). Changed "
+        "answers come first ({shown}). Click the box at the left of a row to see why. {cannot}"
     ),
     code="""from pathlib import Path
 
@@ -110,14 +110,16 @@ def show(page: frame.Page, labelled: Labelled, run: FileRun, code: Mapping[str, 
     if running is None or running[:2] != chosen[:2]:
         return
     if running[2:4] != chosen[2:]:
-        st.caption("Below are the words of before. Swap the words to renew it.")
+        st.caption("Below are the results for the previous words. Swap the words to update them.")
     with frame.guard():
         _, _, name, typed, stop = running
         pairs = parse_pairs(typed) if name == OWN else swap_pairs(name)
         work = _work(page.bert_key, labelled, pairs, stop, run.num_examples)
         flips: Flips | None = waiting.result(work, FLIPS.name)
         if flips is None:
-            row.button("Stop and keep what is done", key="stop_flips", on_click=stop.wanted.set)
+            row.button(
+                "Stop and keep the results so far", key="stop_flips", on_click=stop.wanted.set
+            )
             return
         for note in flips.notes:
             st.caption(plain(note))
@@ -153,9 +155,9 @@ def _work(
 
 def _draw(page: frame.Page, flips: Flips, groups: tuple[str, str], code: Mapping[str, Any]) -> None:
     if not flips.is_whole:
-        st.warning(f"Stopped: what follows is of the first {flips.num_examples:,} examples.")
+        st.warning(f"Stopped: the results below are for the first {flips.num_examples:,} examples.")
     if not flips.num_with_words:
-        st.info(f"None of {flips.num_examples:,} texts holds one of these words.")
+        st.info(f"None of {flips.num_examples:,} texts contains one of these words.")
         return
     st.markdown(in_words(flips))
     for line in leans_in_words(flips, groups):
@@ -197,9 +199,9 @@ def _draw(page: frame.Page, flips: Flips, groups: tuple[str, str], code: Mapping
 
 
 def in_words(flips: Flips) -> str:
-    """Return how many texts hold a word, and how many answers change, as Markdown."""
+    """Return how many texts contain a word, and how many answers change, as Markdown."""
     num = flips.num_with_words
-    hold = "text holds" if num == 1 else "texts hold"
+    hold = "text contains" if num == 1 else "texts contain"
     line = f"**{num:,} of {flips.num_examples:,}** {hold} such a word."
     if flips.changed is not None:
         changed = flips.changed
@@ -226,10 +228,10 @@ def leans_in_words(flips: Flips, groups: tuple[str, str]) -> list[str]:
         difference = one.difference
         what = "score" if one.label is None else f"probability of *{_name(one.label)}*"
         lines.append(
-            f"With words for {second} in place of {first} the {what} changes by "
+            f"With words for {second} instead of {first}, the {what} changes by "
             f"**{exactly(difference.mean, 3)}** on average (95%: {exactly(difference.low, 3)} to "
             f"{exactly(difference.high, 3)}; {difference.num_cases:,} texts with words of one side "
-            "alone)."
+            "only)."
         )
     return lines
 
@@ -239,7 +241,7 @@ def _name(label: str) -> str:
 
 
 def _open(one: FlippedText) -> None:
-    """Show a text in the view of one text, and in all other pages."""
+    """Show a text in the view of one text, and on all other pages."""
     is_after = OPENED.value == "after"
     pair = one.flipped_pair if is_after else one.text_pair
     TEXT_A.put(one.flipped if is_after else one.text)

@@ -18,7 +18,7 @@ from ...plots.formats import shorten
 ROW_PIXELS = 32
 _LONGEST_NAME = 30
 MEANS = ("mean prediction", "mean error", "mean distance")
-"""Measures of scores, which are no fractions."""
+"""Measures of scores, which are not fractions."""
 
 
 class Shown(NamedTuple):
@@ -78,7 +78,7 @@ def group_dots(result: Shown) -> Figure:
 
 
 def _or(end: float, mean: float) -> float:
-    """Return the end of an interval; where a single case has none, the mean."""
+    """Return the end of an interval, or the mean if a single case has none."""
     return mean if math.isnan(end) else end
 
 

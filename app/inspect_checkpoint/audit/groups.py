@@ -30,7 +30,7 @@ COLUMN = Field("inspect_by", NO_COLUMN)
 MEASURE = Field("inspect_by_measure", "")
 GROUP_LABEL = Field("inspect_by_label", "")
 MOST_SENTENCES = 3
-"""Gaps that are told in words."""
+"""Most gaps that are put in words."""
 SHORT_NAMES = {
     "accuracy": "Accuracy",
     "macro F1": "Macro F1",
@@ -41,7 +41,7 @@ SHORT_NAMES = {
     "mean error": "Error",
     "mean distance": "Distance",
 }
-"""Of the measures, on buttons."""
+"""Names of the measures on buttons."""
 COMPARED = {
     "accuracy": "answers are right {gap} more often",
     "demographic parity": "the answer is {label} {gap} more often",
@@ -51,20 +51,20 @@ COMPARED = {
     "mean error": "predicted minus true score is {gap} higher",
     "mean distance": "scores are {gap} further from the true ones",
 }
-"""What a gap says of the highest group beside the lowest, by its measure."""
+"""What a gap says about the highest group compared with the lowest, by measure."""
 
 GROUPS = Picture(
     name="inspect-groups",
     figure=group_dots,
     table=rate_table,
     how=(
-        "A dot is a group of the column, in brackets how many texts it is of, the line its 95% "
-        "interval; the dotted line is all together. *Selection rate*: how often the model gives "
-        "the label. *Recall*: how often it gives it to texts that have it. *False positives*: how "
-        "often to texts that do not have it. A gap is the highest group minus the lowest, of "
-        "groups with at least {least} texts (of recall, with the label; of false positives, "
-        "without it); *chance* is the gap that 95% of samples stay within if the groups do not "
-        "differ. {cannot}"
+        "A dot is a group of the column, with its number of texts in brackets; the line is its 95% "
+        "interval, the dotted line all groups together. *Selection rate*: how often the model "
+        "gives the label. *Recall*: how often it gives it to texts that have it. *False "
+        "positives*: how often it gives it to texts that do not have it. A gap is the highest "
+        "group minus the lowest, among groups with at least {least} texts (for recall, with the "
+        "label; for false positives, without it); *chance* is the gap that 95% of samples stay "
+        "within if the groups do not differ. {cannot}"
     ),
     code="""from pathlib import Path
 
@@ -92,7 +92,7 @@ def show(
         page: The page.
         labelled: The file.
         run: The answers.
-        number: Of the run.
+        number: Number of the run.
         code: Fills the braces of the Python.
     """
     st.header("Does it answer groups alike?", anchor=False)
@@ -142,7 +142,7 @@ def _compare(
 
 
 def _choose(audit: GroupAudit) -> Shown:
-    """Draw the choice of a measure, and of a label where it is of one."""
+    """Draw the choice of a measure, and of a label if it has one."""
     measures = list(dict.fromkeys(rates.measure for rates in audit.rates))
     names = {one: {**METRIC_NAMES, **SHORT_NAMES}.get(one, one) for one in measures}
     measure = one_of("Measure", names, MEASURE, default=measures[0])
@@ -170,7 +170,7 @@ def _show_gaps(audit: GroupAudit) -> None:
     st.subheader("Gaps", anchor=False)
     if not beyond:
         st.markdown("No gap is wider than chance opens between groups that do not differ.")
-    # Of two labels a gap in the one is that in the other: it is told once.
+    # With two labels a gap in one is that in the other: it is stated once.
     told = {(gap.measure, round(gap.value, 9)): gap for gap in reversed(beyond)}
     for gap in [gap for gap in beyond if gap in told.values()][:MOST_SENTENCES]:
         st.markdown(f"- {gap_in_words(gap)}")

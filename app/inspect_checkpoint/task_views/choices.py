@@ -24,7 +24,7 @@ EXAMPLE = (
     "The fisherman rowed to the middle of the lake. There",
     ("he cast his line into the water.", "he parked his car.", "she opened a bank account."),
 )
-"""A text and its choices, shown where there are fewer than two."""
+"""A text and its choices, shown if there are fewer than two."""
 CHOICES = Picture(
     name="inspect-choices",
     figure=choice_bars,
@@ -33,8 +33,8 @@ CHOICES = Picture(
         "The model reads sentence A with each choice in turn and gives each a score; the "
         "probabilities are a softmax over the choices that are written here, so another choice "
         "changes them all. The choice in pink is explained below: a word of sentence A by what it "
-        "does in all of these readings, and a word of another choice speaks against this one if it "
-        "makes the other more probable."
+        "does in all of these readings; a word of another choice opposes this one if it makes the "
+        "other more probable."
     ),
     code=ANSWER_CODE,
 )
@@ -43,7 +43,7 @@ CHOICES = Picture(
 class ChoiceView(TaskView):
     """One of several choices for a text."""
 
-    upload = "A table in the form of SWAG: sent1, ending0, ending1, ..., label (CSV, TSV, JSON)"
+    upload = "A table in SWAG format: sent1, ending0, ending1, ..., label (CSV, TSV, JSON)"
     columns: ClassVar[Mapping[str, str]] = {
         "text": "Text",
         "text_pair": "Beginning of each choice",

@@ -75,7 +75,7 @@ def choose_label(labels: tuple[str, ...], key: str, predicted: str) -> None:
 
     Args:
         labels: Names of the classes.
-        key: Of LABEL.
+        key: Key of LABEL.
         predicted: What the predicted label is called.
     """
     st.selectbox(

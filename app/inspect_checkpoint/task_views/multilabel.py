@@ -23,7 +23,7 @@ from .labels import choose_label, label_in_words
 from .view import Chosen, TaskView
 
 MOST_NAMED = 4
-"""Labels that a sentence names."""
+"""Most labels that a sentence names."""
 
 LABELS = Picture(
     name="inspect-each-label",
@@ -41,11 +41,11 @@ EACH_LABEL = Picture(
     figure=label_dots,
     table=label_score_table,
     how=(
-        "For each label, in brackets in how many texts it is true: precision is how many of the "
-        "texts that were given it have it, recall how many of those that have it were given it, F1 "
-        "their harmonic mean. Micro F1 counts all labels' answers together, so frequent ones "
-        "weigh more; macro F1 is the mean of the pink dots. Calibration and slices are of a text's "
-        "whole set of labels.{which}"
+        "For each label, with the number of texts that have it in brackets: precision is the "
+        "fraction of the texts given the label that have it, recall the fraction of the texts with "
+        "the label that were given it, F1 their harmonic mean. Micro F1 counts all labels' answers "
+        "together, so frequent ones weigh more; macro F1 is the mean of the pink dots. Calibration "
+        "and slices are of a text's whole set of labels.{which}"
     ),
     code=FILE_CODE,
 )

@@ -25,9 +25,9 @@ SPANS = Picture(
     how=(
         "The best answers in sentence B: probability of the start times probability of the end, "
         "each a softmax over all tokens. The head has two vectors, *S* for starts and *E* for "
-        "ends; their products with a token's vector are its logits. The grey bar is the answer "
-        "that there is none, which only models trained on such questions (SQuAD 2.0) know to give. "
-        "The answer in pink is explained below."
+        "ends; their products with a token's vector are its logits. The grey bar is *no answer*, "
+        "which only models trained on such questions (SQuAD 2.0) can give. The answer in pink is "
+        "explained below."
     ),
     code=ANSWER_CODE,
 )
@@ -41,7 +41,7 @@ class SpanView(TaskView):
         "the text as sentence B."
     )
     example = ("Where did the fisherman sit?", "The fisherman sat on the bank of the river.")
-    upload = "Questions in the form of SQuAD (JSON)"
+    upload = "Questions in SQuAD format (JSON)"
     file_types = ("json", *PACKED)
     quality = "mean F1"
     beside_calibration = False
@@ -52,7 +52,7 @@ class SpanView(TaskView):
     ) -> Chosen | None:
         """Draw the best answers as bars, and the choice of one."""
         if not answer.spans:
-            st.info("Sentence B holds no word that could be an answer. Write a longer text.")
+            st.info("Sentence B contains no word that could be an answer. Write a longer text.")
             return None
         best, text = answer.spans[0], plain(shorten_middle(answer.spans[0].text, 120))
         p = percent(best.probability)

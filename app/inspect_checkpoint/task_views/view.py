@@ -28,7 +28,7 @@ class Chosen(NamedTuple):
 
     target: Target
     word: int | None
-    """Whose tag it is; None but for a tagger."""
+    """The word whose tag it is; None except for a tagger."""
 
 
 class Errors(NamedTuple):
@@ -53,9 +53,9 @@ class TaskView(ABC):
     needs_b: ClassVar[str] = ""
     """What to do if sentence B is missing; "" if the task does not need it."""
     example: ClassVar[tuple[str, str]] = ("", "")
-    """Texts A and B that are shown where B is missing."""
+    """Texts A and B that are shown if B is missing."""
     reads_pair: ClassVar[bool | None] = None
-    """Whether sentence B is read by default; None where there is no choice."""
+    """Whether sentence B is read by default; None if there is no choice."""
     upload: ClassVar[str]
     """Label of the upload."""
     file_types: ClassVar[tuple[str, ...]] = ("csv", "tsv", "txt", "jsonl", "json", *PACKED)
@@ -68,11 +68,11 @@ class TaskView(ABC):
     quality: ClassVar[str] = "right answers"
     """What slices are the mean of."""
     metric_names: ClassVar[Mapping[str, str]] = {}
-    """What metrics are called here, where not as for other tasks."""
+    """Names of metrics that differ from those of other tasks."""
     is_fraction: ClassVar[bool] = True
     """Whether that is between 0 and 1."""
     beside_calibration: ClassVar[bool] = True
-    """Whether `show_file` draws a picture, which the calibration stands beside."""
+    """Whether `show_file` draws a picture, which the calibration is beside."""
     errors: ClassVar[Errors] = Errors(
         title="Most confident, and wrong",
         severity="confidence",
@@ -82,7 +82,7 @@ class TaskView(ABC):
     )
 
     def read(self, page: frame.Page) -> Inputs:
-        """Draw what may be read of sentence B; return the texts, an example where B is missing."""
+        """Draw what may be read of sentence B; return the texts, or an example if B is missing."""
         text_b = page.text_b
         if text_b is None and self.needs_b:
             return Inputs(page.bert_key, *self._show_example())
@@ -92,7 +92,7 @@ class TaskView(ABC):
         return Inputs(page.bert_key, page.text_a, text_b)
 
     def _show_example(self) -> tuple[str, str]:
-        """Say which texts are shown in place of a single one, and offer B; return them."""
+        """Note which texts are shown instead of a single one, and offer B; return them."""
         text_a, text_b = self.example
         row = frame.example_row(f"“{plain(text_a)}” and “{plain(text_b)}”. {self.needs_b}")
         row.button(
@@ -109,14 +109,14 @@ class TaskView(ABC):
 
         Args:
             page: The page.
-            answer: Of the task.
+            answer: Answer of the task.
             source: The input.
             setup: Python that opens the model and reads the input.
         """
 
     @abstractmethod
     def in_words(self, answer: Any, word: int | None) -> str:
-        """Return an answer as Markdown; of a tagger that of a word."""
+        """Return an answer as Markdown; for a tagger, that of a word."""
 
     def choose_score_change(self) -> float:
         """Draw how far a score has to move to count as another answer."""
@@ -135,8 +135,8 @@ class TaskView(ABC):
         """Return the columns that together are the label, as `Columns.label` takes them, if any.
 
         Args:
-            names: Of the file's columns.
-            labels: Of the model.
+            names: Names of the file's columns.
+            labels: Labels of the model.
         """
         return None
 
@@ -153,6 +153,6 @@ class TaskView(ABC):
         Args:
             page: The page.
             run: The answers.
-            metrics: Of the run.
+            metrics: Metrics of the run.
             code: Fills the braces of FILE_CODE.
         """

@@ -498,7 +498,7 @@ def test_a_run_can_be_stopped_while_it_is_awaited(
     finish_jobs()
     app = ok(app.run())  # in a browser it comes by itself
     assert "of the first 4 examples" in said(app)
-    assert "Stop and keep what is done" not in [button.label for button in app.button]
+    assert "Stop and keep the results so far" not in [button.label for button in app.button]
 
 
 def test_nothing_is_left_running() -> None:
