@@ -68,7 +68,7 @@ def choose_view(sentences: Sequence[Sentence]) -> tuple[Points, View, str]:
             "Align centre and size of the layers",
             key=LEVEL_LAYERS.key(),
             disabled=space != "joint",
-            help="Off: one map for all also shows how mean and size change from layer to layer.",
+            help="If off, one map for all also shows how mean and size change from layer to layer.",
         )
         off = _rogue_off(st)
         settings = choose_parameters(st, method, PARAMETERS)
@@ -95,7 +95,7 @@ def _rogue_off(where: Any) -> int:
             NUM_ROGUE,
             key=ROGUE_OFF.key(low=0, high=NUM_ROGUE),
             width=170,
-            help="Sets the dimensions with the largest part in a layer's mean cosine to 0.",
+            help="Sets the dimensions with the largest share of a layer's mean cosine to 0.",
         )
     )
 

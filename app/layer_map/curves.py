@@ -21,9 +21,9 @@ SEPARATION = Picture(
     figure=separation_curve,
     table=separation_table,
     how=(
-        "Measured on the full vectors by cosine, not on the map. The first curve: the fraction of "
-        "a point's nearest neighbours in other sentences that have its own label. It rises where "
-        "the layers begin to tell the labels apart. Silhouette 1 is far apart, 0 is mixed."
+        "Measured on the full vectors by cosine, not on the map. The first curve is the fraction "
+        "of a point's nearest neighbours in other sentences that share its label; it rises where "
+        "the layers begin to separate the labels. A silhouette of 1 is far apart, 0 is mixed."
     ),
     code="""
 from bertcore.analysis.space.map_quality import separation
@@ -36,12 +36,12 @@ FAITHFULNESS = Picture(
     figure=faithfulness_curve,
     table=faithfulness_table,
     how=(
-        "Trustworthiness 1: points that are near in the map are near in the full space. Continuity "
-        "1: points that are near in the full space are near in the map. Of both, 0.5 is chance. "
-        "Shared neighbours: the fraction of nearest points in the full space that are nearest in "
-        "the map too. With low values, do not trust single neighbours in the map. The full space "
-        f"is that of the vectors, by {{metric}} distance; above {MAX_POINTS} points a random "
-        f"{MAX_POINTS} are measured."
+        "Trustworthiness of 1: points that are near in the map are near in the full space. "
+        "Continuity of 1: points that are near in the full space are near in the map. For both, "
+        "0.5 is chance. Shared neighbours: the fraction of nearest points in the full space that "
+        "are also nearest in the map. If these values are low, do not trust single neighbours in "
+        "the map. The full space is that of the vectors, by {metric} distance; of more than "
+        f"{MAX_POINTS} points, a random {MAX_POINTS} are measured."
     ),
     code="""
 from bertcore.analysis.space.map_quality import faithfulness
@@ -54,7 +54,7 @@ faithfulness(table.vectors, layer_map.coordinates, metric={metric!r})
 def show_curves(
     page: frame.Page, points: Points, view: View, layer_map: LayerMap, code: str
 ) -> None:
-    """Draw the measures side by side; that of the labels where there are at least two."""
+    """Draw the measures side by side; that of the labels if there are at least two."""
     places = columns()
     with frame.guard():
         separated = separation(page.bert_key, points)

@@ -13,7 +13,7 @@ from .places import at, display_places, reach_of
 from .point_styles import Marks, kind_of, names_at, parts_of, points, rings, trails
 
 MAX_TRAILS = 12
-"""Paths through the layers are drawn for as many highlighted points."""
+"""Most highlighted points whose paths through the layers are drawn."""
 STEP_MS = 700
 CAMERA = {"eye": {"x": 1.2, "y": 1.2, "z": 0.7}}
 TWEENS = 6

@@ -33,10 +33,10 @@ COSINES = Picture(
     figure=cosine_curve,
     table=geometry_table,
     how=(
-        "Mean cosine of any two words: 0, the vectors use all directions; near 1, all point the "
-        "same way, and any two words look alike. Of a word with itself at another place (its "
-        "self-similarity; words that repeat: {words}), only the difference tells of the word: "
-        "where it falls, context takes over (Ethayarajh 2019)."
+        "Mean cosine of any two words: at 0 the vectors use all directions; near 1 all point the "
+        "same way, and any two words look alike. For a word and itself at another place (its "
+        "self-similarity; words that repeat: {words}), only the difference between the two curves "
+        "is about the word: where it falls, context takes over (Ethayarajh 2019)."
     ),
     code=_CODE + "found.any_pair, found.same_word, found.corrected\n",
 )
@@ -45,9 +45,10 @@ ROGUE = Picture(
     figure=rogue_bars,
     table=geometry_table,
     how=(
-        "The five dimensions with the largest part in the mean cosine of any two words, by their "
-        "numbers. One that makes most of it says little of meaning (Timkey and van Schijndel "
-        "2021): set *Rogue dimensions off* and see what stays of the curves, or of the map."
+        "The five dimensions with the largest share of the mean cosine of any two words, by "
+        "number. A dimension that makes up most of it says little about meaning (Timkey and van "
+        "Schijndel 2021): set *Rogue dimensions off* to see what remains of the curves, or of the "
+        "map."
     ),
     code=_CODE + "found.rogue, found.rogue_share\n",
 )
@@ -57,8 +58,8 @@ DIMENSION = Picture(
     table=geometry_table,
     how=(
         "From each point's distances to its two nearest neighbours (TwoNN, Facco et al. 2017): the "
-        "vectors have {width} numbers, and their neighbourhoods far fewer directions. With fewer "
-        "than a few hundred points it is rough."
+        "vectors have {width} numbers, but their neighbourhoods far fewer directions. With fewer "
+        "than a few hundred points, the estimate is rough."
     ),
     code=_CODE + "found.intrinsic_dimension\n",
 )
@@ -67,9 +68,9 @@ LENGTH = Picture(
     figure=length_curve,
     table=geometry_table,
     how=(
-        "Euclidean length of the vectors. In BERT a LayerNorm ends each layer and holds it nearly "
-        "the same for all tokens; where it stands inside (ModernBERT, GPT-2), it grows. A wide "
-        "band: a few tokens are much longer than others."
+        "Euclidean length of the vectors. In BERT a LayerNorm ends each layer and keeps the length "
+        "nearly the same for all tokens; with the LayerNorm inside the layer (ModernBERT, GPT-2), "
+        "the length grows. A wide band means that a few tokens are much longer than others."
     ),
     code=_CODE + "found.length\n",
 )
@@ -78,10 +79,10 @@ SIMILARITY = Picture(
     figure=layer_similarity_map,
     table=similarity_table,
     how=(
-        "Debiased CKA of {examples} points, in hundredths: 1, both layers arrange them alike, up "
-        "to rotation and scale; 0, they have nothing in common. With the points of one layer "
+        "Debiased CKA of {examples} points, in hundredths: at 1 both layers arrange them alike, "
+        "up to rotation and scale; at 0 they have nothing in common. With the points of one layer "
         f"shuffled, the highest of {NUM_PERMUTATIONS} tries is {{chance}}: what is not above it "
-        "may be chance. *Compare* has the same between two checkpoints."
+        "may be chance. *Compare* shows the same for two checkpoints."
     ),
     code="""
 import torch

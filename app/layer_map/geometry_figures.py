@@ -28,7 +28,7 @@ def cosine_curve(measured: Measured) -> Figure:
 
 
 def rogue_bars(measured: Measured) -> Figure:
-    """Draw the dimensions with the largest part in the mean cosine, a stack for each layer."""
+    """Draw the dimensions with the largest share of the mean cosine, a stack for each layer."""
     found, layers = measured.geometry, measured.layers
     fig = Figure()
     for place in range(found.rogue.shape[1]):
@@ -46,7 +46,7 @@ def rogue_bars(measured: Measured) -> Figure:
                 hovertemplate="layer %{x}, dimension %{customdata}: %{y:.1%}<extra></extra>",
             )
         )
-    over_layers(fig, "Rogue dimensions", "part of the mean cosine", None)
+    over_layers(fig, "Rogue dimensions", "share of the mean cosine", None)
     fig.update_layout(barmode="stack", showlegend=False)
     fig.update_yaxes(tickformat=".0%")
     return fig
@@ -62,7 +62,7 @@ def dimension_curve(measured: Measured) -> Figure:
 
 
 def length_curve(measured: Measured) -> Figure:
-    """Draw the middle length of each layer's vectors, and the band of four fifths of them."""
+    """Draw the median length of each layer's vectors, and the band of the middle 80%."""
     low, middle, high = measured.geometry.length
     x = list(measured.layers)
     band = scatter(

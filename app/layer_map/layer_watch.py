@@ -24,7 +24,7 @@ def layer_watch(figure: str, *, key: str, label: str = MAP_LABEL) -> int | None:
 
     Args:
         figure: CSS selector of the element that holds the Plotly figure.
-        key: Of the component.
+        key: Key of the component.
         label: Accessible name of the slider.
     """
     result = _component()(

@@ -24,7 +24,7 @@ from .points import coordinates_table
 
 
 class Mapped(NamedTuple):
-    """The points of a map, where they lie, and how they are drawn."""
+    """The points of a map, their places, and how they are drawn."""
 
     table: VectorTable
     layer_map: LayerMap
@@ -54,10 +54,10 @@ LAYER_MAP = Picture(
     how=(
         "Each point is a token (or a word, or a sentence); near points have similar vectors. Move "
         "the slider, or press Play, to follow them from the embeddings (layer 0) to the last "
-        "layer. {method} Search a word to ring it and see its path. Under *More*: with *one map "
-        "for all*, a place means the same in every layer (with *Align centre and size* on, each is "
-        "first brought to one); with *each by itself*, every layer has its own best view, turned "
-        "to fit the one before."
+        "layer. {method} Search for a word to ring it and see its path. Under *More*: with *one "
+        "map for all*, a place means the same in every layer (with *Align centre and size* on, all "
+        "layers first get the same centre and size); with *each by itself*, every layer has its "
+        "own best view, rotated to fit the one before."
     ),
     code="""
 layer_map.coordinates                       # [L+1, N, dims]
@@ -66,7 +66,7 @@ layer_map.coordinates                       # [L+1, N, dims]
 READING = {
     "pca": (
         "PCA shows the directions in which the points differ most and hides all others; *How "
-        "faithful is the map?* says how much of the variance is shown."
+        "faithful is the map?* shows how much of the variance that is."
     ),
     "umap": (
         "UMAP preserves neighbourhoods, not large distances: read who is near whom, not the size "
@@ -76,12 +76,12 @@ READING = {
     ),
     "tsne": (
         "t-SNE keeps each point's nearest neighbours; the size of a cluster, its density and the "
-        "gap between two mean nothing. Change the perplexity under *More*: groups seen at one "
-        "perplexity only deserve no trust."
+        "gap between two mean nothing. Change the perplexity under *More*: do not trust groups "
+        "that are seen at one perplexity only."
     ),
     "pacmap": (
-        "PaCMAP keeps neighbourhoods, and by pairs of fairly near points some of the arrangement "
-        "of the whole; distances are still no measure. Change the ratios and the seed under "
+        "PaCMAP keeps neighbourhoods and, through pairs of fairly near points, some of the overall "
+        "arrangement; distances are still not to be trusted. Change the ratios and the seed under "
         "*More*: what moves with the seed is chance; what stays may still be the PCA start, so "
         "compare with the curve of shared neighbours."
     ),
@@ -92,8 +92,8 @@ OVERVIEW = Picture(
     figure=_overview,
     table=_arrays,
     how=(
-        "The same map, one panel for each layer from the embeddings on; colours as above. Of more "
-        "than 600 points, 600 are drawn, evenly spaced; of a 3-D map, the first two axes."
+        "The same map, one panel for each layer, starting with the embeddings; colours as above. "
+        "Of more than 600 points, 600 are drawn, evenly spaced; of a 3-D map, the first two axes."
     ),
     code="""
 table.vectors, layer_map.coordinates        # [L+1, N, D], [L+1, N, dims]

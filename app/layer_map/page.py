@@ -65,7 +65,7 @@ def _draw_map(page: frame.Page, sentences: Sequence[Sentence]) -> None:
         table = view.table(page.bert_key, points)
         layer_map = view.layer_map(page.bert_key, points, chosen)
     if chosen.method != "pca":
-        with frame.guard():  # the PCA map stays where there is no other
+        with frame.guard():  # the PCA map stays if there is no other
             layer_map = map_when_ready(page.bert_key, points, chosen) or layer_map
     for note in (*table.notes, *layer_map.notes):
         st.caption(plain(note))

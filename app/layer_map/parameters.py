@@ -96,14 +96,14 @@ def _umap(where: Any, fields: Parameters) -> dict[str, Any]:
         2,
         100,
         key=fields.neighbors.key(low=2, high=100),
-        help="Size of a point's neighbourhood: small shows detail, large the whole.",
+        help="Size of a point's neighbourhood: a small one shows detail, a large one the whole.",
     )
     min_dist = where.slider(
         "min_dist",
         0.0,
         1.0,
         key=fields.min_dist.key(low=0.0, high=1.0),
-        help="How close points may lie in the map.",
+        help="How close points may be in the map.",
     )
     return {"n_neighbors": int(neighbors), "min_dist": float(min_dist)}
 
@@ -125,8 +125,8 @@ def _tsne(where: Any, fields: Parameters) -> dict[str, Any]:
         format="%g",
         step=1.0,
         key=fields.exaggeration.key(low=1.0, high=50.0),
-        help=f"Attraction in the first {EXAGGERATED_STEPS} steps is multiplied by it: large draws "
-        "groups together before they are laid out.",
+        help=f"Multiplies the attraction in the first {EXAGGERATED_STEPS} steps: a large value "
+        "draws groups together before they are laid out.",
     )
     rate = where.number_input(
         "learning_rate",
@@ -135,7 +135,7 @@ def _tsne(where: Any, fields: Parameters) -> dict[str, Any]:
         format="%g",
         step=50.0,
         key=fields.learning_rate.key(low=0.0, high=100_000.0),
-        help="0: auto, the number of points by the exaggeration.",
+        help="0 for auto: the number of points divided by the exaggeration.",
     )
     steps = where.slider(
         "n_iter",
@@ -149,7 +149,7 @@ def _tsne(where: Any, fields: Parameters) -> dict[str, Any]:
         "initialization",
         STARTS,
         key=fields.start.key(),
-        help="pca: the arrangement of groups is that of PCA. random: it is chance.",
+        help="pca: groups are arranged as in PCA. random: their arrangement is chance.",
     )
     return {
         "perplexity": float(perplexity),
@@ -166,7 +166,7 @@ def _pacmap(where: Any, fields: Parameters) -> dict[str, Any]:
         2,
         100,
         key=fields.pairs.key(low=2, high=100),
-        help="Nearest points that attract a point; fewer where there are few points.",
+        help="Nearest points that attract a point; fewer if there are few points.",
     )
     mid_near = where.slider(
         "MN_ratio",
@@ -175,7 +175,7 @@ def _pacmap(where: Any, fields: Parameters) -> dict[str, Any]:
         format="%g",
         step=0.1,
         key=fields.mid_near.key(low=0.0, high=5.0),
-        help="Mid-near pairs for each neighbour: they arrange the whole first.",
+        help="Mid-near pairs per neighbour: they set the overall arrangement first.",
     )
     further = where.slider(
         "FP_ratio",
@@ -184,7 +184,7 @@ def _pacmap(where: Any, fields: Parameters) -> dict[str, Any]:
         format="%g",
         step=0.5,
         key=fields.further.key(low=0.5, high=20.0),
-        help="Further pairs, which repel, for each neighbour.",
+        help="Further pairs, which repel, per neighbour.",
     )
     return {
         "n_neighbors": int(neighbors),

@@ -16,7 +16,7 @@ from .places import at
 from .points import Colouring
 
 MAX_LABELS = {2: 60, 3: 25}
-"""With more points than this in 2-D and 3-D names are drawn for the highlighted ones only."""
+"""With more points than this, in 2-D and 3-D, only the highlighted ones get names."""
 SYMBOLS = ("circle", "diamond", "square", "cross", "triangle-up", "star")
 SYMBOLS_3D = ("circle", "diamond", "square", "cross", "circle-open", "diamond-open")
 
@@ -54,7 +54,7 @@ def names_at(places: NDArray[np.floating], marks: Marks) -> tuple[list[str], lis
         written = marks.highlighted & (marks.highlighted.sum() <= MAX_LABELS[dims])
     names = [label if w else "" for label, w in zip(marks.labels, written, strict=True)]
     if written.sum() > 1 and len(set(names) - {""}) == 1:
-        names = [""] * len(names)  # the same name at each point is no information
+        names = [""] * len(names)  # the same name at each point says nothing
     if dims == 3:
         # A 3-D scene writes a name over its point: two spaces keep it beside.
         return [f"\u00a0\u00a0{name}" if name else "" for name in names], ["middle right"] * len(

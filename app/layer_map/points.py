@@ -18,7 +18,7 @@ from ..plots.formats import shorten
 
 COLOUR_BY = ("word", "token", "segment", "sentence", "label", "position")
 MAX_GROUPS = 12
-"""Further words get one grey: 40 colours cannot be told apart."""
+"""Further words get one grey: 40 colours cannot be distinguished."""
 OTHER = "#A3A9B8"
 ADDED = "special tokens"
 """Group of the tokens that are added to a text, such as [CLS] and [SEP]."""
@@ -104,7 +104,7 @@ def _codes(names: list[str], groups: tuple[str, ...]) -> NDArray[np.int64]:
 def hover_texts(table: VectorTable) -> list[str]:
     """Return for each point its token in bold within its sentence, and its attributes.
 
-    The text is Plotly's small HTML; all that came from a visitor is escaped.
+    The text is in Plotly's subset of HTML; everything from a visitor is escaped.
     """
     texts = []
     for i, (token, word, span) in enumerate(
@@ -138,7 +138,7 @@ def point_labels(table: VectorTable) -> list[str]:
 
 
 def coordinates_table(table: VectorTable, layer_map: LayerMap) -> pd.DataFrame:
-    """Return one row for each point at each layer: what it is and where it lies."""
+    """Return one row for each point at each layer: what it is and where it is."""
     num_layers, num_points, dims = layer_map.coordinates.shape
     what = {
         "layer": np.repeat(np.arange(num_layers), num_points),

@@ -19,7 +19,7 @@ from .places import reach_of, rounded
 from .point_styles import Marks
 
 MAX_LINES = 2000
-"""With more points than this no line leads from a point's first place to its second."""
+"""With more points than this, no lines lead from a point's first place to its second."""
 HEIGHT = 470
 
 
@@ -98,7 +98,7 @@ def seed_pair(two: TwoSeeds, marks: Marks, *, layer: int) -> Figure:
 
 
 def agreement_curve(two: TwoSeeds) -> Figure:
-    """Draw how many neighbours both maps share, and how far their points lie apart."""
+    """Draw how many neighbours both maps share, and how far apart their points are."""
     agreement = two.agreement
     fig = Figure(
         [

@@ -1,4 +1,4 @@
-"""A second seed beside the first: what moves between seeds is no structure."""
+"""A second seed beside the first: what moves between seeds is not structure."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ other = map_layers(
 )
 agreement = seed_agreement(layer_map, other)
 """
-_SAME_START = " Both start from the PCA map: what they share in the large is partly that start."
-_MAY_BE_RANDOM = " The start may be made random under *More*."
+_SAME_START = " Both start from the PCA map, which explains part of what they share at large scale."
+_MAY_BE_RANDOM = " Under *More* the start can be made random."
 SEED_PAIR = Picture(
     name="layer-map-seeds",
     figure=seed_pair,
     table=moved_table,
     how=(
-        "The same points by {method} with another seed, turned and mirrored to fit. Lines lead "
+        "The same points by {method} with another seed, rotated and mirrored to fit. Lines lead "
         "from a point's place in the first map to its place in the second. What moves between "
-        "seeds is no structure of the vectors.{start}"
+        "seeds is not structure of the vectors.{start}"
     ),
     code=_CODE + "agreement.second, agreement.moved\n",
 )
@@ -48,9 +48,9 @@ SEED_CURVE = Picture(
     figure=agreement_curve,
     table=agreement_table,
     how=(
-        "Shared neighbours: the fraction of a point's nearest in one map that are so in the other. "
-        "Moved: the distance of its two places, in radii of the map; unrelated maps are about 1.4 "
-        "apart."
+        "Shared neighbours: the fraction of a point's nearest points in one map that are also "
+        "nearest in the other. Moved: the distance between its two places, in radii of the map; in "
+        "unrelated maps it is about 1.4."
     ),
     code=_CODE + "agreement.kept, agreement.chance\n",
 )
@@ -98,7 +98,7 @@ def show_second_seed(page: frame.Page, points: Points, view: View, mapped: Mappe
 
 
 def _start(view: View) -> str:
-    """Return what is said of the start that both maps share; UMAP and PaCMAP have no other."""
+    """Return the sentence on the start that both maps share; UMAP and PaCMAP have no other."""
     if not isinstance(view.settings, TsneSettings):
         return _SAME_START
     return _SAME_START + _MAY_BE_RANDOM if view.settings.initialization == "pca" else ""

@@ -15,7 +15,7 @@ from ..shell.sentence_box.pasted import pasted
 from .fields import COLOUR, SENSES_OF, SOURCE, SOURCES, UNIT, WORD
 
 NO_SENTENCES = {
-    "pasted": "Paste some sentences above, one a line. Ten to a few hundred make a good map.",
+    "pasted": "Paste some sentences above, one per line. Ten to a few hundred make a good map.",
     "file": (
         "Upload a text or CSV file above. The first 2,000 sentences and 2,000 tokens are drawn."
     ),
@@ -38,7 +38,7 @@ def sentences_of(source: str, text_a: str, text_b: str | None) -> tuple[Sentence
     """Draw the input of a source and return its sentences; () while there are none.
 
     Raises:
-        ValueError: If the pasted text or the uploaded file holds no sentence or cannot be read.
+        ValueError: If the pasted text or the uploaded file contains no sentence or cannot be read.
     """
     if source == "sentence":
         return (Sentence(text_a, text_b),)
@@ -79,7 +79,7 @@ def _word() -> str:
 def _pasted() -> Texts | None:
     text = pasted(
         "map_pasted",
-        "One sentence a line; after a tab its label, if you have one",
+        "One sentence per line; after a tab its label, if you have one",
         "The bat hung in the cave.\tanimal\nHe swung the bat.\tsport",
     )
     return read_pasted(text) if text.strip() else None
@@ -88,7 +88,7 @@ def _pasted() -> Texts | None:
 def _uploaded() -> Texts | None:
     """Return the uploaded sentences; they survive a change of page, until the next upload."""
     upload = st.file_uploader(
-        "A text file with one sentence a line, or a CSV or TSV table with a column of sentences",
+        "A text file with one sentence per line, or a CSV or TSV table with a column of sentences",
         key="map_upload",
         max_upload_size=uploads.TEXTS_MEGABYTES,
     )

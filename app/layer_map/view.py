@@ -28,7 +28,7 @@ from ..shell import cache
 from ..shell.jobs.background import Progress, Work
 
 MAX_EXAMPLES = 600
-"""Points for the CKA between layers; of more, evenly spaced ones."""
+"""Most points for the CKA between layers; of more, evenly spaced ones are taken."""
 UNITS = {
     "tokens": "tokens",
     "words": "whole words",
@@ -78,7 +78,7 @@ def table(key: cache.BertKey, points: Points) -> VectorTable:
     """Return the points and their vectors.
 
     Raises:
-        ValueError: If no point is left; names the words there are, if one word was chosen.
+        ValueError: If no point is left; names the words that there are, if one word was chosen.
     """
     return cache.call(_table, key, points)
 
@@ -226,7 +226,7 @@ def _one_word(collected: VectorTable, word: str) -> VectorTable:
             f"the word {word[:40]!r} is not in these sentences" if word else "no word is chosen"
         )
         more = f" and {len(there) - 12} more" if len(there) > 12 else ""
-        raise ValueError(f"{problem}. Type one of those there are: {listed}{more}.")
+        raise ValueError(f"{problem}. Type one of these: {listed}{more}.")
     return collected.select(keep)
 
 

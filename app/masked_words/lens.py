@@ -1,4 +1,4 @@
-"""The prediction at each layer: the lens, and the ranks of words that are worth following."""
+"""The prediction at each layer: the lens, and the ranks of chosen words."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ LENS = Picture(
         "The word that BERT would predict if it stopped after this layer, from the embeddings to "
         "the last layer; brighter is more probable. The masked-word head was trained on the last "
         "layer only: on earlier layers it shows how close a vector is to the head's input space, "
-        "not what that layer knows. Layer 1 is what the encoder layer with the heads of layer 0 "
-        "puts out. At a token that is not hidden BERT sees the token itself, and mostly repeats it."
+        "not what that layer knows. Layer 1 is the output of the encoder layer with the heads of "
+        "layer 0. At a token that is not hidden, BERT sees the token itself and mostly repeats it."
     ),
     code="""
 from bertcore.analysis.words.lens import layer_predictions
@@ -49,7 +49,7 @@ RANKS = Picture(
     needs=frozenset({"lens"}),
     how=(
         "Rank 1 is the most probable word of the vocabulary. The curves follow the hidden word, "
-        "the three best words of the last layer, and your own words of one piece."
+        "the three best words of the last layer, and those of your own words that are one piece."
     ),
     code="""
 from bertcore.analysis.words.lens import word_trajectories

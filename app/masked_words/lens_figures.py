@@ -17,7 +17,7 @@ from ..plots.figure import Figure, heatmap, scatter, subplots
 from ..plots.formats import percent, shorten
 
 LIKE_ACCENT = ("#CC79A7", "#E4607A")
-"""Colours of the categorical scale that one may take for the accent."""
+"""Colours of the categorical scale that could be mistaken for the accent."""
 
 
 def lens_figure(lens: Lens, *, whole_sentence: bool = False) -> Figure:

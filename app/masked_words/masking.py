@@ -23,12 +23,12 @@ MASKING = Picture(
     figure=masking_strip,
     table=masking_table,
     how=(
-        "The sentence as a pretraining example: {chosen} of its {num_tokens} tokens (\\[CLS\\] "
-        "and \\[SEP\\] counted, but never chosen) must be predicted. Each becomes \\[MASK\\] with "
+        "The sentence as a pretraining example: {chosen} of its {num_tokens} tokens (\\[CLS\\] and "
+        "\\[SEP\\] counted, but never chosen) must be predicted. Each becomes \\[MASK\\] with "
         "probability 80%, a random piece with 10%, and stays as it is with 10%. Since any token "
-        "may be a random one, BERT must keep a representation of all of them; the unchanged ones "
-        "bias it towards the word that is there (Devlin et al. 2019). The code that pretrains our "
-        "own BERT makes the draw."
+        "may be a random one, BERT must keep a representation of every token; the unchanged ones "
+        "bias it towards the word that is there (Devlin et al. 2019). The draw is made by the code "
+        "that pretrains our own BERT."
     ),
     code="""
 from bertcore.analysis.words.masking_demo import corrupt
@@ -57,7 +57,7 @@ def show_masking(page: frame.Page) -> None:
         on_click=lambda: SEED.put((seed + 1) % (LAST_SEED + 1)),
     )
     names = {percentage: f"{percentage}%" for percentage in PERCENTAGES}
-    percentage = one_of("Tokens that are chosen", names, PERCENTAGE, where=row, with_label=True)
+    percentage = one_of("Chosen tokens", names, PERCENTAGE, where=row, with_label=True)
     with frame.guard():
         probability = percentage / 100
         drawn = cache.call(corrupt, page.bert_key, page.text_a, page.text_b, seed, probability)

@@ -17,7 +17,7 @@ ACTION_NAMES = {
 
 
 def masking_strip(drawn: Corruption, mask: str = "[MASK]") -> Figure:
-    """Draw what the model gets in pretraining; the colour says what became of a chosen token."""
+    """Draw what the model sees in pretraining; colours show what became of the chosen tokens."""
     below = [
         "" if action is None else "kept" if action == "kept" else f"was {token}"
         for token, action in zip(drawn.tokens, drawn.actions, strict=True)

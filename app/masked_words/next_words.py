@@ -25,7 +25,7 @@ PLACE = Field("next_token", 0)
 
 NO_HEAD = (
     "This checkpoint has no next-token head, so it predicts nothing; fine-tuned checkpoints often "
-    "lost it."
+    "lack it."
 )
 
 NEXT_WORDS = Picture(
@@ -34,8 +34,8 @@ NEXT_WORDS = Picture(
     table=predictions_table,
     how=(
         "Each bar is the probability of one piece of the vocabulary at this place, given only the "
-        "tokens before it; all pieces together make 100%. The pink bar is the token of the text "
-        "that stands there."
+        "tokens before it; all pieces together make 100%. The pink bar is the token that the text "
+        "has there."
     ),
     code="""
 from bertcore.analysis.words.next_words import predict_next
@@ -50,9 +50,9 @@ NEXT_SURPRISE = Picture(
     table=surprise_table,
     how=(
         "Each token is predicted from those before it, in one run. Colour is its surprise in bits: "
-        "0 means it was certain, each bit more halves the probability. Below stands the model's "
-        "own guess, ✓ if it was right. {left_out} The perplexity is **{perplexity}**: as if the "
-        "model had to choose among that many equally likely pieces each time."
+        "0 means that it was certain, and each further bit halves the probability. Below it is the "
+        "model's own guess, with ✓ if it was right. {left_out} The perplexity is **{perplexity}**: "
+        "as if the model had to choose among that many equally likely pieces each time."
     ),
     code="""
 from bertcore.analysis.words.next_words import next_surprise

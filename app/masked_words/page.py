@@ -24,7 +24,7 @@ from .without_masked_words import show_instead
 def choose_masks(page: frame.Page) -> tuple[int, ...]:
     """Draw the strip and return the hidden positions.
 
-    Where the visitor has hidden nothing, one word is hidden as an example.
+    If the visitor has hidden nothing, one word is hidden as an example.
     """
     mask = page.bert.tokenizer.mask_token
     words_of_text = zip(page.trace.tokens, page.trace.text_ids, strict=True)
@@ -83,5 +83,5 @@ def draw() -> None:
         show_masks(page)
         st.fragment(show_surprise)(page)
     hides_words = not any(capabilities.never_has(page.bert, what) for what in ("mask", "mlm"))
-    if hides_words:  # else it is not its training
+    if hides_words:  # otherwise it was not trained this way
         st.fragment(show_masking)(page)

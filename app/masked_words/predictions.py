@@ -21,7 +21,7 @@ from .predictions_figures import (
 )
 
 MOST_IN_TURN = 16
-"""Masks that are also filled one after another: each costs a run."""
+"""Most masks that are also filled one after another; each costs a run."""
 
 MASKED: Field[list[int]] = Field("masked", [])
 """Positions that the visitor hid."""
@@ -51,12 +51,12 @@ CANDIDATES = Picture(
     figure=candidate_dots,
     table=candidates_table,
     how=(
-        "A word that is one piece has the probability of the bars above, and its rank among all "
-        "pieces of the vocabulary: 1 is the best guess. A word of several pieces "
-        "gets as many masks, and its pieces are predicted one after another from left to right, "
-        "each with those before it filled in; the probabilities are multiplied. The blue dot is "
-        "that product, the orange ring its geometric mean per piece: where lengths differ, compare "
-        "a ring with other rings and with the dot of a one-piece word."
+        "A one-piece word has its probability from the bars above and its rank among all pieces of "
+        "the vocabulary; 1 is the best guess. A word of several pieces gets as many masks, and its "
+        "pieces are predicted one after another from left to right, each with those before it "
+        "filled in; the probabilities are multiplied. The blue dot is that product, the orange "
+        "ring its geometric mean per piece: if lengths differ, compare rings with other rings and "
+        "with the dots of one-piece words."
     ),
     code="""
 from bertcore.analysis.words.candidates import score_candidates
@@ -77,13 +77,13 @@ def show_predictions(page: frame.Page, masked: tuple[int, ...]) -> MaskPredictio
     unknown = page.bert.tokenizer.unk_token
     if unknown in predictions.words:
         st.caption(
-            f"{plain(unknown)} names no word: it stands for every word that the vocabulary cannot "
-            "read, as in the text that the checkpoint learned from."
+            f"{plain(unknown)} is not a word: it stands for every word that the vocabulary cannot "
+            "read, as in the text that the checkpoint was trained on."
         )
     if 1 < len(predictions.positions) <= MOST_IN_TURN:
         steps = cache.call(fill_in_turn, page.bert_key, page.text_a, page.text_b, masked)
         st.markdown(
-            "Filled one after another, the most certain first, each seeing those before: "
+            "Filled one after another, the most certain first, with the earlier ones filled in: "
             + in_turn(steps)
         )
     return predictions
@@ -109,14 +109,14 @@ def show_candidates(page: frame.Page, masked: tuple[int, ...], position: int) ->
     """Draw the scores of the visitor's own words; return the words."""
     st.header("Your own words", anchor=False)
     line = st.text_input(
-        "Words to score at this mask, with commas between",
+        "Words to score at this mask, separated by commas",
         key=CANDIDATES_LINE.key(),
         placeholder="river, bank, hillside, New York",
     )
     words = parse_candidates(line)
     if not words:
         st.caption(
-            "Try words that BERT did not offer: rare or wrong ones, or several words in one place."
+            "Try words that BERT did not suggest: rare or wrong ones, or several words at once."
         )
         return words
     where = (page.text_a, page.text_b, masked, position, words)

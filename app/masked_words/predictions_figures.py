@@ -20,9 +20,9 @@ MASKS_ABREAST = 3
 
 
 def top_words(predictions: MaskPredictions) -> Figure:
-    """Draw the most probable words of each mask as bars, three masks abreast.
+    """Draw the most probable words of each mask as bars, three masks side by side.
 
-    Where the hidden token is known its bar stands out, and the heading says how it fares.
+    If the hidden token is known, its bar stands out and the heading gives its rank.
     """
     titles = [_mask_title(predictions, index) for index in range(len(predictions.positions))]
     words, probabilities = predictions.words, predictions.probabilities
@@ -97,7 +97,7 @@ def candidate_dots(candidates: Sequence[Candidate]) -> Figure:
     """Draw the scored candidates on a logarithmic scale, best first.
 
     A filled dot is the word's probability, with its rank in the vocabulary; a ring, for words
-    of several pieces, its mean a piece.
+    of several pieces, its mean per piece.
     """
     scored = sorted(
         (c for c in candidates if c.probability is not None),
@@ -129,8 +129,8 @@ def candidate_dots(candidates: Sequence[Candidate]) -> Figure:
                 mode="markers",
                 marker={"symbol": "circle-open", "size": 12, "color": theme.SEGMENT_B},
                 marker_line_width=2,
-                name="mean for each piece",
-                hovertemplate="%{x:.3%} a piece<extra></extra>",
+                name="mean per piece",
+                hovertemplate="%{x:.3%} per piece<extra></extra>",
             )
         )
     fig.add_trace(

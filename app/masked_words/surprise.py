@@ -15,7 +15,7 @@ from ..shell.state import Field
 from .surprise_figures import surprise_strip, surprise_table
 
 AT_ONCE = 64
-"""Tokens of a text that is scored within the page's run; a longer one waits in line."""
+"""Most tokens of a text that is scored within the page's run; a longer one is queued."""
 
 SCORES_ALL = Field("surprise", False)
 """Off until asked for: each edit of the text would cost a run of BERT for each token."""
@@ -25,11 +25,11 @@ SURPRISE = Picture(
     figure=surprise_strip,
     table=surprise_table,
     how=(
-        "Each token in turn is hidden, alone, and BERT predicts it from the rest; a typed "
-        "\\[MASK\\] stays one. Colour is its surprise in bits: 0 means it was certain, each bit "
-        "more halves the probability. Below stands BERT's own guess, ✓ if it was right. Over the "
-        "{num_tokens} tokens the pseudo-perplexity is **{perplexity}**: as if BERT had to choose "
-        "among that many equally likely pieces each time (Salazar et al. 2020)."
+        "Each token in turn is hidden on its own, and BERT predicts it from the rest; a typed "
+        "\\[MASK\\] stays masked. Colour is its surprise in bits: 0 means that it was certain, and "
+        "each further bit halves the probability. Below it is BERT's own guess, with ✓ if it was "
+        "right. Over the {num_tokens} tokens the pseudo-perplexity is **{perplexity}**: as if BERT "
+        "had to choose among that many equally likely pieces each time (Salazar et al. 2020)."
     ),
     code="""
 from bertcore.analysis.words.surprise import surprise
@@ -55,13 +55,13 @@ def show_surprise(page: frame.Page) -> None:
 
 
 def _num_scored(page: frame.Page) -> int:
-    """Return how many tokens are hidden in turn: those of the text that are no [MASK]."""
+    """Return how many tokens are hidden in turn: those of the text that are not [MASK]."""
     ids = zip(page.trace.input_ids, page.trace.text_ids, strict=True)
     return sum(text >= 0 and token != page.bert.tokenizer.mask_id for token, text in ids)
 
 
 def _surprises(page: frame.Page) -> Surprise | None:
-    """Return the surprise; of a long text None while it is computed, and its progress is drawn."""
+    """Return the surprise; of a long text None while it is computed and its progress is drawn."""
     read = Texts(page.bert_key, page.text_a, page.text_b)
     if page.trace.num_tokens <= AT_ONCE:
         return cache.call(surprise, *read)

@@ -16,7 +16,7 @@ CERTAIN_BITS = 12
 
 
 def surprise_strip(surprise: Surprise) -> Figure:
-    """Draw the sentence as boxes coloured by surprise; below each, what BERT had expected."""
+    """Draw the sentence as boxes coloured by surprise; below each, BERT's guess."""
     expected = [
         "✓" if b == t else b for t, b in zip(surprise.tokens, surprise.best_words, strict=True)
     ]

@@ -37,7 +37,7 @@ from ..shell.picture import Picture
 from ..shell.state import Field
 from .lens_figures import gain_curves, lens_figure, lens_table, rank_curves, ranks_table
 
-SHIPPED_TEXT, OWN_TEXT = "The novel that ships", "A text of yours"
+SHIPPED_TEXT, OWN_TEXT = "The shipped novel", "Your own text"
 TEXTS = (SHIPPED_TEXT, OWN_TEXT)
 TEXT = Field("lens_text", SHIPPED_TEXT, TEXTS)
 FIT = Field("lens_fit", False)
@@ -55,9 +55,9 @@ TUNED_LENS = Picture(
     needs=frozenset({"lens", "mlm"}),
     how=(
         "The same through a **tuned lens**: before the masked-word head reads a layer, an affine "
-        "map of that layer's own, fitted on hidden words of a text, turns its vectors towards the "
-        "last layer's answers (Belrose et al. 2023). It shows what a layer knows in other "
-        "directions than the head's. At a token that is not hidden it is a guess: it was fitted at "
+        "map for that layer, fitted on hidden words of a text, moves its vectors towards the last "
+        "layer's answers (Belrose et al. 2023). It shows what a layer knows in directions other "
+        "than the head's. At a token that is not hidden it is only a guess, since it was fitted at "
         "hidden ones."
     ),
     code=_SETUP
@@ -103,17 +103,17 @@ GAIN = Picture(
     table=_gain_table,
     needs=frozenset({"lens", "mlm"}),
     how=(
-        "On {tokens} hidden tokens of {sentences} sentences that the lens was not fitted on: how "
-        "far the words of each layer are from the last layer's (KL, in bits: 0 is the same), and "
-        "at how many tokens the best word is the same, by both lenses. Bars are 95% bootstrap "
-        "intervals over sentences."
+        "Both lenses on {tokens} hidden tokens of {sentences} sentences that the tuned lens was "
+        "not fitted on: how far the words of each layer are from the last layer's (KL, in bits; 0 "
+        "is the same), and at how many tokens the best word is the same. Error bars are 95% "
+        "bootstrap intervals over sentences."
     ),
     code=_SETUP + "tuned.gain.plain.bits, tuned.gain.tuned.bits   # means and intervals, [L]\n",
 )
 
 
 def find(page: frame.Page) -> Path | None:
-    """Return the file of the checkpoint's tuned lens; None where there is none yet."""
+    """Return the file of the checkpoint's tuned lens; None if there is none yet."""
     visit = _visit_place(page.bert)
     if visit is not None and visit.is_file():
         return visit
@@ -121,11 +121,11 @@ def find(page: frame.Page) -> Path | None:
 
 
 def usable(page: frame.Page, *, tells: bool = False) -> Path | None:
-    """Return the file of the checkpoint's tuned lens; None where there is none that it can use.
+    """Return the file of the checkpoint's tuned lens; None if there is none that it can use.
 
     Args:
-        page: With the checkpoint.
-        tells: Write why a file that is there is refused.
+        page: The page, with the checkpoint.
+        tells: Write why an existing file is refused.
     """
     path = find(page)
     if path is None:
@@ -174,7 +174,7 @@ def trajectories(
 
 
 def show_gain(page: frame.Page, path: Path) -> None:
-    """Draw what the lens gains, and whence it comes."""
+    """Draw what the lens gains, and what it was fitted on."""
     lens = opened(page, path)
     gain = lens.gain
     numbers: dict[str, Any] = {
@@ -185,7 +185,7 @@ def show_gain(page: frame.Page, path: Path) -> None:
         GAIN.show(page, gain, path=shown(path), **numbers)
         st.caption(
             f"Fitted on {lens.num_tokens:,} hidden tokens of {plain(lens.text)}, "
-            f"{lens.num_steps:,} steps of Adam a layer."
+            f"{lens.num_steps:,} steps of Adam per layer."
         )
 
 
@@ -221,8 +221,8 @@ def fitting(key: cache.BertKey, own: str | None, place: Path) -> Work:
 
     Args:
         key: The checkpoint.
-        own: The visitor's text; None: the one that ships.
-        place: The file.
+        own: The visitor's text; None for the shipped one.
+        place: The file to write.
     """
 
     def work(progress: Progress) -> Path:

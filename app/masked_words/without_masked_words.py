@@ -16,7 +16,7 @@ from .replaced_figures import replaced_strip
 
 NO_MASKED_WORDS = (
     "This checkpoint has no masked-word (MLM) head, so it cannot predict words; fine-tuned "
-    "checkpoints often lost it. Choose a pretrained one such as `default` in the sidebar."
+    "checkpoints often lack it. Choose a pretrained one such as `default` in the sidebar."
 )
 
 
@@ -46,7 +46,7 @@ bert.replaced_tokens(trace.text_a, trace.text_b)        # [T]
 
 
 def replaced_tokens(bert: Model, text_a: str, text_b: str | None) -> list[float]:
-    """Return the probability of each token to have been replaced, [T]."""
+    """Return the probability that each token was replaced, [T]."""
     return bert.replaced_tokens(text_a, text_b).tolist()
 
 
@@ -59,7 +59,7 @@ def show_replaced(page: frame.Page) -> None:
 
 
 def show_instead(page: frame.Page) -> bool:
-    """Draw what a checkpoint has in place of masked words; return whether it has no masked words.
+    """Draw what a checkpoint has instead of masked words; return whether it has no masked words.
 
     ELECTRA's discriminator detects replaced tokens, GPT-2 predicts the next; others say why not.
     """
