@@ -18,12 +18,12 @@ from .figures import RUNS, token_rows
 from .likelihood import can_score, show_likelihood
 
 HOW_TOKENS = (
-    "What both versions share stands once. What differs is framed, the first version above the "
+    "What both versions share is shown once. What differs is framed, the first version above the "
     "second; ∅ is a token that one of them does not have. Equal tokens are aligned first; a "
-    "replacement stands below what it replaces."
+    "replacement is below what it replaces."
 )
 SAME_TEXTS = (
-    "The two versions are the same, so nothing differs. Take an example, or *Copy the first "
+    "The two versions are the same, so nothing differs. Choose an example, or *Copy the first "
     "version* and change a word in it."
 )
 SAME_TOKENS = (
@@ -32,11 +32,12 @@ SAME_TOKENS = (
 )
 NO_QUESTION = (
     "BERT has no question to answer here: write \\[MASK\\] at the same place in both versions to "
-    "compare its words, or make it a pair to compare the next-sentence answer."
+    "compare its words, or add a sentence B to compare the next-sentence answer."
 )
 NO_MASKED_WORDS = (
     "This checkpoint has no masked-word (MLM) head, so no words can be compared. What differs "
-    "inside is below; choose a pretrained checkpoint such as `default` in the sidebar for words."
+    "inside is below; to compare words, choose a pretrained checkpoint such as `default` in the "
+    "sidebar."
 )
 
 
@@ -63,8 +64,9 @@ WORDS = Picture(
     table=_word_table,
     how=(
         "The best words at each \\[MASK\\] in the first version (grey) and the second (blue): the "
-        "five best of both. The number behind the probabilities is the difference in percentage "
-        "points. KL measures how far the whole vocabulary moved: 0 is not at all."
+        "five best of both. The number after the probabilities is the difference in percentage "
+        "points. KL measures how far the probabilities of the whole vocabulary moved: 0 means not "
+        "at all."
     ),
     code=COMPARE_CODE,
 )

@@ -27,7 +27,7 @@ from .compared import (
 from .figures import difference_map
 
 MOST_CHANGED = 5
-"""Heads that are offered, the most changed first."""
+"""Most heads that are offered, the most changed first."""
 MEAN = -1
 """Stands for the mean of a layer's heads."""
 
@@ -78,8 +78,8 @@ ATTENTION = Picture(
     table=_difference_arrays,
     how=(
         "Blue: the row's token attends more to the column's in the second version; orange: less. "
-        "Rows and columns of a token that one version lacks are empty; their neighbours' rows then "
-        "need not sum to zero. Changed tokens are bold."
+        "Rows and columns of a token that one version lacks are empty; the other rows then need "
+        "not sum to zero. Changed tokens are bold."
     ),
     code=COMPARE_CODE
     + """
@@ -93,8 +93,8 @@ HEADS = Picture(
     table=_head_table,
     how=(
         "How differently each head attends in the two versions: Jensen-Shannon divergence of its "
-        "rows, 0 the same, 1 bit nothing in common. In layer 0 only the queries and keys of "
-        "changed and moved tokens differ; above, everything may."
+        "rows; 0 means the same, 1 bit nothing in common. In layer 0 only the queries and keys of "
+        "changed and moved tokens differ; in later layers everything may."
     ),
     code=COMPARE_CODE,
 )

@@ -64,7 +64,7 @@ def compared(page: frame.Page, second: Versions) -> Compared:
     """Return the comparison of the page's text with its second version.
 
     Raises:
-        ValueError: If the weights hold NaN.
+        ValueError: If the weights contain NaN.
     """
     run = second_trace(page.bert_key, second)
     return Compared(page.trace, run, compare(page, second), written(second))
@@ -88,10 +88,10 @@ def drawn_columns(pair: MinimalPair, scores: NDArray[np.float32]) -> list[int]:
 
 
 def note_left_out(drawn: Sequence[int], pair: MinimalPair) -> None:
-    """Say how many tokens are not drawn."""
+    """State how many tokens are not drawn."""
     if len(drawn) < len(pair.columns):
         st.caption(
-            f"{len(drawn)} of {len(pair.columns)} tokens are drawn, with their positions: of "
-            "those in both versions, the ones that differ or change most. *All tokens* draws the "
-            "rest; CSV and NPZ hold all."
+            f"{len(drawn)} of {len(pair.columns)} tokens are drawn, with their positions: of those "
+            "in both versions, the ones that differ or change most. *All tokens* draws the rest; "
+            "CSV and NPZ contain all."
         )

@@ -88,9 +88,9 @@ def difference_map(
 
     Args:
         first, second: Attention over the columns, [N, N]; NaN where a version has no such token.
-        names: Of the columns, [N]; any text.
+        names: Names of the columns, [N]; any text.
         changed: Whether a column's tokens differ, [N]; those are written bold.
-        is_dark: Whether the ground is dark.
+        is_dark: Whether the background is dark.
     """
     points = 100 * (second - first)
     top = max(0.1, float(np.nanmax(np.abs(points), initial=0.0)))

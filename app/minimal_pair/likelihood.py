@@ -1,4 +1,4 @@
-"""Which of two versions is the more probable one, token by token, as the Grammar exam scores it."""
+"""Which of two versions is more probable, token by token, scored as on Grammar exam."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .figures import RUNS
 from .likelihood_figures import Likelihoods, likelihood_rows, likelihood_table
 
 AT_ONCE = 64
-"""Tokens of a version that is scored within the page's run; a longer one waits in line."""
+"""Most tokens of a version that is scored within the page's run; a longer one is queued."""
 
 HIDDEN = (
     "each token is hidden in turn, with the pieces after it in its word, and predicted from all "
@@ -43,9 +43,10 @@ LIKELIHOOD = Picture(
     figure=likelihood_rows,
     table=likelihood_table,
     how=(
-        "The log-probability of each token, nats: {scored}. Yellow is expected, dark a surprise. "
-        "A version's score is the sum, as on **Grammar exam**; one with more tokens sums more "
-        "terms. Below, the difference of aligned tokens: blue where the first version is ahead."
+        "The log-probability of each token, in nats: {scored}. Yellow is expected, dark "
+        "surprising. A version's score is the sum, as on **Grammar exam**; one with more tokens "
+        "sums more terms. Below is the difference of aligned tokens: blue where the first version "
+        "is ahead."
     ),
     code="""
 second = bert.trace({texts})

@@ -16,7 +16,7 @@ from .compared import Compared
 from .figures import RUNS, label_room, ticks_of
 
 MOST_NUMBERED = 12
-"""Most columns whose cells have room for their numbers."""
+"""Most columns at which the cells have room for their numbers."""
 SURPRISED = 8.0
 """Nats at the dark end of the scale: one in 3,000."""
 
@@ -58,7 +58,7 @@ def likelihood_rows(both: Likelihoods, drawn: list[int], *, is_dark: bool) -> Fi
     Args:
         both: The scores.
         drawn: Columns to draw; those of added tokens are left out.
-        is_dark: Whether the ground is dark.
+        is_dark: Whether the background is dark.
     """
     aligned, differences = both.aligned, both.differences
     kept = [column for column in drawn if not np.isnan(aligned[:, column]).all()]

@@ -31,12 +31,12 @@ from ..shell.state import Field
 from .patching import choose_way
 from .patching_figures import mean_map, mean_table
 
-SOURCES = {"own": "Our 40: number of the subject", "file": "Upload a file"}
+SOURCES = {"own": "Our 40: subject number", "file": "Upload a file"}
 SOURCE = Field("patch_source", "own", tuple(SOURCES))
 MOST_PAIRS = 500
-"""Pairs of a file that the page patches."""
+"""Most pairs of a file that the page patches."""
 MOST_BYTES = 10_000_000
-"""Of the unpacked text of a file."""
+"""Most bytes of a file's unpacked text."""
 ABOUT_FILES = (
     "A table (CSV, TSV) or JSON lines, also packed (.gz, .xz), with the columns `first`, `second`, "
     "`word_first` and `word_second`: two versions with \\[MASK\\], and the word that fits each."
@@ -50,7 +50,7 @@ MANY = Picture(
     table=mean_table,
     needs=frozenset({"mlm"}),
     how=(
-        "The mean over {number} pairs of the share that {moves} with one part patched at all "
+        "The mean over {number} pairs of the share that {moves} when one part is patched at all "
         "tokens{where}; 95% bootstrap intervals are in the hover text and the table. On average "
         "the logit differences of the two versions are {apart} apart."
     ),
@@ -160,7 +160,7 @@ def _uploaded() -> Chosen | None:
 def _read(name: str, data: bytes) -> Chosen:
     """Return the pairs of a file, at most MOST_PAIRS."""
     text = uploads.unpacked_text(name, data, most=MOST_BYTES, instead="Give a smaller file.")
-    # Our own name: the visitor's could lead elsewhere.
+    # A name of our own: the visitor's could lead elsewhere.
     packed = Path(f"pairs{''.join(Path(name).suffixes[-2:])[:20].lower()}")
     bad_rows = BadRows(skip=True)
     with tempfile.TemporaryDirectory() as folder:

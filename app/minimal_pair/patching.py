@@ -50,10 +50,10 @@ NOTHING_COMMON = (
     "in both."
 )
 MOST_TOKENS = 128
-"""Places that are patched: the work grows with their square."""
+"""Most places that are patched; the work grows with their square."""
 _WHAT = {
     "state": "a token's hidden state after a layer (the residual stream)",
-    "head": "what a head fetches, at all tokens",
+    "head": "the output of a head, at all tokens",
     "attention": "what the attention of a layer writes at a token",
     "feed_forward": "what the feed-forward block of a layer writes at a token",
 }
@@ -74,10 +74,10 @@ PATCHING = Picture(
     figure=share_map,
     table=share_table,
     how=(
-        "Each cell is a run of the {base} version with one activation of the {source} version put "
-        "in: {what}. All after it is computed anew. Its number is how far the difference of the "
-        "two logits moves from the {base} version's (0) to the {source} version's (1). That is "
-        "{read}. Several places may carry the same, so shares do not sum to 1."
+        "Each cell is a run of the {base} version with one activation patched in from the {source} "
+        "version: {what}. Everything after it is recomputed. The number is how far the difference "
+        "of the two logits moves from the {base} version's (0) to the {source} version's (1). This "
+        "is {read}. Several places may carry the same information, so shares do not sum to 1."
     ),
     code=CODE
     + """found = patch(bert, pair, answer, {part!r}, {direction!r})
@@ -90,10 +90,10 @@ PATH = Picture(
     table=path_table,
     needs=frozenset({"parts"}),
     how=(
-        "The sender's activation of the {source} version is put into the run of the {base} version "
-        "and reaches the receiver by the residual stream alone: all heads and feed-forward blocks "
-        "between write what they wrote before. What the receiver makes of it is put in, and "
-        "everything after it is computed anew."
+        "The sender's activation from the {source} version is patched into the run of the {base} "
+        "version and reaches the receiver through the residual stream alone: all heads and "
+        "feed-forward blocks in between write what they wrote before. The receiver's new output is "
+        "then patched in, and everything after it is recomputed."
     ),
     code=CODE
     + """found = patch_path(bert, pair, answer, {sender}, {receiver}, {direction!r})
@@ -116,9 +116,9 @@ def show_patching(page: frame.Page, second: Versions) -> None:
     capabilities.note(page, "parts")
     if part != "head" and len(pair.columns) > MOST_TOKENS:
         st.info(
-            f"The versions have {len(pair.columns)} places, and each is a run of its own: up to "
-            f"{MOST_TOKENS} are patched here. Shorten the texts"
-            f"{', or choose *Heads*' if has_parts else ''}."
+            f"The versions have {len(pair.columns)} places, and each takes a run of its own: at "
+            f"most {MOST_TOKENS} are patched here. Shorten the "
+            f"texts{', or choose *Heads*' if has_parts else ''}."
         )
         return
     work = patching_case.patching(asked, part, direction)
@@ -150,14 +150,14 @@ def show_patching(page: frame.Page, second: Versions) -> None:
 
 def choose_way(row: DeltaGenerator, *, has_parts: bool) -> tuple[Direction, Part]:
     """Draw the choice of a direction and of what is patched."""
-    direction = one_of("Put in", DIRECTION_NAMES, DIRECTION, where=row, with_label=True)
+    direction = one_of("Direction", DIRECTION_NAMES, DIRECTION, where=row, with_label=True)
     parts = PART_NAMES if has_parts else {"state": PART_NAMES["state"]}
     part = one_of("What is patched", parts, PART, where=row, with_label=True)
     return cast(Direction, direction), cast(Part, part)
 
 
 def _choose_answer(page: frame.Page, asked: Asked) -> Asked | None:
-    """Draw the choice of what is followed; return it, or None where there is nothing."""
+    """Draw the choice of what is followed; return it, or None if there is nothing."""
     reader = patching_case.reader_of(page.bert_key)
     has_words = "mlm" in page.bert.capabilities
     if not has_words and reader is None:
@@ -230,8 +230,8 @@ def _choose_hidden(page: frame.Page, asked: Asked, row: DeltaGenerator) -> int |
         format_func=lambda i: f"{pair.first.tokens[i]} · {i}",
         key=HIDE.key(default=default, options=options),
         width=180,
-        help="Where no mask stands at the same place in both: at first the token at which their "
-        "predictions differ most.",
+        help="Used if no mask is at the same place in both versions. The default is the token at "
+        "which their predictions differ most.",
     )
     return hidden
 
@@ -239,7 +239,7 @@ def _choose_hidden(page: frame.Page, asked: Asked, row: DeltaGenerator) -> int |
 def _show_path(
     page: frame.Page, asked: Asked, direction: Direction, values: dict[str, Any]
 ) -> None:
-    """Draw the choice of a sender and a receiver, and what comes of the path."""
+    """Draw the choice of a sender and a receiver, and the result of the path."""
     st.subheader("One path", anchor=False)
     places = _places(page)
     row = st.container(horizontal=True, vertical_alignment="bottom")
@@ -252,7 +252,7 @@ def _show_path(
     receiver = behind[_choose(row, "Receiver", RECEIVER, list(behind), "the answer")]
     found = patching_case.path(asked, sender, receiver, direction)
     st.markdown(
-        f"By the path from {sender} to {receiver} alone comes a share of **{found.share:+.1%}**."
+        f"The path from {sender} to {receiver} alone carries a share of **{found.share:+.1%}**."
     )
     ends: dict[str, Any] = {"sender": _code_of(sender), "receiver": _code_of(receiver)}
     PATH.show(page, found, **values, **ends)

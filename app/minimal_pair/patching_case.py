@@ -38,7 +38,7 @@ class Asked(NamedTuple):
     first: Versions
     second: Versions
     hide: int | None
-    """Token of the first version that is hidden in both; None: the texts as they are."""
+    """Token of the first version that is hidden in both; None for the texts as they are."""
     is_class: bool
     """Whether classes of the task head are followed, and not words."""
     name: str
@@ -67,7 +67,7 @@ def pair_of(asked: Asked) -> PatchPair:
 
 
 def masks(asked: Asked) -> list[int]:
-    """Return the columns that hold a mask in both versions."""
+    """Return the columns that have a mask in both versions."""
     return common_masks(cache.opened(asked.key), pair_of(asked))
 
 
@@ -77,7 +77,7 @@ def place_to_hide(asked: Asked) -> int | None:
 
 
 def followed(asked: Asked) -> Followed:
-    """Return the names of the logits, the defaults where none were given.
+    """Return the names of the logits, the defaults if none were given.
 
     Raises:
         ValueError: As `word_answer` and `class_answer`.
@@ -104,7 +104,7 @@ def patching(asked: Asked, part: Part, direction: Direction) -> Work:
 
 
 def path(asked: Asked, sender: Place, receiver: Place, direction: Direction) -> PathPatched:
-    """Return what comes of one path.
+    """Return the result of one path.
 
     Raises:
         ValueError: As `patch_path`.

@@ -28,7 +28,7 @@ class PatchedPair(NamedTuple):
 
 
 def _colours(is_dark: bool) -> dict[str, object]:
-    """Return the scale of shares: orange below 0, blue up to 1; what is beyond is cut."""
+    """Return the scale of shares: orange below 0, blue up to 1; values beyond are clipped."""
     return {"colorscale": _scale(is_dark), "zmin": -1, "zmax": 1}
 
 
@@ -131,7 +131,7 @@ def path_bars(found: PathPatched) -> Figure:
 
 
 def path_table(found: PathPatched) -> pd.DataFrame:
-    """Return one row: the path and what comes of it."""
+    """Return one row: the path and its result."""
     return pd.DataFrame(
         [
             {

@@ -27,7 +27,7 @@ VECTORS = Picture(
     figure=_strips,
     table=_table,
     how=(
-        "How much each token's vector differs after each layer, 1 − cosine: layer 0 holds the "
+        "How much each token's vector differs after each layer, 1 − cosine: layer 0 is the "
         "embeddings, so only changed and moved tokens differ there. Follow a column down to see "
         "how far the change spreads, and which tokens take it up."
     ),
@@ -37,7 +37,7 @@ VECTORS = Picture(
 
 def show_vectors(page: frame.Page, compared: Compared) -> None:
     """Draw how much the vector of each token differs after each layer."""
-    st.header("What each token's vector becomes", anchor=False)
+    st.header("How each token's vector differs", anchor=False)
     drawn = drawn_columns(compared.pair, np.nan_to_num(compared.pair.hidden_change).max(0))
     VECTORS.show(page, compared, drawn={"drawn": drawn}, with_caption=False, texts=compared.texts)
     note_left_out(drawn, compared.pair)

@@ -48,8 +48,8 @@ EXAMPLES = (
         "The men near the houses [MASK] very old.",
         note=(
             "The checkpoint *default* follows the subject here: *was* for the man, *were* for the "
-            "men, though the houses stand nearer. With *the picture of the ships* and *the "
-            "pictures of the ships* it follows the nearer noun: *were* for both."
+            "men, though the houses are nearer. With *the picture of the ships* and *the pictures "
+            "of the ships* it follows the nearer noun: *were* for both."
         ),
     ),
     Example(
@@ -132,7 +132,7 @@ def choose_second(page: frame.Page) -> Versions:
 
 
 def _example(page: frame.Page) -> Versions | None:
-    """Say which word another replaces as an example, and return that version; None without one."""
+    """Note which word is replaced as an example, and return that version; None without one."""
     if "mlm" not in page.bert.capabilities:
         return None
     try:
@@ -170,7 +170,7 @@ def copy(page: frame.Page) -> None:
 
 
 def swap(page: frame.Page, other_a: str, other_b: str) -> None:
-    """Let the versions change places; what is the same in both stays."""
+    """Swap the versions; what is the same in both stays."""
     if other_a.strip():
         TEXT_A.put(other_a)
         OTHER_A.put(page.text_a)
@@ -188,7 +188,7 @@ def compare(page: frame.Page, second: Versions) -> MinimalPair:
     """Return the comparison of both versions.
 
     Raises:
-        ValueError: If the weights hold NaN.
+        ValueError: If the weights contain NaN.
     """
     return cache.call(_compare, page.bert_key, page.bert_key, page.text_a, page.text_b, second)
 

@@ -24,9 +24,9 @@ AGREEMENT = Picture(
     figure=agreement,
     table=agreement_table,
     how=(
-        "Spearman's rank correlation between every two measures above: 1 means the same order of "
-        "tokens, 0 none in common, below 0 rather the opposite. Of every token: the mean over the "
-        "rows, without those in which a measure gives all tokens the same."
+        "Spearman's rank correlation between each two measures above: 1 means the same order of "
+        "tokens, 0 no relation, below 0 rather the opposite order. For *Every token* it is the "
+        "mean over the rows, without those in which a measure gives all tokens the same value."
     ),
     code="""
 from bertcore.analysis.mixing.maps import rank_agreement
@@ -63,7 +63,7 @@ def show_agreement(page: frame.Page, choice: Choice, view: str, mixing: MixingMa
     """Draw how far the measures rank the tokens alike.
 
     Args:
-        page, choice, view: What is measured.
+        page, choice, view: What to measure.
         mixing: The numbers as they are drawn. A token that is left out of its own row has no rank
             there: 0 in every measure would count as agreement.
     """

@@ -76,9 +76,9 @@ def draw_controls(page: frame.Page) -> None:
         format_func=lambda name: "all together" if name == ALL_HEADS else f"head {name}",
         key=HEAD.name,
         width=150,
-        help="One head: weights, norms and gradient of this head, rollout and flow through the "
-        "head of this number in each layer. Value zeroing, and the strip with residual, always "
-        "have all heads together.",
+        help="One head: weights, norms and gradient are of this head; rollout and flow go through "
+        "the head of this number in each layer. Value zeroing and the strip with residual "
+        "always combine all heads.",
     )
     targets = measures.targets(page.bert, page.text_b)
     if len(targets) > 1:
@@ -112,9 +112,9 @@ def offer_slow(page: frame.Page, where: Texts, choice: Choice, view: str) -> Non
         f"Compute {names} too ({_about(seconds)})",
         key=SLOW.name,
         on_change=switched,
-        help="They take long for a text of this length, so they run only on request. Flow grows "
-        "with the cube of the length for one token, with the fourth power for all; value zeroing "
-        "with the square. Switch this off to stop.",
+        help="They take long for a text of this length, so they run only on request. The time for "
+        "flow grows with the cube of the length for one token and the fourth power for all; "
+        "for value zeroing, with the square. Switch this off to stop.",
     )
 
 
@@ -152,20 +152,20 @@ def show_notes(page: frame.Page, mixing: MixingMaps, choice: Choice, view: str) 
         st.caption(f"{family.name} reads from left to right: {after}.")
     if isinstance(family, OtherFamily) and family.has_decoder:
         st.caption(
-            f"Shown is {family.name}'s encoder. What its decoder attends to is a view of the "
-            "page Attention."
+            f"This is {family.name}'s encoder. What its decoder attends to is shown on the page "
+            "Attention."
         )
     if left_out:
         names = ", ".join(NAMES[name] for name in left_out)
         reason = capabilities.reason(page.bert, "parts")
-        st.caption(f"Left out: {names}. They need the inside of the layers, but {reason}")
+        st.caption(f"Left out: {names}. They need the internals of the layers, but {reason}")
     elif choice.target is None:
         st.caption(
-            "Gradient × attention is left out: it is taken of a masked word's or, for a pair, of "
-            "the next-sentence logit, and this checkpoint has neither."
+            "Gradient × attention is left out: it needs the logit of a masked word or, for a pair, "
+            "of the next sentence, and this checkpoint has neither."
         )
     elif "gradient" in mixing.maps and not mixing.maps["gradient"].any():
         st.caption(
             "The strip of the gradient is empty: nothing that this token receives in this layer "
-            "reaches the chosen output. Next sentence is read off \\[CLS\\] alone."
+            "reaches the chosen output. Next sentence is read from \\[CLS\\] alone."
         )

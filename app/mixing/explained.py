@@ -34,17 +34,17 @@ _ROWS = (
     (
         "Rollout",
         "product of ½ I + ½ A over the layers (Abnar and Zuidema 2020)",
-        "values and feed-forward; it takes all heads for equally strong",
+        "values and feed-forward; it treats all heads as equally strong",
     ),
     (
         "Flow",
         "maximum flow with the same ½ I + ½ A as capacities (Abnar and Zuidema 2020)",
-        "the same; the narrowest place decides, so through many layers all rows grow alike",
+        "the same; the narrowest place decides, so through many layers all rows become alike",
     ),
     (
         "Value zeroing rolled out",
         "product of the layers' value zeroing (Mohebbi et al. 2023)",
-        "what a token keeps by the residual connection alone; that effects need not multiply",
+        "what a token keeps through the residual connection alone; that effects need not multiply",
     ),
 )
 MEASURES_EXPLAINED = "\n".join(f"| {' | '.join(row)} |" for row in _ROWS) + (

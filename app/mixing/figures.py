@@ -36,11 +36,11 @@ MOST_NAMED = 24
 ROW = 32
 """Pixels of a strip."""
 GAP = 34
-"""Pixels between two groups of strips, or two rows of maps: a title stands there."""
+"""Pixels between two groups of strips, or two rows of maps, for a title."""
 MAP, LARGE_MAP = 270, 420
-"""Pixels of a small map and its title, four or two beside each other."""
+"""Pixels of a small map and its title, four or two side by side."""
 MANY = 128
-"""Tokens from which on there are two: cells of less than a pixel may not be drawn."""
+"""Tokens from which on there are two: cells below one pixel might not be drawn."""
 STEPS = 255
 """Steps of the square root of a fraction: a small map sends each colour as one byte."""
 MOST_LABELS = 36
@@ -211,7 +211,7 @@ def verdict(
 
     Args:
         rows: Fractions by measure, [T]: "weights" and, where computed, "zeroing".
-        tokens: As they may stand in Markdown.
+        tokens: The tokens, escaped for Markdown.
         token: The token that receives.
         is_one_head: Whether the weights are of one head; value zeroing has all.
         only_others: Whether the token itself is left out of the rows.

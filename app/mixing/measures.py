@@ -1,7 +1,7 @@
 """What the page "How tokens mix" computes: each measure as rows of fractions, kept in memory.
 
 Rows are the tokens that receive, columns those that give; every row is divided by its sum, so
-that measures in units of their own can stand below each other.
+that measures in different units can be compared.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Choice(NamedTuple):
     token: int
     """The token that receives: the row, and where a word is predicted."""
     target: str | None
-    """What the gradient is of: "word", "next" (next sentence), or None where there is no head."""
+    """What the gradient is of: "word", "next" (next sentence), or None if there is no head."""
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ def targets(bert: Model, text_b: str | None) -> list[str]:
 
 
 def has_separator_chart(bert: Model) -> bool:
-    """Return whether [SEP] is where a head may rest: not where it comes after all other tokens."""
+    """Return whether a head may rest on [SEP]: not if it comes after all other tokens."""
     return "norms" in measures(bert) and not bert.config.family.is_causal
 
 
@@ -197,7 +197,7 @@ def _choose_measures(
 
 
 def separator_fractions(texts: Texts) -> SeparatorFractions:
-    """Return how [SEP] fades when the passed vectors are measured in place of the weights."""
+    """Return how [SEP] fades when the passed vectors are measured instead of the weights."""
     return cache.call(parts.separator_fractions, texts.key, texts)
 
 

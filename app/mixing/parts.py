@@ -1,6 +1,6 @@
 """The cached computations of "How tokens mix": each measure as fractions of rows.
 
-The functions are for `app.shell.cache.call`; Texts says whose tokens they measure.
+The functions are for `app.shell.cache.call`; Texts names the tokens that they measure.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Array = NDArray[np.float32]
 def layer_maps(bert: Model, texts: Texts, layer: int, head: int | None) -> dict[str, Array]:
     """Return weights, norms, and norms with residual (see `block_norms`) of a layer, each [T, T].
 
-    The weights alone where the architecture does not show its parts.
+    Only the weights if the architecture does not show its parts.
     """
     trace = texts.trace
     if "parts" not in bert.capabilities:

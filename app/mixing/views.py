@@ -36,13 +36,13 @@ ONE_TOKEN = Picture(
     figure=strips,
     table=strips_table,
     how=(
-        "Each strip answers the same question in another way; the framed column is the token "
+        "Each strip answers the same question in a different way; the framed column is the token "
         "itself. Colour is the fraction of the strip's sum (its square root, so that small ones "
-        "are seen; the token itself may exceed the scale); the three largest cells from 1% on "
-        f"carry their percentages, in texts of up to {MOST_NUMBERED} tokens. Drag over some tokens "
-        "to enlarge them, double click to come back. The upper strips are about one layer, the "
-        "lower ones about the way from the words themselves up to this layer. Where they disagree, "
-        "the weights alone would mislead. None of them says why BERT decides as it does."
+        "are visible; the token itself may exceed the scale); the three largest cells of at least "
+        f"1% show their percentages, in texts of up to {MOST_NUMBERED} tokens. Drag over some "
+        "tokens to zoom in, double-click to zoom out. The upper strips are about one layer, the "
+        "lower ones about the path from the words themselves up to this layer. Where they "
+        "disagree, the weights alone would mislead. None of them says why BERT decides as it does."
     ),
     code="""
 fractions = {{name: normalize_rows(values.float()) for name, values in maps.items()}}  # [1, T] each
@@ -55,8 +55,8 @@ EVERY_TOKEN = Picture(
     table=maps_arrays,
     how=(
         "One map for each measure: each row is a token that receives, each column one that gives, "
-        "and a row sums to 100%. Drag a rectangle in one map to zoom into all, double click to "
-        "come back. A bright diagonal means that tokens mostly keep what they have. In the map of "
+        "and a row sums to 100%. Drag a rectangle in one map to zoom into all, double-click to "
+        "zoom out. A bright diagonal means that tokens mostly keep what they have. In the map of "
         "the gradient, rows that do not matter for the chosen output are empty."
     ),
     code="""
@@ -79,7 +79,7 @@ def show_picture(
 
     Args:
         view: One of VIEWS.
-        below: Draws what stands under the picture.
+        below: Draws what is under the picture.
     """
     keys = measures.job_keys(where, choice, view)
     measures.stop(st.session_state.get(_JOB_KEYS, keys) - keys)  # of the choice before

@@ -118,7 +118,7 @@ def test_versions_that_cannot_be_patched_are_told(
     assert "'猫' is unknown" in complaints(app)
     monkeypatch.setattr(patching, "MOST_TOKENS", 5)
     app = ok(opened(FIRST, SECOND))
-    assert "up to 5 are patched here" in said(app)
+    assert "at most 5 are patched here" in said(app)
     assert not charts(app)
     monkeypatch.setattr(patching, "MOST_TOKENS", 128)
     app = ok(opened("cat", "dog"))
