@@ -29,8 +29,8 @@ def shown(
     """Return what the drawing shows of an objective.
 
     Args:
-        name: Of the objective.
-        example: Its draw, or the sentence why there is none.
+        name: Name of the objective.
+        example: Its draw, or a sentence on why there is none.
         answer: The checkpoint's, if there is one.
     """
     entry = OBJECTIVES[name]
@@ -64,7 +64,7 @@ def message(objectives: Sequence[dict[str, Any]], mask: str, *, in_detail: bool)
 
 
 def draw(data: dict[str, Any], *, key: str, on_pick: Callable[[str], None] | None = None) -> None:
-    """Draw it.
+    """Draw the component.
 
     Args:
         data: From `message`.

@@ -18,11 +18,11 @@ from ..plots.metric_names import METRIC_NAMES
 
 FILE = Path(__file__).with_name("equal_time.json")
 REPEATED = ("mlm+nsp (BERT)", "mlm+nsp (BERT), second run")
-"""Two runs of one recipe: what differs less than they do is not told apart."""
+"""Two runs of one recipe: smaller differences than between them mean nothing."""
 COLUMNS = 3
 _ROW, _ABOVE = 19, 68
 _SEEN = 3
-"""Digits of a loss; of percentages one."""
+"""Decimals of a loss; percentages have one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class EqualTime:
 
 
 def is_whole() -> bool:
-    """Return whether every row has been measured: a table in the making is not shown."""
+    """Return whether every row has been measured: an unfinished table is not shown."""
     if not FILE.is_file():
         return False
     found = json.loads(FILE.read_text(encoding="utf-8"))
@@ -88,7 +88,7 @@ def measured() -> EqualTime:
 
 
 def equal_time_figure(found: EqualTime) -> Figure:
-    """Draw a panel for each score: a dot an objective, its seeds' range, and the band of BERT."""
+    """Draw a panel for each score: a dot per objective, its seeds' range, and the band of BERT."""
     num_rows = -(-len(found.scores) // COLUMNS)
     height = num_rows * (_ROW * len(found.objectives) + _ABOVE)
     fig = subplots(

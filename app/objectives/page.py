@@ -44,7 +44,7 @@ LAST_SEED = 999_999
 ALL = "all"
 DRAWN = "drawn"
 OTHERS = tuple(one.text for one in DOCUMENTS)
-"""Documents that a random B may be from."""
+"""Documents from which a random B may be drawn."""
 
 OBJECTIVE = Field("shown_objective", ALL, (ALL, *OBJECTIVES), url="objective")
 SEED = Field("objective_seed", 20)
@@ -99,9 +99,9 @@ OVERVIEW = Picture(
     name="objectives-all",
     table=_all_table,
     how=(
-        "Each row is an objective, all on the same text: coloured is what was changed, underlined "
-        "in pink where loss is measured. What must come out stands below or behind the arrow. "
-        "Choose one to see it in detail."
+        "Each row is an objective, all on the same text: what was changed is coloured, and the "
+        "places where loss is measured are underlined in pink. The expected output is below or "
+        "after the arrow. Choose one to see it in detail."
     ),
     code="""
 from bertcore.analysis.objectives.demo import objective_example
@@ -120,14 +120,14 @@ for name in OBJECTIVES:
 EXAMPLE = Picture(
     name="objective",
     table=_tokens,
-    how="Framed in pink is what must come out. Loss is measured at {loss_at}.",
+    how="The expected output is framed in pink. Loss is measured at {loss_at}.",
     code=DRAW + "example.reads, example.writes, example.verdict\n",
 )
 LOOKS = Picture(
     name="objective-looks",
     figure=looks_map,
     table=looks_table,
-    how="The token of a row may look at the blue columns. {looks}",
+    how="The token of a row may attend to the blue columns. {looks}",
     code=DRAW + "example.looks[{number}].allowed\n",
 )
 COUNTS = Picture(
@@ -152,14 +152,15 @@ EQUAL_TIME = Picture(
     figure=equal_time_figure,
     table=equal_time_table,
     how=(
-        "A dot is an objective's median over {seeds} seeds of fine-tuning, the line their range. "
-        "Pink is BERT's own recipe, trained twice; where a dot lies in the band that its runs "
-        "span, it is not told apart from it. No dot: it has no such head. All had {layers} layers "
-        "of {hidden} numbers, the same text and {minutes:g} minutes of one core, {low:.1f} to "
-        "{high:.1f} million tokens, so the order tells nothing of long runs: what learns from more "
-        "places in a step, as ELECTRA does, costs more a step here. ALBERT's layers share their "
-        "weights. Less loss is better; it is on BERT's masks, and 100/0/0, span-sbo and plm were "
-        "trained on others. Minimal pairs and BLiMP are scored without fine-tuning."
+        "A dot is an objective's median over {seeds} fine-tuning seeds, the line their range. Pink "
+        "is BERT's own recipe, trained twice; a dot within the band of its two runs cannot be "
+        "distinguished from it. No dot means that the objective has no such head. All networks had "
+        "{layers} layers of width {hidden}, the same text and {minutes:g} minutes on one core, "
+        "{low:.1f} to {high:.1f} million tokens, so the order says nothing about long runs: an "
+        "objective that learns from more places per step, as ELECTRA does, costs more per step "
+        "here. ALBERT's layers share their weights. Lower loss is better; it is measured on BERT's "
+        "masks, and 100/0/0, span-sbo and plm were trained on others. Minimal pairs and BLiMP are "
+        "scored without fine-tuning."
     ),
     code="""
 import json
@@ -174,11 +175,11 @@ found["rows"]
 )
 LOOKERS: Mapping[str, str] = MappingProxyType(
     {
-        "decoder": "Left of the line are the encoder's tokens, right of it the decoder's own: what "
-        "is still to be written is hidden.",
+        "decoder": "Left of the line are the encoder's tokens, right of it the decoder's own; "
+        "those still to be written are hidden.",
         "content stream": "The content stream: a token sees itself, and what comes before it in "
         "the order.",
-        "query stream": "The query stream, from which tokens are predicted: none sees itself.",
+        "query stream": "The query stream, from which tokens are predicted: no token sees itself.",
     }
 )
 
@@ -205,7 +206,7 @@ def _show(page: frame.Page) -> None:
 
 
 def _show_equal_time() -> None:
-    """Draw what networks trained by each objective for the same time are worth."""
+    """Draw the scores of networks trained with each objective for the same time."""
     st.subheader("Trained for the same time", anchor=False)
     found = measured()
     tokens = [number / 1e6 for number in found.num_tokens.values()]
@@ -276,7 +277,7 @@ def _show_one(page: frame.Page, entry: Objective, seed: int) -> None:
             example: ObjectiveExample = cache.call(
                 _example, page.bert_key, page.text_a, page.text_b, *arguments
             )
-        except ValueError as reason:  # the text does not do for this objective
+        except ValueError as reason:  # the text does not suit this objective
             st.info(plain(frame.sentence_of(reason)))
         else:
             _show_example(page, entry, example, arguments, values)
@@ -311,7 +312,7 @@ def _show_example(
     arguments: tuple[Any, ...],
     values: dict[str, Any],
 ) -> None:
-    """Draw what goes in and comes out, with the checkpoint's answer, and who looks at whom."""
+    """Draw what goes in and comes out, the checkpoint's answer, and the attention mask."""
     reason = why_no_answer(page.bert, entry.name)
     answer: ObjectiveAnswer | None = None
     if reason is None:
@@ -346,8 +347,8 @@ def _show_example(
 
 
 def _show_looks(page: frame.Page, example: ObjectiveExample, values: dict[str, Any]) -> None:
-    """Draw who may look at whom."""
-    st.subheader("Who may look at whom", anchor=False)
+    """Draw which tokens may attend to which."""
+    st.subheader("Which tokens may attend to which", anchor=False)
     names = {number: looks.name for number, looks in enumerate(example.looks)}
     number = 0
     if len(names) > 1:
@@ -361,14 +362,14 @@ def _who_looks(looks: Looks) -> str:
     if looks.name in LOOKERS:
         return LOOKERS[looks.name]
     if looks.allowed.all():
-        return "Each token looks at all of them, on both sides."
+        return "Each token attends to all of them, on both sides."
     if not np.triu(looks.allowed, 1).any():
-        return "Each token looks at itself and at those before it."
+        return "Each token attends to itself and to those before it."
     if not np.tril(looks.allowed, -1).any():
-        return "Each token looks at itself and at those after it."
+        return "Each token attends to itself and to those after it."
     return (
-        "The tokens of text A look at all of A; those of text B at A, at themselves and at what "
-        "stands before them."
+        "The tokens of text A attend to all of A; those of text B to A, to themselves and to those "
+        "before them."
     )
 
 
@@ -385,7 +386,7 @@ def _show_counts(
     )
     for one in counts.rates:
         if one.unit:
-            early = " A short text ends spans early." if one.high < one.expected else ""
+            early = " In a short text, spans end early." if one.high < one.expected else ""
             note = f" ({one.note})" if one.note else ""
             st.markdown(
                 f"{plain(one.name).capitalize()}: **{one.mean:.2f}** ({one.low:.2f} to "
@@ -410,16 +411,16 @@ def _show_loss(entry: Objective) -> None:
 
 
 def _show_claims(entry: Objective) -> None:
-    """Write what notes get wrong."""
-    st.subheader("Often told wrong", anchor=False)
+    """Write common misconceptions."""
+    st.subheader("Common misconceptions", anchor=False)
     rows = [(claim.told, claim.true, links(claim.source)) for claim in entry.wrong]
-    st.markdown(markdown_table(("Told", "True", "Source"), rows))
+    st.markdown(markdown_table(("Claim", "Fact", "Source"), rows))
 
 
 def _all(
     bert: Model, text_a: str, text_b: str | None, seed: int
 ) -> tuple[tuple[str, ObjectiveExample | str], ...]:
-    """Return each objective's draw, or the sentence why there is none."""
+    """Return each objective's draw, or a sentence on why there is none."""
     found: list[tuple[str, ObjectiveExample | str]] = []
     for name in OBJECTIVES:
         try:

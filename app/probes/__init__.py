@@ -1,10 +1,10 @@
-"""Probes: what can be read off the vectors of each layer."""
+"""Probes: what can be read from the vectors of each layer."""
 
 from ..shell.page_info import PageInfo
 
 PAGE = PageInfo(
     name="probes",
     title="Probes",
-    purpose="Which layer's vectors tell a word's part of speech, or its place in the tree?",
+    purpose="Which layer's vectors encode a word's part of speech, or its place in the tree?",
     icon=":material/biotech:",
 )

@@ -1,4 +1,4 @@
-"""Scores by layer, with what stands beside them."""
+"""Scores by layer, with their controls and baselines."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ reports = [run_probes(each, data, settings) for each in {checkpoints}]
 """
 """Python that makes `reports`; see `code_values`."""
 _CONTROL = (
-    " What the control task, random labels by word, reaches above always giving the commonest "
-    "label, a probe has learned by heart (Hewitt and Liang 2019)."
+    " In the control task each word has a random label: what a probe reaches there above always "
+    "giving the most common label, it has memorised (Hewitt and Liang 2019)."
 )
 
 
@@ -46,9 +46,9 @@ SCORES = Picture(
     figure=_main,
     table=report_table,
     how=(
-        "Of the test part, by a probe of each layer; lines: 95% intervals over sentences. Layer 0 "
-        "is the embedding, before attention; the grey lines need no vectors. What lies above an "
-        "untrained network of the same shape came by training.{control}"
+        "Scores on the test part, by a probe of each layer, with 95% intervals over sentences. "
+        "Layer 0 is the embeddings, before attention; the grey lines need no vectors. What is "
+        "above an untrained network of the same shape comes from training.{control}"
     ),
     code=REPORT_CODE + "[(one.layer, one.main) for one in reports[0].layers]\n",
 )
@@ -58,9 +58,9 @@ TREES = Picture(
     table=report_table,
     how=(
         "Structural probe (Hewitt and Manning 2019) of each layer on the test part, with 95% "
-        "intervals over sentences. It counts where it is above the sentence taken for a chain and "
-        "the untrained network. Such probes are made for thousands of sentences: the {num:,} that "
-        "these learn from leave them below what the vectors hold."
+        "intervals over sentences. A score counts if it is above both the sentence taken as a "
+        "chain and the untrained network. Such probes are made for thousands of sentences: trained "
+        "on {num:,}, these stay below what the vectors contain."
     ),
     code=REPORT_CODE + "[(one.layer, one.main) for one in reports[0].layers]\n",
 )
@@ -76,8 +76,9 @@ SELECTIVITY = Picture(
     figure=score_figures.selectivity_lines,
     table=report_table,
     how=(
-        "Accuracy less that on the control task, where each word has a random label. Low: the "
-        "commonest label and words learned by heart reach nearly as much (Hewitt and Liang 2019)."
+        "Accuracy minus that on the control task, where each word has a random label. If it is "
+        "low, the most common label and memorised words reach nearly as much (Hewitt and Liang "
+        "2019)."
     ),
     code=REPORT_CODE + "[(one.layer, one.selectivity) for one in reports[0].layers]\n",
 )
@@ -86,8 +87,9 @@ CODE = Picture(
     figure=score_figures.code_lines,
     table=report_table,
     how=(
-        "How much shorter the labels become for one who has the vectors (online code, Voita and "
-        "Titov 2020). Dashed line, 1: the uniform code. It also counts how few examples suffice."
+        "How much shorter the code of the labels becomes with the vectors at hand (online code, "
+        "Voita and Titov 2020). The dashed line at 1 is the uniform code. The measure also rewards "
+        "needing few examples."
     ),
     code=REPORT_CODE + "[(one.layer, one.code) for one in reports[0].layers]\n",
 )
@@ -96,9 +98,9 @@ EXPECTED = Picture(
     figure=score_figures.expected_lines,
     table=report_table,
     how=(
-        "A probe reads a learned mix of all layers up to one; bars: what its score gains by that "
-        "layer. Dotted: the expected layer, their mean weighted by gain (Tenney et al. 2019). "
-        "{expected}"
+        "A probe reads a learned mix of all layers up to a given one; a bar is what its score "
+        "gains from that layer. The dotted line is the expected layer, the mean of the layers "
+        "weighted by gain (Tenney et al. 2019). {expected}"
     ),
     code=REPORT_CODE + "reports[0].cumulative, reports[0].expected_layer\n",
 )
@@ -108,8 +110,8 @@ RECALL = Picture(
     figure=grid_figures.recall_grid,
     table=grid_figures.recall_table,
     how=(
-        "Of the test part's words with a label, the share that gets it, by layer; in brackets how "
-        "many words that are: with few, it is unsteady."
+        "The fraction of the test part's words with a label that get it, by layer. In brackets is "
+        "the number of these words: with few, the fraction is unreliable."
     ),
     code=REPORT_CODE
     + """
@@ -124,7 +126,7 @@ def code_values(chosen: Chosen, found: list[Probed], *, alone: bool = False) -> 
     """Return what fills the braces of REPORT_CODE.
 
     Args:
-        alone: Train the probes without what stands beside their scores.
+        alone: Train the probes without controls and baselines.
     """
     others = [f"bertcore.load({one.side.key.source!r})" for one in found[1:]]
     number = chosen.max_sentences
@@ -179,7 +181,7 @@ def show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
 
 
 def _control(report: ProbeReport, measure: str) -> str:
-    """Return what is said of the control task's curve, where there is one."""
+    """Return the sentence on the control task's curve, if there is one."""
     return _CONTROL if score_figures.has_control(report, measure) else ""
 
 
@@ -193,8 +195,8 @@ def _told(report: ProbeReport) -> str:
     if score is None:
         return "Here the layers add nothing to the embeddings, so there is none."
     if math.isnan(score.low):
-        return "Here the whole gain is too small to place it."
-    told = f"Here {score.value:.1f} ({score.low:.1f} to {score.high:.1f})"
+        return "Here the total gain is too small to locate it."
+    told = f"Here it is {score.value:.1f} ({score.low:.1f} to {score.high:.1f})"
     if not report.layers[0].layer <= score.value <= report.layers[-1].layer:
-        return f"{told}, outside of the layers: later ones lose what lower ones gain."
+        return f"{told}, outside the layers: later ones lose what lower ones gain."
     return f"{told}."

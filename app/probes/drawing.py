@@ -60,10 +60,10 @@ def tree_message(found: WordTrees, place: int) -> bytes:
 
 
 def draw(data: bytes, *, key: str) -> None:
-    """Draw it.
+    """Draw the component.
 
     Args:
-        data: Of `labels_message` or `tree_message`.
+        data: From `labels_message` or `tree_message`.
         key: Of the component in the session.
     """
     _component()(key=key, data=data)

@@ -18,14 +18,14 @@ from ..plots.formats import shorten
 
 ROW_PIXELS = 24
 MOST_WORDS = 60
-"""Words of a sentence in the grid; more are left to the table."""
+"""Most words of a sentence in the grid; the table has all."""
 BETWEEN = 70
 """Pixels between the grids of two checkpoints."""
 FEW_LAYERS, MANY_LAYERS = 8, 16
 """Up to so many layers a cell has room for a label; up to so many, for five letters."""
 _BLUE = [[0.0, "rgba(52, 87, 213, 0.04)"], [1.0, "rgba(52, 87, 213, 0.44)"]]
 _PINK = [[0.0, "rgba(194, 65, 124, 0.04)"], [1.0, "rgba(194, 65, 124, 0.5)"]]
-"""Let the page's ground through, so that its text is read on light and on dark."""
+"""Let the page's background through, so that text is legible on light and on dark."""
 
 
 class Sentence(NamedTuple):
@@ -47,8 +47,8 @@ def label_grid(shown: Sequence[Sentence], is_dark: bool = False) -> Figure:
     """Draw a row for each word and a column for each layer, with the label in each cell.
 
     Args:
-        shown: Texts by checkpoint, below each other.
-        is_dark: Whether the ground is dark.
+        shown: Texts by checkpoint, one below the other.
+        is_dark: Whether the background is dark.
     """
     names = list(dict.fromkeys(one.name for one in shown))
     sizes = [
@@ -133,7 +133,7 @@ def recall_table(found: Sequence[Recall]) -> pd.DataFrame:
 
 
 def _panels(names: Sequence[str], sizes: Sequence[int]) -> Figure:
-    """Return a plot for each checkpoint, below each other, as high as its rows."""
+    """Return a plot for each checkpoint, one below the other, as high as its rows."""
     if len(names) == 1:
         return subplots(1, 1)
     titles = [theme.escape(shorten(name, 28)) for name in names]

@@ -127,9 +127,9 @@ LABELS = Picture(
     name="probe-sentence",
     table=_labels_table,
     how=(
-        "Under each word the probe's most probable label at layer {layer}, and its probability. Of "
-        "a sentence of the file, blue agrees with the file; pink does not, and the file's label "
-        "stands below it. A high probability may be wrong."
+        "Below each word are the probe's most probable label at layer {layer} and its probability. "
+        "For a sentence of the file, blue agrees with the file; pink does not, and the file's "
+        "label is below it. A label with a high probability may be wrong."
     ),
     code=REPORT_CODE + _LABELS_CODE,
 )
@@ -138,9 +138,9 @@ TREE = Picture(
     table=_edges_table,
     how=(
         "The minimum spanning tree of the distances that the probe predicts at layer {layer}, "
-        "without punctuation; it has no directions. Of a sentence of the file, the file's tree "
-        "stands above the words and the predicted one below; pink, dashed: an edge that the file "
-        "does not have."
+        "without punctuation; its edges have no direction. For a sentence of the file, the file's "
+        "tree is above the words and the predicted one below; a dashed pink edge is not in the "
+        "file."
     ),
     code=REPORT_CODE + _TREES_CODE + "found.edges[{place}], found.gold_edges\n",
 )
@@ -148,8 +148,8 @@ DEPTH = Picture(
     name="probe-depth",
     table=_depths_table,
     how=(
-        "How deep the probe puts each word in the tree at layer {layer}; 0 is the root. Rings, of "
-        "a sentence of the file: the file's depth."
+        "How deep the probe puts each word in the tree at layer {layer}; 0 is the root. For a "
+        "sentence of the file, rings are the file's depths."
     ),
     code=REPORT_CODE + _TREES_CODE + "found.depths[{place}], found.gold_depths\n",
 )
@@ -160,8 +160,8 @@ ALL_LAYERS = Picture(
     figure=grid_figures.label_grid,
     table=_grid_table,
     how=(
-        "The label of each word by the probe of each layer, the darker the more probable. Pink, of "
-        "a sentence of the file: not as in the file.{cut}"
+        "The label of each word by the probe of each layer; darker is more probable. For a "
+        "sentence of the file, pink labels differ from the file's.{cut}"
     ),
     code=REPORT_CODE
     + """
@@ -216,7 +216,7 @@ def _show_grid(page: frame.Page, chosen: Chosen, found: list[Probed], texts: lis
             for text in texts:
                 labels = cache.call(_labels, one.side.key, one.side, one.report, text)
                 shown.append(Sentence(one.name, labels))
-    except ValueError as error:  # a tokenizer that does not tell where a word ends
+    except ValueError as error:  # a tokenizer that does not show where a word ends
         st.info(plain(frame.sentence_of(error)))
         return
     if not shown:
@@ -228,7 +228,7 @@ def _show_grid(page: frame.Page, chosen: Chosen, found: list[Probed], texts: lis
     values: dict[str, Any] = {
         **code_values(chosen, found[:1], alone=True),
         "text": texts[0],
-        "cut": f" Of {number} words the first {most}." if number > most else "",
+        "cut": f" Only the first {most} of {number} words are drawn." if number > most else "",
     }
     drawn = {"is_dark": page.is_dark}
     record = [one.labels for one in shown]
@@ -236,7 +236,7 @@ def _show_grid(page: frame.Page, chosen: Chosen, found: list[Probed], texts: lis
 
 
 def _draw(chosen: Chosen, one: Probed, text: str, layer: int, number: int) -> Shown | None:
-    """Draw a text by the probes of a checkpoint; None where a sentence says why not."""
+    """Draw a text by the probes of a checkpoint; None if a sentence says why not."""
     layers = [result.layer for result in one.report.layers]
     place = min(range(len(layers)), key=lambda each: abs(layers[each] - layer))
     result: WordLabels | WordTrees
@@ -252,7 +252,7 @@ def _draw(chosen: Chosen, one: Probed, text: str, layer: int, number: int) -> Sh
             labels: WordLabels = cache.call(_labels, one.side.key, one.side, one.report, text)
             data, summary = drawing.labels_message(labels, place), _num_right(labels, place)
             result = labels
-    except ValueError as error:  # a tokenizer that does not tell where a word ends
+    except ValueError as error:  # a tokenizer that does not show where a word ends
         st.info(plain(frame.sentence_of(error)))
         return None
     drawing.draw(data, key=f"probe_drawing_{number}")
@@ -282,13 +282,13 @@ def _num_right(found: WordLabels, place: int) -> str:
     if found.gold is None:
         return ""
     pairs = zip(found.labels[place], found.gold, strict=True)
-    return f"{sum(a == b for a, b in pairs)} of {len(found.gold)} words are as in the file."
+    return f"{sum(a == b for a, b in pairs)} of {len(found.gold)} words match the file."
 
 
 def _agreement(found: WordTrees, place: int) -> str:
     if found.gold_edges is None:
         return ""
-    return f"{found.num_right(place)} of {len(found.gold_edges)} edges are as in the file."
+    return f"{found.num_right(place)} of {len(found.gold_edges)} edges match the file."
 
 
 def _choose_sentence(report: ProbeReport, text: str, row: Any) -> None:

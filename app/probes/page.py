@@ -1,4 +1,4 @@
-"""The page Probes: what is asked of which sentences, the visitor's sentence, scores by layer."""
+"""The page Probes: task and sentences, the visitor's sentence, scores by layer."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .work import Probed, probed
 
 SECOND = Field("probe_with", NOBODY)
 """Source of the second checkpoint."""
-SEEN = "These sentences watched the training of `pos`: its scores are not those of new text."
+SEEN = "These sentences monitored the training of `pos`: its scores are not those of new text."
 _TAKEN = "are taken, at random."
 """End of a note that says what the visitor chose."""
 TELLS = (
-    "A probe shows what can be read off the vectors, not what the network uses; for that, change "
-    "them: **What if?**, **Minimal pair**."
+    "A probe shows what can be read from the vectors, not what the network uses. To see that, "
+    "change them on **What if?** or **Minimal pair**."
 )
 
 
@@ -32,13 +32,13 @@ def draw() -> None:
         chosen = source.choose(row)
     with row:
         choose_second(
-            "Beside it", SECOND, [one for one in choices() if one != UNTRAINED], width=200
+            "Compare with", SECOND, [one for one in choices() if one != UNTRAINED], width=200
         )
     opened = open_second(page, SECOND)
     if chosen is None:
         frame.end_page()
     with frame.guard(stop=True):
-        # Asked for one after the other, so that both stand in line.
+        # Requested one after the other, so that both are queued.
         found = [probed(side, chosen, place) for place, side in enumerate(opened)]
     ready = [one for one in found if one is not None]
     if len(ready) < len(opened):
@@ -51,14 +51,14 @@ def draw() -> None:
 
 
 def _describe(chosen: Chosen, found: list[Probed]) -> None:
-    """Say how many sentences and words there are, and what was left out."""
+    """State how many sentences and words there are, and what was left out."""
     report = found[0].report
     sentences, words = report.num_sentences, report.num_words
     notes = [note for one in found for note in one.report.notes if not note.endswith(_TAKEN)]
     st.caption(
-        f"{sum(sentences.values()):,} sentences: {sentences['train']:,} to learn from, "
-        f"{sentences['dev']:,} to choose by, {sentences['test']:,} to test "
-        f"({words['test']:,} words). {plain(' '.join(dict.fromkeys(notes)))}"
+        f"{sum(sentences.values()):,} sentences: {sentences['train']:,} for training, "
+        f"{sentences['dev']:,} for selection, {sentences['test']:,} for testing ({words['test']:,} "
+        f"words). {plain(' '.join(dict.fromkeys(notes)))}"
     )
     if chosen.key == source.OWN and any(one.side.key.source == "pos" for one in found):
         st.caption(SEEN)

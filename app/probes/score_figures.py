@@ -25,8 +25,8 @@ MEASURES = {
     "spearman": "Spearman's correlation",
 }
 BASELINES = {
-    "majority": "always the commonest label",
-    "word": "the word's commonest label",
+    "majority": "always the most common label",
+    "word": "the word's most common label",
     "chain": "the sentence as a chain",
 }
 _DASHES = {"": "solid", "control": "dash", "untrained": "dot"}

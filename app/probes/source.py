@@ -1,4 +1,4 @@
-"""The sentences that probes learn from: the treebank that ships, or an uploaded file."""
+"""The sentences that probes learn from: the shipped treebank, or an uploaded file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..shell.one_of import one_of
 from ..shell.state import Field
 
 OWN = "own"
-"""Key of the treebank that ships."""
+"""Key of the shipped treebank."""
 SOURCES = {"own": "Our treebank", "file": "Your file"}
 SOURCE = Field("probe_source", "own", tuple(SOURCES))
 TASKS: dict[str, str] = {
@@ -43,13 +43,13 @@ TREE_COUNT = Field("probe_trees", EVERY, COUNTS)
 """Structural probes need more: a few hundred sentences give them too few steps."""
 
 MOST_BYTES = 50_000_000
-"""Of the unpacked text of a file."""
+"""Most bytes of a file's unpacked text."""
 MOST_SENTENCES = 10_000
-"""Sentences of which the page reads the vectors; `bertscope probe` takes all."""
+"""Most sentences whose vectors the page reads; `bertscope probe` takes all."""
 ABOUT = (
-    "A treebank in CoNLL-U, such as one of [Universal Dependencies]"
-    "(https://universaldependencies.org), or a CoNLL file: a word and its tag a line, an empty "
-    "line after each sentence. Packed (.gz, .xz) too."
+    "A treebank in CoNLL-U, such as one of [Universal "
+    "Dependencies](https://universaldependencies.org), or a CoNLL file: a word and its tag per "
+    "line, an empty line after each sentence. It may be packed (.gz, .xz)."
 )
 _CONLLU_COLUMNS = 10
 _UPLOADED = "_probe_upload"
@@ -108,7 +108,7 @@ def read_file(name: str, content: bytes, task: Task) -> ProbeData:
     """Return the sentences of an uploaded file; unusable ones are left out, noted.
 
     Args:
-        name: Of the visitor's file; no path is made of it.
+        name: Name of the visitor's file; it is never used as a path.
         content: Its bytes.
         task: What is asked of the words.
 
@@ -119,7 +119,7 @@ def read_file(name: str, content: bytes, task: Task) -> ProbeData:
         name, content, most=MOST_BYTES, instead="Probe it with `bertscope probe --data`."
     )
     with tempfile.TemporaryDirectory() as folder:
-        # Our own name: the visitor's could lead elsewhere.
+        # A name of our own: the visitor's could lead elsewhere.
         path = Path(folder) / f"file{_kind(name, text)}"
         path.write_bytes(text)
         bad_rows = BadRows(skip=True)
@@ -139,7 +139,7 @@ def read_file(name: str, content: bytes, task: Task) -> ProbeData:
 
 
 def _kind(name: str, text: bytes) -> str:
-    """Return the ending of what the file is: by its name, or by the look of its first word."""
+    """Return the ending for the file's format, judged by its name or by its first word."""
     kind = kind_of(Path(name))
     if kind in (".conllu", *JSON_LINES):
         return kind

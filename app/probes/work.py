@@ -1,4 +1,4 @@
-"""Probes as background work: first the probes alone, then all that stands beside their scores."""
+"""Probes as background work: first the probes alone, then their controls and baselines."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Probed(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of the checkpoint; any characters."""
+        """Name of the checkpoint; any characters."""
         return self.side.name
 
 

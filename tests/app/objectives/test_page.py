@@ -132,12 +132,12 @@ def test_a_link_to_a_share_of_nothing_or_all_takes_the_nearest(
 @pytest.mark.parametrize(
     ("objective", "mask", "sentence"),
     [
-        ("masked-words", "", "looks at all of them, on both sides"),
-        ("causal", "", "looks at itself and at those before it"),
-        ("unilm", "bidirectional", "looks at all of them, on both sides"),
-        ("unilm", "left-to-right", "looks at itself and at those before it"),
-        ("unilm", "right-to-left", "looks at itself and at those after it"),
-        ("unilm", "prefix", "those of text B at A"),
+        ("masked-words", "", "attends to all of them, on both sides"),
+        ("causal", "", "attends to itself and to those before it"),
+        ("unilm", "bidirectional", "attends to all of them, on both sides"),
+        ("unilm", "left-to-right", "attends to itself and to those before it"),
+        ("unilm", "right-to-left", "attends to itself and to those after it"),
+        ("unilm", "prefix", "those of text B to A"),
         ("bart-masking", "", "the decoder's own"),
     ],
 )

@@ -90,7 +90,7 @@ def test_the_scores_are_the_cores(bert: Bert) -> None:
     assert numbers(by_name["code"][0]["y"])[0] == pytest.approx(
         report.layers[0].code.compression  # type: ignore[union-attr]
     )
-    assert "60 sentences: 36 to learn from, 12 to choose by, 12 to test" in said(app)
+    assert "60 sentences: 36 for training, 12 for selection, 12 for testing" in said(app)
 
 
 def test_the_labels_of_a_text_are_the_cores(bert: Bert) -> None:
@@ -114,7 +114,7 @@ def test_a_sentence_of_the_file_stands_beside_its_tree(bert: Bert, task: Task) -
     if task == "distance":
         assert [tuple(edge) for edge in message["edges"]] == list(found.edges[2])
         assert [tuple(edge) for edge in message["gold"]] == [(0, 1), (1, 2), (2, 3)]
-        assert f"{found.num_right(2)} of 3 edges are as in the file" in said(app)
+        assert f"{found.num_right(2)} of 3 edges match the file" in said(app)
     else:
         assert message["depths"] == pytest.approx(found.depths[2].tolist(), rel=1e-3)
         assert message["gold"] == [2, 1, 0, 1, 1]
@@ -132,7 +132,7 @@ def test_a_sentence_of_the_test_part_goes_into_the_box(bert: Bert) -> None:
     found = label_words(bert, report, report.test[3].text)
     best = report.best.layer
     num_right = sum(a == b for a, b in zip(found.labels[best], found.gold or (), strict=True))
-    assert f"{num_right} of 5 words are as in the file" in said(app)
+    assert f"{num_right} of 5 words match the file" in said(app)
     app.text_area(key="text_a").set_value("Another text").run()
     assert ok(app).selectbox(key="probe_sentence").value is None
 
@@ -181,7 +181,7 @@ def test_entities_of_a_conll_file() -> None:
         for chart in app.get("plotly_chart")[:2]
     ]
     assert ["control task" in drawn for drawn in curves] == [False, True]
-    assert said(app).count("above always giving the commonest label") == 1
+    assert said(app).count("above always giving the most common label") == 1
     assert {*messages(app)[0]["labels"]} <= {"O", "B-PER"}
 
 
@@ -313,7 +313,7 @@ def test_the_tables_hold_every_number(bert: Bert) -> None:
 def test_the_expected_layer_is_told(bert: Bert) -> None:
     report = report_of(bert, "pos", twin=False, code=False)
     told = by_layer._told(replace(report, expected_layer=Score(1.5, 1.25, 2.75)))
-    assert told == "Here 1.5 (1.2 to 2.8)."
+    assert told == "Here it is 1.5 (1.2 to 2.8)."
     assert "outside" in by_layer._told(replace(report, expected_layer=Score(-1.5, -3, 2.5)))
     assert "too small" in by_layer._told(replace(report, expected_layer=Score(2.5, nan, nan)))
     assert "none" in by_layer._told(replace(report, expected_layer=None))
