@@ -17,11 +17,11 @@ ANSWER = Picture(
     table=variants_table,
     how=(
         "BERT is pretrained on pairs of neighbouring texts and, a little more often, on texts from "
-        "different documents, for the sake of tasks about two texts: questions with their answers, "
-        "and what follows from what (Devlin et al. 2019, section 3.1). The topic often tells them "
-        "apart, so it may learn *is this the same topic?* rather than *does this come next?* (Lan "
-        "et al. 2020). Near 0% and 100% a small change of the probability is a large one of the "
-        "logit."
+        "different documents, to prepare it for tasks about two texts: question answering and "
+        "natural language inference (Devlin et al. 2019, section 3.1). The topic often gives the "
+        "answer away, so BERT may learn *is this the same topic?* rather than *does this come "
+        "next?* (Lan et al. 2020). Near 0% and 100% a small change in probability is a large "
+        "change in the logit."
     ),
     code="""
 from bertcore.analysis.words.next_sentence import segment_ids
@@ -35,11 +35,11 @@ VARIANTS = Picture(
     figure=variant_dots,
     table=variants_table,
     how=(
-        "Each dot is the answer after one change; the mark on each row is the pair as written, the "
-        "number after the percentage the difference in percentage points. If swapping the order "
-        "changes little, the answer does not use the order (near 0% and 100% look at the logit). "
-        "Segment ids and \\[SEP\\] tell BERT where B begins: without them it may no longer see two "
-        "sentences."
+        "Each dot is the answer after one change; the mark on each row is the pair as written, and "
+        "the number after the percentage is the difference in percentage points. If swapping the "
+        "order changes little, the answer does not use the order (near 0% and 100%, look at the "
+        "logit). Segment ids and \\[SEP\\] tell BERT where B begins: without them it may no longer "
+        "see two sentences."
     ),
     code="""
 from bertcore.analysis.words.next_sentence import pair_variants
@@ -53,7 +53,9 @@ variants = pair_variants(bert, {a!r}, {b!r}, {others!r})
 def show_answer(page: frame.Page, variants: tuple[Variant, ...], segments: str) -> None:
     """Draw the answer for the pair with the chosen segment ids."""
     chosen = [variant for variant in variants if variant.name == SEGMENTS[segments]]
-    st.header(f"BERT gives **{percent(chosen[0].is_next)}** that B follows A", anchor=False)
+    st.header(
+        f"BERT gives **{percent(chosen[0].is_next)}** probability that B follows A", anchor=False
+    )
     ANSWER.show(page, chosen, a=page.text_a, b=page.text_b, segments=segments)
 
 

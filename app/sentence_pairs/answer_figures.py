@@ -17,7 +17,7 @@ NO_MARGIN = {"l": 0, "r": 0, "t": 0, "b": 0}
 
 
 NEXT_SENTENCE = ("B follows A", "B is a random text")
-SENTENCE_ORDER = ("A comes before B", "they were exchanged")
+SENTENCE_ORDER = ("A comes before B", "they were swapped")
 
 
 def answer_bar(variants: Sequence[Variant]) -> Figure:

@@ -45,7 +45,9 @@ LINES = (
 def reading(*, every_head: bool, is_causal: bool) -> str:
     """Return what the caption says of a view, between "the tokens of the other" and a full stop."""
     even = (
-        "the other's fraction of the tokens" if is_causal else "what uniform attention would give"
+        "the other sentence's fraction of the tokens"
+        if is_causal
+        else "what uniform attention would give"
     )
     before = ". A is read before B, so A to B is 0" if is_causal else ""
     return ("" if every_head else LINES.format(even=even)) + before

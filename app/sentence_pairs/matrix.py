@@ -30,7 +30,7 @@ matrix = next_sentence_matrix(bert, {sentences!r})      # [N, N], row A, column 
 def show_matrix(page: frame.Page, sentences: tuple[str, ...]) -> None:
     """Draw the matrix of the pairs of some sentences."""
     if len(sentences) < 2:
-        st.info("Write at least two sentences above, one a line.")
+        st.info("Write at least two sentences above, one per line.")
         return
     st.subheader("Which follows which?", anchor=False)
     with frame.guard():

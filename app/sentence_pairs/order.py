@@ -27,9 +27,9 @@ ORDER = Picture(
     figure=_order_figure,
     table=_order_table,
     how=(
-        "ALBERT was trained to tell two neighbouring passages from the same two exchanged. Both "
-        "are about the same topic, so it must judge which comes first, unlike BERT's "
-        "next-sentence head. Swap A and B to ask the other way round."
+        "ALBERT was trained to distinguish two neighbouring passages in order from the same two "
+        "swapped. Both are about the same topic, so unlike BERT's next-sentence head it must judge "
+        "which comes first. Swap A and B to ask the other way round."
     ),
     code="""
 bert.sentence_order({a!r}, {b!r}).in_order
@@ -45,5 +45,7 @@ def sentence_order(bert: Model, text_a: str, text_b: str) -> float:
 def show_order(page: frame.Page) -> None:
     """Draw ALBERT's answer for the pair."""
     in_order = cache.call(sentence_order, page.bert_key, page.text_a, page.text_b)
-    st.header(f"ALBERT gives **{percent(in_order)}** that A comes before B", anchor=False)
+    st.header(
+        f"ALBERT gives **{percent(in_order)}** probability that A comes before B", anchor=False
+    )
     ORDER.show(page, in_order, a=page.text_a, b=page.text_b)

@@ -19,7 +19,7 @@ from .order import show_order
 from .several import show_several
 
 OTHER_B = [example.text_b for example in examples.EXAMPLES if example.text_b]
-"""Sentences to put in the place of B."""
+"""Sentences to put in place of B."""
 
 SEGMENT_IDS = Field("segments", next(iter(SEGMENTS)), tuple(SEGMENTS))
 
@@ -38,7 +38,7 @@ EXAMPLE = next(one for one in examples.EXAMPLES if one.group == "Pairs")
 
 
 def show_example(page: frame.Page) -> frame.Page:
-    """Say that an example is shown in place of a text without sentence B; return the example."""
+    """Note that an example is shown instead of a text without sentence B; return the example."""
     row = frame.example_row(
         f"“{plain(EXAMPLE.text_a)}” and “{plain(EXAMPLE.text_b)}”, since your text "
         "has no sentence B."

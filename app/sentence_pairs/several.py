@@ -10,7 +10,7 @@ from .matrix import show_matrix
 from .similarity import show_similarity
 
 MOST_SENTENCES = 12
-"""Sentences of a matrix that is legible: 132 pairs."""
+"""Most sentences of a legible matrix: 132 pairs."""
 DEFAULT = """The river rose during the night.
 In the morning the old bridge was under water.
 Soldiers built a new bridge within a week.
@@ -27,12 +27,12 @@ def show_several(page: frame.Page) -> None:
     The texts of the page come first among those whose similarity is shown.
     """
     st.header("Three or more sentences", anchor=False)
-    text = st.text_area("Sentences, one a line", key=SENTENCES.key(), height="content")
+    text = st.text_area("Sentences, one per line", key=SENTENCES.key(), height="content")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > MOST_SENTENCES:
         st.warning(
-            f"There are {len(lines)} sentences; the first {MOST_SENTENCES} are compared, more "
-            "would not be legible."
+            f"There are {len(lines)} sentences; the first {MOST_SENTENCES} are compared, since "
+            "more would not be legible."
         )
     sentences = tuple(lines[:MOST_SENTENCES])
     own = [" ".join(one.split()) for one in (page.text_a, page.text_b) if one and one.strip()]

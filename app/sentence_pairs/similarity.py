@@ -33,9 +33,10 @@ FIRST, SECOND = Field("similar_a", 0), Field("similar_b", 1)
 """Places of the two sentences whose words are shown."""
 
 _USUAL = (
-    "Mean pooling: a vector is the mean over all tokens of the last layer, special tokens too. "
-    "This checkpoint was not trained for similarity, as sentence encoders are (`modules.json`): "
-    "unrelated sentences may have a high cosine, so compare the cosines with each other."
+    "Mean pooling: a vector is the mean over all tokens of the last layer, special tokens "
+    "included. Unlike sentence encoders (`modules.json`), this checkpoint was not trained for "
+    "similarity: unrelated sentences may have a high cosine, so compare the cosines with each "
+    "other."
 )
 
 SIMILARITY = Picture(
@@ -43,9 +44,9 @@ SIMILARITY = Picture(
     figure=similarity_map,
     table=similarity_table,
     how=(
-        "Each cell is the cosine of two sentence vectors: 1 means the same direction, 0 none in "
-        "common. The colours go from the lowest to the highest of these cells, and the diagonal is "
-        "empty: a sentence is equal to itself. Click a cell to see which words it comes from."
+        "Each cell is the cosine of two sentence vectors: 1 means the same direction, 0 nothing in "
+        "common. The colours range from the lowest to the highest of these cells; the diagonal is "
+        "empty, since a sentence is equal to itself. Click a cell to see which words it comes from."
     ),
     code="""
 from bertcore.analysis.words.sentence_similarity import similarities
@@ -59,10 +60,10 @@ SHARED = Picture(
     table=shared_table,
     how=(
         "A pooled vector is a sum with a part for each token, so the cosine is a sum over pairs of "
-        "tokens: no estimate, the numbers of either sentence add up to **{cosine}**. Blue words "
-        "raise it, orange ones lower it. A token's vector also holds what attention brought from "
-        "other words: this says where the similarity *is* in the last layer, not which words of "
-        "the input caused it."
+        "tokens. It is not an estimate: the numbers of either sentence add up to **{cosine}**. "
+        "Blue words raise it, orange ones lower it. A token's vector also contains what attention "
+        "brought from other words: this shows where the similarity *is* in the last layer, not "
+        "which words of the input caused it."
     ),
     code="""
 from bertcore.analysis.words.sentence_similarity import shared_words
@@ -77,9 +78,9 @@ WORD_PAIRS = Picture(
     table=pair_arrays,
     how=(
         "Row: a word of the first sentence. Column: a word of the second. All cells add up to the "
-        "cosine; the numbers above are the sums of the rows and of the columns. Words that mean "
-        "the same often form a strong cell, and so do \\[CLS\\], \\[SEP\\] and full stops, which "
-        "every sentence has."
+        "cosine; the numbers above are the sums of the rows and of the columns. Words with the "
+        "same meaning often form a strong cell, and so do \\[CLS\\], \\[SEP\\] and full stops, "
+        "which every sentence has."
     ),
     code="""
 from bertcore.analysis.words.sentence_similarity import shared_words
@@ -93,7 +94,7 @@ def show_similarity(page: frame.Page, sentences: tuple[str, ...]) -> None:
     """Draw the cosines of some sentences, and the words of the chosen pair.
 
     Args:
-        page: With the checkpoint.
+        page: The page, with the checkpoint.
         sentences: At least two.
     """
     st.subheader("How similar are they?", anchor=False)
@@ -137,8 +138,8 @@ def _show_words(page: frame.Page, first: str, second: str) -> None:
     if not modules.splits_by_token:
         described = plain(modules.describe(page.bert.max_length))
         st.info(
-            "Which words this comes from cannot be said exactly: after the pooling the vectors are "
-            f"changed further ({described}), and are no longer a sum over the tokens."
+            "Which words this comes from cannot be determined exactly: after pooling, the vectors "
+            f"are changed further ({described}) and are no longer a sum over the tokens."
         )
         return
     shared = cache.call(shared_words, page.bert_key, first, second)

@@ -21,7 +21,7 @@ from ..plots.token_axis import MAX_LABELS
 from ..plots.word_boxes import coloured_boxes
 
 DIGITS = 3
-"""Of what a word adds to a cosine."""
+"""Decimals of what a word adds to a cosine."""
 
 
 class Similar(NamedTuple):

@@ -30,7 +30,7 @@ from .growth_figures import candidate_bars, growth_table, size_curves, size_tabl
 
 MOST_MERGES = 200
 MOST_WORDS = 40
-"""Words of the visitor's text that are shown cut."""
+"""Most words of the visitor's text that are shown cut."""
 SIZES = (250, 500, 1000, 2000, 4000, 6000)
 """Of the vocabularies that are trained; the novel gives hardly more pieces."""
 NOVEL_NAME, OWN = "novel", "own"
@@ -44,12 +44,12 @@ GROWTH = Picture(
     figure=candidate_bars,
     table=growth_table,
     how=(
-        "Each bar is a pair of pieces that could be merged next; the coloured one is. BPE takes "
-        "the most frequent pair. WordPiece takes the pair whose pieces stand together most above "
-        "chance (the usual reading of it): the largest count ÷ (count of the left × count of the "
-        "right), here × all pieces. So rare pieces that always stand together come first. Google "
-        "never published its trainer; the one of the `tokenizers` library, which BertScope trains "
-        "with, merges by count. Pairs that occur once are left out."
+        "Each bar is a pair of pieces that could be merged next; the coloured one will be. BPE "
+        "takes the most frequent pair. WordPiece, as it is usually described, takes the pair whose "
+        "pieces occur together most above chance: the largest count ÷ (count of the left × count "
+        "of the right), here × all pieces. Rare pieces that always occur together therefore come "
+        "first. Google never published its trainer; that of the `tokenizers` library, which "
+        "BertScope trains with, merges by count. Pairs that occur only once are left out."
     ),
     code="""
 from bertcore.tokenizer.growth import grow_vocabulary
@@ -63,11 +63,11 @@ SIZE = Picture(
     figure=size_curves,
     table=size_table,
     how=(
-        "Each dot of the upper two is a vocabulary learned from 56 chapters of the novel and "
-        "measured on 5 others. A larger one cuts words into fewer pieces. A word is never unknown "
-        "to WordPiece as long as its letters are known; a vocabulary of whole words of the same "
-        "size misses many. The price is below, computed from two shapes: in a small BERT the token "
-        "table is soon most of the parameters. 30,522 is BERT's own size."
+        "Each dot of the upper two charts is a vocabulary learned from 56 chapters of the novel "
+        "and measured on 5 others. A larger one cuts words into fewer pieces. A word is never "
+        "unknown to WordPiece as long as its letters are known; a vocabulary of whole words of the "
+        "same size misses many. The cost is below, computed for two shapes: in a small BERT the "
+        "token table soon takes up most of the parameters. 30,522 is BERT's own size."
     ),
     code="""
 from bertcore.analysis.words.vocabulary_size import measure_sizes
@@ -112,7 +112,7 @@ def show_growth(page: frame.Page, index: int) -> None:
             step=step,
         )
     else:
-        st.info("No two pieces stand together twice in this text. Write more, or choose the novel.")
+        st.info("No two pieces occur together twice in this text. Write more, or choose the novel.")
     st.header("How large?", anchor=False)
     measured = _sizes()
     if measured is not None:
@@ -147,13 +147,13 @@ def _show_text(texts: tuple[str, ...], growth: Growth, step: int) -> None:
     if merges:
         last = merges[-1]
         told = f"{plain(last.left)} + {plain(last.right)} → **{plain(last.merged)}**"
-        st.markdown(f"Merge {step}: {told}, which stands there {last.count:,} times. {costs}")
+        st.markdown(f"Merge {step}: {told}, which occurs {last.count:,} times. {costs}")
     else:
         st.markdown(f"No merge yet: each character is a piece. {costs}")
     cut, has_unknown = _cut(texts, growth, merges)
     st.markdown(cut)
     if has_unknown:
-        st.caption("Grey words hold a character that the text it learns from does not have.")
+        st.caption("Grey words contain a character that the training text does not have.")
 
 
 def _cut(texts: tuple[str, ...], growth: Growth, merges: tuple[Pair, ...]) -> tuple[str, bool]:
@@ -180,7 +180,7 @@ def _growth(texts: tuple[str, ...], rule: Rule) -> Growth | None:
     def work(progress: background.Progress) -> Growth:
         progress(0.0, "reading")
         chosen = list(texts) or _paragraphs(NOVEL.train)
-        progress(0.1, "merging pairs")
+        progress(0.1, "Merging pairs")
         return grow_vocabulary(chosen, num_merges=MOST_MERGES, rule=rule)
 
     found: Growth | None = waiting.result(

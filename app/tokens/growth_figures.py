@@ -21,9 +21,9 @@ def candidate_bars(growth: Growth, step: int, rule: Rule) -> Figure:
     """Draw the candidates of the next merge by both rules, the chosen one coloured.
 
     Args:
-        growth: Of the vocabulary.
+        growth: Growth of the vocabulary.
         step: Merges that are done.
-        rule: By which the next pair is chosen.
+        rule: Rule by which the next pair is chosen.
     """
     now = growth.steps[step]
     panels = (
@@ -60,7 +60,7 @@ def candidate_bars(growth: Growth, step: int, rule: Rule) -> Figure:
         )
     if not now.by_count:
         fig.add_annotation(
-            text="No pair is left that stands in the text twice.",
+            text="No pair is left that occurs twice in the text.",
             x=0.5,
             y=0.5,
             xref="paper",
@@ -78,7 +78,7 @@ def candidate_bars(growth: Growth, step: int, rule: Rule) -> Figure:
 
 
 def growth_table(growth: Growth) -> pd.DataFrame:
-    """Return the merges in order, with their counts and the pieces a word after each."""
+    """Return the merges in order, with their counts and the pieces per word after each."""
     return pd.DataFrame(
         [
             {
@@ -111,9 +111,9 @@ def growth_table(growth: Growth) -> pd.DataFrame:
 
 
 def size_curves(measured: tuple[VocabularySize, ...]) -> Figure:
-    """Draw pieces a word, unknown words and the token table's share against the size."""
+    """Draw pieces per word, unknown words and the token table's share against the size."""
     titles = (
-        "Pieces a word",
+        "Pieces per word",
         "Unknown words",
         "Share of the parameters in the token table",
     )

@@ -30,7 +30,7 @@ from bertcore.analysis.space.embeddings import position_similarity
 cosines = position_similarity(bert, {size})     # [P, P]
 """
 _POSITIONS_HOW = (
-    "{origin} Similar neighbours form a dark blue diagonal; far from it, positions are told apart. "
+    "{origin} Similar neighbours form a dark blue diagonal; far from it, positions are distinct. "
     "{marked}"
 )
 ORIGINS = {
@@ -59,12 +59,12 @@ ROTATIONS = Picture(
     figure=rotation_maps,
     table=rotation_arrays,
     how=(
-        "No vector is added for a place: each head turns its queries and keys, pair of numbers by "
-        "pair, by an angle that grows with the place. Only the distance of two tokens is left in "
-        "their product. Each column is a pair, each row a distance, the colour the cosine of the "
-        "turn between them: blue, the pair counts as at distance 0; orange, with the opposite "
-        "sign. Pairs at the left turn fast and tell neighbours apart; those at the right hardly "
-        "turn and carry content over any distance.{outside}"
+        "No vector is added for the position: each head rotates its queries and keys, one pair of "
+        "numbers at a time, by an angle that grows with the position. Only the distance between "
+        "two tokens is left in their product. Each column is a pair, each row a distance; colour "
+        "is the cosine of the rotation between them: blue means that the pair counts as at "
+        "distance 0, orange with the opposite sign. Pairs on the left rotate fast and distinguish "
+        "neighbours; those on the right hardly rotate and carry content over any distance.{outside}"
     ),
     code="""
 from bertcore.analysis.space.rotary import rotations
@@ -73,13 +73,13 @@ for kind in rotations(bert, {size}):
     kind.layers, kind.theta, kind.reach, kind.cosines  # [P, K / 2]
 """,
 )
-OUTSIDE = " Below the line no token is attended to: it is outside of the window of these layers."
+OUTSIDE = " Tokens below the line are outside the window of these layers: none is attended to."
 NEAREST = Picture(
     name="nearest-words",
     figure=nearest_words,
     table=nearest_table,
     how=(
-        "The pieces whose rows of the token table point most in the direction of the chosen "
+        "The pieces whose rows in the token table point most in the direction of the chosen "
         "token's row: what the model treats as similar before it has read any context."
     ),
     code="""

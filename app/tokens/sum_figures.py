@@ -22,7 +22,7 @@ STRIPS = {
 }
 """The strips from top to bottom, with their labels."""
 MAX_CELLS = 400_000
-"""With more cells a browser is slow: fewer dimensions are drawn, with a note."""
+"""With more cells a browser is slow, so fewer dimensions are drawn, with a note."""
 _LINES = {
     "token": theme.CATEGORICAL[0],
     "segment": theme.CATEGORICAL[1],

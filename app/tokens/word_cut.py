@@ -14,7 +14,7 @@ from .word_steps import word_steps
 PIECE_MARKS = {
     "WordPiece": "## continues a word.",
     "byte-level BPE": "Ġ stands for the space before a word; letters beyond English are cut into "
-    "bytes, each written as some letter.",
+    "bytes, each shown as a letter.",
     "Unigram": "▁ stands for the space before a word.",
 }
 """How each kind of tokenizer marks where words begin or continue."""
@@ -26,8 +26,8 @@ def show_steps(page: frame.Page, index: int) -> None:
     if text_id < 0:
         st.caption(
             f"{plain(page.trace.tokens[index])} is not part of the text: the tokenizer adds it, as "
-            "in training. In BERT, answers about the whole text are read at [CLS], and [SEP] ends "
-            "each text. Choose a word to see how it is cut."
+            "in training. In BERT, answers about the whole text are read from [CLS], and [SEP] "
+            "ends each text. Choose a word to see how it is cut."
         )
         return
     kind = page.bert.tokenizer.kind
@@ -46,5 +46,5 @@ def show_steps(page: frame.Page, index: int) -> None:
         if any(piece.tried for piece in steps.pieces):
             st.caption(
                 "WordPiece takes the longest beginning of the word that is in the vocabulary, then "
-                "continues with the rest. Crossed out are the candidates that are not in it."
+                "continues with the rest. Candidates that are not in it are crossed out."
             )

@@ -9,7 +9,7 @@ from bertcore.tokenizer.wordpiece import WordSteps
 from ..bundle import read_bundle
 
 MAX_TRIED = 14
-"""Failed candidates drawn for a piece; the others are only counted."""
+"""Most failed candidates drawn for a piece; the others are only counted."""
 
 _BUNDLE = read_bundle(__file__)
 _component = st.components.v2.component(

@@ -5,6 +5,6 @@ from ..shell.page_info import PageInfo
 PAGE = PageInfo(
     name="training-example",
     title="Training example",
-    purpose="What is BERT given in training, what does it guess, and what is it told?",
+    purpose="What is BERT given in training, what does it guess, and how is it corrected?",
     icon=":material/school:",
 )

@@ -1,4 +1,4 @@
-"""Short documents of our own: to begin with, and for random sentences B."""
+"""Short documents of our own, to start with and for random sentences B."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Document(NamedTuple):
-    """A document that ships."""
+    """A shipped document."""
 
     title: str
     text: str

@@ -47,5 +47,5 @@ def message(example: TrainingExample, mask: str) -> dict[str, Any]:
 
 
 def draw(data: dict[str, Any], *, key: str) -> None:
-    """Draw it."""
+    """Draw the component."""
     _component()(key=key, data=data)

@@ -16,11 +16,11 @@ EPOCHS = Picture(
     figure=epochs_figure,
     table=epochs_table,
     how=(
-        "A line is an epoch, a column a token; coloured places are to be predicted. Static masks "
-        "come again below the line, after {copies} epochs: {static_never} of {num_text} tokens are "
-        "never predicted; with dynamic ones {dynamic_never}. BERT used static masks, "
-        "RoBERTa dynamic ones; alone this changes little (SQuAD 2.0: 78.3 to 78.7 F1, MNLI: "
-        "84.3 to 84.0; Liu et al. 2019, table 1). Drawn by the code that trains (--dupe-factor)."
+        "Each row is an epoch, each column a token; coloured places are to be predicted. Static "
+        "masks repeat below the line, after {copies} epochs: {static_never} of {num_text} tokens "
+        "are never predicted; with dynamic ones, {dynamic_never}. BERT used static masks, RoBERTa "
+        "dynamic ones; on its own this changes little (SQuAD 2.0: 78.3 to 78.7 F1, MNLI: 84.3 to "
+        "84.0; Liu et al. 2019, table 1). Drawn by the code that trains (--dupe-factor)."
     ),
     code="""
 from bertcore.analysis.words.epoch_masks import epoch_masks
@@ -42,7 +42,7 @@ def show_epochs(
     Args:
         page: The page.
         text: The document.
-        seed, share, actions: Of `epoch_masks`; `share` is its `masked_lm_prob`.
+        seed, share, actions: Arguments of `epoch_masks`; `share` is its `masked_lm_prob`.
     """
     both: BothMasks = cache.call(_both, page.bert_key, text, seed, share, actions)
     EPOCHS.show(

@@ -14,7 +14,7 @@ from ..plots.figure import Figure, heatmap, scatter, subplots
 from ..plots.formats import ON_AXIS, shorten
 
 COLOURS = ("rgba(127, 134, 152, 0.12)", "#2F55D4", "#0B7A55", "#B45309")
-"""Of what is not hidden, [MASK], kept and random, as in the drawing of an example."""
+"""For not hidden, [MASK], kept and random, as in the drawing of an example."""
 ROW = 14
 """Pixels of an epoch."""
 
@@ -64,7 +64,7 @@ def epochs_figure(both: BothMasks, mask: str = "[MASK]") -> Figure:
             row=number,
             col=1,
         )
-    if static.dupe_factor < num_epochs:  # below the line they come again
+    if static.dupe_factor < num_epochs:  # below the line they repeat
         fig.add_hline(
             y=static.dupe_factor + 0.5, row=1, col=1, line_width=2, line_color=theme.ACCENT
         )

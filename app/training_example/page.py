@@ -39,7 +39,7 @@ ACTIONS = {
 }
 """Shares of [MASK], kept and random that BERT's paper compares (appendix C.2)."""
 FATES = (
-    ("**\\[MASK\\]**", "to tell a word by the words around it"),
+    ("**\\[MASK\\]**", "to tell a word from the words around it"),
     ("**kept**", "that a word it sees is often right: fine-tuning has no \\[MASK\\]"),
     ("a **random** piece", "that no word can be trusted, so that the words around it are read"),
 )
@@ -77,9 +77,9 @@ EXAMPLE = Picture(
     needs=frozenset({"mlm"}),
     table=_table,
     how=(
-        "From top to bottom, what one example goes through. Only the chosen places have a guess "
-        "and a cost; a guess is green where it is the right piece. A cost of 0.69 is p = 50%, of "
-        "2.3 p = 10%. BERT sees {num_tokens} tokens here and learns from {num_chosen} of them."
+        "What one example goes through, from top to bottom. Only the chosen places have a guess "
+        "and a cost; a guess is green if it is the right piece. A cost of 0.69 means p = 50%, one "
+        "of 2.3 p = 10%. BERT sees {num_tokens} tokens here and learns from {num_chosen} of them."
     ),
     code="""
 from bertcore.analysis.words.training_example import training_example
@@ -127,8 +127,8 @@ ONE_STEP = Picture(
     table=_step_table,
     how=(
         "The probability of each right answer, before and after one step of Adam at BERT's peak "
-        "rate, 0.0001, on this example alone. A real step averages the gradients of 256 examples, "
-        "so no single one is learned so fast."
+        "learning rate, 0.0001, on this example alone. A real step averages the gradients of 256 "
+        "examples, so no single one is learned so fast."
     ),
     code="""
 from bertcore.analysis.words.training_example import one_step
@@ -151,7 +151,7 @@ def _show(page: frame.Page) -> None:
         return
     text, seed, share, actions = _choose()
     if not text.strip():
-        st.info("The document is empty. Write some sentences, or take another document.")
+        st.info("The document is empty. Write some sentences, or choose another document.")
         return
     _note_unknown(page, text)
     others = tuple(one.text for one in DOCUMENTS if one.text != text)
@@ -183,7 +183,7 @@ def _show(page: frame.Page) -> None:
 
 
 def _note_unknown(page: frame.Page, text: str) -> None:
-    """Warn where the vocabulary has no pieces for most of the document."""
+    """Warn if the vocabulary has no pieces for most of the document."""
     tokenizer = page.bert.tokenizer
     (ids,) = tokenizer.encode_ids([text])
     number = ids.count(tokenizer.unk_id)
@@ -208,7 +208,7 @@ def _choose() -> tuple[str, int, float, str]:
                 width="stretch",
             )
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    SEED.key(low=0, high=LAST_SEED)  # a link may ask for a number that is none
+    SEED.key(low=0, high=LAST_SEED)  # a link may ask for something that is not a number
     seed = SEED.value
     row.button(
         "Draw again",
@@ -219,7 +219,7 @@ def _choose() -> tuple[str, int, float, str]:
     names = {percentage: f"{percentage}%" for percentage in PERCENTAGES}
     percentage = one_of("Chosen", names, PERCENTAGE, where=row, with_label=True)
     actions = one_of(
-        "Of them masked / kept / random",
+        "Of these, masked / kept / random",
         {name: name for name in ACTIONS},
         SHARES,
         where=row,
@@ -272,26 +272,27 @@ def _show_step(page: frame.Page, example: TrainingExample, setup: str) -> None:
         return
     effect: StepEffect = cache.call(one_step, page.bert_key, example)
     st.markdown(
-        f"The loss goes from **{example.loss:.3f}** to **{effect.loss:.3f}** nats. The network "
-        "of the app is not changed; a copy was trained."
+        f"The loss goes from **{example.loss:.3f}** to **{effect.loss:.3f}** nats. The app's "
+        "network is unchanged: a copy was trained."
     )
     ONE_STEP.show(page, Stepped(example, effect), setup=setup)
 
 
 def _show_fates(page: frame.Page, actions: str) -> None:
-    """Say what each of the three fates is for."""
+    """State what each of the three fates is for."""
     st.header("Why three fates?", anchor=False)
     rows = [
         f"| {share:.0%} | {fate} | {lesson} |"
         for share, (fate, lesson) in zip(ACTIONS[actions], FATES, strict=True)
         if share
     ]
-    head = "| of the chosen | become | from which BERT learns |\n|---|---|---|"
+    head = "| of the chosen | become | so that BERT learns |\n|---|---|---|"
     st.markdown(own_markdown("\n".join([head, *rows]), page.marks))
     st.caption(
-        "Fine-tuned, BERT hardly minds: 80/10/10 and 100/0/0 both reach about 84% on MNLI (84.2 "
-        "and 84.3). Where its vectors are used as they are, without fine-tuning, 100/0/0 loses "
-        "0.9 points of F1 on named entities (94.9 and 94.0; Devlin et al. 2019, appendix C.2)."
+        "After fine-tuning, the shares hardly matter: 80/10/10 and 100/0/0 both reach about 84% on "
+        "MNLI (84.2 and 84.3). If BERT's vectors are used as they are, without fine-tuning, "
+        "100/0/0 loses 0.9 points of F1 on named entities (94.9 and 94.0; Devlin et al. 2019, "
+        "appendix C.2)."
     )
 
 

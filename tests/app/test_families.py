@@ -123,7 +123,7 @@ def test_the_window_of_a_layer_is_told(open_page):
 
 def test_rotary_positions_are_drawn(open_page):
     at = open_page("ModernBertForMaskedLM", "tokens", view="Position table")
-    assert "turns its queries and keys" in said(at)
+    assert "rotates its queries and keys" in said(at)
     (chart,) = charts(at)
     titles = [note["text"] for note in chart["layout"]["annotations"]]
     assert titles == [

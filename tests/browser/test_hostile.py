@@ -69,7 +69,7 @@ def use(visit: Visit, name: str) -> None:
         visit.wait_for_query("candidates", f"{SCRIPT}, river")
         visit.picture("figure_masked-words").hover()
     elif name == "sentence-pairs":
-        visit.page.get_by_label("Sentences, one a line").fill(f"{SCRIPT}\n{MARKUP}\n{SIGNS}")
+        visit.page.get_by_label("Sentences, one per line").fill(f"{SCRIPT}\n{MARKUP}\n{SIGNS}")
         visit.page.keyboard.press("Control+Enter")
         visit.wait_for_query("sentences", f"{SCRIPT}\n{MARKUP}\n{SIGNS}")
         for name in ("similar-map", "similar-words", "similar-pairs", "pair-matrix"):
@@ -132,7 +132,7 @@ def test_texts(visit: Visit, name: str) -> None:
     write(SIGNS, SIGNS)
     write("river", "")
     write(NOT_SEEN, "")
-    assert count(visit, "Nothing in this text is a word for the model") == 1
+    assert count(visit, "Nothing in this text is a word to the model") == 1
     for blank in ("", " \n\t "):
         write(blank, "")
         assert visit.notices() == [
@@ -185,7 +185,7 @@ def test_labels_of_the_layer_map(visit: Visit) -> None:
         f"{MARKUP}\t<b onmouseover=window.__pwned=1>b</b>",
         "fish\tx",
     ]
-    visit.page.get_by_label("One sentence a line").fill("\n".join(lines * 2))
+    visit.page.get_by_label("One sentence per line").fill("\n".join(lines * 2))
     visit.page.keyboard.press("Control+Enter")
     visit.settle()
     figure = visit.picture("figure_layer-map")

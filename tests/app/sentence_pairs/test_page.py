@@ -26,7 +26,9 @@ def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 def test_the_answer_is_that_of_the_core(page: AppTest, bert: Bert) -> None:
     app = ok(page.run())
-    assert f"**{percent(bert.next_sentence(A, B).is_next)}** that B follows A" in said(app)
+    assert f"**{percent(bert.next_sentence(A, B).is_next)}** probability that B follows A" in said(
+        app
+    )
     assert len(charts(app)) == 7  # answer, variants, attention, similarity and its words, matrix
     assert "topic" in said(app)
 
@@ -36,7 +38,9 @@ def test_swapping_exchanges_the_texts_and_the_answer(page: AppTest, bert: Bert) 
     swap = next(b for b in app.button if b.label == "Swap A and B")
     ok(swap.click().run())
     assert (app.session_state["text_a"], app.session_state["text_b"]) == (B, A)
-    assert f"**{percent(bert.next_sentence(B, A).is_next)}** that B follows A" in said(app)
+    assert f"**{percent(bert.next_sentence(B, A).is_next)}** probability that B follows A" in said(
+        app
+    )
 
 
 @pytest.mark.parametrize(("way", "one"), [("all 0", 0), ("exchanged", 1)])
@@ -46,7 +50,7 @@ def test_other_segment_ids_change_the_answer(page: AppTest, bert: Bert, way: str
     before = bert.tokenize(A, B).segment_ids
     ids = [0] * len(before) if way == "all 0" else [1 - s for s in before]
     answer = bert.next_sentence(A, B, segment_ids=ids).is_next
-    assert f"**{percent(answer)}** that B follows A" in said(app)
+    assert f"**{percent(answer)}** probability that B follows A" in said(app)
 
 
 def test_another_b_is_put_in_place(page: AppTest) -> None:
@@ -62,7 +66,7 @@ def test_without_b_an_example_is_shown_and_ones_own_text_is_a_click_away(
     page.query_params["text_b"] = ""
     app = ok(page.run())
     shown = percent(bert.next_sentence(EXAMPLE.text_a, EXAMPLE.text_b).is_next)
-    assert f"**{shown}** that B follows A" in said(app)
+    assert f"**{shown}** probability that B follows A" in said(app)
     assert "Example:" in said(app)
     assert len(charts(app)) == 7
     assert button(app, "Swap A and B").disabled  # the sentences are not the visitor's
@@ -106,7 +110,10 @@ def test_one_segment_has_the_answer_without_changes_of_segments(
     single = tiny_bert(tiny_config(type_vocab_size=1))
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(single.save(tmp_path / "single")))
     app = ok(page.run())
-    assert f"**{percent(single.next_sentence(A, B).is_next)}** that B follows A" in said(app)
+    assert (
+        f"**{percent(single.next_sentence(A, B).is_next)}** probability that B follows A"
+        in said(app)
+    )
     assert len(charts(app)) == 7
 
 

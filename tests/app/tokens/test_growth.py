@@ -95,13 +95,13 @@ def test_where_no_pair_is_left_the_picture_says_so() -> None:
 
 def test_words_of_unknown_letters_are_told(page: AppTest) -> None:
     page.query_params["text_a"] = "我爱学习 the"
-    assert "Grey words hold a character" in said(ok(page.run()))
+    assert "Grey words contain a character" in said(ok(page.run()))
 
 
 def test_a_text_without_repeats_has_no_merge(page: AppTest) -> None:
     page.query_params.update({"text_a": "我 ab", "growth_text": "own"})
     app = ok(page.run())
-    assert "stand together twice" in said(app)
+    assert "occur together twice" in said(app)
     assert not [slider for slider in app.slider if slider.label == "Merges"]
 
 

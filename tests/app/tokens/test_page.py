@@ -189,4 +189,4 @@ def test_a_position_beyond_the_drawn_ones_is_told(tmp_path, monkeypatch):
 def test_the_line_of_a_window_is_told_where_it_is_drawn(other_page, window, has_line):
     shape = {"local_attention": window}
     told = other_page("ModernBertForMaskedLM", shape, text_a="the river bank")
-    assert ("Below the line" in told) == has_line
+    assert ("below the line" in told) == has_line
