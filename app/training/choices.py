@@ -38,26 +38,26 @@ HOW_NOVEL = (
     "for one that knows English."
 )
 HOW_TEXT = (
-    "UTF-8 text (.txt, or packed as .xz or .gz): a paragraph a line and a blank line between "
+    "UTF-8 text (.txt, or packed as .xz or .gz): one paragraph per line and a blank line between "
     "documents. Sentence pairs need several documents."
 )
 HELP_START = (
-    "Word counts: token vectors encode which words stand beside each other in the text, and "
-    "positions begin as sinusoids; this shortens the slow first part. Noise: BERT's own start. A "
-    "checkpoint: goes on from its weights."
+    "Word counts: token vectors encode which words occur next to each other in the text, and "
+    "positions begin as sinusoids; this shortens the slow first part. Noise: random weights, as in "
+    "BERT's own start. A checkpoint: continues from its weights."
 )
 HELP_OPTIMIZER = (
-    "muon: Muon on the encoder's matrices, AdamW on the rest. adamw: AdamW on all, near to the "
+    "muon: Muon on the encoder's matrices, AdamW on the rest. adamw: AdamW on all, close to the "
     "Adam that BERT was trained with. BERT was also trained with dropout 0.1; a run here has none."
 )
-HELP_OBJECTIVE = "The page Objectives shows each on a text of yours."
-FROM_NOISE = " It has an encoder and a decoder, as deep each, and begins from noise."
+HELP_OBJECTIVE = "The page Objectives shows each on your own text."
+FROM_NOISE = " It has an encoder and a decoder of equal depth, and begins from noise."
 
 
 def choose_text() -> str:
     """Draw the choice of text; return the key of SOURCES."""
     offered = SOURCES
-    if policy().is_closed:  # its files are nobody's business
+    if policy().is_closed:  # its own files are not for visitors
         offered = {name: title for name, title in SOURCES.items() if name != "path"}
     source = one_of("Text to learn from", offered, SOURCE, with_label=True)
     if source == "novel":
@@ -82,7 +82,7 @@ def choose_text() -> str:
         st.text_input(
             "Held-out file (optional)",
             key="valid_path",
-            placeholder="left empty, every 20th document is held out",
+            placeholder="if empty, every 20th document is held out",
         )
         st.caption(HOW_TEXT)
     return source
@@ -111,7 +111,7 @@ def choose_kind() -> tuple[str, str]:
     row = st.container(horizontal=True)
     start = one_of("Start from", STARTS, START_FROM, where=row, with_label=True, help=HELP_START)
     row.selectbox(
-        "Learns",
+        "Objective",
         list(OBJECTIVES),
         format_func=_title_of,
         key=OBJECTIVE.key(),
@@ -176,11 +176,11 @@ def choose_model(start: str, objective: str) -> list[str]:
 
 def _choose_row() -> int:
     return st.selectbox(
-        "Tokens of a row",
+        "Tokens per row",
         ROW_LENGTHS,
         index=1,
         key="shape_row",
-        help="The most that a sentence pair, or a row of running text, may have.",
+        help="The maximum for a sentence pair, or for a row of running text.",
     )
 
 
@@ -204,7 +204,7 @@ def _choose_checkpoint() -> str:
 def _choose_schedule(objective: str) -> Options:
     with st.expander("More: batch, optimiser, schedule"):
         left, right = st.columns(2)
-        batch = left.selectbox("Rows of a step", BATCH_SIZES, index=2, key="shape_batch")
+        batch = left.selectbox("Rows per step", BATCH_SIZES, index=2, key="shape_batch")
         optimizer = right.selectbox(
             "Optimiser", ["muon", "adamw"], key="shape_optimizer", help=HELP_OPTIMIZER
         )
@@ -217,7 +217,7 @@ def _choose_schedule(objective: str) -> Options:
             100_000,
             50,
             key="shape_every",
-            help="On held-out text; the probes for the replay are taken then too.",
+            help="On held-out text; the probes for the replay are recorded then too.",
         )
         save = left.number_input(
             "Save every ... steps",
@@ -241,7 +241,7 @@ def _choose_schedule(objective: str) -> Options:
 
 
 def _choose_share(where: DeltaGenerator, objective: str) -> Options:
-    """Draw the share of hidden tokens, where the objective has one; an option if it is changed."""
+    """Draw the share of hidden tokens, if the objective has one; an option if it is changed."""
     if not objective_named(objective).has_shares:
         return {}
     usual = round(100 * OWN_SHARES.get(objective, MASKED_LM_PROB))

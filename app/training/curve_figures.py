@@ -13,7 +13,7 @@ from ..plots import theme
 from ..plots.figure import Figure, Properties, scatter, subplots
 
 MAX_POINTS = 1200
-"""Points of a curve; of longer runs every n-th line is drawn, and all held-out scores."""
+"""Most points of a curve; of longer runs every n-th line is drawn, and all held-out scores."""
 
 TRAIN, HELD_OUT = theme.SEGMENT_A, theme.SEGMENT_B
 
@@ -35,7 +35,7 @@ _PANELS: tuple[Panel, ...] = (
     ("Minimal pairs: right", "minimal_pairs", "valid_minimal_pairs", True),
     ("Gradient norm", "gradient_norm", "", False),
     ("Learning rate", "learning_rate", "", False),
-    ("Tokens a second", "tokens_per_second", "", False),
+    ("Tokens per second", "tokens_per_second", "", False),
 )
 
 
@@ -66,7 +66,7 @@ def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | N
     Args:
         table: From `curve_table`.
         unigram_entropy: Drawn as a line in the first picture, if known.
-        chance: Of next sentence, drawn in the third, if known.
+        chance: Chance level of next sentence, drawn in the third, if known.
     """
     # Of BERT's own objectives the masked words say more.
     is_berts = "valid_loss" not in table and "mlm_loss" in table
@@ -95,7 +95,7 @@ def draw_panels(
     Args:
         table: A row for each line of metrics, with "step".
         panels: Those without a column in the table are left out, but for the first.
-        names: Of training and held-out data, in the legend.
+        names: Names of training and held-out data, in the legend.
         levels: By the training column of a panel: a level to draw in it, and its name.
         columns: Pictures in a row.
     """

@@ -34,11 +34,11 @@ OF_FORM = (SOURCE, LENGTH_UNIT, START_FROM, OBJECTIVE)
 """A link with one of them leads to the form of a pretraining run."""
 
 UPLOAD, OWN_FILE = "upload", "path"
-"""Where a table comes from, beside those that ship."""
+"""Where a table comes from, besides the shipped ones."""
 NO_COLUMN = ""
 """Stands for no column."""
 TABLE = Field("table", UPLOAD)
-"""UPLOAD, OWN_FILE, or the name of one that ships."""
+"""UPLOAD, OWN_FILE, or the name of a shipped one."""
 TABLE_PATH = Field("table_path", "")
 DEV_PATH = Field("dev_path", "")
 TASK = Field("table_task", next(iter(TASKS)), tuple(TASKS))

@@ -36,7 +36,7 @@ def finetuning_curves(table: pd.DataFrame, metric: str, loss: str) -> Figure:
 
 
 def wrong_table(errors: Sequence[WrongAnswer], severity: str) -> pd.DataFrame:
-    """Return a row for each wrong example; second texts only where there are some.
+    """Return a row for each wrong example; second texts only if there are any.
 
     Args:
         errors: The most severe first.

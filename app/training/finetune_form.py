@@ -56,7 +56,7 @@ from .tables import Reading, TableFile
 TASK_NAMES = {
     "classify": "Classify a text",
     "pair": "Classify a pair",
-    "multilabel": "Give any number of labels",
+    "multilabel": "Assign any number of labels",
     "regress": "Score a text or pair",
     "tag": "Tag each word",
     "qa": "Answer questions",
@@ -65,11 +65,11 @@ TASK_NAMES = {
 RATES = (0.0, 1e-5, 2e-5, 3e-5, 5e-5, 1e-4, 3e-4, 1e-3)
 PREVIEW_ROWS = 6
 COLUMN_WIDTH = 105
-"""Pixels of the choice of a column: three stand beside the first rows."""
+"""Pixels of the choice of a column: three fit beside the first rows."""
 SHOWN_LABELS = 8
 _GUESSED = "_finetune_guessed_for"
 LONG_SECONDS = 1800
-"""An estimate beyond this advises a sample."""
+"""For an estimate beyond this, the page advises a sample."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class Chosen:
     reading: Reading
     found: Survey
     dev: TableFile | None
-    """None: a part of the table is held out."""
+    """None if a part of the table is held out."""
     plan: Plan
     rate: float
     seed: int
@@ -91,7 +91,7 @@ def show_form(folder: Path, row: DeltaGenerator) -> None:
     """Draw the form and its button; a started run is shown at once.
 
     Args:
-        folder: Of the runs.
+        folder: Folder of the runs.
         row: Where the choice of the table is drawn.
     """
     table = _choose_table(row)
@@ -155,7 +155,7 @@ def _choose_reading(table: TableFile, guessed: Guess) -> Reading | None:
 
 
 def _take_guess(table: TableFile, guessed: Guess) -> None:
-    """Choose what was guessed, if the table is another one than before."""
+    """Choose what was guessed, if the table has changed."""
     before = st.session_state.get(_GUESSED)
     st.session_state[_GUESSED] = str(table.path)
     if before == str(table.path):
@@ -179,7 +179,7 @@ def _guessed_labels(guessed: Guess) -> list[str]:
 
 def _show_rows(guessed: Guess) -> None:
     if guessed.form == "questions":
-        st.caption("Questions about texts, in SQuAD's form, counted below.")
+        st.caption("Questions about texts, in SQuAD format, counted below.")
         return
     names = _shown_names(guessed.columns)
     rows = [[*row, *[""] * (len(names) - len(row))] for row in guessed.rows[:PREVIEW_ROWS]]
@@ -237,7 +237,7 @@ def _choose_columns(task: str, guessed: Guess) -> Columns | None:
         if not picked[field] and not is_optional:
             st.warning(
                 f"No column looks like the {title.lower()}. The table has "
-                f"{_listed(names)}: choose one above, or take another table."
+                f"{_listed(names)}: choose one above, or use another table."
             )
             return None
     if task == "multilabel":
@@ -256,8 +256,8 @@ def _choose_label_columns(names: list[str], guessed: Guess) -> str | None:
         key=LABEL_COLUMNS.key(default=_guessed_labels(guessed), options=names),
         format_func=shorten_middle,
         help=(
-            "One column that lists the labels of each text with | between, or several columns of 0 "
-            "and 1, one for each label."
+            "One column that lists the labels of each text, separated by |, or several columns of "
+            "0 and 1, one for each label."
         ),
     )
     if not columns:
@@ -266,8 +266,8 @@ def _choose_label_columns(names: list[str], guessed: Guess) -> str | None:
     unclear = next((name for name in columns if "," in name and len(columns) > 1), None)
     if unclear is not None:
         st.warning(
-            f"The column **{plain(shorten_middle(unclear))}** has a comma in its name, which parts "
-            "the columns of labels. Call it otherwise in the file."
+            f"The column **{plain(shorten_middle(unclear))}** has a comma in its name, which "
+            "separates the columns of labels. Rename it in the file."
         )
         return None
     return ",".join(columns)
@@ -285,7 +285,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _tell_survey(reading: Reading, found: Survey) -> bool:
-    """State what the table holds; return whether rows that cannot be used are left out."""
+    """State what the table contains; return whether rows that cannot be used are left out."""
     parts = [f"**{found.num_examples:,}** examples"]
     if found.labels:
         counts = [
@@ -346,7 +346,7 @@ def _choose_run(
         key=RATE.key(options=RATES),
         format_func=lambda rate: f"{rate:g}" if rate else f"{usual:g} (usual)",
         width=150,
-        help="Peak rate of AdamW; small networks need a larger one.",
+        help="Peak learning rate of AdamW; small networks need a larger one.",
     )
     seed = row.number_input("Seed", 0, 10**6, key=SEED.key(low=0, high=10**6), width=110)
     dev_choice = row.selectbox(
@@ -357,7 +357,7 @@ def _choose_run(
             "another file" if part == DEV_FILE else f"{float(part):.0%} of the table"
         ),
         width=170,
-        help="Examples that are never learned from, drawn at random from each label.",
+        help="Examples that are never trained on, drawn at random from each label.",
     )
     sizes = sample_sizes(found.num_examples)
     sample = 0
@@ -398,7 +398,7 @@ def _choose_run(
 
 
 def _survey_dev(dev: TableFile, reading: Reading, found: Survey) -> Survey | None:
-    """Return what the file to score on holds; None if it cannot be used, which is said."""
+    """Return what the file to score on contains; None if it cannot be used, with a message."""
     if tables.look(dev, "dev") is None:
         return None
     own = tables.reading_of(dev.path, reading.task, reading.columns)
@@ -469,8 +469,8 @@ def _check_length(minutes: float | None) -> None:
     limits = training.limits()
     if limits is not None and minutes is not None and minutes > limits.minutes:
         raise ValueError(
-            f"this run takes about {rounded(60 * minutes)}, and one on this server at most "
-            f"{limits.minutes:g} minutes. Choose fewer epochs, or a sample of the table."
+            f"this run takes about {rounded(60 * minutes)}, but a run on this server may take at "
+            f"most {limits.minutes:g} minutes. Choose fewer epochs, or a sample of the table."
         )
 
 
@@ -526,7 +526,7 @@ def _files(run: Path, chosen: Chosen) -> tuple[Path, Path | None]:
 
 
 def _options(files: tuple[Path, Path | None], key: cache.BertKey, chosen: Chosen) -> list[str]:
-    """Return the options of `bertscope finetune` but for --out."""
+    """Return the options of `bertscope finetune`, except --out."""
     reading, plan = chosen.reading, chosen.plan
     train, dev = files
     options = ["--task", reading.task, "--train", str(train)]

@@ -9,9 +9,9 @@ from bertcore.cli.progress import duration
 from bertcore.finetuning.speed import Speed
 
 MOST_EVALUATIONS = 10
-"""Beside those at the ends of epochs."""
+"""Besides those at the ends of epochs."""
 _SCORING_COST = 1 / 3
-"""Of scoring an example to learning from it: forward against forward and backward."""
+"""Time to score an example, relative to learning from it: forward against forward and backward."""
 _MOST_SCORING = 0.2
 """Fraction of the learning that the further evaluations may cost."""
 SAMPLES = (1_000, 5_000, 20_000, 100_000)
@@ -24,9 +24,9 @@ class Plan:
     num_examples: int
     """In the table."""
     sample: int
-    """That are used; 0: all."""
+    """Those that are used; 0 for all."""
     held_out: float | None
-    """Fraction of those that are scored; None: they come from a file."""
+    """Fraction of those that are scored; None if they come from a file."""
     num_in_dev_file: int
     epochs: int
     batch_size: int = 32
@@ -84,9 +84,10 @@ class Plan:
         epochs = "1 epoch" if self.epochs == 1 else f"{self.epochs} epochs"
         return (
             f"**About {rounded(self.seconds(speed))}**: {epochs} of {self.num_train:,} examples of "
-            f"{speed.tokens_per_example:.0f} tokens at {speed.train_tokens:,.0f} tokens a second, "
-            f"and {self.num_evaluations} evaluations of {self.num_dev:,}. Measured just now on "
-            "this machine with this checkpoint; starting, saving and other work on it come on top."
+            f"{speed.tokens_per_example:.0f} tokens at {speed.train_tokens:,.0f} tokens per "
+            f"second, and {self.num_evaluations} evaluations of {self.num_dev:,}. Measured just "
+            "now on this machine with this checkpoint; starting, saving and other work on it are "
+            "extra."
         )
 
 

@@ -82,7 +82,7 @@ def checkpoint_of(run: Run) -> Path | None:
 
 
 def dev_errors(trial: Trial) -> DevErrors | None:
-    """Return the wrong dev examples of the last evaluation; None where none were kept."""
+    """Return the wrong dev examples of the last evaluation; None if none were kept."""
     try:
         return cache.of_file(read_dev_errors, trial.path / ERRORS_FILE)
     except (OSError, ValueError):  # of an older version, or before the first evaluation
@@ -100,5 +100,5 @@ def _read_settings(path: Path) -> Mapping[str, Any]:
     settings = json.loads(path.read_text(encoding="utf-8"))
     wanted = {"task", "config", "learning_rates", "seeds"}
     if not isinstance(settings, dict) or not wanted <= settings.keys():
-        raise ValueError(f"{str(path)!r} does not hold the settings of a fine-tuning")
+        raise ValueError(f"{str(path)!r} does not contain the settings of a fine-tuning run")
     return settings

@@ -24,7 +24,7 @@ from .run import Run, Trial
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 _OPENING = "_finetuned_opening"
 WRONG_ROWS = 10
-"""Wrong examples that are seen without scrolling."""
+"""Wrong examples that are visible without scrolling."""
 
 _WIDTHS = {"text": 195, "pair": 115, "label": 72, "severity": 88}
 """Pixels of the columns of wrong examples: half a window of 1,280 shows them all."""
@@ -40,8 +40,10 @@ class Severity(NamedTuple):
 
 SEVERITIES = {
     "regress": Severity("distance", "the farthest first", False),
-    "tag": Severity("words wrong", "those with most wrong words first; the first one is named"),
-    "qa": Severity("F1 lost", "those that share fewest words with a right answer first"),
+    "tag": Severity(
+        "words wrong", "those with the most wrong words first; the first wrong word is named"
+    ),
+    "qa": Severity("F1 lost", "those that share the fewest words with a right answer first"),
 }
 BY_CONFIDENCE = Severity("confidence", "the most confident first")
 
@@ -50,10 +52,10 @@ CURVES = Picture(
     figure=finetuning_curves,
     table=finetuning_table,
     how=(
-        "Blue: the training data, the mean since the last point. Orange: the dev data, which it "
-        "never learns from; judge by this one. The checkpoint with the best {metric} is kept. If "
-        "orange rises in the first picture while blue falls, the model learns its examples by "
-        "heart."
+        "Blue is the training data, the mean since the last point. Orange is the dev data, which "
+        "the model never trains on; judge by this one. The checkpoint with the best {metric} is "
+        "kept. If orange rises in the first picture while blue falls, the model is memorising its "
+        "examples."
     ),
     code="""
 import pandas as pd
@@ -71,7 +73,7 @@ def show(run: Run) -> None:
     trial = _choose_trial(run)
     if not trial.lines:
         if run.state == "running":
-            st.caption("The first numbers come with the first evaluation.")
+            st.caption("The first numbers appear with the first evaluation.")
         return
     _show_numbers(run, trial)
     metric = metric_of(run)
@@ -95,7 +97,7 @@ def show(run: Run) -> None:
 
 
 def show_openers(run: Run, row: DeltaGenerator) -> None:
-    """Draw what opens the best checkpoint so far on other pages, once nothing works on it."""
+    """Draw what opens the best checkpoint so far on other pages, once no process works on it."""
     page = st.session_state.pop(_OPENING, None)
     if page is not None:
         st.switch_page(PAGES / f"{page}.py")
@@ -116,7 +118,7 @@ def show_openers(run: Run, row: DeltaGenerator) -> None:
 
 
 def _open(source: str, page: str) -> None:
-    """Open a checkpoint on all pages; on Compare beside what it began with."""
+    """Open a checkpoint on all pages; on Compare beside the one that it started from."""
     sidebar.choose(source)
     if page == "compare":
         SECOND.put(SUGGESTED)
@@ -124,7 +126,7 @@ def _open(source: str, page: str) -> None:
 
 
 def _choose_trial(run: Run) -> Trial:
-    """Draw the choice of a learning rate and seed, where several are tried."""
+    """Draw the choice of a learning rate and seed, if several are tried."""
     current = current_trial(run)
     if len(run.trials) == 1:
         return current
@@ -151,7 +153,7 @@ def _show_numbers(run: Run, trial: Trial) -> None:
     row.metric("Time", f"{duration(run.seconds)}{ahead}", width="content")
     if run.num_examples and seconds:
         speed = trial.epoch * run.num_examples / seconds
-        row.metric("Examples a second", f"{speed:,.0f}", width="content")
+        row.metric("Examples per second", f"{speed:,.0f}", width="content")
     if scored:
         name = METRIC_NAMES.get(metric, metric)
         best = max(scored, key=lambda line: rank(line[f"dev_{metric}"], line["dev_loss"]))
@@ -163,9 +165,9 @@ def _show_numbers(run: Run, trial: Trial) -> None:
 
 def _show_wrong(run: Run, trial: Trial) -> None:
     wrong = dev_errors(trial)
-    st.header("Wrong now", anchor=False)
+    st.header("Still wrong", anchor=False)
     if wrong is None:
-        st.caption("This run keeps no wrong examples: it is of an older version.")
+        st.caption("This run has no wrong examples on record: it was made by an older version.")
         return
     if not wrong.errors:
         st.success(f"All {wrong.num_examples:,} dev examples are right at step {wrong.step:,}.")

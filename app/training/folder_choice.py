@@ -18,7 +18,7 @@ def choose_folder(where: DeltaGenerator, default: Path, help: str) -> Path | Non
 
     Args:
         where: Container to draw in.
-        default: Taken where nothing is typed; on a closed server, if it is offered.
+        default: Used if nothing is typed; on a closed server, if it is offered.
         help: Shown beside the label of an open server's box.
 
     Raises:

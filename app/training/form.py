@@ -38,7 +38,7 @@ class Corpus:
 
     train: tuple[Path, ...]
     valid: Path | None
-    """None: a part of `train` is to be held out."""
+    """None if a part of `train` is to be held out."""
 
 
 def show_form(folder: Path) -> None:
@@ -142,7 +142,7 @@ def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> P
 def why_not(options: Sequence[str]) -> str | None:
     """Return the sentence with which the command would refuse the objective; None if it would not.
 
-    Of a checkpoint that is not on this machine nothing is known before it is fetched.
+    Nothing is known about a checkpoint that is not on this machine before it is fetched.
 
     Args:
         options: Of the command, each followed by its value.
@@ -164,7 +164,7 @@ def why_not(options: Sequence[str]) -> str | None:
 
 
 def _shape(given: Mapping[str, str]) -> BertConfig | None:
-    """Return the shape of the network that is asked for; None of a checkpoint to be fetched.
+    """Return the shape of the network that is asked for; None for a checkpoint to be fetched.
 
     Raises:
         ValueError: If the checkpoint is not offered, is none, or of another architecture.
@@ -210,7 +210,7 @@ def written_bytes(options: Sequence[str]) -> int:
 
 
 def _write_upload(run: Path) -> tuple[Path, ...]:
-    """Write the uploaded files beside the run, under our own names."""
+    """Write the uploaded files beside the run, under names of our own."""
     text_folder = run.with_name(f"{run.name}-text")
     uploads = st.session_state["corpus_upload"]
     check_disk(2 * sum(upload.size for upload in uploads))  # and what is held out of them

@@ -27,7 +27,7 @@ def choose_name(folder: Path, *, width: int | None = None) -> str:
         "Name of the run",
         key="run_name",
         placeholder=free,
-        help="Becomes its folder's name.",
+        help="Becomes the name of its folder.",
         width="stretch" if width is None else width,
     )
     return typed.strip() or free
@@ -43,10 +43,10 @@ def new_run(folder: Path, name: str, *, minutes: float | None, num_bytes: float)
     """Return the folder of a new run; refuse one that this visitor cannot start.
 
     Args:
-        folder: Of the runs.
-        name: Of the run.
+        folder: Folder of the runs.
+        name: Name of the run.
         minutes: Its length, given or estimated; None if it is not known.
-        num_bytes: Of all that it will write, estimated.
+        num_bytes: Size of all that it will write, estimated.
 
     Raises:
         ValueError: If its name is not valid or taken, too many runs are active, or it is beyond
@@ -59,7 +59,7 @@ def new_run(folder: Path, name: str, *, minutes: float | None, num_bytes: float)
     active = sum(other.is_active for other in known)
     training.check_start(run, minutes=minutes, num_bytes=num_bytes, active=active)
     if run.name in [other.name for other in known if other.is_active] or run.exists():
-        raise ValueError(f"there is a run {run.name!r} already. Choose another name.")
+        raise ValueError(f"a run {run.name!r} already exists. Choose another name.")
     check_room(known)
     return run
 
@@ -69,7 +69,7 @@ def explaining_full_disk(folder: Path) -> Iterator[None]:
     """Turn the system's error on writing a run's data into a sentence with what to do.
 
     Raises:
-        RuntimeError: In place of an OSError, such as on a full disk.
+        RuntimeError: Instead of an OSError, such as on a full disk.
     """
     try:
         yield
@@ -79,12 +79,12 @@ def explaining_full_disk(folder: Path) -> Iterator[None]:
 
 
 def copied(source: Path, run: Path, name: str) -> Path:
-    """Return where the copy of an uploaded file lies: beside the run.
+    """Return where the copy of an uploaded file is: beside the run.
 
     Args:
         source: The file, whose endings are kept.
         run: The run's folder.
-        name: Of the copy, without ending.
+        name: Name of the copy, without ending.
     """
     return run.with_name(f"{run.name}-data") / f"{name}{''.join(source.suffixes)}"
 
@@ -103,7 +103,7 @@ def copy_data(source: Path, run: Path, name: str) -> None:
 
 
 def show_at_once(run: Path) -> None:
-    """Select a run that was just started, and draw the page anew."""
+    """Select a run that was just started, and redraw the page."""
     st.session_state[_STARTED] = run.name
     st.rerun()
 

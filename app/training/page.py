@@ -21,11 +21,11 @@ from .watch import watch
 
 HELP_FOLDER = (
     "Each run is a folder in it. `bertscope pretrain --out` and `bertscope finetune --out` write "
-    "such folders too: give the one that they are in, or a run's own."
+    "such folders too: give the folder that contains them, or a run's own."
 )
 NO_FOLDER = (
-    "This server shows no runs, and lets visitors start none. Whoever runs it can allow them with "
-    "`--allow-training`, and show those of a folder with `--checkpoints`."
+    "This server shows no runs and does not let visitors start any. Its operator can allow runs "
+    "with `--allow-training`, and show those of a folder with `--checkpoints`."
 )
 FORBIDDEN = (
     "This server starts no runs from the browser. They can be watched here; `bertscope pretrain` "
@@ -65,7 +65,7 @@ def draw() -> None:
 
 
 def _introduce(run: Run) -> None:
-    """Say what the recorded run is, and offer to start one."""
+    """State what the recorded run is, and offer to start one."""
     shape = run.config["model"]
     row = frame.example_row(
         f"a recorded run. A BERT of {shape['num_hidden_layers']} layers, "

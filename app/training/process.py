@@ -22,7 +22,7 @@ log = logging.getLogger("bertscope.app")
 
 ROOT = Path(__file__).resolve().parents[2]
 MAX_RUNNING = 2
-"""Runs that may be active at once in a folder, or started by this server in any folder."""
+"""Most runs that may be active at once in a folder, or started by this server in any folder."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
 """Valid names of runs, which become names of folders."""
 CAN_STOP = os.name == "posix"
@@ -35,7 +35,7 @@ PREPARING_SECONDS = 300.0
 """For the vocabulary and the text of a visitor's run, besides its minutes."""
 _CHECK_SECONDS = 2.0
 _PATIENCE_SECONDS = 30.0
-"""For saving, between the signal to stop and the one that ends at once."""
+"""Time to save, between the signal to stop and the one that kills."""
 
 Kind = Literal["pretrain", "finetune"]
 """Commands that are started."""
@@ -58,14 +58,14 @@ def log_file(run: Path) -> Path:
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that is no plain folder name.
+    """Refuse a name that is not a plain folder name.
 
     Raises:
         ValueError: If it is not made of letters, digits, - and _.
     """
     if not NAME.fullmatch(name):
         raise ValueError(
-            f"{name!r} cannot be a run's name. Use up to 60 letters, digits, - and _, "
+            f"{name!r} is not a valid name of a run. Use up to 60 letters, digits, - and _, "
             "beginning with a letter or digit."
         )
 
@@ -79,8 +79,8 @@ def start(
 
     Args:
         run: The run's folder.
-        options: Of the command, without --out.
-        command: Or "finetune".
+        options: Options of the command, without --out.
+        command: "pretrain" or "finetune".
         append: Append to the log; else it is overwritten.
 
     Raises:
@@ -93,7 +93,9 @@ def start(
             f"terminal with bertscope {command}."
         )
     if not training.is_own(run):
-        raise ValueError("runs of visitors have their own folder on this server. Give no other.")
+        raise ValueError(
+            "runs of visitors have their own folder on this server. Do not give another."
+        )
     line = [sys.executable, "-P", "-m", "bertcore.cli.main", command, "--out", str(run)]
     run.parent.mkdir(parents=True, exist_ok=True)
     # The package may be importable only from this server's working directory.
@@ -167,8 +169,8 @@ def how_killed(run: Path) -> str:
     if code >= 0 or -code in (signal.SIGINT, signal.SIGTERM):
         return ""
     return (
-        f"its process was killed (signal {-code}), as a system does where memory runs out. What "
-        "was saved is kept: resume it."
+        f"its process was killed (signal {-code}), as systems do when memory runs out. What was "
+        "saved is kept: resume the run."
     )
 
 

@@ -26,7 +26,7 @@ from .replay_figures import probe_answers, replay, spread_moments
 from .watch import probes
 
 NO_PROBES = (
-    "This run has no probes yet. They are taken at its start and with each held-out score; runs "
+    "This run has no probes yet. They are recorded at its start and with each held-out score; runs "
     "of older versions have none."
 )
 MEAN = -1
@@ -65,12 +65,12 @@ REPLAY = Picture(
     table=_answers,
     how=(
         "Press Play, or move the slider: all four pictures follow. *Attention*: the row's token "
-        "attends to the column's; brighter is more (by the square root of the weight, alike at "
-        "every step). "
-        "*Map*: each point is a word in its sentence, large for this one; its path is the grey "
-        "trail. The axes are those of the last step (they show {explained} of its variance), so "
-        "that a place means the same at every step. *Guesses*: the best five for the hidden word, "
-        "pink if right. *Answers*: the probability of the hidden word{pairs}."
+        "attends to the column's; brighter is more (by the square root of the weight, on the same "
+        "scale at every step). *Map*: each point is a word in its sentence, large for the chosen "
+        "sentence; its path is the grey trail. The axes are those of the last step (they show "
+        "{explained} of its variance), so that a place means the same at every step. *Guesses*: "
+        "the best five for the hidden word, pink if right. *Answers*: the probability of the "
+        "hidden word{pairs}."
     ),
     code="""
 from pathlib import Path
@@ -88,8 +88,8 @@ HEADS = Picture(
     figure=heads_over_time,
     table=heads_arrays,
     how=(
-        "A row for each attention head. Bright: it attends to all tokens alike. Dark: to one "
-        "token. A head forms where its row turns dark."
+        "Each row is an attention head. Bright means that it attends to all tokens alike, dark to "
+        "one token. A head forms where its row turns dark."
     ),
     code="""
 from pathlib import Path
@@ -115,7 +115,7 @@ def show_replay(path: Path) -> None:
 @st.fragment
 def _keep_moment(count: int) -> None:
     """Keep the position of the slider; the figure itself does not run again."""
-    label = "Training by moments: the arrow keys change the moment"
+    label = "Training by step: the arrow keys change the step"
     moment = layer_watch(".st-key-figure_replay", key="replay_watch", label=label)
     if moment is not None:
         st.session_state[MOMENT.name] = min(moment, count - 1)
@@ -154,7 +154,7 @@ def _play(path: Path, recorded: list[Probe]) -> None:
         **reading,
     )
     if len(drawn) < len(recorded):
-        st.caption(f"{len(drawn)} of {len(recorded)} steps are under the slider.")
+        st.caption(f"The slider has {len(drawn)} of {len(recorded)} steps.")
     REPLAY.caption(**reading)
 
 

@@ -17,7 +17,7 @@ from ..plots.formats import percent, shorten
 from .replay_layout import lay_out
 
 MAX_MOMENTS = 60
-"""Moments under the slider; of longer runs they are spread evenly over the probes."""
+"""Most moments under the slider; of longer runs they are spread evenly over the probes."""
 TRAIL = 6
 """Length of a point's trail, in moments."""
 
@@ -48,8 +48,8 @@ def replay(
         probes: The moments under the slider.
         probe_map: The map of the same moments.
         sentence: Which of the probes' sentences the attention and the words are of.
-        layer, head: Whose attention; None for the mean of the layer's heads.
-        moment: Which is shown first.
+        layer, head: The head whose attention is drawn; None for the mean of the layer's heads.
+        moment: The moment shown first.
         ink: Colour of names; empty for the theme's.
     """
     fig = subplots(

@@ -71,7 +71,7 @@ class Run:
     """The process on this machine that trains or prepares it."""
     kind: Kind = "pretrain"
     num_examples: int = 0
-    """Of a fine-tuning: those it learns from; 0 if not known."""
+    """Examples that a fine-tuning learns from; 0 if not known."""
     trials: tuple[Trial, ...] = ()
     """Of a fine-tuning: its learning rates and seeds, in the order in which they are tried."""
 

@@ -19,7 +19,7 @@ from . import finetune_runs, process
 from .run import Line, Run, before_the_folder, metrics_of, why_stopped, worker
 
 MAX_RUNS = 200
-"""Runs of a folder that are listed, the newest."""
+"""Most runs of a folder that are listed, the newest."""
 
 
 def default_folder() -> Path:
@@ -81,7 +81,7 @@ def check_room(runs: Sequence[Run]) -> None:
     if count >= process.MAX_RUNNING:
         names = f" ({', '.join(active)})" if active else ""
         raise ValueError(
-            f"{count} runs are at work already{names}, and more would only slow each other down. "
+            f"{count} runs are already active{names}, and more would only slow each other down. "
             "Stop one first."
         )
 
@@ -92,7 +92,7 @@ def is_run(path: Path) -> bool:
         return False
     if any((path / name).exists() for name in ("metrics.jsonl", "checkpoints")):
         return True
-    # A checkpoint that lies beside the runs has a config.json as well.
+    # A checkpoint beside the runs has a config.json as well.
     return (path / "config.json").exists() and not is_checkpoint(path)
 
 
@@ -141,7 +141,7 @@ def best_checkpoint(path: Path) -> Path | None:
 def _read_config(path: Path) -> dict[str, Any]:
     config = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(config, dict) or not isinstance(config.get("train"), dict):
-        raise ValueError(f"{str(path)!r} does not hold the settings of a run")
+        raise ValueError(f"{str(path)!r} does not contain the settings of a run")
     return config
 
 
@@ -151,7 +151,7 @@ def _fraction_done(config: Mapping[str, Any], step: int, seconds: float) -> floa
         return min(1.0, step / float(train["steps"]))
     fraction_done = seconds / (60 * float(train["minutes"]))
     if not math.isfinite(fraction_done):
-        raise ValueError("its length in config.json is no number")
+        raise ValueError("its length in config.json is not a number")
     return min(1.0, fraction_done)
 
 

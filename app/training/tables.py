@@ -1,4 +1,4 @@
-"""The table to fine-tune on, shipped, uploaded or on this machine, and what it holds."""
+"""The table to fine-tune on, shipped, uploaded or on this machine, and what it contains."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class TableFile:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a table is read; what it makes of the rows is cached under it."""
+    """How a table is read; the rows that result are cached under it."""
 
     path: Path
     stamp: tuple[int, int]
@@ -65,12 +65,12 @@ class Reading:
 
 
 def shipped_tables() -> dict[str, Path]:
-    """Return the labelled files that ship, by the name of the checkpoint that they come with."""
+    """Return the shipped labelled files, by the name of the checkpoint that they come with."""
     return {name: labelled_file(name) for name in FINE_TUNED}
 
 
 def choose_file(source: str, slot: str, typed: Field[str]) -> TableFile | None:
-    """Draw the box for a file; None while there is none.
+    """Draw the box for a file; return None while there is none.
 
     An upload is kept for the session, so that it is still there on the way back to the page.
 
@@ -84,7 +84,7 @@ def choose_file(source: str, slot: str, typed: Field[str]) -> TableFile | None:
     """
     if source == OWN_FILE:
         if policy().is_closed:
-            raise ValueError("this server reads no files of its own for visitors. Upload yours.")
+            raise ValueError("this server does not read its own files for visitors. Upload yours.")
         text = st.text_input(
             f"Path of the {slot} file" if slot != "table" else "Path of the table",
             key=typed.key(),
@@ -120,7 +120,7 @@ def choose_file(source: str, slot: str, typed: Field[str]) -> TableFile | None:
 
 
 def look(file: TableFile, slot: str) -> Guess | None:
-    """Return what a file seems to hold; draw one sentence and return None if it cannot be read.
+    """Return what a file seems to contain; draw one sentence and return None if it cannot be read.
 
     For an upload in another encoding the choice of one is drawn.
     """
@@ -137,13 +137,18 @@ def look(file: TableFile, slot: str) -> Guess | None:
 def _choose_encoding(file: TableFile, slot: str) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     encoding = row.selectbox(
-        "Its encoding",
+        "Encoding of the file",
         ENCODINGS,
         format_func=ENCODINGS.__getitem__,
         key=f"{slot}_encoding",
         width=300,
     )
-    row.button("Read it so", key=f"{slot}_recode", on_click=_recode, args=(file, slot, encoding))
+    row.button(
+        "Read with this encoding",
+        key=f"{slot}_recode",
+        on_click=_recode,
+        args=(file, slot, encoding),
+    )
     if problem := st.session_state.pop(f"_{slot}_recode_failed", None):
         st.warning(plain(problem))
 

@@ -38,7 +38,7 @@ _COLUMNS = (
     "nsp_accuracy",
     "valid_nsp_accuracy",
 )
-"""Metrics that the Python under the curves prints, where a run has them."""
+"""Metrics that the Python under the curves prints, if a run has them."""
 _SHOWN = {
     "valid_mlm_top1": "Words right",
     "valid_next_top1": "Next tokens right",
@@ -49,16 +49,16 @@ _SHOWN = {
     "valid_sop_accuracy": "Sentence order",
     "valid_minimal_pairs": "Minimal pairs",
 }
-"""Held-out fractions that stand above the curves, where a run has them."""
+"""Held-out fractions that are shown above the curves, if a run has them."""
 LATEST_PROBES = 5
 """Latest probes from which the coach judges the heads."""
 PREPARING = (
-    "It learns the vocabulary and reads the text first; training begins when that is done. You may "
-    "leave this page: the run goes on by itself."
+    "The run first learns the vocabulary and reads the text; training begins when that is done. "
+    "You may leave this page: the run continues by itself."
 )
 PREPARING_TABLE = (
-    "It reads the table and opens the checkpoint first. You may leave this page: the run goes on "
-    "by itself."
+    "The run first reads the table and opens the checkpoint. You may leave this page: the run "
+    "continues by itself."
 )
 HOW_CHECKPOINTS = (
     "Open a checkpoint here for all other pages, or open two in two tabs and compare them side by "
@@ -75,9 +75,9 @@ CURVES = Picture(
     figure=curves,
     table=_same,
     how=(
-        "Blue: the training text, one batch a point, so it is noisy. Orange: held-out text, which "
-        "it never learns from; judge by this one. {guessing}. "
-        "If orange rises while blue falls, the model overfits."
+        "Blue is the training text, one batch per point, so it is noisy. Orange is held-out text, "
+        "which the model never trains on; judge by this one. {guessing}. If orange rises while "
+        "blue falls, the model overfits."
     ),
     code="""
 import pandas as pd
@@ -89,7 +89,7 @@ table[{columns!r}]
 GUESSING = "A loss of ln V means pure guessing"
 GUESSING_BY_TERM = {
     "replaced_loss": (
-        "The loss is the generator's plus 50 times the discriminator's; of these ln V and ln 2 "
+        "The loss is the generator's plus 50 times the discriminator's; for these, ln V and ln 2 "
         "mean pure guessing"
     ),
     "sbo_loss": (
@@ -194,7 +194,7 @@ def watch(path: Path, others: list[Run]) -> None:
                     _show_run(run)
 
     live()
-    if is_alive:  # the page has other buttons then, and after the last no more updates
+    if is_alive:  # the page then has other buttons, and no more updates after the last
         arrival(_CHANGED, key="training_arrival")
 
 
@@ -215,13 +215,13 @@ def _show_state(run: Run) -> None:
     row.badge(word, color=colour, icon=icon)
     may_start = process.may_start() and training.is_own(run.path)
     if run.is_active and run.pid and process.CAN_STOP and may_start:
-        help_text = "It saves first, and can be resumed."
+        help_text = "The run saves first, and can be resumed."
         if row.button("Stop", icon=":material/stop:", help=help_text, disabled=_is_stopping(run)):
             process.stop(run.pid, has_begun=run.state == "running")
             st.session_state["_stopping"] = (str(run.path), run.pid)
             st.rerun(scope="app")
         if _is_stopping(run):
-            row.caption("Stopping: it saves after this step.")
+            row.caption("Stopping: the run saves after this step.")
     elif run.is_active and may_start:
         row.caption(f"Running {plain(run.detail)}: it can be stopped there.")
     can_resume = run.state == "stopped" and may_start
@@ -268,7 +268,7 @@ def _show_numbers(run: Run) -> None:
     row.metric("Step", f"{run.step:,}", width="content")
     row.metric("Done", f"{run.fraction_done:.0%}", width="content")
     row.metric("Time", f"{duration(run.seconds)}{ahead}", width="content")
-    row.metric("Tokens a second", f"{speed:,.0f}", width="content")
+    row.metric("Tokens per second", f"{speed:,.0f}", width="content")
     for name, title in _SHOWN.items():
         if name in scores:
             row.metric(title, f"{scores[name]:.1%}", width="content")
@@ -307,7 +307,7 @@ def _show_curves(run: Run) -> None:
     table = curve_table(metrics(run.path), peak)
     if table.empty:
         if run.state == "running":
-            st.caption("The first numbers come after 20 steps.")
+            st.caption("The first numbers appear after 20 steps.")
         return
     random = (run.scores or {}).get("valid_share_random")
     chance = None if random is None else max(random, 1 - random)

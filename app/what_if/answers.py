@@ -22,7 +22,7 @@ from .task_answer_figures import task_figure, task_table
 
 TOP_WORDS = 5
 MOST_NAMED = 8
-"""Words with another tag that are named."""
+"""Most words with another tag that are named."""
 
 NO_CHANGES = "Nothing is changed yet: before and after are the same. Click a head, or"
 NO_QUESTION = (
@@ -31,7 +31,8 @@ NO_QUESTION = (
 )
 NO_MASKED_WORDS = (
     "This checkpoint has no masked-word (MLM) head, so no words can be compared. What changes "
-    "inside is below; choose a pretrained checkpoint such as `default` in the sidebar for words."
+    "inside is below; to compare words, choose a pretrained checkpoint such as `default` in the "
+    "sidebar."
 )
 
 RUNS_CODE = """
@@ -64,8 +65,8 @@ WORDS = Picture(
     table=word_table,
     how=(
         "The best words before (grey) and after (blue) at each \\[MASK\\]: the five best of both "
-        "runs. The number behind the probabilities is the difference in percentage points. KL "
-        "measures how far the whole vocabulary moved: 0 is not at all."
+        "runs. The number after the probabilities is the difference in percentage points. KL "
+        "measures how far the probabilities of the whole vocabulary moved: 0 means not at all."
     ),
     code=RUNS_CODE,
 )
@@ -92,7 +93,7 @@ TASK_DETAILS = {
         "probabilities of all classes sum to 1. KL measures how far they moved together."
     ),
     "labels": (
-        "Each label by itself, yes above 50%; they do not sum to 1. KL is summed over all labels."
+        "Each label on its own, yes above 50%; they do not sum to 1. KL is summed over all labels."
     ),
     "tags": (
         "The five words whose tags moved most, each with its two best tags. A word is tagged at "
@@ -100,7 +101,7 @@ TASK_DETAILS = {
     ),
     "span": (
         "For start and end of the answer, the four best tokens of both runs. The question is text "
-        "A, the text to search is B; \\[CLS\\] means no answer, if it was trained so."
+        "A, the text to search is B; \\[CLS\\] means no answer, if the model was trained that way."
     ),
     "score": "The bars are the score of the regression; in brackets the difference.",
 }
@@ -108,7 +109,7 @@ TASK_DETAILS = {
 
 
 def _offer_change(layer: int) -> None:
-    """Say that nothing is changed, and offer a layer to skip."""
+    """Note that nothing is changed, and offer a layer to skip."""
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown(NO_CHANGES)
     row.button(f"Skip layer {layer}", on_click=LAYERS_SKIPPED.put, args=([layer],))

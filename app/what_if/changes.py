@@ -69,7 +69,7 @@ class Compared(NamedTuple):
 
     runs: BeforeAfter
     task: TaskShift | None
-    """None where the checkpoint has no task head that can be read."""
+    """None if the checkpoint has no task head that can be read."""
 
 
 def keep_all(config: BertConfig, trace: Trace) -> None:
@@ -104,7 +104,7 @@ def chosen(config: BertConfig, num_tokens: int) -> Changes:
 def patterns(config: BertConfig) -> tuple[str, ...]:
     """Return the attention patterns on offer, of PATTERNS.
 
-    Where attention is causal the first is causal already, and so would be all but a drawn one.
+    With causal attention the first is causal already, and so would be all but a drawn one.
     """
     return ("bidirectional", "drawn") if config.family.is_causal else PATTERNS
 
@@ -128,7 +128,7 @@ def switch_off(names: Iterable[str]) -> None:
 
 
 def want_question() -> None:
-    """Make the page hide a word if none is hidden, for a visitor who brings a change."""
+    """Make the page hide a word if none is hidden, for a visitor who arrives with a change."""
     st.session_state[_WANTED] = True
 
 
@@ -205,7 +205,7 @@ def format_blocks(drawn: Iterable[Sequence[int]]) -> str:
 
 
 def parse_blocks(text: str) -> tuple[Block, ...]:
-    """Return the rectangles of a text; parts that are no rectangle are left out.
+    """Return the rectangles of a text; parts that are not rectangles are left out.
 
     >>> parse_blocks("0-3:5,x,4:2-1")
     (Block(first_source=0, last_source=3, first_target=5, last_target=5),)
@@ -244,14 +244,14 @@ def readable_task_head(key: cache.BertKey) -> TaskReader | None:
     try:
         return task_head(key)
     except (ValueError, RuntimeError):
-        return None  # the page says why, where the answers stand
+        return None  # the page says why, where the answers are
 
 
 def compare(key: cache.BertKey, case: Case, top_k: int) -> Compared:
     """Return what the changes do.
 
     Raises:
-        ValueError: If the changes are not possible, or the weights hold NaN.
+        ValueError: If the changes are not possible, or the weights contain NaN.
     """
     return cache.call(_compare, key, key, case, top_k)
 

@@ -49,8 +49,8 @@ CAUSAL_NAMES = {"bidirectional": "Causal", "drawn": PATTERN_NAMES["drawn"]}
 HOW_PATTERNS = {
     "bidirectional": "Every token may attend to every token, as in training.",
     "causal": (
-        "Each token sees itself and those before it, as in GPT. BERT was not trained so, and "
-        "\\[CLS\\] sees itself alone: the next-sentence answer is the same for every text."
+        "Each token sees itself and those before it, as in GPT. BERT was not trained this way, and "
+        "\\[CLS\\] sees only itself: the next-sentence answer is the same for every text."
     ),
     "prefix": (
         "The tokens of the prefix see each other; each later one sees the prefix and the tokens "
@@ -62,10 +62,10 @@ HOW_CAUSAL = {
     "bidirectional": "Each token sees itself and those before it, as in training.",
     "drawn": HOW_PATTERNS["drawn"] + " Later tokens stay masked.",
 }
-WITHIN_WINDOWS = " Layers with a window keep it: there no token sees farther."
+WITHIN_WINDOWS = " Layers with a window keep it: there no token sees beyond it."
 HOW_SWITCHES = (
     "Rows are layers, columns heads, both counted from 0. A head that is off contributes nothing; "
-    "its layer goes on with the others. A skipped layer passes its input on unchanged."
+    "its layer continues with the others. A skipped layer passes its input on unchanged."
 )
 _SEEN = "_what_if_seen"
 

@@ -46,7 +46,7 @@ def head_switches(
         num_layers, num_heads: L and H.
         off: Heads that are off, as layer.head, in order of layer and head.
         skipped: Layers that are skipped, in order.
-        key: Of the component in the session.
+        key: Key of the component in the session.
         on_switch: Called with the new state before the next run.
     """
     _component()(

@@ -40,8 +40,8 @@ HIDDEN = Picture(
     table=_hidden_table,
     how=(
         "How much the tokens' vectors turned after each layer, 1 − cosine: the mean as a bar, the "
-        "token that turned most as a line. 0: the same direction. Layers below the lowest change "
-        "stay the same. Layer 1 is the output of the layer with the heads of layer 0."
+        "token that turned most as a line; 0 means the same direction. Layers below the lowest "
+        "change stay the same. Layer 1 is the output of the layer with the heads of layer 0."
     ),
     code=RUNS_CODE,
 )
@@ -50,8 +50,8 @@ ATTENTION = Picture(
     figure=_attention_figure,
     table=_attention_table,
     how=(
-        "How much each head's attention changed: Jensen-Shannon divergence of its rows, 0 the "
-        "same, 1 bit nothing in common. Crosses are heads that are off or in a skipped layer: "
+        "How much each head's attention changed: Jensen-Shannon divergence of its rows; 0 means "
+        "the same, 1 bit nothing in common. Crosses are heads that are off or in a skipped layer: "
         "their attention is computed, but contributes nothing."
     ),
     code=RUNS_CODE,

@@ -37,7 +37,7 @@ def mask_drawing(
         tokens: Their names, [T].
         blocks: What is blocked, all bounds below T.
         is_causal: Whether later tokens are masked whatever is drawn; their cells stay empty.
-        key: Of the component in the session.
+        key: Key of the component in the session.
         on_draw: Called with what is blocked after a stroke, before the next run.
     """
 

@@ -34,10 +34,8 @@ from .inside import about
 from .ranking_figures import effect_grid, measure_name
 
 STRONGEST = 10
-"""Heads that are listed."""
-OLD_RANKING = (
-    "This ranking was made with other changes in force than those above. Rank again to renew it."
-)
+"""Most heads that are listed."""
+OLD_RANKING = "This ranking was made with other changes than those above. Rank again to update it."
 _RANKED = "_what_if_ranked"
 
 CAPTIONS = {
@@ -88,9 +86,9 @@ RANKING = Picture(
     figure=effect_grid,
     table=_table,
     how=(
-        "Every head is removed alone, with all other changes in force, and the answer is compared. "
-        "A head of small effect is not useless: others may do the same work, and another sentence "
-        "may need it. The effects of several heads do not add up."
+        "Every head is removed on its own, with all other changes in force, and the answers are "
+        "compared. A head with a small effect is not useless: others may do the same work, and "
+        "another sentence may need it. The effects of several heads do not add up."
     ),
     code="""
 from bertcore.analysis.heads.importance import rank_heads
@@ -152,7 +150,7 @@ def show_ranking(page: frame.Page, case: Case) -> None:
         kept = None  # of another checkpoint, which may have other heads
         IS_RANKED.put(False)
     IS_RANKED.key()
-    place = st.container()  # the picture stands above the choices
+    place = st.container()  # the picture is above the choices
     question = _choose_question(page, case)
     ranked = None if kept is None else kept[1]
     if ranked is not None and not _is_about(ranked, question):

@@ -44,7 +44,7 @@ def measure_name(measure: str, task: str | None) -> str:
 
 
 def unit(measure: str, task: str | None) -> str:
-    """Return what a measure of the ranking is counted in."""
+    """Return the unit of a measure of the ranking."""
     return "change of the score" if (measure, task) == ("label", "score") else _UNITS[measure]
 
 

@@ -18,9 +18,9 @@ from ..shell import cache, frame, sidebar
 from .changes import forget_all
 
 HOW_SAVED = (
-    "Writes a checkpoint in which the heads that are off contribute zeros for good. It opens here "
-    "and in transformers, in its old shape: no smaller and no faster. Only heads are removed; "
-    "skipped layers, patterns and edits belong to the run, not to the weights."
+    "Writes a checkpoint in which the heads that are off contribute zeros permanently. It opens "
+    "here and in transformers with its old shape: no smaller and no faster. Only heads are "
+    "removed; skipped layers, patterns and edits belong to the run, not to the weights."
 )
 _OPENED, _SAVED = "_what_if_opened", "_what_if_saved"
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_. -]{0,59}")
@@ -55,7 +55,7 @@ def _save(key: cache.BertKey, off: list[tuple[int, int]], name: str) -> None:
     st.session_state[_SAVED] = None
     if not _NAME.fullmatch(name):
         raise ValueError(
-            f"{name[:60]!r} cannot be a folder's name. Use letters, digits, dots and dashes."
+            f"{name[:60]!r} is not a valid folder name. Use letters, digits, dots and dashes."
         )
     check_room(cache.loaded().get(key, 0))
     is_closed = policy().is_closed

@@ -34,7 +34,7 @@ def task_bars(task: TaskShift, names: tuple[str, str] = ("before", "after")) -> 
 
     Args:
         task: With at least one answer, and not of the kind "score".
-        names: What the two runs are called.
+        names: Names of the two runs.
     """
     answers = shown_answers(task)
     return pair_bars([_shift(task, i) for i in answers], [_title(task, i) for i in answers], names)
@@ -71,7 +71,7 @@ def _shift(task: TaskShift, answer: int) -> WordShift:
     best = [np.argsort(-values, kind="stable")[:count].tolist() for values in (before, after)]
     ids = list(dict.fromkeys([*best[0], *best[1]]))
     words = [task.choices[i] for i in ids]
-    if task.kind == "span":  # the same token may stand there twice
+    if task.kind == "span":  # the same token may be there twice
         words = [f"{shorten(word, 18)} ({i})" for word, i in zip(words, ids, strict=True)]
     divergence = float(task.divergence[answer])
     position = task.positions[answer] if task.positions else 0

@@ -77,9 +77,9 @@ def set_up(visit: Visit, name: str) -> None:
     visit.settle()
     fill(visit, "Steps", str(STEPS))
     choose(visit, "Width", "64")
-    choose(visit, "Tokens of a row", "32")
+    choose(visit, "Tokens per row", "32")
     page.get_by_text("More: batch").click()
-    choose(visit, "Rows of a step", "8")
+    choose(visit, "Rows per step", "8")
     fill(visit, "Score every ... steps", "20")
     fill(visit, "Save every ... steps", "20")
 
@@ -135,7 +135,7 @@ def test_a_run_is_started_watched_stopped_resumed_and_played_again(
     page.get_by_role("radio", name="Replay").click()
     visit.picture("figure_replay")
     visit.picture("figure_training-heads")
-    slider = page.get_by_role("slider", name="Training by moments")
+    slider = page.get_by_role("slider", name="Training by step")
     last = int(slider.get_attribute("aria-valuemax") or 0)
     assert last >= 2
     slider.press("ArrowLeft")
@@ -147,6 +147,6 @@ def test_a_run_is_started_watched_stopped_resumed_and_played_again(
     again = new_visit()
     again.follow(page.url, "training")
     again.picture("figure_replay")
-    same = again.page.get_by_role("slider", name="Training by moments")
+    same = again.page.get_by_role("slider", name="Training by step")
     expect(same).to_have_attribute("aria-valuenow", str(last - 1))
     again.check()

@@ -103,7 +103,7 @@ def test_no_name_leads_out_of_the_folder(
     at = with_table()
     at.text_input(key="run_name").set_value(name).run()
     button(at, "Fine-tune").click().run()
-    assert "cannot be a run's name" in complaints(at)
+    assert "is not a valid name of a run" in complaints(at)
     assert not started
 
 

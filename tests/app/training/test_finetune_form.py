@@ -227,11 +227,11 @@ def test_another_encoding_is_read_where_the_visitor_says_which(page: AppTest) ->
     at = upload(page, "t.csv", table.encode("cp1251"))
     assert "is not UTF-8" in complaints(at)
     at.selectbox(key="table_encoding").set_value("shift_jis").run()
-    button(at, "Read it so").click().run()
+    button(at, "Read with this encoding").click().run()
     if not at.error:  # every byte means something there
         pytest.fail("Shift JIS reads it")
     at.selectbox(key="table_encoding").set_value("cp1251").run()
-    button(at, "Read it so").click().run()
+    button(at, "Read with this encoding").click().run()
     ok(finished(at))
     assert at.dataframe[0].value.iloc[0].tolist() == ["Это хороший фильм", "да"]
     assert "да (8), нет (8)" in said(at)
@@ -349,7 +349,7 @@ def test_a_name_that_leads_elsewhere_is_refused(
     at = ok(upload(page, "t.csv", reviews()))
     at.text_input(key="run_name").set_value(name).run()
     button(at, "Fine-tune").click().run()
-    assert "cannot be a run's name" in complaints(at)
+    assert "is not a valid name of a run" in complaints(at)
     assert not started
     assert sorted(path.name for path in tmp_path.iterdir()) == ["uploads"]
 

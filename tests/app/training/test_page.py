@@ -504,7 +504,7 @@ def test_no_more_than_a_few_runs_at_once(page, runs, started, monkeypatch):
     with lock_run(runs / "mine"):
         at = page.run()
         button(at, "Start training").click().run()
-    assert "are at work already (mine)" in at.error[0].value.replace("\\", "")
+    assert "are already active (mine)" in at.error[0].value.replace("\\", "")
     assert not started
 
 

@@ -72,7 +72,7 @@ def test_states_of_runs(tmp_path):
     assert (half.step, half.fraction_done, half.seconds_left) == (50, 0.5, 10.0)
     assert half.scores is not None
     assert half.scores["valid_mlm_top1"] == 0.2
-    assert "does not hold the settings" in found["broken"].detail
+    assert "does not contain the settings" in found["broken"].detail
 
 
 def test_a_run_by_the_clock(tmp_path):
@@ -132,7 +132,7 @@ def test_a_folder_that_is_not_there_has_no_runs(tmp_path):
 
 @pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "a b", ".hidden", "-x", "x" * 61, "ü"])
 def test_names_that_are_no_plain_folder_are_refused(name):
-    with pytest.raises(ValueError, match="cannot be a run's name"):
+    with pytest.raises(ValueError, match="is not a valid name of a run"):
         training_process.check_name(name)
     training_process.check_name("run-1_B")
 

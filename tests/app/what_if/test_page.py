@@ -213,7 +213,7 @@ def test_heads_are_ranked_and_switched_off_from_the_list(page: AppTest) -> None:
     assert app.session_state["off"] == [name]
     assert len(charts(app)) == 5  # with the layers and the heads that the change moved
     assert sum("What changed" in header.value for header in app.header) == 2
-    assert "other changes in force" in said(app)
+    assert "made with other changes than" in said(app)
     app = ok(app.button_group(key="rank_by").set_value("hidden").run())
     assert "vectors turn without the head" in said(app)
 
@@ -258,7 +258,7 @@ def test_no_folder_outside_is_written(page: AppTest, name: str, tmp_path: Path) 
     app.text_input(key="pruned_name").set_value(name)
     app = app.run()
     app = button(app, "Save without 1 of 8").click().run()
-    assert "cannot be a folder's name" in complaints(app)
+    assert "is not a valid folder name" in complaints(app)
     assert list(tmp_path.iterdir()) == []
 
 
