@@ -16,7 +16,7 @@ from .formats import percent, shorten
 
 BEFORE, AFTER = theme.SPECIAL, theme.SEGMENT_A
 WORD_HEIGHT, TITLE_HEIGHT = 32, 34
-"""Pixels of a pair of bars, and of what stands above those of a mask."""
+"""Pixels of a pair of bars, and of the title above those of a mask."""
 
 
 def difference(before: float, after: float) -> str:
@@ -43,8 +43,8 @@ def word_bars(
     Args:
         shifts: One for each mask.
         originals: The tokens that were hidden there, or None.
-        names: What the two runs are called.
-        mask: What the checkpoint calls it.
+        names: Names of the two runs.
+        mask: The checkpoint's mask token.
     """
     titles = [_title(s, o, mask) for s, o in zip(shifts, originals, strict=True)]
     return pair_bars(shifts, titles, names)
@@ -55,8 +55,8 @@ def pair_bars(shifts: Sequence[WordShift], titles: Sequence[str], names: tuple[s
 
     Args:
         shifts: One for each answer.
-        titles: What stands above each, with a little HTML.
-        names: What the two runs are called.
+        titles: Title of each, with a little HTML.
+        names: Names of the two runs.
     """
     counts = [len(shift.words) for shift in shifts]
     height = WORD_HEIGHT * sum(counts) + TITLE_HEIGHT * len(shifts)
@@ -218,9 +218,9 @@ def head_grid(
     Args:
         values: [L, H]; NaN is empty.
         off: (layer, head) that are marked with a cross.
-        hover: What the hover says after layer and head, with Plotly's %{z}.
-        colours: Colour scale and its range, of Plotly's heat map.
-        unit: Above the colour bar.
+        hover: Hover text after layer and head, with Plotly's %{z}.
+        colours: Colour scale and its range, for Plotly's heat map.
+        unit: Unit above the colour bar.
     """
     num_layers, num_heads = values.shape
     fig = Figure(
@@ -266,5 +266,5 @@ def head_grid(
 
 
 def thinned(numbers: Sequence[int]) -> list[int]:
-    """Return the numbers to write along an axis: all, or every second of many."""
+    """Return the numbers to write along an axis: all, or every second if there are many."""
     return list(numbers)[:: 1 if len(numbers) <= 13 else 2]

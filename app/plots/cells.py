@@ -25,9 +25,9 @@ def cell_text(
     """Return text over the cells of a heat map, drawn whether it fits or not.
 
     Args:
-        values: Of the heat map, [R, C].
+        values: Values of the heat map, [R, C].
         text: [R, C], already escaped.
-        size: Of the letters, in pixels.
+        size: Size of the letters, in pixels.
         scale, low, high: The colour scale, and the values at its ends.
     """
     num_rows, num_columns = values.shape
@@ -51,7 +51,7 @@ def numbered(
     low: float = 0.0,
     high: float = 1.0,
 ) -> Properties:
-    """Return the properties of a heat map that write in its cells, where all of them fit.
+    """Return the properties of a heat map that write in its cells, if all of them fit.
 
     A heat map has one ink for all cells, or chooses between white and #444, so each text brings
     its own; the hover should show `customdata`, not the text.

@@ -1,4 +1,4 @@
-"""Error bars: the ends of an interval as Plotly wants them, as distances from the value."""
+"""Error bars: the ends of an interval as distances from the value, as Plotly expects them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def error_bars(
         values: What the trace draws.
         lows: The lower end of each interval, in the same unit; NaN has no bar.
         highs: The upper end.
-        color: Of the bars.
-        thickness: Of the bars, in pixels.
-        width: Of the strokes across their ends, in pixels.
+        color: Colour of the bars.
+        thickness: Thickness of the bars, in pixels.
+        width: Width of the strokes across their ends, in pixels.
     """
     values = [*values]
     return {
@@ -39,7 +39,7 @@ def error_bars(
 
 
 def with_interval(value: float, low: float, high: float, form: str) -> str:
-    """Return a value with its interval as text, alone where the interval is NaN.
+    """Return a value with its interval as text, alone if the interval is NaN.
 
     >>> with_interval(0.5, 0.4, 0.6, ".0%"), with_interval(0.5, math.nan, math.nan, ".0%")
     ('50% (40% to 60%)', '50%')

@@ -1,9 +1,9 @@
 """Figures for Plotly as plain dictionaries, without the validation of Plotly's own Python classes.
 
-Those check every property against a schema each time that it is set: most of the processor time
-of an edit, and nothing in the picture. Methods, properties and `a_b` for `a={"b": ...}` are theirs,
-as far as they are used here, and so is what goes to the browser: the tests let Plotly validate each
-figure and compare (tests/app/conftest.py).
+Plotly's classes check every property against a schema each time it is set, which takes most of the
+processor time of an edit and changes nothing in the picture. Methods, properties and `a_b` for
+`a={"b": ...}` are Plotly's, as far as they are used here, and so is what goes to the browser: the
+tests have Plotly validate each figure and compare (tests/app/conftest.py).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from plotly.subplots import make_subplots
 Properties: TypeAlias = dict[str, Any]
 
 _WHOLE = {"paper_bgcolor", "plot_bgcolor", "error_x", "error_y", "error_z"}
-"""Plotly's names that hold an underscore themselves."""
+"""Plotly's names that contain an underscore themselves."""
 _DTYPES = {
     "int8": "i1",
     "uint8": "u1",
@@ -44,7 +44,7 @@ class Figure:
 
     Args:
         data: Traces, or one.
-        layout: Of the whole figure.
+        layout: Layout of the whole figure.
     """
 
     def __init__(
@@ -164,16 +164,16 @@ class Figure:
 
     @property
     def height(self) -> int | None:
-        """Pixels; None where the browser decides."""
+        """Pixels; None if the browser decides."""
         return self.settings.get("height")
 
     @property
     def title(self) -> str:
-        """What stands above it; empty for nothing."""
+        """The title above it; empty for none."""
         return str(self.settings.get("title", {}).get("text") or "")
 
     def domain(self, row: int, col: int) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return where a plot of the grid stands, in x and y, as fractions of the figure."""
+        """Return where a plot of the grid is, in x and y, as fractions of the figure."""
         x_axis, y_axis = (self.settings[name]["domain"] for name in self._axes[row, col])
         return (x_axis[0], x_axis[1]), (y_axis[0], y_axis[1])
 
@@ -237,11 +237,11 @@ def subplots(
     """Return a figure with a grid of plots.
 
     Args:
-        rows, cols: Of the grid.
-        subplot_titles: Above each plot, row by row.
-        options: The others of `plotly.subplots.make_subplots`.
+        rows, cols: Size of the grid.
+        subplot_titles: Title above each plot, row by row.
+        options: Other options of `plotly.subplots.make_subplots`.
     """
-    # Plotly skips plots without a title; which one stands where is known by its number.
+    # Plotly skips plots without a title; which one is where is known by its number.
     numbered = [str(number) if title else "" for number, title in enumerate(subplot_titles)]
     layout, axes = _grid(json.dumps({"rows": rows, "cols": cols, **options}), tuple(numbered))
     made = Figure(layout=json.loads(layout))

@@ -1,4 +1,4 @@
-"""Numbers and texts in the form in which they are shown."""
+"""Numbers and texts as they are shown."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ ON_AXIS = 14
 
 def percent(p: float) -> str:
     """Return a probability as a percentage with one decimal; near 0 and 100% with two digits that
-    tell it from them.
+    distinguish it from them.
 
-    Those of p and 1 - p add up to 100%. What is a whole percent has no decimal.
+    Those of p and 1 - p add up to 100%. Whole percentages have no decimal.
 
     >>> percent(0.9154), percent(0.0846), percent(0.5)
     ('91.5%', '8.5%', '50%')

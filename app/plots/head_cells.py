@@ -29,7 +29,7 @@ def add_cells(
         fig: A heat map of the heads: rows are layers, columns heads.
         num_layers, num_heads: Its shape.
         size: Of a point, in pixels.
-        words: Of each cell, layer by layer, for `hover`.
+        words: Text of each cell, layer by layer, for `hover`.
         hover: Plotly's template of what is shown at a point.
         opened: The framed head, or None.
     """

@@ -25,7 +25,7 @@ def label_places(
     """Return for each point one of POSITIONS, the same in all layers; None: do not write it.
 
     Names are placed one after the other, each where it overlaps the names before it and all
-    points least, summed over the layers: one choice that holds while the points travel.
+    points least, summed over the layers: one choice that stays while the points travel.
 
     Args:
         places: In data units, [L+1, N, 2]; NaN for points that are not drawn.

@@ -14,10 +14,10 @@ def slider(
     """Return a slider for `layout.sliders`.
 
     Args:
-        steps: As Plotly has them.
+        steps: Steps in Plotly's form.
         active: Place of the step that is shown first.
-        prefix: Of the shown step's name, such as "Layer ".
-        place: Where it stands: `y`, `pad` ...
+        prefix: Prefix of the shown step's name, such as "Layer ".
+        place: Where it is: `y`, `pad` ...
     """
     return {
         "active": active,
@@ -38,7 +38,7 @@ def buttons(frames: Sequence[str], pace: dict[str, Any], **place: Any) -> dict[s
     Args:
         frames: Names of the frames in the order of playing.
         pace: Plotly's options of the animation.
-        place: Where they stand: `y`, `pad` ...
+        place: Where they are: `y`, `pad` ...
     """
     stop = {"frame": {"duration": 0, "redraw": False}, "mode": "immediate"}
     return {

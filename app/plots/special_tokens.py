@@ -1,4 +1,4 @@
-"""The checkpoint's own special tokens in names and captions that speak of BERT's.
+"""The checkpoint's own special tokens in names and captions that mention BERT's.
 
 Names are written as for BERT ("attends to [CLS]"); a RoBERTa has <s>, </s> and <mask> there.
 """
@@ -17,7 +17,7 @@ from .untrusted_text import plain
 
 
 class Marks(NamedTuple):
-    """What stands for BERT's [CLS], [SEP] and [MASK]."""
+    """The tokens that stand for BERT's [CLS], [SEP] and [MASK]."""
 
     first: str = "[CLS]"
     """The first token that is added to a text."""
@@ -47,7 +47,7 @@ def marks_of(tokenizer: Tokenizer) -> Marks:
 
 
 def own_text(text: str, marks: Marks) -> str:
-    """Return a text of ours with the checkpoint's special tokens, as plain text.
+    """Return one of our texts with the checkpoint's special tokens, as plain text.
 
     >>> own_text("attends to [CLS]", Marks("<s>", "</s>", "<mask>"))
     'attends to <s>'
@@ -58,7 +58,7 @@ def own_text(text: str, marks: Marks) -> str:
 
 
 def own_markdown(text: str, marks: Marks) -> str:
-    """Return a text of ours in Markdown with the checkpoint's special tokens.
+    """Return one of our texts in Markdown with the checkpoint's special tokens.
 
     >>> own_markdown(r"the \\[SEP\\]", Marks("<s>", "</s>", "<mask>"))
     'the \\\\<\\\\/s\\\\>'
@@ -69,7 +69,7 @@ def own_markdown(text: str, marks: Marks) -> str:
 
 
 def filled_markdown(template: str, marks: Marks, /, **values: object) -> str:
-    """Return a template of ours in Markdown, filled, with the checkpoint's special tokens.
+    """Return one of our templates in Markdown, filled, with the checkpoint's special tokens.
 
     >>> filled_markdown(r"{n} of \\[MASK\\]", Marks(mask="{mask}"), n=2)
     '2 of \\\\{mask\\\\}'
@@ -81,7 +81,7 @@ def filled_markdown(template: str, marks: Marks, /, **values: object) -> str:
 
 
 def relabelled(fig: Figure, marks: Marks) -> Figure:
-    """Return a figure of our names, without a visitor's tokens, with its own special tokens."""
+    """Return a figure of our own names, without visitors' tokens, with its own special tokens."""
     if marks == BERT:
         return fig
     escaped = Marks(*(json.dumps(theme.escape(mark))[1:-1] for mark in marks))

@@ -57,14 +57,14 @@ CATEGORICAL = (
 """Twelve kinds; the first eight are Okabe and Ito's."""
 
 INK = {False: "#1B2233", True: "#E6E9F2"}
-"""Text colour by whether the ground is dark, for text that does not follow the page's theme."""
+"""Text colour by whether the background is dark, for text that does not follow the page's theme."""
 
 BLACK, WHITE = "#000000", "#FFFFFF"
 _EQUAL_CONTRAST = 0.179
 """Luminance over which black and white have the same contrast, 4.58."""
 
 GRID = "rgba(127, 134, 152, 0.25)"
-"""Grid lines that are seen on light and on dark ground."""
+"""Grid lines that are visible on light and on dark."""
 
 
 def sampled(scale: str | Sequence[Sequence[object]], count: int) -> NDArray[np.uint8]:
@@ -103,7 +103,7 @@ def _luminances(colours: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=1)
 def diverging_bytes() -> NDArray[np.uint8]:
-    """Return the diverging scales for light and dark grounds as RGB, uint8 [2, 255, 3]."""
+    """Return the diverging scales for light and dark backgrounds as RGB, uint8 [2, 255, 3]."""
     return np.stack([sampled(scale, 255) for scale in (DIVERGING, DIVERGING_DARK)])
 
 
@@ -132,8 +132,8 @@ def bar_above(title: str, **settings: object) -> dict[str, object]:
     """Return a colour bar above the right end of a picture; it takes none of its width.
 
     Args:
-        title: Stands left of the bar.
-        settings: Further ones of Plotly's `colorbar`, or in place of ours.
+        title: Title left of the bar.
+        settings: Further settings of Plotly's `colorbar`, or replacements of ours.
     """
     return {
         "title": {"text": f"{title}\u2002\u200b"},  # a bare space at the end is cut off
@@ -158,7 +158,7 @@ def bar_beside(title: str, **settings: object) -> dict[str, object]:
 
 
 def escape(text: str) -> str:
-    """Return text that Plotly shows as it is: its labels read a little HTML."""
+    """Return text escaped so that Plotly shows it as it is: its labels read a little HTML."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -17,7 +17,7 @@ LINE_HEIGHT = 46
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Where a token's box stands."""
+    """The place of a token's box."""
 
     left: float
     width: float
@@ -29,7 +29,7 @@ def place(
 ) -> list[Box]:
     """Return a box for each token, in lines of LINE_UNITS.
 
-    Pieces that go on a word ("##s") touch the piece before.
+    Pieces that continue a word ("##s") touch the piece before.
 
     Args:
         tokens: First line of each box.
@@ -67,7 +67,7 @@ def draw(fig: Figure, boxes: Sequence[Box], *, legend_height: int) -> Figure:
 
 
 def two_lines(first: str, second: str = "") -> str:
-    """Return the text of a box: the token and, smaller, what stands below it."""
+    """Return the text of a box: the token and, smaller, the line below it."""
     text = theme.escape(shorten(first))
     small = '<span style="font-size:10.5px">'
     return f"{text}<br>{small}{theme.escape(shorten(second))}</span>" if second else text

@@ -28,9 +28,9 @@ def coloured_boxes(
         words: [W]
         values: [W]; NaN where a word has no number.
         numbers: The values as written in the boxes, [W].
-        boxes: Where each stands, [W].
+        boxes: Place of each, [W].
         is_dark: Whether the page is dark: words near zero recede there too.
-        scale_title: Of the colour bar.
+        scale_title: Title of the colour bar.
     """
     filled = np.nan_to_num(np.asarray(values, dtype=np.float64))
     largest = max(float(np.abs(filled).max(initial=0.0)), 1e-9)

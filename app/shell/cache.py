@@ -1,7 +1,7 @@
 """The cache of checkpoints, traces and results, shared by all visitors.
 
 Cached values are read-only. Streamlit's own caches copy values or are not bounded by size; traces
-of 100 MB need neither, so one least-recently-used store of our own holds them.
+of 100 MB need neither, so they are in one least-recently-used store of our own.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class BertKey(NamedTuple):
     """What identifies an opened checkpoint; small and hashable."""
 
     source: str
-    """The name of one that ships, a folder or a hub id; on a closed server its name."""
+    """The name of a shipped one, a folder or a hub id; on a closed server its name."""
     place: str
     """What `bertcore.load` opens: the same, or what the name stands for. Visitors do not see it."""
     device: str
     dtype: str
     stamp: tuple[tuple[str, int, int], ...]
-    """Name, size and time of each file of a folder: a changed folder is opened anew."""
+    """Name, size and time of each file of a folder: a changed folder is reopened."""
     allow_pickle: bool = False
     """Whether this visitor agreed to read pickled weights."""
 
@@ -179,7 +179,7 @@ def opened(key: BertKey) -> Model:
     if error is not None and time.monotonic() - when < FAILURE_SECONDS:
         raise error
     berts = _berts()
-    if not berts.has(key):  # loading takes seconds, from a hub minutes: others go on meanwhile
+    if not berts.has(key):  # loading takes seconds, from a hub minutes: others continue meanwhile
         turns.give_back()
     try:
         model: Model = berts.get(
@@ -221,7 +221,7 @@ def trace(
     segment_ids: Sequence[int] | None = None,
     position_ids: Sequence[int] | None = None,
 ) -> Trace:
-    """Return the trace of a text or pair; with other segment or position ids where given."""
+    """Return the trace of a text or pair; with other segment or position ids if given."""
     segments = None if segment_ids is None else tuple(segment_ids)
     positions = None if position_ids is None else tuple(position_ids)
     result: Trace = call(_trace, key, text_a, text_b, segments, positions)

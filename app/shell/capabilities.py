@@ -14,7 +14,7 @@ OWN_HEAD = " The answers of this checkpoint's own task head are on the page **In
 
 
 def reason(bert: Model, what: Capability) -> str | None:
-    """Return the sentence why a checkpoint has no `what`, as Markdown; None where it has."""
+    """Return a sentence on why a checkpoint has no `what`, as Markdown; None if it has."""
     absent = bert.absent.get(what)
     return None if absent is None else plain(absent)
 
@@ -24,19 +24,19 @@ def _sentence(text: str) -> str:
 
 
 def note(page: frame.Page, what: Capability) -> None:
-    """Write a caption that says why the checkpoint has no `what`; nothing where it has."""
+    """Write a caption that says why the checkpoint has no `what`; nothing if it has."""
     absent = reason(page.bert, what)
     if absent is not None:
         st.caption(_sentence(absent))
 
 
 def tells(page: frame.Page, what: Capability) -> bool:
-    """Write why the checkpoint has no `what` in place of a picture; return whether it lacks it."""
+    """Write why the checkpoint has no `what` instead of a picture; return whether it lacks it."""
     return tells_of(page.bert, what)
 
 
 def tells_of(bert: Model, what: Capability) -> bool:
-    """Like `tells`, where there is no page, such as in a component."""
+    """Like `tells`, for when there is no page, such as in a component."""
     absent = reason(bert, what)
     if absent is not None:
         st.info(_sentence(absent))
@@ -44,7 +44,7 @@ def tells_of(bert: Model, what: Capability) -> bool:
 
 
 def needs(page: frame.Page, what: Capability) -> None:
-    """End the page with the reason where the checkpoint has no `what`."""
+    """End the page with the reason if the checkpoint has no `what`."""
     if tells(page, what):
         frame.end_page()
 
@@ -58,9 +58,9 @@ def no_head(page: frame.Page, head: Capability, text: str, family_text: str) -> 
     """Warn that a head is absent: with its family's reason where no member has one.
 
     Args:
-        head: Such as "nsp".
-        text: Of a checkpoint that lost its head.
-        family_text: Of a family without such a head, with {reason} in it.
+        head: Name of the head, such as "nsp".
+        text: Warning for a checkpoint that lost its head.
+        family_text: Warning for a family without such a head, with {reason} in it.
     """
     if never_has(page.bert, head):
         text = family_text.format(reason=reason(page.bert, head))

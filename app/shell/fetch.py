@@ -1,4 +1,4 @@
-"""Fetch checkpoints of the hub: what and how much is said before, then progress, and a stop."""
+"""Fetch checkpoints from the hub: what and how much is shown first, then progress and a stop."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from .jobs import waiting
 from .jobs.background import Progress, Work
 
 ASK_FIRST = (
-    "This link asks for **{source}**, which is a checkpoint of the Hugging Face hub. Nothing is "
-    "fetched unless you agree, and the hub is not asked for it; or choose another checkpoint."
+    "This link asks for **{source}**, which is a checkpoint on the Hugging Face hub. Nothing is "
+    "fetched unless you agree, and until then the hub is not asked for it. You can also choose "
+    "another checkpoint."
 )
 WHAT_IS_FETCHED = (
     "Config, tokenizer, model card and weights, from the Hugging Face hub into its cache on this "
-    "machine. Programs of a repository are never fetched and never run."
+    "machine. Programs in a repository are never fetched and never run."
 )
-STOPPED = "Stopped. Files that had arrived whole are kept."
+STOPPED = "Stopped. Files that arrived complete are kept."
 SMALL_FILE = 1_000_000
 """Bytes below which a file has no row of its own."""
 PATIENCE = 600.0
@@ -41,13 +42,13 @@ class _Answer(NamedTuple):
     """What the hub answered, and when."""
 
     plan: FetchPlan | None = None
-    """None also where it is away and the checkpoint is here."""
+    """None also if the hub is unreachable and the checkpoint is here."""
     error: Exception | None = None
     when: float = 0.0
 
 
 def is_ready(key: cache.BertKey) -> bool:
-    """Return whether a checkpoint opens without fetching anything; may ask the hub what it holds.
+    """Return whether a checkpoint opens without fetching anything; may ask the hub what it has.
 
     Raises:
         ValueError, RuntimeError: As `bertcore.checkpoints.hub.look_up`.
@@ -72,9 +73,9 @@ def offer(
     """Draw what must be agreed to, or how far fetching is; return whether it is ready to open.
 
     Args:
-        name: Of the place; unique on the page. Letters and dashes.
+        name: Name of the place; unique on the page. Letters and dashes.
         choose: Makes another source the checkpoint of the place.
-        ask_first: Said of a link that asks for it.
+        ask_first: Text for a link that asks for it.
 
     Raises:
         ValueError, RuntimeError: If the hub refuses it, or fetching fails.
@@ -100,7 +101,7 @@ def offer(
 
 
 def offer_again(key: cache.BertKey, name: str) -> None:
-    """Draw a button to ask or fetch again, where the hub failed."""
+    """Draw a button to ask or fetch again, if the hub failed."""
     ids = _asked(key)
     if ids and _may_ask(key):
         on_click, icon = _try_again, ":material/refresh:"
@@ -179,7 +180,7 @@ def _show_plan(
         rows = [f"| {plain(files)} | {theme.megabytes(size)} |" for files, size in _rows(plan)]
         st.markdown("\n".join(["| File | Size |", "|---|--:|", *rows]))
         st.markdown(plain(_memory(plan, key)))
-        st.caption(f"{WHAT_IS_FETCHED} State {plan.commit[:12]}.")
+        st.caption(f"{WHAT_IS_FETCHED} Revision {plan.commit[:12]}.")
         row = st.container(horizontal=True)
         args: tuple[object, ...] = (_agreement(plan),)
         icon = ":material/download:"
@@ -194,7 +195,7 @@ def _show_plan(
         earlier = cached(key.source)
         if earlier is not None and earlier.name != plan.commit:
             args = (f"{plan.hub_id.repo}@{earlier.name}",)
-            label, what = "Open the earlier state", "The one that is on this machine."
+            label, what = "Open the earlier revision", "The one that is on this machine."
             row.button(label, key=f"earlier_{name}", on_click=choose, args=args, help=what)
 
 
@@ -215,7 +216,7 @@ def _memory(plan: FetchPlan, key: cache.BertKey) -> str:
 
 
 def _work(plan: FetchPlan, asked_at: float) -> Work:
-    """Return the work of fetching; it goes on while its page is in a tab behind others.
+    """Return the work of fetching; it continues while its page is in a background tab.
 
     Args:
         asked_at: When the hub was asked: what it fetched may have been deleted since another time.

@@ -27,12 +27,12 @@ from .sentence_box.boxes import example_box, sentence_box
 log = logging.getLogger("bertscope.app")
 
 PICKLED_WEIGHTS = (
-    "The weights of this checkpoint are a pickle, a kind of file that can carry programs. If you "
+    "The weights of this checkpoint are a pickle, a kind of file that can contain programs. If you "
     "trust its source, BertScope reads the weights in it and nothing else."
 )
 UNEXPECTED = (
-    "Something went wrong in this view that should not have ({kind}). Your text and choices are "
-    "kept: change one of them, or choose another page. The server's log has the details."
+    "Something unexpected went wrong in this view ({kind}). Your text and choices are kept: change "
+    "one of them, or choose another page. The server's log has the details."
 )
 
 _SHOWN = "_page_shown"
@@ -98,13 +98,13 @@ class Page:
 def begin(info: PageInfo, *, needs_text: bool = True, shows_trace: bool = True) -> Page:
     """Draw a page's title and sentence box, open the checkpoint, run it, and return all of it.
 
-    With an empty text or a checkpoint that does not open, one sentence says so and the page ends.
+    With an empty text or a checkpoint that does not open, the page shows one sentence and ends.
 
     Args:
         info: The page.
         needs_text: False for pages without the sentence box; they have no trace.
-        shows_trace: False for pages that read the text in their own way, and say themselves where
-            it is cut.
+        shows_trace: False for pages that read the text in their own way and report themselves
+            where it is cut.
     """
     if not needs_text:
         header(info)
@@ -126,7 +126,7 @@ def begin(info: PageInfo, *, needs_text: bool = True, shows_trace: bool = True) 
         st.warning(plain(trace.truncation.sentence()))
     if not any(text_id >= 0 for text_id in trace.text_ids):
         st.info(
-            "Nothing in this text is a word for the model: only special tokens such as "
+            "Nothing in this text is a word to the model: only special tokens such as "
             f"{plain(page.marks.first)} are left."
         )
     _note_unreadable(page)
@@ -134,7 +134,7 @@ def begin(info: PageInfo, *, needs_text: bool = True, shows_trace: bool = True) 
 
 
 def _note_unreadable(page: Page) -> None:
-    """Warn where the vocabulary has no pieces for most of the text."""
+    """Warn if the vocabulary has no pieces for most of the text."""
     trace, tokenizer = page.trace, page.bert.tokenizer
     ids = [i for i, text in zip(trace.input_ids, trace.text_ids, strict=True) if text >= 0]
     num_unknown = ids.count(tokenizer.unk_id)
@@ -143,13 +143,13 @@ def _note_unreadable(page: Page) -> None:
         st.warning(
             f"{num_unknown} of {len(ids)} tokens are {plain(tokenizer.unk_token)}: the vocabulary "
             f"of {name} cannot read this text, so the pictures and guesses are of unknown words. "
-            "Open a checkpoint of its language, such as `bert-base-multilingual-cased`, or train "
+            "Open a checkpoint for its language, such as `bert-base-multilingual-cased`, or train "
             "one on such text: `bertscope pretrain`, with `--alphabet` for its characters."
         )
 
 
 def example_row(sentence: str) -> DeltaGenerator:
-    """Say what is shown in place of what the visitor lacks; return the row, for buttons beside it.
+    """Note what is shown instead of what the visitor lacks; return the row, for buttons beside it.
 
     Args:
         sentence: Markdown.
@@ -230,7 +230,7 @@ def guard(*, stop: bool = False) -> AbstractContextManager[None, bool | None]:
     """Turn an error inside the block into one sentence on the page; never a traceback.
 
     Args:
-        stop: End the page after the sentence; else it goes on after the block.
+        stop: End the page after the sentence; else it continues after the block.
     """
     return _guard(stop)
 
@@ -241,7 +241,7 @@ def _guard(stop: bool) -> Iterator[None]:
         yield
         return
     except (ValueError, OSError, RuntimeError) as error:
-        if not policy().is_closed:  # a message may hold what the visitor wrote
+        if not policy().is_closed:  # a message may contain what the visitor wrote
             log.info("shown to the visitor: %s", error)
         st.error(plain(sentence_of(error)))
     except MemoryError:
@@ -260,7 +260,7 @@ def sentence_of(error: Exception) -> str:
 
 
 def own_tokens(text: str) -> str:
-    """Return our Markdown with the chosen checkpoint's special tokens in place of BERT's."""
+    """Return our Markdown with the chosen checkpoint's special tokens instead of BERT's."""
     return own_markdown(text, _chosen_marks())
 
 

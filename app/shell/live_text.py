@@ -9,7 +9,7 @@ import streamlit as st
 from ..bundle import read_bundle
 
 PAUSE_MS = 120
-"""How long typing rests before the text is sent."""
+"""Pause in typing after which the text is sent."""
 
 _BUNDLE = read_bundle(__file__)
 _component = st.components.v2.component("bertscope_live_text", js=_BUNDLE.module)

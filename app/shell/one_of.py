@@ -28,10 +28,10 @@ def one_of(
 
     Args:
         label: For screen readers; shown above the buttons with `with_label`.
-        options: Option -> text of its button, or the options where they are their own texts.
+        options: Option -> text of its button, or the options if they are their own texts.
         field: Keeps the choice.
-        default: In place of the field's own; see `Field.key`.
-        where: Container to draw in; where the script stands if not given.
+        default: Replaces the field's own; see `Field.key`.
+        where: Container to draw in; the current one if not given.
         help: Shown beside the label.
         on_change: Called when another button is clicked, before the page is drawn.
     """

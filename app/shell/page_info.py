@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class PageInfo:
     """A page: its place in the navigation, and the words above it.
 
-    It stands in `app/<page>/__init__.py`, apart from the page, so that the navigation opens without
+    It is in `app/<page>/__init__.py`, apart from the page, so that the navigation opens without
     importing what the pages need.
     """
 

@@ -67,16 +67,16 @@ class Picture:
         """Draw the figure with its downloads and its caption.
 
         Args:
-            page: The page that it stands on; None where that opens no checkpoint: `setup` is
-                given then.
+            page: Its page; None if that opens no checkpoint, in which case `setup` is
+                given.
             result: What was computed; goes to `figure` and to `table`.
             drawn: Further arguments of `figure`, such as the selected token.
-            fig: The figure, where the page changes what `figure` returns.
+            fig: The figure, if the page changes what `figure` returns.
             setup: Python that `code` follows; the page's `setup_code` if not given.
             on_select: Called when points are clicked; they are in the session under "figure_" and
                 the picture's name.
             record: Offered as JSON too: dataclasses, arrays, lists, at any depth; None for no JSON.
-            with_caption: False where controls stand between picture and caption; the page then
+            with_caption: False if controls are between picture and caption; the page then
                 calls `caption`.
             values: Fill the braces of `how` and `code`. Text from outside goes through `plain`.
 
@@ -118,8 +118,8 @@ class Picture:
         """Draw downloads and caption under a picture that the page has drawn by itself.
 
         Args:
-            title: Of the HTML file.
-            file: Name of the downloads in place of the picture's, where it tells what is chosen.
+            title: Title of the HTML file.
+            file: Name of the downloads instead of the picture's, such as one with the choice.
             part: Makes the picture of the HTML file; None for no HTML file.
             width: "content" to stand beside something in a horizontal container.
 
@@ -194,7 +194,7 @@ def offer_json(row: DeltaGenerator, name: str, record: object) -> None:
         on_click="ignore",
         type="tertiary",
         icon=":material/download:",
-        help="Download all of it, with the text and the choices it belongs to.",
+        help="Download all the numbers, with the text and the choices they belong to.",
     )
 
 
@@ -239,9 +239,9 @@ def _downloads(
             on_click="ignore",
             type="tertiary",
             icon=":material/download:",
-            help="Download this view as one file that opens in any browser without a network: "
-            "interactive, with the text, the checkpoint, the choices, how to read it, the numbers "
-            "and the Python.",
+            help="Download this view as one interactive file that opens in any browser without a "
+            "network, with the text, the checkpoint, the choices, how to read it, the numbers "
+            "and the Python code.",
         )
     with row.popover("Python", type="tertiary", icon=":material/code:"):
         st.code(code, language="python")

@@ -66,7 +66,7 @@ class Origin(NamedTuple):
     page: str
     """Title of the page."""
     key: cache.BertKey | None
-    """None where the page opened no checkpoint."""
+    """None if the page opened no checkpoint."""
     texts: dict[str, str]
     choices: dict[str, str]
     """Those that differ from the defaults, as in the address."""
@@ -108,7 +108,7 @@ def figure_file(
     is_small = len(held.content) <= MOST_BYTES
     part = chart.chart(fig)
     title = fig.title.strip()
-    note = f"{held.name} is {theme.megabytes(len(held.content))} and not in this file."
+    note = f"{held.name} is {theme.megabytes(len(held.content))} and is not in this file."
     return _written(
         Report(
             title=f"{of.page}: {title}" if title else of.page,

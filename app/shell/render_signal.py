@@ -1,4 +1,4 @@
-"""Let the browser request a rerun once it has rendered all that it was sent."""
+"""Let the browser request a rerun once it has rendered everything it was sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader must know of the checkpoints that ship."""
+"""What a reader must know about the shipped checkpoints."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from . import frame
 
 
 def note(page: frame.Page, sentence: str) -> None:
-    """State in a caption what holds for the checkpoints that ship; for others draw nothing."""
+    """State in a caption what applies to the shipped checkpoints; for others draw nothing."""
     if page.bert_key.source in SHIPPED:
         st.caption(sentence)

@@ -35,7 +35,7 @@ SHIPPED_NAMES = {
     "pos": "pos (default, fine-tuned: parts of speech)",
     "causal": "causal (default's twin: predicts the next token)",
 }
-"""What the checkpoints that ship are called in lists."""
+"""What the shipped checkpoints are called in lists."""
 MAX_LOCAL = 50
 """Checkpoint folders offered in the list."""
 _SAYS_LITTLE = re.compile(
@@ -103,15 +103,15 @@ def _choose_device() -> None:
         "Device",
         devices,
         key=DEVICE.key(options=devices),
-        help="auto takes a GPU where there is one.",
+        help="auto uses a GPU if there is one.",
     )
     dtypes = ["auto", *DTYPES]
     right.selectbox(
         "Precision",
         dtypes,
         key=DTYPE.key(options=dtypes),
-        help="auto is float32, the format in which our numbers are checked; bfloat16 where only "
-        "that fits into memory.",
+        help="auto is float32, the format in which our numbers are checked; bfloat16 if only that "
+        "fits into memory.",
     )
 
 
@@ -161,7 +161,7 @@ def local_checkpoints() -> list[str]:
 
 
 def short_name(source: str) -> str:
-    """Return what a checkpoint is called in lists: a folder by its last telling name.
+    """Return what a checkpoint is called in lists: a folder by its last distinctive name.
 
     >>> short_name("/home/me/my-bert"), short_name("/runs/law/checkpoints/step-500")
     ('my-bert', 'law/step-500')
@@ -227,31 +227,31 @@ def _memory() -> None:
             FORMATS,
             key=PICTURE_FORMAT.key(),
             format_func=str.upper,
-            help="What the camera in a figure's corner saves.",
+            help="Format in which the camera in a figure's corner saves it.",
         )
         if not policy().is_closed:
             _shared_memory()
 
 
 def _shared_memory() -> None:
-    """Draw what all visitors share; on a closed server that is nobody's business."""
+    """Draw what all visitors share; not drawn on a closed server."""
     sizes = cache.loaded()
     for key, size in sizes.items():
         st.markdown(f"{plain(short_name(key.source))}: {theme.megabytes(size)}")
     st.markdown(f"Kept results: {theme.megabytes(cache.result_bytes())}")
     used = process_bytes()
     if used is not None:
-        st.markdown(f"The whole server: {theme.megabytes(used)}")
+        st.markdown(f"Whole server: {theme.megabytes(used)}")
     st.button(
         "Unload everything",
         on_click=cache.unload,
-        help="Frees the memory of all checkpoints and results, for everybody on this server. "
-        "What is in use opens again.",
+        help="Frees the memory of all checkpoints and results, for everybody on this server. What "
+        "is in use is opened again.",
     )
 
 
 def process_bytes() -> int | None:
-    """Return the resident memory of this process, or None where the system does not report it."""
+    """Return the resident memory of this process, or None if the system does not report it."""
     if not sys.platform.startswith("linux"):
         return None
     fields = Path("/proc/self/statm").read_text(encoding="ascii").split()

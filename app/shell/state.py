@@ -32,7 +32,7 @@ TEXTS = ("text_a", "text_b", "other_a", "other_b", *CHOICE_TEXTS)
 """Names of the visitor's texts, which stay out of the address together if they are too long."""
 
 CHECKPOINT_VARIABLE = "BERTSCOPE_CHECKPOINT"
-"""Environment variable naming the folder or hub id that opens in place of the shipped one."""
+"""Environment variable naming the folder or hub id that opens instead of the shipped one."""
 
 _KEPT, _DEFAULTS, _USED, _RUNNING = "_kept", "_kept_defaults", "_kept_used", "_full_run"
 _PAGES, _IN_URL = "_kept_pages", "_kept_in_url"
@@ -137,7 +137,7 @@ class Field(Generic[T]):
 def default_source() -> str:
     """Return the checkpoint that opens first: the setting of the environment, or "default".
 
-    Visitors of a closed server are told its name and no path.
+    Visitors of a closed server see its name, not its path.
     """
     chosen = os.environ.get(CHECKPOINT_VARIABLE) or "default"
     return Path(chosen).name if policy().is_closed else chosen
@@ -216,7 +216,7 @@ def go_to(page: Page) -> NoReturn:
 
 
 def in_url(names: Set[str]) -> bool:
-    """Return whether one of the names stands in the address."""
+    """Return whether one of the names is in the address."""
     return bool({*st.query_params} & names)
 
 

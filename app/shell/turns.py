@@ -1,7 +1,7 @@
 """Turns: few runs of pages compute at the same time, the others wait in order.
 
-Python runs one thread at a time, and each operation of torch hands that right away and has to get
-it back. A hundred runs at once take half as long again in all as a few at a time do, and all of
+Python runs one thread at a time, and each operation of torch gives up that right and has to get
+it back. A hundred runs at once take half as long again in total as a few at a time, and all of
 them end late.
 """
 
@@ -14,11 +14,11 @@ from contextlib import contextmanager
 AT_ONCE = 3
 """Runs that compute at the same time; the speed is the same with 2."""
 LONGEST_SECONDS = 10.0
-"""A run waits no longer: others whose pages take long must not stop it."""
+"""Longest wait for a turn: slow pages of others must not block a run."""
 
 _turns = threading.Semaphore(AT_ONCE)
 _held = threading.local()
-"""Of each thread: whether it has a turn."""
+"""For each thread, whether it has a turn."""
 
 
 @contextmanager
@@ -32,7 +32,7 @@ def turn() -> Iterator[None]:
 
 
 def give_back() -> None:
-    """Let others have this run's turn: it is about to wait, and goes on without one afterwards."""
+    """Give this run's turn to others: it is about to wait, and continues without one afterwards."""
     if getattr(_held, "has_turn", False):
         _held.has_turn = False
         _turns.release()

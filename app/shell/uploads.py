@@ -19,12 +19,12 @@ from ..access.policy import policy
 from ..access.room import check_room, left
 
 MAX_KEPT = 5
-"""Uploads kept on the disk, shared by all visitors of this server."""
+"""Most uploads kept on the disk, shared by all visitors of this server."""
 MAX_MEGABYTES = 1000
 """Largest zip file; a BERT-base in float32 has 440 MB."""
 TEXTS_MEGABYTES = 60
-"""Largest file of texts that is sent: what reads them has a limit of 50 and answers with a
-sentence, so that it must be reached first."""
+"""Largest file of texts that may be sent: above the limit of 50 of the code that reads them,
+which answers with a sentence."""
 _CHUNK = 1 << 20
 
 
@@ -38,7 +38,7 @@ def root() -> Path:
     folder = Path(tempfile.gettempdir()) / f"bertscope-uploads-{Path.home().name}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_mode & 0o077:
-        raise ValueError(f"{folder} may be read by others. Remove it, then upload again.")
+        raise ValueError(f"{folder} can be read by other users. Remove it, then upload again.")
     return folder
 
 
@@ -46,7 +46,7 @@ def receive(upload: IO[bytes]) -> Path:
     """Unpack an uploaded zip file, unless the same was uploaded before; return its checkpoint.
 
     Raises:
-        ValueError: If it holds no checkpoint, or is hostile (see `unpack_checkpoint`), or there is
+        ValueError: If it has no checkpoint, or is hostile (see `unpack_checkpoint`), or there is
             no room for it.
         RuntimeError: If it is damaged.
     """
@@ -72,9 +72,9 @@ def unpacked_text(name: str, data: bytes, *, most: int, instead: str) -> bytes:
     """Return the bytes of an uploaded text, unpacked where its name ends in .gz or .xz.
 
     Args:
-        name: Of the visitor's file; no path is made of it.
+        name: Name of the visitor's file; it is never used as a path.
         data: Its bytes.
-        most: Bytes that it may have when unpacked.
+        most: Most bytes that it may have when unpacked.
         instead: What to do with a larger one, as a sentence.
 
     Raises:

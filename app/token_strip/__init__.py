@@ -1,1 +1,1 @@
-"""The strip of tokens that is clicked, a component of several pages."""
+"""The clickable strip of tokens, a component that several pages use."""

@@ -1,1 +1,1 @@
-"""Work that takes longer than a page may: one line for all visitors, and what a page shows."""
+"""Work that takes longer than a page may: one queue for all visitors, and what a page shows."""

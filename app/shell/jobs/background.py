@@ -1,8 +1,8 @@
 """Long work beside the page: one job at a time for the whole server, watched by its progress.
 
-A page starts a job and continues; a fragment polls its progress. The line of waiting jobs is fair
+A page starts a job and continues; a fragment polls its progress. The queue of waiting jobs is fair
 to the visitors, not to the jobs: see `Line`. A job that no visitor polls any more (they left or
-chose something else) leaves the line, or is abandoned at its next progress report.
+chose something else) leaves the queue, or is abandoned at its next progress report.
 
 One job at a time leaves the second core to everybody's pages. torch and numba release the
 interpreter while they compute, so that a page's run takes as long beside a job as without one.
@@ -24,11 +24,11 @@ from .line import Line
 from .visitor import is_here
 
 MAX_JOBS = 256
-"""Finished jobs that are remembered; the longest unused are dropped."""
+"""Most finished jobs that are remembered; the longest unused are dropped."""
 MAX_BYTES = 256 * 2**20
 """The same for the sum of their results."""
 MAX_IN_LINE = 4
-"""Jobs of one visitor that stand in line; another one joins when there is room."""
+"""Most jobs of one visitor in the queue; another one joins when there is room."""
 PATIENCE = 60.0
 """Seconds without a poll after which a job is abandoned; a busy server polls seldom."""
 GONE_PATIENCE = 10.0
@@ -46,7 +46,7 @@ class Job:
     fraction_done: float = 0.0
     """0 to 1."""
     stage: str = "Waiting"
-    """The current step, or the place in line."""
+    """The current step, or the place in the queue."""
     result: Any = None
     error: Exception | None = None
     num_before: int = 0
@@ -60,7 +60,7 @@ class Job:
     ended: threading.Event = field(default_factory=threading.Event)
     ended_at: float = 0.0
     _askers: dict[str, float] = field(default_factory=dict)
-    """Visitors who have not got the result yet -> when they last asked."""
+    """Visitors who do not have the result yet -> when they last asked."""
 
     @property
     def done(self) -> bool:
@@ -85,7 +85,7 @@ class Job:
             self._askers[visitor] = self.asked_at
 
     def left_by(self, visitor: str) -> None:
-        """Note that a visitor does not wait any more."""
+        """Note that a visitor no longer waits."""
         self._askers.pop(visitor, None)
 
     def seconds_unseen(self, visitor: str) -> float:
@@ -138,7 +138,7 @@ def ask(
     *,
     patience: float | None = None,
 ) -> Job:
-    """Return the job of `key`, put in line if there is none; never waits.
+    """Return the job of `key`, queued if there is none; never waits.
 
     A visitor with MAX_IN_LINE jobs in line gets a job that is not in it, until there is room at a
     later call.
@@ -169,7 +169,7 @@ def ask(
 
 
 def forget(key: Hashable) -> None:
-    """Drop a finished job, whose result is of no use any more."""
+    """Drop a finished job whose result is no longer of use."""
     with _lock:
         if key in _jobs and _jobs[key].done:
             del _jobs[key]
@@ -187,7 +187,7 @@ def leave(key: Hashable, visitor: str = "") -> None:
 
 
 def _make_room(visitor: str, key: Hashable) -> None:
-    """Leave a visitor's waiting jobs that are seen no more, if the line has no room for another."""
+    """Leave a visitor's waiting jobs that are no longer shown, if there is no room for another."""
     waiting = [other for other in _line.of(visitor) if other != key]
     for other in waiting[: max(0, len(waiting) - MAX_IN_LINE + 1)]:
         if _jobs[other].seconds_unseen(visitor) > UNSEEN:
@@ -245,7 +245,7 @@ def _run(job: Job, work: Callable[[Progress], Any]) -> None:
         job.end(error=error)
     except BaseException as error:  # as a library in Rust panics; nobody must wait for ever
         log_bug("a job failed", error)
-        job.end(error=RuntimeError(f"the work broke off ({type(error).__name__}). Try it again."))
+        job.end(error=RuntimeError(f"the work was aborted ({type(error).__name__}). Try again."))
         raise
     else:
         job.end(result)

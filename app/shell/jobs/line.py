@@ -11,7 +11,7 @@ Entry = TypeVar("Entry", bound=Hashable)
 
 
 class Line(Generic[Entry]):
-    """Entries of visitors, served round robin: who has many waits for those who have few.
+    """Entries of visitors, served round robin: those with many wait for those with few.
 
     Between joining and being first, a visitor sees at most one entry of each other visitor served.
     An entry that several visitors wait for is served once, when the first of them has it in turn.

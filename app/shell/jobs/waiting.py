@@ -1,9 +1,9 @@
-"""Show background work: place in line, progress, a button to stop it, and a rerun at its end.
+"""Show background work: place in the queue, progress, a button to stop it, and a rerun at its end.
 
 Streamlit sends a box its text from the session once, in the run that sets it, and the next run's
 message replaces that one. A run that the server starts by itself (`st.rerun` in a timer) may come
 before a busy browser has drawn the box, which then stays empty and reports that to the server: the
-text is lost. So here the server never starts a run. A timer draws the progress alone, and the
+text is lost. So here the server never starts a run. A timer only draws the progress, and the
 browser requests the rerun when it has rendered everything (`app.shell.render_signal`), with the
 contents of its boxes, as at a click. Nor does a run wait for long: it would delay a click in a
 fragment.
@@ -49,7 +49,7 @@ def result(
 
     Args:
         work: Done once for all visitors who need the same.
-        name: Of the view; unique on the page. Letters and dashes.
+        name: Name of the view; unique on the page. Letters and dashes.
         patience: Seconds to wait first, so that no bar flickers; None for PATIENCE_SECONDS.
         stopped: Sentence shown when the visitor stopped the work.
         say: Text of the progress bar.
@@ -91,7 +91,7 @@ def result(
 
 
 def ask(work: Work) -> Job:
-    """Return the job of some work, put in line for this visitor if there is none; never waits."""
+    """Return the job of some work, queued for this visitor if there is none; never waits."""
     return background.ask(work.key, work.run, visitor(), patience=work.patience)
 
 
@@ -107,7 +107,7 @@ def wait(work: Work, seconds: float) -> Job:
 
 
 def leave(key: Hashable) -> None:
-    """Stop waiting for work; it goes on if other visitors wait for it."""
+    """Stop waiting for work; it continues if other visitors wait for it."""
     background.leave(key, visitor())
 
 

@@ -16,8 +16,8 @@ TEXT_B = Field("text_b", "")
 """Beside the default text A it is that of the default pair: see `sentence_box`."""
 
 TOO_LONG_FOR_LINK = (
-    "The text is too long for a link: it stays here while you change pages, "
-    "but the address alone does not bring it back."
+    "The text is too long for a link: it stays here while you change pages, but the address does "
+    "not include it."
 )
 
 

@@ -32,7 +32,7 @@ REVIEW = Example(
     "A review: praise and complaint",
     "The food was cold, but our waiter was friendly and very funny.",
 )
-"""What the classifier that ships judges as an example."""
+"""The text that the shipped classifier judges as an example."""
 
 EXAMPLES: tuple[Example, ...] = (
     DEFAULT,
@@ -64,7 +64,7 @@ EXAMPLES: tuple[Example, ...] = (
     ),
     Example(
         "Grammar",
-        "The verb agrees with a far noun",
+        "The verb agrees with a distant noun",
         "The keys to the old wooden cabinet are on the table.",
     ),
     Example(

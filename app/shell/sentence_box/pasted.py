@@ -12,7 +12,7 @@ def pasted(key: str, label: str, placeholder: str) -> str:
     to send.
 
     Args:
-        key: Of the box; the kept text has the same key with "_" in front.
+        key: Key of the box; the kept text has the same key with "_" in front.
     """
     if key not in st.session_state:
         st.session_state[key] = st.session_state.get(f"_{key}", "")

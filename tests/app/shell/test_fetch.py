@@ -129,7 +129,7 @@ def test_a_newer_state_is_offered_beside_the_one_that_is_here(
     app = ok(opened(page, "user/tiny"))
     assert any(b.label.startswith("Fetch ") for b in app.button)
     before = len(hub.fetched)
-    app = ok(button(app, "Open the earlier state").click().run())
+    app = ok(button(app, "Open the earlier revision").click().run())
     assert app.session_state["checkpoint"] == f"user/tiny@{folder.name}"
     assert app.metric
     assert len(hub.fetched) == before

@@ -52,5 +52,5 @@ def test_what_is_refused_leaves_nothing(root):
 
 def test_a_folder_that_others_may_read_is_not_used(root):
     root.chmod(0o755)
-    with pytest.raises(ValueError, match="may be read by others"):
+    with pytest.raises(ValueError, match="can be read by other users"):
         uploads.root()
