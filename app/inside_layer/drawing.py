@@ -87,7 +87,7 @@ def draw(data: bytes, *, key: str, on_pick: Callable[[int], None] | None = None)
 
     Args:
         data: From `sheet_message` or `all_message`.
-        key: Of the component in the session.
+        key: Key of the component in the session.
         on_pick: Called with the position of a token that was clicked.
     """
     heard = events.hear(key, "picked", on_pick or (lambda position: None))

@@ -37,7 +37,7 @@ class Compared(NamedTuple):
     """Faithfulness of several orders of the words, and of random ones."""
 
     by_order: Mapping[str, Faithfulness]
-    """By name of the order."""
+    """Faithfulness by name of the order."""
     random: Sequence[Faithfulness]
 
 

@@ -27,7 +27,7 @@ LABEL = Field("inspect_label", PREDICTED)
 WORD = Field("inspect_word", PREDICTED)
 SPAN = Field("inspect_answer", 0)
 TEXT_CHOICES = tuple(Field(name, "") for name in CHOICE_TEXTS)
-"""Of multiple choice: the texts to choose from."""
+"""For multiple choice: the texts to choose from."""
 WHY = Field("inspect_why", "words")
 METHOD = Field("inspect_method", "ig")
 BASELINE = Field("inspect_baseline", BASELINES[0], BASELINES)

@@ -35,7 +35,7 @@ def show_confusion(
     Args:
         page: The page.
         run: The answers.
-        metrics: Of the run.
+        metrics: Metrics of the run.
         code: Fills the braces of FILE_CODE.
     """
     assert metrics.confusion is not None

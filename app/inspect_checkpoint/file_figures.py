@@ -149,8 +149,8 @@ def reliability(calibration: Calibration) -> Figure:
                 calibration.accuracy, calibration.low, calibration.high, theme.SPECIAL
             ),
             customdata=np.column_stack([calibration.confidence, calibration.counts]),
-            hovertemplate="confidence %{customdata[0]:.3f}: right %{y:.1%} of "
-            "%{customdata[1]:,}<extra></extra>",
+            hovertemplate="confidence %{customdata[0]:.3f}: %{y:.1%} of %{customdata[1]:,} "
+            "right<extra></extra>",
             name="right",
         ),
         row=1,

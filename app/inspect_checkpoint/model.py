@@ -49,10 +49,10 @@ class Query(NamedTuple):
     texts: Inputs
     target: Target
     baseline: str
-    """Of BASELINES."""
+    """One of BASELINES."""
     steps: int
     occlusion: str
-    """Of OCCLUSIONS."""
+    """One of OCCLUSIONS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Explanation:
     """Attribution of an answer to each word, by method, and the faithfulness of each method."""
 
     words: dict[str, Array]
-    """By method, [W]; [CLS] and [SEP] are 0 or NaN where a method leaves them alone."""
+    """By method, [W]; [CLS] and [SEP] are 0 or NaN if a method leaves them alone."""
     faithfulness: dict[str, Faithfulness]
     random: list[Faithfulness]
     value: float

@@ -58,8 +58,8 @@ def _show_example(page: frame.Page) -> frame.Page:
         st.markdown(
             "Choose a fine-tuned checkpoint in the sidebar, or fine-tune one on a table with a "
             "text and a label in each row, on *Training* or in a terminal. This page reads "
-            "classifiers, taggers, regression, question answering and multiple-choice models of "
-            "BERT, DistilBERT, RoBERTa, XLM-RoBERTa, ELECTRA, ALBERT, ModernBERT, DeBERTa, "
+            "classifiers, taggers, and regression, question-answering and multiple-choice models "
+            "of BERT, DistilBERT, RoBERTa, XLM-RoBERTa, ELECTRA, ALBERT, ModernBERT, DeBERTa, "
             "MobileBERT, MPNet, XLNet and EuroBERT, as BertScope and `transformers` save them "
             "(`DistilBertForSequenceClassification`)."
         )

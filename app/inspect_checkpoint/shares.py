@@ -87,7 +87,7 @@ class Read(NamedTuple):
     """None for a score."""
     against: str | None
     position: int | None
-    """Of a tag."""
+    """Place of a tag."""
 
 
 def can_share(key: cache.BertKey) -> bool:

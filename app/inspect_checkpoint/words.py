@@ -325,6 +325,6 @@ def _warn_of_delta(delta: float, change: float) -> None:
     """Warn if the gradients do not sum to the change of the target."""
     if abs(delta) > LARGE_DELTA * max(abs(change), 1e-3):
         st.warning(
-            f"The convergence delta is {exactly(delta, 3)}, over 5% of what is to be explained: "
+            f"The convergence delta is {exactly(delta, 3)}, over 5% of the change to be explained: "
             "the sum is not exact yet. Choose more steps under *How to explain*."
         )

@@ -34,4 +34,4 @@ LEVEL_LAYERS = Field("map_level", True)
 ROGUE_OFF = Field("map_rogue_off", 0)
 SECOND_SEED = Field("map_second_seed", False)
 PARAMETERS = Parameters.of("umap")
-"""Of every method; the prefix keeps links working that were made when UMAP was the only one."""
+"""Those of every method; the prefix keeps links that were made when UMAP was the only one."""

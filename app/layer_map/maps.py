@@ -71,7 +71,7 @@ READING = {
     "umap": (
         "UMAP preserves neighbourhoods, not large distances: read who is near whom, not the size "
         "of a cluster or the gap between two. Change the seed and the number of neighbours under "
-        "*More*: what moves with the seed is chance; what stays may still be the PCA start, so "
+        "*More*: what moves with the seed is chance; what stays may come from the PCA start, so "
         "compare with the curve of shared neighbours."
     ),
     "tsne": (
@@ -82,7 +82,7 @@ READING = {
     "pacmap": (
         "PaCMAP keeps neighbourhoods and, through pairs of fairly near points, some of the overall "
         "arrangement; distances are still not to be trusted. Change the ratios and the seed under "
-        "*More*: what moves with the seed is chance; what stays may still be the PCA start, so "
+        "*More*: what moves with the seed is chance; what stays may come from the PCA start, so "
         "compare with the curve of shared neighbours."
     ),
 }

@@ -160,7 +160,7 @@ def code_of(source: str, points: Points, view: View | None) -> str:
         lines += [
             "from pathlib import Path",
             "from bertcore.analysis.shared.texts_file import read_upload",
-            f"# {len(points.sentences):,} sentences: save them as one sentence a line, or CSV.",
+            f"# {len(points.sentences):,} sentences: save them as one sentence per line, or CSV.",
             'sentences = read_upload(Path("texts.txt").read_bytes(), "texts.txt").sentences',
         ]
     if pooled:

@@ -32,7 +32,7 @@ class Example:
     first: str
     second: str
     text_b: str = ""
-    """Of both, if they are pairs."""
+    """Sentence B of both, if they are pairs."""
     note: str = ""
     """What to see in it, as Markdown."""
 

@@ -51,7 +51,7 @@ class OneToken(NamedTuple):
     """Where one token gets its information, by several measures."""
 
     groups: Mapping[str, Mapping[str, NDArray[np.float32]]]
-    """By title; each the fractions by measure, [T], or empty where they are not ready."""
+    """By title; each the fractions by measure, [T], or empty if they are not ready."""
     tokens: Sequence[str]
     """T strings; any text."""
     token: int

@@ -26,7 +26,7 @@ def labels_message(found: WordLabels, place: int) -> bytes:
     """Return what the drawing shows of the labels of one layer.
 
     Args:
-        place: Of the layer in `found.layers`.
+        place: Place of the layer in `found.layers`.
     """
     return transport.pack(
         {
@@ -45,7 +45,7 @@ def tree_message(found: WordTrees, place: int) -> bytes:
     """Return what the drawing shows of the tree, or the depths, of one layer.
 
     Args:
-        place: Of the layer in `found.layers`.
+        place: Place of the layer in `found.layers`.
     """
     header: dict[str, Any] = {
         "layer": found.layers[place],
@@ -64,7 +64,7 @@ def draw(data: bytes, *, key: str) -> None:
 
     Args:
         data: From `labels_message` or `tree_message`.
-        key: Of the component in the session.
+        key: Key of the component in the session.
     """
     _component()(key=key, data=data)
 

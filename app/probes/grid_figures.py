@@ -32,7 +32,7 @@ class Sentence(NamedTuple):
     """A text's labels by the probes of a checkpoint."""
 
     name: str
-    """Of the checkpoint."""
+    """Name of the checkpoint."""
     labels: WordLabels
 
 

@@ -41,7 +41,7 @@ class Shown(NamedTuple):
     text: str
     layer: int
     place: int
-    """Of the layer among those that were probed."""
+    """Place of the layer among those that were probed."""
     data: bytes
     """What the drawing was sent."""
     result: WordLabels | WordTrees

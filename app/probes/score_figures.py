@@ -47,7 +47,7 @@ def score_lines(found: Found, measure: str) -> Figure:
 
     Args:
         found: One checkpoint, or two.
-        measure: Of MEASURES.
+        measure: One of MEASURES.
     """
     fig = Figure()
     for number, (name, report) in enumerate(found):

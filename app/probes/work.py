@@ -43,7 +43,7 @@ def probed(side: Side, chosen: Chosen, place: int) -> Probed | None:
     """Return the probes of a checkpoint; draw the progress and return None until then.
 
     Args:
-        place: Of the checkpoint on the page, 0 or 1.
+        place: Place of the checkpoint on the page, 0 or 1.
 
     Raises:
         ValueError, RuntimeError: See `run_probes`.

@@ -21,7 +21,7 @@ class PairMatrix(NamedTuple):
     sentences: Sequence[str]
     """[N]"""
     probabilities: NDArray[np.float32]
-    """That the column's sentence follows the row's, [N, N]; NaN on the diagonal."""
+    """Probability that the column's sentence follows the row's, [N, N]; NaN on the diagonal."""
 
 
 def pair_matrix(pairs: PairMatrix) -> Figure:

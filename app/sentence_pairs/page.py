@@ -25,11 +25,11 @@ SEGMENT_IDS = Field("segments", next(iter(SEGMENTS)), tuple(SEGMENTS))
 
 NO_HEAD = (
     "This checkpoint has no next-sentence (NSP) head, so it cannot say whether B follows A. The "
-    "attention between the sentences is below; for the score choose a pretrained checkpoint such "
+    "attention between the sentences is below; for the score, choose a pretrained checkpoint such "
     "as `default` in the sidebar."
 )
 FAMILY_WITHOUT_HEAD = (
-    "{reason} The attention between the sentences is below; for next-sentence scores choose a "
+    "{reason} The attention between the sentences is below; for next-sentence scores, choose a "
     "pretrained BERT such as `default` in the sidebar."
 )
 

@@ -14,7 +14,7 @@ class PageInfo:
     """
 
     name: str
-    """In the address."""
+    """Name in the address."""
     title: str
     purpose: str
     """One sentence below the title."""

@@ -67,8 +67,7 @@ class Picture:
         """Draw the figure with its downloads and its caption.
 
         Args:
-            page: Its page; None if that opens no checkpoint, in which case `setup` is
-                given.
+            page: Its page; None if that opens no checkpoint, in which case `setup` is given.
             result: What was computed; goes to `figure` and to `table`.
             drawn: Further arguments of `figure`, such as the selected token.
             fig: The figure, if the page changes what `figure` returns.

@@ -21,6 +21,6 @@ def arrival(sign: str, *, key: str) -> None:
 
     Args:
         sign: Key of the container that is drawn when the result is there.
-        key: Of the component, which itself draws nothing.
+        key: Key of the component, which itself draws nothing.
     """
     _component()(data={"sign": sign}, key=key, on_arrived_change=lambda: None)

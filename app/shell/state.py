@@ -49,13 +49,13 @@ class Field(Generic[T]):
     """
 
     name: str
-    """In the session; no two fields of the app have the same."""
+    """Name in the session; no two fields of the app have the same."""
     default: T
     """Its type (str, int, float, bool, list) is how an address is read."""
     options: Sequence[Any] | None = None
-    """Allowed values, or allowed entries of a list; None for any, or where `key` is given them."""
+    """Allowed values, or allowed entries of a list; None for any, or if `key` is given them."""
     url: str = ""
-    """In the address, if not the name: two pages may use one word for different choices."""
+    """Name in the address, if it differs: two pages may use one word for different choices."""
 
     def key(
         self,

@@ -32,7 +32,7 @@ MOST_MERGES = 200
 MOST_WORDS = 40
 """Most words of the visitor's text that are shown cut."""
 SIZES = (250, 500, 1000, 2000, 4000, 6000)
-"""Of the vocabularies that are trained; the novel gives hardly more pieces."""
+"""Sizes of the vocabularies that are trained; the novel yields hardly more pieces."""
 NOVEL_NAME, OWN = "novel", "own"
 
 SOURCE = Field("growth_text", NOVEL_NAME, (NOVEL_NAME, OWN))

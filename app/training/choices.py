@@ -35,7 +35,7 @@ KEPT_OF_VISITOR = 3
 
 HOW_NOVEL = (
     "{title}, in the public domain: 121,000 words. Enough to watch a model learn, far too little "
-    "for one that knows English."
+    "for it to know English."
 )
 HOW_TEXT = (
     "UTF-8 text (.txt, or packed as .xz or .gz): one paragraph per line and a blank line between "

@@ -43,7 +43,7 @@ def curve_table(lines: Sequence[Mapping[str, Any]], peak_rate: float | None) -> 
     """Return a row for each line of metrics, with learning rate and speed worked out.
 
     Args:
-        lines: Of metrics.jsonl, in order.
+        lines: Lines of metrics.jsonl, in order.
         peak_rate: AdamW's peak learning rate; None for the fraction of it.
     """
     table = pd.DataFrame([line for line in lines if "loss" in line])
@@ -96,7 +96,7 @@ def draw_panels(
         table: A row for each line of metrics, with "step".
         panels: Those without a column in the table are left out, but for the first.
         names: Names of training and held-out data, in the legend.
-        levels: By the training column of a panel: a level to draw in it, and its name.
+        levels: A level to draw in a panel, and its name, by the panel's training column.
         columns: Pictures in a row.
     """
     height = 210

@@ -45,18 +45,18 @@ TASK = Field("table_task", next(iter(TASKS)), tuple(TASKS))
 COLUMNS = {name: Field(f"table_{name}", NO_COLUMN) for name in ("text", "text_pair", "label")}
 """Which columns of the table are read, by field of `Columns`."""
 LABEL_COLUMNS: Field[list[str]] = Field("table_labels", [])
-"""Of texts with several labels: the column that lists them, or the columns of 0 and 1."""
+"""For texts with several labels: the column that lists them, or the columns of 0 and 1."""
 SKIP_BAD_ROWS = Field("table_skip", False)
 EPOCHS = Field("tune_epochs", 3)
 RATE = Field("tune_rate", 0.0)
-"""0: the usual one for the checkpoint's width."""
+"""0 for the usual one for the checkpoint's width."""
 SEED = Field("tune_seed", 1)
 DEV_FILE = "file"
 DEVS = ("0.05", "0.1", "0.2", DEV_FILE)
 """Fractions of the table to score on, or DEV_FILE."""
 DEV = Field("tune_dev", "0.1", DEVS)
 SAMPLE = Field("tune_sample", 0)
-"""Examples to use; 0: all."""
+"""Examples to use; 0 for all."""
 
 MOMENT = Field("replay_moment", 0)
 SENTENCE = Field("replay_sentence", 0)

@@ -24,7 +24,7 @@ def finetuning_curves(table: pd.DataFrame, metric: str, loss: str) -> Figure:
 
     Args:
         table: From `finetuning_table`.
-        metric: By which checkpoints are compared, such as "accuracy".
+        metric: Metric by which checkpoints are compared, such as "accuracy".
         loss: Name of the loss, with its unit.
     """
     name = METRIC_NAMES.get(metric, metric)

@@ -328,7 +328,7 @@ def problem_of(reading: Reading, found: Survey) -> str:
         return (
             f"{where} has more than {MAX_LABELS:,} different values, such as "
             f"{next(iter(found.labels))[:40]!r}; at most {MAX_LABELS:,} labels can be learned. "
-            "Choose another column, or a score as task if these are numbers."
+            "Choose another column, or a score as the task if these are numbers."
         )
     return ""
 
@@ -410,7 +410,7 @@ def _survey_dev(dev: TableFile, reading: Reading, found: Survey) -> Survey | Non
         st.error(
             plain(
                 f"The file to score on has the label {unseen[0][:40]!r}, which the table lacks. "
-                "Give a file with the same labels."
+                "Use a file with the same labels."
             )
         )
         return None

@@ -22,7 +22,7 @@ class Plan:
     """How much a run does."""
 
     num_examples: int
-    """In the table."""
+    """Examples in the table."""
     sample: int
     """Those that are used; 0 for all."""
     held_out: float | None

@@ -145,7 +145,7 @@ def why_not(options: Sequence[str]) -> str | None:
     Nothing is known about a checkpoint that is not on this machine before it is fetched.
 
     Args:
-        options: Of the command, each followed by its value.
+        options: Options of the command, each followed by its value.
     """
     given = dict(zip(options[::2], options[1::2], strict=True))
     share = given.get("--masked-lm-prob")
@@ -194,7 +194,7 @@ def written_bytes(options: Sequence[str]) -> int:
     """Estimate what a run writes: its checkpoints, each with the optimizer's two moments.
 
     Args:
-        options: Of the command, each followed by its value.
+        options: Options of the command, each followed by its value.
     """
     given = dict(zip(options[::2], options[1::2], strict=True))
     if FROM in given:

@@ -37,7 +37,7 @@ def heads_over_time(history: HeadHistory) -> Figure:
         )
     )
     height = min(700, 130 + max(16, 26 - len(names) // 4) * len(names))
-    theme.plot_layout(fig, "How spread each head's attention is", "step", "", height)
+    theme.plot_layout(fig, "How widely each head's attention is spread", "step", "", height)
     fig.update_xaxes(type="category", showgrid=False, nticks=12)
     fig.update_yaxes(showgrid=False, autorange="reversed", tickfont={"size": 11})
     return fig

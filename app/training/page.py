@@ -68,9 +68,9 @@ def _introduce(run: Run) -> None:
     """State what the recorded run is, and offer to start one."""
     shape = run.config["model"]
     row = frame.example_row(
-        f"a recorded run. A BERT of {shape['num_hidden_layers']} layers, "
-        f"{shape['hidden_size']} wide, began as noise and read {theme.count(run.num_tokens)} "
-        "tokens of Wikipedia and news: its heads formed by training alone."
+        f"a recorded run. A BERT of {shape['num_hidden_layers']} layers, {shape['hidden_size']} "
+        f"wide, began with random weights and read {theme.count(run.num_tokens)} tokens of "
+        "Wikipedia and news: its heads formed by training alone."
     )
     row.button("Start your own", icon=":material/play_arrow:", on_click=VIEW.put, args=(START,))
 

@@ -32,7 +32,7 @@ NO_TRAINING = "BERTSCOPE_NO_TRAINING"
 """Environment variable that forbids starting, resuming or stopping runs from the browser."""
 
 PREPARING_SECONDS = 300.0
-"""For the vocabulary and the text of a visitor's run, besides its minutes."""
+"""Time for the vocabulary and the text of a visitor's run, besides its minutes."""
 _CHECK_SECONDS = 2.0
 _PATIENCE_SECONDS = 30.0
 """Time to save, between the signal to stop and the one that kills."""

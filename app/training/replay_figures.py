@@ -104,7 +104,7 @@ class _MovingParts(NamedTuple):
     attention: dict[str, Any]
     trails: dict[str, Any]
     points: list[dict[str, Any]]
-    """Of each kind of words."""
+    """Points of each kind of words."""
     guesses: dict[str, Any]
     time_mark: dict[str, Any]
 

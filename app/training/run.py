@@ -41,7 +41,7 @@ class Trial:
     """0 to 1."""
     epoch: float
     lines: Sequence[Line]
-    """Of its metrics."""
+    """Lines of its metrics."""
 
     @property
     def name(self) -> str:
@@ -73,7 +73,7 @@ class Run:
     num_examples: int = 0
     """Examples that a fine-tuning learns from; 0 if not known."""
     trials: tuple[Trial, ...] = ()
-    """Of a fine-tuning: its learning rates and seeds, in the order in which they are tried."""
+    """Learning rates and seeds of a fine-tuning run, in the order in which they are tried."""
 
     @property
     def name(self) -> str:
@@ -94,7 +94,7 @@ class Run:
 
     @property
     def unigram_entropy(self) -> float | None:
-        """Of the training text, nats; None for a run of an older version."""
+        """Unigram entropy of the training text, nats; None for a run of an older version."""
         report = self.config.get("data_report", {}).get("train", {})
         entropy = report.get("unigram_entropy")
         return None if entropy is None else float(entropy)

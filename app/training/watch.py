@@ -148,7 +148,7 @@ def show_runs(runs: list[Run]) -> None:
                 "loss", format="%.2f", width=54, help=f"Loss of the hidden words, nats, {held_out}"
             ),
             "score": st.column_config.TextColumn(
-                "dev score", width=110, help="Of a fine-tuning, on its dev data."
+                "dev score", width=110, help="Of a fine-tuning run, on its dev data."
             ),
             "step": number(width=64),
             "time": st.column_config.TextColumn(width=64),

@@ -39,7 +39,7 @@ ACTIONS = {
 }
 """Shares of [MASK], kept and random that BERT's paper compares (appendix C.2)."""
 FATES = (
-    ("**\\[MASK\\]**", "to tell a word from the words around it"),
+    ("**\\[MASK\\]**", "to predict a word from the words around it"),
     ("**kept**", "that a word it sees is often right: fine-tuning has no \\[MASK\\]"),
     ("a **random** piece", "that no word can be trusted, so that the words around it are read"),
 )
@@ -252,8 +252,8 @@ def _show_losses(example: TrainingExample) -> None:
         r"\ \mathrm{nats}"
     )
     st.caption(
-        "M are the chosen places, x the right pieces, x̃ what BERT reads, h₁ the pooled vector of "
-        "the first token."
+        "M is the set of chosen places, x the right pieces, x̃ what BERT reads, h₁ the pooled "
+        "vector of the first token."
     )
 
 

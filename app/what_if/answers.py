@@ -90,7 +90,7 @@ TASK = Picture(
 TASK_DETAILS = {
     "classes": (
         "The five best classes of both runs, with the difference in percentage points. The "
-        "probabilities of all classes sum to 1. KL measures how far they moved together."
+        "probabilities of all classes sum to 1. KL measures how far they moved overall."
     ),
     "labels": (
         "Each label on its own, yes above 50%; they do not sum to 1. KL is summed over all labels."
@@ -103,7 +103,7 @@ TASK_DETAILS = {
         "For start and end of the answer, the four best tokens of both runs. The question is text "
         "A, the text to search is B; \\[CLS\\] means no answer, if the model was trained that way."
     ),
-    "score": "The bars are the score of the regression; in brackets the difference.",
+    "score": "The bars are the score of the regression, with the difference in brackets.",
 }
 """What is drawn of a task's answers, by `TaskShift.kind`."""
 

@@ -129,7 +129,7 @@ def code_values(
         importance: The ranking.
         measure: The effect that is shown.
         masked: Positions that are hidden.
-        changes: In force in all runs.
+        changes: Changes in force in all runs.
     """
     return {
         "masked": tuple(masked),

@@ -169,7 +169,9 @@ def _show_gaps(audit: GroupAudit) -> None:
     beyond = [gap for gap in gaps if gap.is_beyond_chance]
     st.subheader("Gaps", anchor=False)
     if not beyond:
-        st.markdown("No gap is wider than chance opens between groups that do not differ.")
+        st.markdown(
+            "No gap is wider than those that chance opens between groups that do not differ."
+        )
     # With two labels a gap in one is that in the other: it is stated once.
     told = {(gap.measure, round(gap.value, 9)): gap for gap in reversed(beyond)}
     for gap in [gap for gap in beyond if gap in told.values()][:MOST_SENTENCES]:

@@ -24,7 +24,7 @@ TASK_VIEWS: dict[str, TaskView] = {
     "qa": SpanView(),
     "choice": ChoiceView(),
 }
-"""By name of the task."""
+"""Views by name of the task."""
 
 
 def view_of(task: Task) -> TaskView:

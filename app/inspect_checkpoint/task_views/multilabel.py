@@ -30,9 +30,9 @@ LABELS = Picture(
     figure=labels_bars,
     table=labels_table,
     how=(
-        "The model's probability of each label, each on its own (sigmoid of the head's output), so "
-        "they need not sum to 100%. The text gets the labels of more than 50%; the others are "
-        "grey. The label in pink is explained below."
+        "The model's probability of each label on its own (sigmoid of the head's output), so they "
+        "need not sum to 100%. The text gets the labels above 50%; the others are grey. The label "
+        "in pink is explained below."
     ),
     code=ANSWER_CODE,
 )

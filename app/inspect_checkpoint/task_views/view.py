@@ -38,7 +38,7 @@ class Errors(NamedTuple):
     severity: str
     """Column of how bad an error is."""
     is_probability: bool
-    """Of the severity; else it is a distance."""
+    """Whether the severity is a probability; else it is a distance."""
     which: str
     """Beginning of the caption."""
     answer: str

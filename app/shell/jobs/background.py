@@ -54,7 +54,7 @@ class Job:
     asked_at: float = field(default_factory=time.monotonic)
     """When `ask` was last called for it."""
     num_bytes: int = 0
-    """Of the result."""
+    """Size of the result."""
     patience: float | None = None
     """Seconds without a poll after which it is abandoned; None for PATIENCE."""
     ended: threading.Event = field(default_factory=threading.Event)
@@ -125,7 +125,7 @@ class GivenUp(Exception):  # noqa: N818 - no error: nobody waits for the result
 _jobs: OrderedDict[Hashable, Job] = OrderedDict()
 _line: Line[Hashable] = Line()
 _works: dict[Hashable, Callable[[Progress], Any]] = {}
-"""Of the jobs in line."""
+"""Work of the queued jobs."""
 _running: set[Hashable] = set()
 _lock = threading.RLock()
 _worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="bertscope-job")
@@ -154,7 +154,7 @@ def ask(
         if not job.done and key not in _running:
             _make_room(visitor, key)
             if len({*_line.of(visitor)} | {key}) > MAX_IN_LINE:
-                job.stage = f"Waiting: joins the line after your {MAX_IN_LINE} others"
+                job.stage = f"Waiting: joins the queue after your {MAX_IN_LINE} others"
                 return job
             if key not in _line:
                 _jobs[key], _works[key] = job, work

@@ -44,7 +44,7 @@ EXAMPLES: tuple[Example, ...] = (
     ),
     Example(
         "Word pieces",
-        "Rare words fall into pieces",
+        "Rare words are cut into pieces",
         "The palaeontologist photographed an unidentifiable microorganism.",
     ),
     Example(
