@@ -176,7 +176,7 @@ def _choose_token(page: frame.Page) -> tuple[Run, int]:
 
 
 def _offer_hiding(page: frame.Page, run: Run, position: int, where: DeltaGenerator) -> None:
-    """Draw a button that hides the chosen token, or shows it where others are hidden too."""
+    """Draw a button that hides the chosen token, or shows it if others are hidden too."""
     bert, trace = page.bert, page.trace
     if not {"mlm", "mask"} <= bert.capabilities or trace.text_ids[position] < 0:
         return

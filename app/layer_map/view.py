@@ -46,7 +46,7 @@ class Points(NamedTuple):
     unit: str
     """One of UNITS."""
     word: str
-    """The word, where the unit is "word"."""
+    """The word, if the unit is "word"."""
     hide_special: bool
     """Leave out [CLS] and [SEP]."""
     rogue_off: int = 0

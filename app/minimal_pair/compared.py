@@ -43,7 +43,7 @@ class Compared(NamedTuple):
     """The second version's texts as Python."""
 
     def names(self, drawn: Sequence[int]) -> list[str]:
-        """Return names of some columns; with positions where others are left out."""
+        """Return names of some columns; with positions if others are left out."""
         names = column_names(self.first, self.second, self.pair.columns)
         if len(drawn) == len(names):
             return names

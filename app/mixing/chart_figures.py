@@ -34,7 +34,7 @@ class Agreement(NamedTuple):
     measures: Sequence[str]
     """[M]"""
     correlations: NDArray[np.float64]
-    """Spearman's rank correlation of each two, [M, M]; NaN where there is none."""
+    """Spearman's rank correlation of each two, [M, M]; NaN if there is none."""
 
 
 class SeparatorFractions(NamedTuple):
@@ -45,7 +45,7 @@ class SeparatorFractions(NamedTuple):
     norms: NDArray[np.float32]
     """By the norms of the weighted vectors, [L, H]."""
     block: NDArray[np.float32]
-    """With residual connection and, where one follows, LayerNorm; all heads together, [L]."""
+    """With residual connection and, if one follows, LayerNorm; all heads together, [L]."""
     mixing_ratio: NDArray[np.float32]
     """Mean over the tokens, [L]."""
 

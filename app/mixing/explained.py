@@ -17,8 +17,8 @@ _ROWS = (
     ),
     (
         "… with residual",
-        "the same with the residual connection, and LayerNorm where one follows it (Kobayashi et "
-        "al. 2021)",
+        "the same with the residual connection, and LayerNorm if one follows it (Kobayashi et al. "
+        "2021)",
         "the feed-forward block",
     ),
     (

@@ -210,7 +210,7 @@ def verdict(
     """Return in a sentence whether the token that gets most attention also matters most.
 
     Args:
-        rows: Fractions by measure, [T]: "weights" and, where computed, "zeroing".
+        rows: Fractions by measure, [T]: "weights" and, if computed, "zeroing".
         tokens: The tokens, escaped for Markdown.
         token: The token that receives.
         is_one_head: Whether the weights are of one head; value zeroing has all.

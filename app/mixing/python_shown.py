@@ -39,7 +39,7 @@ def maps_code(
     norms = "block_norms(bert, trace).summed[layer]"
     if choice.head is not None:
         norms = "weighted_norms(bert, trace)[layer, head]"
-    # All of value zeroing takes long where only the rollout needs it.
+    # All of value zeroing takes long, and only the rollout needs it.
     is_rolled = "zeroing_rollout" in drawn
     asked = "" if every_token else ", tokens=[token]"
     one_row = f"value_zeroing(bert, trace{asked})[layer]"

@@ -18,7 +18,7 @@ def shares(counts: Counts) -> list[Counted]:
 
 
 def counts_figure(counts: Counts, marks: Marks = BERT) -> Figure:
-    """Draw each share as a point with its interval, and the paper's as a line where it gives one.
+    """Draw each share as a point with its interval, and the paper's as a line if it gives one.
 
     Args:
         counts: The numbers.

@@ -33,7 +33,7 @@ class Score:
     unit: str
     """"%" or "nats"."""
     values: Mapping[str, Sequence[float]]
-    """Objective -> the value of each fine-tuning seed; none where it has no such head."""
+    """Objective -> the value of each fine-tuning seed; none if it has no such head."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,7 +67,7 @@ example = objective_example(
 
 
 def _tokens(example: ObjectiveExample) -> pd.DataFrame:
-    """Return a row for each token of the encoder, or of the decoder where there is one."""
+    """Return a row for each token of the encoder, or of the decoder if there is one."""
     if example.writes:
         return pd.DataFrame({"decoder_reads": example.decoder_reads, "writes": example.writes})
     return pd.DataFrame(

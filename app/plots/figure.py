@@ -241,7 +241,7 @@ def subplots(
         subplot_titles: Title above each plot, row by row.
         options: Other options of `plotly.subplots.make_subplots`.
     """
-    # Plotly skips plots without a title; which one is where is known by its number.
+    # Plotly skips plots without a title; their places are known by their numbers.
     numbered = [str(number) if title else "" for number, title in enumerate(subplot_titles)]
     layout, axes = _grid(json.dumps({"rows": rows, "cols": cols, **options}), tuple(numbered))
     made = Figure(layout=json.loads(layout))

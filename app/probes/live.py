@@ -314,7 +314,7 @@ def _choose_sentence(report: ProbeReport, text: str, row: Any) -> None:
 
 
 def _read_part(trace: Trace, text_id: int) -> str:
-    """Return a text as far as the checkpoint reads it; "" where it reads no token."""
+    """Return a text as far as the checkpoint reads it; "" if it reads no token."""
     text = trace.text_a if text_id == 0 else trace.text_b
     pairs = zip(trace.offsets, trace.text_ids, strict=True)
     ends = [end for (_, end), owner in pairs if owner == text_id]

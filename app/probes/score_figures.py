@@ -278,7 +278,7 @@ def _name(found: Found, name: str, kind: str) -> str:
 
 
 def _colour(found: Found, number: int, kind: str) -> str:
-    """Return the colour of a checkpoint, or of a kind where there is one checkpoint."""
+    """Return the colour of a checkpoint, or of a kind if there is one checkpoint."""
     if len(found) > 1:
         return (theme.SEGMENT_A, theme.SEGMENT_B)[number]
     return theme.CATEGORICAL[[*_DASHES].index(kind)]

@@ -63,7 +63,7 @@ class Chosen:
     key: str
     """Equal for equal files, and short."""
     read: Callable[[], ProbeData]
-    """Reads them; raises ValueError where there is nothing to probe."""
+    """Reads them; raises ValueError if there is nothing to probe."""
     max_sentences: int | None
     code: str
     """Python that reads them: `data`."""

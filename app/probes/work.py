@@ -31,7 +31,7 @@ class Probed(NamedTuple):
     side: Side
     report: ProbeReport
     by_label: LabelScores | None = None
-    """None for trees, and where it is not measured yet."""
+    """None for trees, and if it is not measured yet."""
 
     @property
     def name(self) -> str:

@@ -55,7 +55,7 @@ def never_has(bert: Model, what: Capability) -> bool:
 
 
 def no_head(page: frame.Page, head: Capability, text: str, family_text: str) -> None:
-    """Warn that a head is absent: with its family's reason where no member has one.
+    """Warn that a head is absent: with its family's reason if no member has one.
 
     Args:
         head: Name of the head, such as "nsp".

@@ -28,7 +28,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """All that belongs to one picture, in one place beside the page that shows it.
+    """Everything that belongs to one picture, in one place beside the page that shows it.
 
     Braces in `how` and `code` are filled from the values given to `show`, as by `str.format`;
     a literal brace is doubled.

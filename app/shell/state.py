@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Field(Generic[T]):
-    """A choice that a page declares: kept for the session, and in the address where it differs
+    """A choice that a page declares: kept for the session, and in the address if it differs
     from its default.
 
     `st.slider("Layer", 0, 11, key=LAYER.key(low=0, high=11))`; other code reads `LAYER.value`.
@@ -70,7 +70,7 @@ class Field(Generic[T]):
         Call it right before the widget, and give the widget no default of its own.
 
         Args:
-            default: Replaces the field's own, where it depends on the text or the checkpoint.
+            default: Replaces the field's own, if it depends on the text or the checkpoint.
             options: Likewise; other values are discarded.
             low, high: Numbers are clipped to them.
         """

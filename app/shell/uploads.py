@@ -69,7 +69,7 @@ def receive(upload: IO[bytes]) -> Path:
 
 
 def unpacked_text(name: str, data: bytes, *, most: int, instead: str) -> bytes:
-    """Return the bytes of an uploaded text, unpacked where its name ends in .gz or .xz.
+    """Return the bytes of an uploaded text, unpacked if its name ends in .gz or .xz.
 
     Args:
         name: Name of the visitor's file; it is never used as a path.

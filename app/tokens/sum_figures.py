@@ -39,7 +39,7 @@ def num_drawn(num_tokens: int, num_dims: int) -> int:
 def sum_arrays(trace: Trace) -> dict[str, Matrix]:
     """Return "token", "segment", "position" and "sum", [T, D] each.
 
-    No "segment" and no "position" where the family has no such embedding.
+    No "segment" and no "position" if the family has no such embedding.
     """
     embeddings = trace.embeddings
     return {name: part.numpy() for name, part in parts_of(embeddings).items()} | {

@@ -170,7 +170,7 @@ def _take_guess(table: TableFile, guessed: Guess) -> None:
 
 
 def _guessed_labels(guessed: Guess) -> list[str]:
-    """Return the columns that are likely labels; several only where a text may have several."""
+    """Return the columns that are likely labels; several only if a text may have several."""
     label = guessed.chosen.label
     if label is None:
         return []

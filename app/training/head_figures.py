@@ -1,4 +1,4 @@
-"""How spread each head's attention is over a run: a head forms where it becomes focused."""
+"""How widely each head's attention is spread over a run: a head forms where it becomes focused."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def patterns(config: BertConfig) -> tuple[str, ...]:
 
 
 def num_positions(config: BertConfig) -> int:
-    """Return the rows of the position table; 0 where there is none (rotary positions)."""
+    """Return the rows of the position table; 0 if there is none (rotary positions)."""
     return 0 if "positions" in config.family.absent else config.max_position_embeddings
 
 

@@ -45,7 +45,7 @@ PATTERN_NAMES = {
     "drawn": "Drawn by hand",
 }
 CAUSAL_NAMES = {"bidirectional": "Causal", "drawn": PATTERN_NAMES["drawn"]}
-"""Where attention is causal in any case."""
+"""Names where attention is always causal."""
 HOW_PATTERNS = {
     "bidirectional": "Every token may attend to every token, as in training.",
     "causal": (

@@ -69,7 +69,7 @@ CAPTIONS = {
     "next_sentence": "Change of the probability that B follows A without the head.",
     "hidden": ("How much the last layer's vectors turn without the head: the mean of 1 − cosine."),
 }
-"""What a number means, by measure and, where it is about the task head, kind of the task."""
+"""What a number means, by measure and, if it is about the task head, kind of the task."""
 
 IS_RANKED = Field("rank", False)
 WORD = Field("rank_word", "")
@@ -183,7 +183,7 @@ def _is_about(ranked: Question, question: Question) -> bool:
 
 
 def _choose_question(page: frame.Page, case: Case) -> Question:
-    """Draw the choice of mask and word, and of the class, where there is something to read."""
+    """Draw the choice of mask and word, and of the class, if there is something to read."""
     tokenizer = page.bert.tokenizer
     tokens = before(page.bert_key, case).tokens
     masks = [i for i, token in enumerate(tokens) if token == tokenizer.mask_token]
