@@ -115,8 +115,8 @@ def _draw(view: TaskView, texts: Inputs, search: Search, word: int | None) -> No
     ran = f"{search.forwards:,}"
     if not search.counterfactuals:
         none = (
-            f"No other answer was found in {ran} runs: none of the swaps tried, of up to four "
-            "words, changes it."
+            f"No other answer was found in {ran} runs: none of the swaps tried (up to four words) "
+            "changes it."
         )
         limit = (
             f"No other answer was found within the limit of {ran} runs. There may be one beyond it."

@@ -80,7 +80,7 @@ WORDS = Picture(
 _METHOD_TEXTS = {
     "ig": (
         ". Gradients are summed along the path from a text of {stand_in} ({unit} {begin}) to yours "
-        "({value}); all numbers add up to the difference, {change}, up to the convergence delta, "
+        "({value}); all numbers sum to the difference, {change}, apart from the convergence delta, "
         "{delta}. Word pieces are summed. Integrated gradients: Sundararajan et al. 2017, with "
         "captum."
     ),
@@ -138,7 +138,7 @@ BY_PART = Picture(
     table=word_table,
     how=(
         "All embeddings move along the path together: {begins}. All rows share one scale. The sums "
-        "in brackets add up to {change} in {unit}, up to the convergence delta, {delta}.{rows}"
+        "in brackets add up to {change} in {unit}, apart from the convergence delta, {delta}.{rows}"
     ),
     code="""
 from bertcore.analysis.attribution import PARTS, integrated_gradients
@@ -169,9 +169,9 @@ BY_LAYER = Picture(
     how=(
         "How much of the integrated gradients passes through each word's vector after each layer "
         "(conductance; Dhamdhere et al. 2019, with captum). Every row sums to {change} in {unit}, "
-        "up to a convergence delta of at most {delta}. The rows show where the decision gathers: a "
-        "classifier's ends up in the only vector that its head reads, that of \\[CLS\\], or of the "
-        "last token if attention is causal."
+        "apart from a convergence delta of at most {delta}. The rows show where the decision "
+        "gathers: a classifier's ends up in the only vector that its head reads, that of "
+        "\\[CLS\\], or of the last token if attention is causal."
     ),
     code=_LAYERS_CODE,
 )

@@ -34,9 +34,9 @@ COSINES = Picture(
     table=geometry_table,
     how=(
         "Mean cosine of any two words: at 0 the vectors use all directions; near 1 all point the "
-        "same way, and any two words look alike. For a word and itself at another place (its "
-        "self-similarity; words that repeat: {words}), only the difference between the two curves "
-        "is about the word: where it falls, context takes over (Ethayarajh 2019)."
+        "same way, and any two words look alike. The cosine of a word with itself at another place "
+        "is its self-similarity (words that repeat: {words}); only the difference between the two "
+        "curves is about the word: where it falls, context takes over (Ethayarajh 2019)."
     ),
     code=_CODE + "found.any_pair, found.same_word, found.corrected\n",
 )

@@ -24,8 +24,8 @@ AGREEMENT = Picture(
     figure=agreement,
     table=agreement_table,
     how=(
-        "Spearman's rank correlation between each two measures above: 1 means the same order of "
-        "tokens, 0 no relation, below 0 rather the opposite order. For *Every token* it is the "
+        "Spearman's rank correlation between each pair of measures above: 1 means the same order "
+        "of tokens, 0 no relation, below 0 rather the opposite order. For *Every token* it is the "
         "mean over the rows, without those in which a measure gives all tokens the same value."
     ),
     code="""

@@ -28,8 +28,8 @@ reports = [run_probes(each, data, settings) for each in {checkpoints}]
 """
 """Python that makes `reports`; see `code_values`."""
 _CONTROL = (
-    " In the control task each word has a random label: what a probe reaches there above always "
-    "giving the most common label, it has memorised (Hewitt and Liang 2019)."
+    " In the control task each word has a random label: whatever a probe reaches there above "
+    "always giving the most common label, it has memorised (Hewitt and Liang 2019)."
 )
 
 
