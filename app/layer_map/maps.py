@@ -66,7 +66,7 @@ layer_map.coordinates                       # [L+1, N, dims]
 READING = {
     "pca": (
         "PCA shows the directions in which the points differ most and hides all others; *How "
-        "faithful is the map?* shows how much of the variance that is."
+        "faithful is the map?* shows how much of the variance they carry."
     ),
     "umap": (
         "UMAP preserves neighbourhoods, not large distances: read who is near whom, not the size "
