@@ -107,7 +107,7 @@ def test_a_server_that_was_killed_leaves_nothing_for_long(place: Path) -> None:
 def test_a_place_that_others_may_read_is_not_used(place: Path) -> None:
     place.parent.chmod(0o755)
     visits.root.cache_clear()
-    with pytest.raises(RuntimeError, match="may be read by others"):
+    with pytest.raises(RuntimeError, match="can be read by other users"):
         visits.root()
     place.parent.chmod(0o700)
     visits.root.cache_clear()
@@ -165,7 +165,7 @@ def test_a_run_within_the_limits_may_start(visit: visits.Visit) -> None:
         ({"minutes": float("nan")}, "at most 5 minutes"),
         ({"minutes": -1.0}, "at most 5 minutes"),
         ({"num_bytes": 6e8}, "600 MB"),
-        ({"active": 1}, "at work already"),
+        ({"active": 1}, "is still running"),
     ],
 )
 def test_a_run_beyond_a_limit_may_not(
