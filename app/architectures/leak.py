@@ -120,7 +120,7 @@ def show_leak(page: frame.Page, readers: Readers, place: int) -> None:
     if returned.left is not None and readers.left is not None:
         own = _place_in(returned, place)
         if own is not None:
-            rule = "Each place reads the left; the one before guesses"
+            rule = "Each place reads the left; the one before it guesses"
             panels.append(_panel(GPT, rule, readers.left, returned.left, own, own - 1))
 
     def pick(picked: drawing.Picked) -> None:

@@ -30,7 +30,7 @@ PLACE = Field("architecture_token", 0, url="word")
 BERT, GPT, ELMO = NAMES = ("BERT", "GPT", "ELMo")
 RULES = {
     BERT: "Both sides, in every layer",
-    GPT: "The left only, in every layer",
+    GPT: "Only the left side, in every layer",
     ELMO: "Left and right separately, joined at the end",
 }
 

@@ -79,7 +79,7 @@ def show_memory(page: frame.Page) -> None:
         where = f"device {key.device}, precision {key.dtype}"
         row.markdown(f"{name}{chosen}: **{theme.megabytes(size)}** ({where})")
         row.button("Unload", key=f"unload_{index}", on_click=cache.unload, args=(key,))
-    st.markdown(f"Kept traces and results: **{theme.megabytes(cache.result_bytes())}**")
+    st.markdown(f"Cached traces and results: **{theme.megabytes(cache.result_bytes())}**")
     st.caption(HOW_MEMORY)
 
 

@@ -37,7 +37,8 @@ def choose_second(label: str, field: Field[str], offered: Sequence[str], *, widt
         ),
         on_change=lambda: consent.allow(field.value),
         help=(
-            f"{sidebar.how_to_choose()} Two moments of a run are its folders checkpoints/step-N."
+            f"{sidebar.how_to_choose()} The saved steps of a run are its folders "
+            "checkpoints/step-N."
         ),
         width=width,
     )

@@ -96,7 +96,7 @@ def _relation(
     if low > baseline:
         num_heads = measured.values(report).mean.size
         luck = f" (best of {num_heads:,} heads: partly luck)" if is_best else ""
-        verdict = f": the head does better than any fixed offset{luck}."
+        verdict = f": the head does better than any one place{luck}."
     elif high < baseline:
         verdict = ": the head does worse."
     return (

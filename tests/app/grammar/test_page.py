@@ -240,7 +240,7 @@ def test_of_many_pairs_evenly_spaced_ones_are_scored(
 ) -> None:
     monkeypatch.setattr(sources, "MOST_PAIRS", 2)
     app = ok(with_file(page, FILE.replace(b"milk", b"fish")))  # no result is kept of it
-    assert "every 2nd is scored here" in said(app)
+    assert "Every 2nd of 4 pairs is scored here" in said(app)
     assert "of 2 pairs right" in said(app)
 
 

@@ -46,11 +46,7 @@ def test_a_relation_is_held_against_the_fixed_place(report: HeadReport) -> None:
     measured = Measured("obj", "to_dependent")
     offset, baseline = report.scores.baseline("obj", "to_dependent")
     assert 0.1 < baseline < 0.9
-    for share, verdict in (
-        (1.0, "than any fixed offset"),
-        (0.0, "does worse"),
-        (baseline, "cannot"),
-    ):
+    for share, verdict in ((1.0, "than any one place"), (0.0, "does worse"), (baseline, "cannot")):
         said = sentences(with_hits(report, share), measured, (0, 0), is_best=share == 1)
         assert verdict in said
         assert f"{place_name(offset)} is right in {baseline:.1%}" in said
