@@ -1,6 +1,6 @@
 """The entry of the app: `streamlit run app/main.py`, from a checkout or from a wheel's folder.
 
-It is the server; what it runs for each visitor is `run.py`.
+This is the server; it runs `run.py` for each visitor.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-if sys.path[0] != str(ROOT):  # in front: a file app.py elsewhere must not be taken for our `app`
+if sys.path[0] != str(ROOT):  # first, so that an app.py elsewhere does not shadow our `app`
     sys.path[:] = [str(ROOT), *(entry for entry in sys.path if entry != str(ROOT))]
 
 from streamlit.starlette import App  # noqa: E402

@@ -1,4 +1,4 @@
-"""What the server of `main.py` runs for each visitor, at every change."""
+"""The script that the server in `main.py` runs for each visitor, at every change."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from app.shell import frame, sidebar, state, turns
 
 ROOT = Path(__file__).resolve().parents[1]
 OF_TOKENS = {"token", "view"}
-"""In a link that version 0.1.0 made of its first page, Tokens & embeddings."""
+"""Query parameters of version 0.1.0's links to its first page, Tokens & embeddings."""
 
 
 def main() -> None:
     """Draw the frame and run the chosen page."""
     st.set_page_config(
         page_title="BertScope",
-        page_icon=str(ROOT / "app" / "shell" / "icon.svg"),  # a named icon comes from another host
+        page_icon=str(
+            ROOT / "app" / "shell" / "icon.svg"
+        ),  # a named icon is loaded from another host
         layout="wide",
     )
     st.html(ROOT / "app" / "shell" / "style.css")
@@ -35,7 +37,7 @@ def main() -> None:
         )
         for folder, page in PAGES.items()
     }
-    # Streamlit serves the first page at / alone, and would report its name as not found.
+    # Streamlit serves the first page only at /, and would report its name as not found.
     alias = st.Page(
         ROOT / "pages" / f"{first}.py",
         title=PAGES[first].title,

@@ -1,1 +1,1 @@
-"""What visitors of this server may do: decided once at its start, checked where a value is used."""
+"""What visitors of this server may do: decided once at startup, checked where a value is used."""

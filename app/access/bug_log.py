@@ -1,4 +1,4 @@
-"""How an error that should not have happened is logged."""
+"""Logging of errors that should not have happened."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ log = logging.getLogger("bertscope.app")
 
 
 def log_bug(what: str, error: BaseException) -> None:
-    """Log where an error came from; on a closed server without its message, which may be a text."""
+    """Log an error with its traceback; a closed server leaves out its message, possibly a text."""
     if not policy().is_closed:
         log.error(what, exc_info=error)
         return

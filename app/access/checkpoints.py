@@ -1,9 +1,9 @@
 """The checkpoints that a visitor may open.
 
 On an open server a source is a path or a hub id, as everywhere in BertScope. On a closed one it is
-a name: of a checkpoint that ships, of one below the server's folder, or "own:..." of one that the
-visitor uploaded or trained. A name is looked up among those that are there and never becomes part
-of a path, so that none leads elsewhere.
+a name: of a shipped checkpoint, of one below the server's folder, or, as "own:...", of one that the
+visitor uploaded or trained. A name is looked up among the existing checkpoints and never becomes
+part of a path, so that it cannot point elsewhere.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .policy import policy
 log = logging.getLogger("bertscope.app")
 
 OWN = "own:"
-"""Begins the names of what the visitor made or uploaded."""
+"""Prefix of the names of checkpoints that the visitor made or uploaded."""
 MAX_FOUND = 200
-"""Checkpoints below a folder that have names."""
+"""Most checkpoints that are listed below a folder."""
 PATTERNS = ("*", "*/checkpoints/*", "*/runs/*/checkpoints/*")
-"""A checkpoint; those of a run; what `bertscope finetune --keep-epochs` keeps."""
+"""A checkpoint; those of a run; those kept by `bertscope finetune --keep-epochs`."""
 _OWN_PATTERNS = tuple("/".join("*" * depth) for depth in range(2, 7))
-"""Uploads lie as deep as in their zip files."""
+"""Uploads are nested as deep as in their zip files."""
 
 
 class NotOfferedError(ValueError):
@@ -42,11 +42,11 @@ def names() -> list[str]:
 
 
 def place(source: str) -> str:
-    """Return what `bertcore.load` opens for a source: itself on an open server.
+    """Return what `bertcore.load` opens for a source: the source itself on an open server.
 
     Raises:
-        NotOfferedError: If this server is closed and does not offer it to this visitor. Neither the
-            file system nor the network was asked for it.
+        NotOfferedError: If this server is closed and does not offer it to this visitor. It is never
+            looked up in the file system or on the network.
     """
     if not policy().is_closed:
         return source
@@ -54,15 +54,15 @@ def place(source: str) -> str:
     if found is None:
         log.warning("refused: a visitor asked for a checkpoint that is not offered")
         raise NotOfferedError(
-            f"this server offers no checkpoint {_short(source)!r}. It opens checkpoints by name "
-            "alone, no folders and nothing from the hub: choose one in the sidebar."
+            f"this server offers no checkpoint {_short(source)!r}. It opens checkpoints only by "
+            "name, not from folders or the hub: choose one in the sidebar."
         )
     _check_base(found)
     return found
 
 
 def _check_base(found: str) -> None:
-    """Refuse an adapter whose base is not offered: its file may be a visitor's own.
+    """Refuse an adapter whose base is not offered: the adapter's file may come from a visitor.
 
     Raises:
         NotOfferedError: If it is an adapter on another base.
@@ -72,8 +72,8 @@ def _check_base(found: str) -> None:
     if base is not None and base not in SHIPPED and base not in _by_name().values():
         log.warning("refused: a visitor asked for an adapter on a base that is not offered")
         raise NotOfferedError(
-            f"this adapter is opened on {_short(base)!r}, which this server does not offer. Merge "
-            "it with peft, and upload the result."
+            f"this adapter's base is {_short(base)!r}, which this server does not offer. Merge it "
+            "with peft and upload the result."
         )
 
 
@@ -92,9 +92,9 @@ def name_of(folder: Path) -> str:
 
 
 def source_of(began: str) -> str | None:
-    """Return the source for what a file says that a checkpoint began with; None if it is not there.
+    """Return the source of the initial checkpoint that a file names; None if it does not exist.
 
-    The file may be a visitor's own, so that a closed server looks at no place that it names.
+    The file may come from a visitor, so a closed server opens no path that it names.
     """
     if began in SHIPPED:
         return began
@@ -104,7 +104,7 @@ def source_of(began: str) -> str | None:
 
 
 def below(root: Path, patterns: tuple[str, ...] = PATTERNS) -> list[Path]:
-    """Return the folders of checkpoints below a folder, sorted, without links that lead out."""
+    """Return the checkpoint folders below a folder, sorted, without links that point outside."""
     inside = root.resolve()
     found = {
         path
@@ -129,7 +129,7 @@ def _by_name() -> dict[str, str]:
 
 
 def _always() -> dict[str, str]:
-    """Return those that need no look at the disk."""
+    """Return those that are known without reading the disk."""
     chosen = os.environ.get(state.CHECKPOINT_VARIABLE)
     return {name: name for name in SHIPPED} | ({state.default_source(): chosen} if chosen else {})
 

@@ -1,6 +1,6 @@
 """The cookie that tells visitors of this server apart: random, and signed by this process.
 
-It names nobody, is kept by the browser until that is closed, and means nothing to another server.
+It identifies nobody, lasts until the browser is closed, and means nothing to another server.
 """
 
 from __future__ import annotations

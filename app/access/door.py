@@ -1,8 +1,8 @@
-"""The door of a server that others reach: which names and origins it answers to.
+"""The door of a server that others can reach: which names and origins it answers to.
 
-Streamlit's own `server.allowedHosts` covers its websocket alone and knows no addresses as a kind.
-A page of another site whose name is made to point here (DNS rebinding) has that name in its
-requests, so that a server that is reached by addresses and by its own names can tell.
+Streamlit's own `server.allowedHosts` covers only its websocket and cannot allow addresses in
+general. A page of another site whose name is made to point here (DNS rebinding) sends that name in
+its requests, so a server that is reached by addresses and by its own names can detect it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ log = logging.getLogger("bertscope.app")
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 PRIVATE_PATHS = ("/_stcore/metrics",)
-"""What tells about other visitors: how many there are and what memory they take."""
+"""Paths that reveal other visitors: how many there are and how much memory they use."""
 
 
 class Door:
@@ -55,8 +55,8 @@ class Door:
         origin = headers.get("origin")
         changes = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
         if changes and origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-            log.warning("refused: a request of a page of %.60r", origin)
-            return 403, "This server takes requests of its own pages alone."
+            log.warning("refused: a request from a page of %.60r", origin)
+            return 403, "This server accepts requests only from its own pages."
         if scope["path"] in PRIVATE_PATHS:
             return 404, "There is nothing here."
         return None
@@ -75,8 +75,8 @@ def is_ours(host: str, hosts: Sequence[str] = ()) -> bool:
 
     Args:
         host: A name or address, with a port or without.
-        hosts: The names that it has, "*.example.org" for all below; empty: any address, and the
-            machine's own names. This computer's own name for itself is always among them.
+        hosts: Its names, "*.example.org" for all subdomains; empty: any address, and the machine's
+            own names. `localhost` and loopback addresses are always allowed.
     """
     try:
         parts = urlsplit(f"//{host}")

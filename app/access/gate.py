@@ -21,12 +21,12 @@ from .door import refuse
 log = logging.getLogger("bertscope.app")
 
 HEALTH = "/_stcore/health"
-"""Says that the server is up, and nothing else."""
+"""Reports that the server is up, and nothing else."""
 MINUTE = 60.0
 MAX_WRONG = 10
-"""Wrong keys from one address in a minute; a class may share one."""
+"""Most wrong keys from one address in a minute; a class may share an address."""
 MAX_WRONG_OF_ALL = 100
-"""Wrong keys from all addresses in a minute."""
+"""Most wrong keys from all addresses in a minute."""
 MAX_ADDRESSES = 10_000
 MAX_FORM_BYTES = 4096
 
@@ -36,7 +36,7 @@ TOO_MANY = "Too many wrong keys. Wait a minute, then try again."
 
 
 class Attempts:
-    """The wrong keys of the last minute, by address; in memory alone."""
+    """The wrong keys of the last minute, by address; kept only in memory."""
 
     def __init__(self) -> None:
         self._by_address: OrderedDict[str, deque[float]] = OrderedDict()
@@ -65,7 +65,7 @@ def _recent(times: deque[float]) -> int:
 
 
 class Gate:
-    """ASGI middleware that gives each browser a cookie; with a key, to those alone who have it."""
+    """ASGI middleware that gives each browser a cookie; with a key, only to those who enter it."""
 
     def __init__(self, app: ASGIApp, *, key: str = "") -> None:
         self.app = app
@@ -89,7 +89,7 @@ class Gate:
             await response(scope, receive, send)
 
     async def _ask(self, request: Request) -> Response:
-        """Return the form, or what follows from the key that was typed."""
+        """Return the form, or the response to the key that was typed."""
         if request.method != "POST":
             return _form(401)
         address = network_of(request.client.host if request.client else "")
@@ -107,7 +107,7 @@ class Gate:
 
 
 def network_of(address: str) -> str:
-    """Return what stands for an address in counting: of IPv6 the half that names a network."""
+    """Return an address as it is counted: for IPv6, the half that names a network."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -118,7 +118,7 @@ def network_of(address: str) -> str:
 
 
 async def _typed_key(request: Request) -> str:
-    """Return the key of the form; "" if what was sent is no form or too long."""
+    """Return the key from the form; "" if the body is not a form or is too long."""
     body = b""
     async for chunk in request.stream():
         body += chunk
@@ -146,7 +146,7 @@ def _set_cookie(response: Response, connection: HTTPConnection) -> None:
 
 
 def _with_cookie(scope: Scope, send: Send) -> Send:
-    """Return what sends the answer to a request for a page, with a new visitor's cookie."""
+    """Return a `send` that adds a new visitor's cookie to the answer to a request for a page."""
     connection = HTTPConnection(scope)
     if scope["type"] != "http" or "text/html" not in connection.headers.get("accept", ""):
         return send

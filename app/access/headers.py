@@ -29,13 +29,13 @@ HEADERS = {
 
 
 class SecurityHeaders:
-    """ASGI middleware that adds them to every answer; it comes behind `Door`."""
+    """ASGI middleware that adds these headers to every response; it comes after `Door`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and add the headers to its answer."""
+        """Pass a request on, and add the headers to its response."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -55,6 +55,6 @@ class SecurityHeaders:
 def content_policy(host: str) -> str:
     """Return the Content-Security-Policy for a Host header that `Door` let in.
 
-    The websocket's address is written out: not every browser counts it to 'self'.
+    The websocket's address is written out: not every browser counts it as 'self'.
     """
     return "; ".join(f"{name} {value.format(host=host)}" for name, value in POLICY.items())

@@ -1,4 +1,4 @@
-"""What visitors of a closed server are told of its folders: nothing above those that they know."""
+"""What visitors of a closed server see of its folders: nothing above those that they know."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from . import visits
 from .policy import policy
 
 SHIPS = Path(bertcore.__file__).parent
-"""Where the checkpoints, tables and the run lie that ship."""
+"""Folder of the shipped checkpoints, tables and run."""
 
 
 def hide(text: str) -> str:
-    """Return a text in which paths begin at a folder that the visitor knows; unchanged if open."""
+    """Return a text whose paths begin at a folder that the visitor knows; unchanged if open."""
     if not policy().is_closed:
         return text
     known = [visits.current().folder, policy().checkpoints, SHIPS]

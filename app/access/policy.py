@@ -1,7 +1,7 @@
 """The policy of this server: what its visitors may open, upload and train.
 
-`bertscope app` states it in environment variables. A server that is started without them, by
-`streamlit run`, is closed unless it listens to this computer alone: unset, Streamlit's
+`bertscope app` passes it in environment variables. A server that is started without them, by
+`streamlit run`, is closed unless it listens only to this computer: if unset, Streamlit's
 `server.address` means every network that reaches the machine.
 """
 
@@ -24,12 +24,12 @@ CHECKPOINTS = "BERTSCOPE_CHECKPOINTS"
 ALLOW_TRAINING = "BERTSCOPE_ALLOW_TRAINING"
 """Environment variable: minutes that a visitor's run on a closed server may take; unset, none."""
 KEY = "BERTSCOPE_KEY"
-"""Environment variable: key of the class, which visitors are asked for."""
+"""Environment variable: key of the class, which visitors must enter."""
 HOSTS = "BERTSCOPE_HOSTS"
-"""Environment variable: names under which visitors reach the server, with commas between."""
+"""Environment variable: names under which visitors reach the server, separated by commas."""
 
 MIN_KEY_LENGTH = 8
-"""A hundred guesses a minute find a shorter one within a term."""
+"""At a hundred guesses a minute, a shorter one could be found within a term."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class TrainingLimits:
     megabytes: int = 500
     """Of all files of a visitor, and so of a run."""
     runs: int = 1
-    """At work at once."""
+    """Running at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +68,14 @@ class Policy:
     is_local: bool
     """Whether only this computer reaches it."""
     checkpoints: Path | None = None
-    """Folder of the checkpoints of a closed server, besides those that ship."""
+    """Folder of a closed server's checkpoints, besides the shipped ones."""
     may_train: bool = True
     training: TrainingLimits | None = None
     """None: no limits, and no training at all if `may_train` is False."""
     uploads: UploadLimits | None = None
     """None: no limits besides those of each page."""
     key: str = field(default="", repr=False)
-    """Empty: nobody is asked."""
+    """Empty: no key is required."""
     hosts: tuple[str, ...] = ()
     """Names that the server answers to; empty: addresses, and the machine's own name."""
 
@@ -85,7 +85,7 @@ def policy() -> Policy:
     """Return the policy of this process, decided at the first call.
 
     Raises:
-        ValueError: If an environment variable holds what it cannot.
+        ValueError: If an environment variable has an invalid value.
     """
     decided = decide(os.environ, config.get_option("server.address"))
     os.environ.pop(KEY, None)  # processes that are started from here need not know it
@@ -93,14 +93,14 @@ def policy() -> Policy:
 
 
 def decide(environ: Mapping[str, str], address: str | None) -> Policy:
-    """Return the policy that environment variables and an address state.
+    """Return the policy given by environment variables and an address.
 
     Args:
         environ: With the variables of this module.
         address: Streamlit's `server.address`; None listens to every network.
 
     Raises:
-        ValueError: If a variable holds what it cannot.
+        ValueError: If a variable has an invalid value.
     """
     access = environ.get(ACCESS, "")
     if access not in ("", "open", "closed"):
@@ -126,7 +126,7 @@ def decide(environ: Mapping[str, str], address: str | None) -> Policy:
 
 
 def is_this_computer(address: str | None) -> bool:
-    """Return whether a server that listens on `address` is reached from this computer alone."""
+    """Return whether a server that listens on `address` is reachable only from this computer."""
     if not address:
         return False
     try:
@@ -136,10 +136,10 @@ def is_this_computer(address: str | None) -> bool:
 
 
 def check_key(key: str) -> None:
-    """Refuse a key that guessing finds.
+    """Refuse a key that could be guessed.
 
     Raises:
-        ValueError: If it is not empty and too short.
+        ValueError: If it is too short, but not empty.
     """
     if key and len(key) < MIN_KEY_LENGTH:
         raise ValueError(
@@ -154,7 +154,7 @@ def _folder(name: str) -> Path | None:
     folder = Path(name).expanduser()
     if not folder.is_dir():
         raise ValueError(
-            f"there is no folder {name!r} of checkpoints. Pass another one with --checkpoints "
+            f"there is no checkpoint folder {name!r}. Pass another one with --checkpoints "
             f"({CHECKPOINTS})."
         )
     return folder.resolve()
@@ -169,6 +169,7 @@ def _training(minutes: str) -> TrainingLimits | None:
         number = math.nan
     if not 0 < number < math.inf:
         raise ValueError(
-            f"{ALLOW_TRAINING} is {minutes!r}; expected the minutes of a run, such as 10."
+            f"{ALLOW_TRAINING} is {minutes!r}; expected the minutes that a run may take, such as "
+            "10."
         )
     return TrainingLimits(minutes=number)

@@ -12,7 +12,7 @@ log = logging.getLogger("bertscope.app")
 
 
 def check_room(num_bytes: float) -> None:
-    """Refuse to write so many bytes for this visitor; an open server never refuses.
+    """Refuse to write this many bytes for this visitor; an open server never refuses.
 
     Raises:
         ValueError: If the visitor's files, or those of all visitors, would exceed their limits, or
@@ -26,16 +26,16 @@ def check_room(num_bytes: float) -> None:
     if own + more > limits.megabytes_of_visitor:
         log.warning("refused: a visitor's files would exceed the limit of one visitor")
         raise ValueError(
-            f"this takes {more:.0f} MB, and your files have {own:.0f} of the "
+            f"this takes {more:.0f} MB, and your files already use {own:.0f} of the "
             f"{limits.megabytes_of_visitor} MB that this server gives each visitor. Choose a "
-            "smaller one; your files go when your visit ends."
+            "smaller one; your files are deleted when your visit ends."
         )
     free = shutil.disk_usage(visits.root()).free / 1e6 - more
     everybody = visits.bytes_of_all() / 1e6 + more
     if everybody > limits.megabytes_of_all or free < limits.megabytes_left_free:
         log.warning("refused: no room left for visitors' files")
         raise ValueError(
-            "this server has no room left for files of visitors; nothing was saved. Try again when "
+            "this server has no room left for visitors' files; nothing was saved. Try again when "
             "others have left, or ask whoever runs it."
         )
 

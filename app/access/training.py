@@ -1,7 +1,7 @@
 """What a visitor may train on this server, and where the runs go.
 
-For whatever starts a process of training: `check_start` before it, `limits` for its options, and
-`runs_folder` for its place.
+Code that starts a training process calls `check_start` first, and takes its options from `limits`
+and its folder from `runs_folder`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .policy import TrainingLimits, policy
 log = logging.getLogger("bertscope.app")
 
 FINETUNING = "finetune.json"
-"""File of a fine-tuning's folder."""
+"""File that marks the folder of a fine-tuning."""
 OWN, SHARED = "own", "shared"
 """Names of the folders of runs of a closed server: the visitor's, and that of --checkpoints."""
 
@@ -28,14 +28,14 @@ def is_allowed() -> bool:
 
 
 def limits() -> TrainingLimits | None:
-    """Return the limits of a visitor's runs; None where there are none."""
+    """Return the limits of a visitor's runs; None if there are none."""
     return policy().training
 
 
 def own_folder() -> Path | None:
     """Return the folder that all runs of this visitor go to; None if visitors choose it themselves.
 
-    It goes with the visit, and what still works in it is stopped then.
+    It is deleted when the visit ends, after the runs in it are stopped.
     """
     return visits.current().place("runs") if policy().is_closed else None
 
@@ -65,10 +65,10 @@ def runs_folder(chosen: str) -> Path:
 
 
 def shows(run: Path) -> bool:
-    """Return whether visitors may look at a run: on a closed server, at none behind a link.
+    """Return whether visitors may look at a run: on a closed server, never through a link.
 
-    Checkpoints lie beside runs in the server's folder, and are none; its fine-tunings are not shown
-    either, since they keep texts of their data. In the visitor's own folder each is a run.
+    The server's folder may also contain checkpoints, which are not runs; its fine-tunings are not
+    shown either, since they keep texts of their data. In the visitor's own folder, each is a run.
     """
     if not policy().is_closed:
         return True
@@ -79,7 +79,7 @@ def shows(run: Path) -> bool:
 
 
 def is_own(run: Path) -> bool:
-    """Return whether a visitor may resume and stop a run: on a closed server, their own alone."""
+    """Return whether a visitor may resume and stop a run: on a closed server, only their own."""
     return not policy().is_closed or run.parent == visits.current().place("runs")
 
 
@@ -87,18 +87,19 @@ def check_start(run: Path, *, minutes: float | None, num_bytes: float, active: i
     """Refuse a run that this visitor may not start.
 
     Args:
-        run: Its folder, which need not be there yet.
+        run: Its folder, which need not exist yet.
         minutes: Its length; None if it is not given in minutes.
-        num_bytes: Of all that it will write, estimated.
-        active: Runs of this visitor that are at work.
+        num_bytes: Estimated size of all that it will write.
+        active: Number of this visitor's running runs.
 
     Raises:
-        ValueError: If visitors may start none, or not there, or not so long, so large or so many.
+        ValueError: If visitors may start no runs, or the run is in another folder, too long, too
+            large or one too many.
     """
     if not is_allowed():
         raise ValueError(
-            "this server lets visitors start no training runs. Whoever runs it can allow them with "
-            "--allow-training."
+            "this server does not let visitors start training runs. Whoever runs it can allow them "
+            "with --allow-training."
         )
     limit = limits()
     if limit is None:
@@ -106,19 +107,21 @@ def check_start(run: Path, *, minutes: float | None, num_bytes: float, active: i
     own = visits.current()
     if not is_own(run):
         log.warning("refused: a visitor's run outside of the visit's folder")
-        raise ValueError("runs of visitors have their own folder on this server. Give no other.")
+        raise ValueError(
+            "visitors' runs have their own folder on this server. Do not give another one."
+        )
     if minutes is None or not 0 < minutes <= limit.minutes:
         log.warning("refused: a visitor's run that is too long")
         raise ValueError(
-            f"a run on this server takes at most {limit.minutes:g} minutes. Choose minutes, and a "
-            "number up to that."
+            f"a run on this server may take at most {limit.minutes:g} minutes. Give its length in "
+            "minutes, up to that number."
         )
     if active >= limit.runs:
-        raise ValueError("a run of yours is at work already. Stop it, or wait until it has ended.")
+        raise ValueError("one of your runs is still running. Stop it, or wait until it ends.")
     if own.num_bytes + num_bytes > limit.megabytes * 1e6:
         log.warning("refused: a visitor's run that is too large")
         raise ValueError(
-            f"this run would write {num_bytes / 1e6:.0f} MB, and your files have "
+            f"this run would write {num_bytes / 1e6:.0f} MB, and your files already use "
             f"{own.num_bytes / 1e6:.0f} of the {limit.megabytes} MB that this server gives each "
             "visitor. Choose a smaller model."
         )

@@ -1,7 +1,7 @@
 """Limits on what visitors of a closed server send to Streamlit's upload endpoint.
 
-A client can use it without any upload box, as often as it likes; Streamlit limits one file, and
-keeps all of them in memory until the session ends.
+A client can use it without any upload box, as often as it likes; Streamlit limits the size of one
+file, and keeps all files in memory until the session ends.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ log = logging.getLogger("bertscope.app")
 
 _UPLOAD = re.compile(r".*/_stcore/upload_file/([^/]+)/([^/]+)")
 AT_ONCE = 2
-"""Uploads of one session that are on their way."""
+"""Most uploads of one session in progress at once."""
 AT_ONCE_OF_ALL = 20
 _OVERHEAD = 10_000
 """Bytes that a form adds to its file."""
@@ -61,18 +61,18 @@ class UploadLimit:
     def _refusal(self, session: str, file: str, length: str) -> tuple[int, str] | None:
         limits = self.limits
         if not length.isdecimal() or len(length) > 15:
-            return 411, "An upload must say how many bytes it has."
+            return 411, "An upload must state its size in bytes."
         num_bytes = int(length)
-        if num_bytes > limits.megabytes * 2**20 + _OVERHEAD:  # as the boxes count
+        if num_bytes > limits.megabytes * 2**20 + _OVERHEAD:  # as the upload boxes count
             return 413, f"This server takes files of up to {limits.megabytes} MB."
         if self._on_their_way[session] >= AT_ONCE or self._on_their_way.total() >= AT_ONCE_OF_ALL:
-            return 429, "Too many files are on their way. Try again when they have arrived."
+            return 429, "Too many uploads are in progress. Try again when they have finished."
         kept = {name: size for name, size in _kept(session).items() if name != file}
         if len(kept) >= limits.files:
-            return 429, f"This server keeps {limits.files} files of a visitor. Remove one first."
+            return 429, f"This server keeps {limits.files} files per visitor. Remove one first."
         if sum(kept.values()) + num_bytes > limits.megabytes_of_visitor * 1e6:
             return 413, (
-                f"This server keeps {limits.megabytes_of_visitor} MB of a visitor. Remove a file "
+                f"This server keeps {limits.megabytes_of_visitor} MB per visitor. Remove a file "
                 "first."
             )
         free = shutil.disk_usage(tempfile.gettempdir()).free - num_bytes
@@ -80,7 +80,7 @@ class UploadLimit:
             _kept_of_all() + num_bytes > limits.megabytes_of_all * 1e6
             or free < limits.megabytes_left_free * 1e6
         ):
-            return 507, "This server has no room left for files of visitors. Try again later."
+            return 507, "This server has no room left for visitors' files. Try again later."
         return None
 
 

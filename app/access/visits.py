@@ -1,7 +1,7 @@
-"""Visits to a closed server, each with a folder of its own that goes when the visit ends.
+"""Visits to a closed server, each with its own folder, which is deleted when the visit ends.
 
 A visit is a browser (see `gate`), or one session of a client that keeps no cookie. It ends some
-minutes after its last session, so that a page can be opened anew without losing what it made.
+minutes after its last session, so that a page can be reloaded without losing what it made.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import streamlit as st
 from . import cookies
 
 GRACE_SECONDS = 300.0
-"""Between the end of a visit's last session and its own."""
+"""Between the end of a visit's last session and the end of the visit."""
 
 
 @dataclass(slots=True, eq=False)
@@ -34,7 +34,7 @@ class Visit:
     ending: threading.Timer | None = field(default=None, repr=False)
 
     def place(self, name: str) -> Path:
-        """Return a folder below the visit's own, made if it is not there."""
+        """Return a folder below the visit's own, created if it does not exist."""
         folder = self.folder / name
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
@@ -68,7 +68,7 @@ def bytes_of_all() -> int:
 
 
 def bytes_below(folder: Path) -> int:
-    """Return the size of all files below a folder; files that vanish meanwhile count nothing."""
+    """Return the size of all files below a folder; files that disappear meanwhile count as 0."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:
@@ -81,12 +81,12 @@ def bytes_below(folder: Path) -> int:
 
 @cache
 def root() -> Path:
-    """Return the folder of this server's visits, which goes with the process."""
+    """Return the folder of this server's visits, which is deleted when the process ends."""
     parent = Path(tempfile.gettempdir()) / f"bertscope-visits-{Path.home().name}"
     parent.mkdir(mode=0o700, exist_ok=True)
     if parent.is_symlink() or parent.stat().st_mode & 0o077:
-        raise RuntimeError(f"{parent} may be read by others. Remove it, then start again.")
-    for left in parent.glob("*-*"):  # by a server that was killed
+        raise RuntimeError(f"{parent} can be read by other users. Remove it, then start again.")
+    for left in parent.glob("*-*"):  # of a server that was killed
         if not _is_another(left.name.partition("-")[0]):
             shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=parent))
@@ -105,8 +105,8 @@ def end_all() -> None:
 
 
 def _is_another(process: str) -> bool:
-    """Return whether a process is alive and not this one, which may have a dead one's number."""
-    if os.name == "nt":  # asking would end it
+    """Return whether a process is alive and not this one, which may reuse a dead one's number."""
+    if os.name == "nt":  # os.kill would end it
         return True
     try:
         if int(process) == os.getpid():
@@ -159,7 +159,7 @@ def _forget(name: str) -> None:
 
 
 def _end(visit: Visit) -> None:
-    """Stop what the visit has at work and delete its files."""
+    """Stop the visit's running work and delete its files."""
     for ending in _endings:
         ending(visit.folder)
     shutil.rmtree(visit.folder, ignore_errors=True)

@@ -5,6 +5,8 @@ from ..shell.page_info import PageInfo
 PAGE = PageInfo(
     name="architectures",
     title="BERT, GPT, ELMo",
-    purpose="What changes when a network sees both sides of a word, one side, or both apart?",
+    purpose=(
+        "What changes when a network sees both sides of a word, one side, or each side separately?"
+    ),
     icon=":material/compare_arrows:",
 )

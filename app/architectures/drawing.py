@@ -1,4 +1,4 @@
-"""The drawing of networks side by side, a component of ours."""
+"""The component that draws networks side by side."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ..bundle import read_bundle
 
 BUNDLE = read_bundle(__file__)
 MOST_ROWS = 24
-"""Tokens that are drawn of a longer text, around the place."""
+"""Most tokens that are drawn of a longer text, around the place."""
 NOTHING = 1e-3
-"""Shares of value zeroing below this count as none in the drawing."""
+"""Value-zeroing shares below this are drawn as zero."""
 
 Side = Literal["both", "left", "right"]
 
@@ -58,10 +58,10 @@ def reading_panel(
         note: What the network is.
         reading: Of a place.
         side: To which its tokens attend.
-        knows_token: False where a [MASK] was typed at the place.
+        knows_token: False if a [MASK] was typed at the place.
     """
     rows = window(reading.position, len(reading.tokens))
-    # What comes after the reader is never read where attention goes to the left alone.
+    # With attention to the left only, what comes after the reader is never read.
     unread = max(reading.reader + 1, reading.position) if side == "left" else len(reading.tokens)
     return {
         **_frame(name, rule, note, reading.tokens, rows, reading.position, unread),
@@ -114,7 +114,7 @@ def paths_panel(
     out, back = np.zeros_like(paths.out), np.zeros_like(paths.back)
     out[:, place] = paths.out[:, place]
     back[reader] = paths.back[reader]
-    for part in (out, back):  # what rounding leaves of nothing, and what no line would show
+    for part in (out, back):  # rounding residue, and shares too small to draw
         part[part < NOTHING] = 0
     side: Side = "both" if reader == place else "left"
     return {
@@ -125,7 +125,7 @@ def paths_panel(
 
 
 def message(panels: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return what the drawing is sent; the largest weight of all panels is the darkest."""
+    """Return the drawing's message; the largest weight of all panels is the darkest."""
     weights = [np.array(net["weights"]) for panel in panels for net in panel["nets"]]
     most = max((float(each.max()) for each in weights if each.size), default=0.0)
     return {"panels": list(panels), "most": most or 1.0}
@@ -183,6 +183,6 @@ def _frame(
 
 def _net(weights: NDArray[np.float32], reader: int, rows: range, side: Side) -> dict[str, Any]:
     shown = weights[:, rows.start : rows.stop, rows.start : rows.stop]
-    # Four digits; what is above 0 stays so, since it tells who may be seen.
+    # Four digits; a weight above 0 stays above 0, since it shows which tokens may be seen.
     rounded = np.where(shown > 0, np.maximum(shown.round(4), 1e-4), 0.0)
     return {"side": side, "weights": rounded.tolist(), "reader": reader - rows.start}

@@ -1,4 +1,4 @@
-"""How a word comes back to its own place over two layers, and what the network makes of it."""
+"""How a word comes back to its own place over two layers, and how the network uses it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .readers import Readers, name_of
 from .sights import BERT, GPT, PLACE
 
 AT_ONCE = 40
-"""Tokens of a text that is measured within the page's run; a longer one waits in line."""
+"""Most tokens of a text that is measured within the page's run; a longer one is queued."""
 
 
 class Paths(NamedTuple):
@@ -72,13 +72,13 @@ LEAK = Picture(
     table=_table,
     how=(
         "If a network that sees both sides had to guess **each** token, as a language model does, "
-        "the token itself would come back: in the first layer the others read it, in the second "
-        "its own place reads them. Shares are by value zeroing (Mohebbi et al. 2023): how much a "
-        "vector changes without a token, divided by the sum over all. Paths through the token's "
-        "own place are left out. Where attention goes to the left alone, nothing comes back: so "
-        "GPT learns from {num_left} places of this text at once, and BERT from the 15% that it "
-        "hides, about {num_hidden}. In steps it learns a little more slowly, and is better almost "
-        "from the start (Devlin et al. 2019)."
+        "it would see the token itself: in the first layer the other tokens read it, and in the "
+        "second its own place reads them. Shares are measured by value zeroing (Mohebbi et al. "
+        "2023): how much a vector changes without a token, divided by the sum over all tokens. "
+        "Paths through the token's own place are left out. With attention to the left only, "
+        "nothing comes back, so GPT learns from {num_left} places of this text at once, and BERT "
+        "only from the 15% that it hides, about {num_hidden}. Per step, BERT learns a little more "
+        "slowly, but it is better almost from the start (Devlin et al. 2019)."
     ),
     code="""
 from bertcore.analysis.words.leakage import paths_back
@@ -92,10 +92,11 @@ HELPED = Picture(
     figure=helped_lines,
     table=helped_table,
     how=(
-        "The place of **{token}** begins as \\[MASK\\] each time. In so many layers the others "
-        "keep their states from a run that sees the word. Up to 1 that changes nothing: nobody has "
-        "read it yet. From 2 on its trace is there. BERT was trained without such a trace and "
-        "makes of it what it can; one that is trained with it learns to copy."
+        "The place of **{token}** starts as \\[MASK\\] each time. In the given number of layers, "
+        "the other tokens keep their states from a run that sees the word. Up to 1 layer this "
+        "changes nothing, since no token has read the word yet; from 2 on, the word leaves a "
+        "trace. BERT was trained without such a trace and uses it as best it can; a network "
+        "trained with it would learn to copy."
     ),
     code="""
 from bertcore.analysis.words.leakage import leakage
@@ -107,7 +108,7 @@ leaked.probabilities, leaked.best
 
 
 def show_leak(page: frame.Page, readers: Readers, place: int) -> None:
-    """Draw the paths of a token over two layers, what comes back of each, and what it is worth."""
+    """Draw a token's paths over two layers, how much of each token comes back, and how it helps."""
     if capabilities.tells_of(readers.bert, "parts"):
         return
     returned = _returned(readers)
@@ -119,7 +120,7 @@ def show_leak(page: frame.Page, readers: Readers, place: int) -> None:
     if returned.left is not None and readers.left is not None:
         own = _place_in(returned, place)
         if own is not None:
-            rule = "Each place reads the left; the one before guesses"
+            rule = "Each place reads the left; the one before it guesses"
             panels.append(_panel(GPT, rule, readers.left, returned.left, own, own - 1))
 
     def pick(picked: drawing.Picked) -> None:
@@ -143,7 +144,7 @@ def show_leak(page: frame.Page, readers: Readers, place: int) -> None:
     )
     trace = readers.trace
     if trace.input_ids[place] != readers.bert.tokenizer.mask_id:
-        st.header("What does it make of the trace?", anchor=False)
+        st.header("How does the network use the trace?", anchor=False)
         found: Leakage = cache.call(_leakage, readers.both, readers.text_a, readers.text_b, place)
         HELPED.show(page, found, setup=readers.setup, place=place, token=plain(found.token))
 
@@ -160,13 +161,13 @@ def _panel(
 
 
 def _place_in(returned: Returned, place: int) -> int | None:
-    """Return the same token of the other network, where both cut the text alike."""
+    """Return the same token of the other network, if both split the text alike."""
     tokens, others = returned.both.tokens, returned.left.tokens if returned.left else ()
     return place if tokens == others and place > 0 else None
 
 
 def _returned(readers: Readers) -> Returned | None:
-    """Return the paths in both; of a long text None while they are computed."""
+    """Return the paths in both networks; for a long text, None while they are computed."""
     if readers.trace.num_tokens <= AT_ONCE:
         found: Returned = cache.call(_both, readers.both, readers)
         return found

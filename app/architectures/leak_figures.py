@@ -1,4 +1,4 @@
-"""Figures of what comes back to a place, and of what it helps."""
+"""Figures of what comes back to a place, and of how much it helps."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..plots.figure import Figure, bar
 from ..plots.formats import ON_AXIS, shorten
 
 MOST_NAMED = 60
-"""Above this many tokens an axis shows places in place of words."""
+"""Above this many tokens an axis shows places instead of words."""
 LEAST = 1e-4
-"""A share below this is what rounding leaves of nothing."""
+"""A share below this is only rounding residue."""
 COLOURS = (theme.SEGMENT_A, theme.SEGMENT_B)
 
 
@@ -30,7 +30,7 @@ class ByNetwork(Protocol):
 
 
 def returned_bars(returned: ByNetwork, chosen: int | None = None) -> Figure:
-    """Draw what comes back of each token, a bar for each network."""
+    """Draw how much of each token comes back, a bar for each network."""
     fig = Figure()
     shares = returned.shares()
     first, _ = next(iter(shares.values()))

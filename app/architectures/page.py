@@ -50,7 +50,7 @@ def _show_readers(page: frame.Page, view: str) -> None:
         show_writing(page, readers)
         return
     place = chosen_place(readers)
-    if place is None:  # the frame says that no token is left
+    if place is None:  # the frame reports that no token is left
         return
     _strip(readers, place)
     if view == LEAKS:
@@ -60,7 +60,7 @@ def _show_readers(page: frame.Page, view: str) -> None:
 
 
 def _strip(readers: Readers, place: int) -> None:
-    """Draw the tokens, of which one is guessed."""
+    """Draw the tokens, one of which is guessed."""
 
     def pick(token: int) -> None:
         if readers.trace.text_ids[token] >= 0:
@@ -73,6 +73,6 @@ def _note_others(page: frame.Page, readers: Readers) -> None:
     """State which checkpoints stand in for the chosen one."""
     if page.bert_key not in (readers.both, readers.left):
         st.info(
-            f"{plain(name_of(page.bert_key))} guesses neither hidden nor next words, so "
-            "those that ship are shown."
+            f"{plain(name_of(page.bert_key))} predicts neither masked nor next tokens, so the "
+            "shipped checkpoints are shown."
         )

@@ -66,7 +66,7 @@ def cosine_maps(tables: PositionTables) -> Figure:
 
 
 def cosine_table(tables: PositionTables) -> pd.DataFrame:
-    """Return a row for each position: with the formula's row, and the means at that distance."""
+    """Return a row for each position: cosine with the formula's row, means at that distance."""
     return pd.DataFrame(
         {
             "position": range(len(tables.cosines)),

@@ -19,9 +19,10 @@ POSITIONS = Picture(
     table=cosine_table,
     how=(
         "Each cell is the cosine of two of the first {num} rows. Left: learned, as in BERT and "
-        "GPT. Right: sin and cos of falling frequency, as in the Transformer, where it depends on "
-        "the distance alone. Below: the mean at each distance. Each row is compared with the "
-        "formula's row of the same place too: the mean of these {num} cosines is **{mean:.2f}**."
+        "GPT. Right: sines and cosines of decreasing frequency, as in the Transformer, where the "
+        "cosine depends only on the distance. Below: the mean at each distance. The mean of the "
+        "{num} cosines between a learned row and the formula's row of the same position is "
+        "**{mean:.2f}**."
     ),
     code="""
 from bertcore.analysis.space.position_table import position_tables

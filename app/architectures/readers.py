@@ -20,7 +20,7 @@ class Readers(NamedTuple):
     both: cache.BertKey
     """Of masked words: the sidebar's if it is one, else `default`."""
     left: cache.BertKey | None
-    """Of next tokens: the sidebar's if it is one, else the one that ships; None if none does."""
+    """Of next tokens: the sidebar's if it is one, else the shipped one; None if none ships."""
     text_a: str
     text_b: str | None
 
@@ -46,7 +46,7 @@ class Readers(NamedTuple):
 
 
 def readers_of(page: frame.Page) -> Readers:
-    """Return the two checkpoints: the page's own in its place, one that ships in the other."""
+    """Return the two checkpoints: the page's own in its role, a shipped one in the other."""
     is_both = why_not_both_sides(page.bert) is None
     is_left = "next" in page.bert.capabilities
     left = page.bert_key if is_left else None
@@ -57,5 +57,5 @@ def readers_of(page: frame.Page) -> Readers:
 
 
 def name_of(key: cache.BertKey) -> str:
-    """Return what a checkpoint is called in a sentence; any characters."""
+    """Return what a checkpoint is called in a sentence; may contain any characters."""
     return shorten(sidebar.brief_name(key.source), _LONGEST_NAME)

@@ -26,22 +26,22 @@ from . import drawing
 from .readers import Readers, name_of
 
 PLACE = Field("architecture_token", 0, url="word")
-"""Of the token that is guessed, in the tokens of the reader of both sides; 0 for an example."""
+"""Place of the guessed token among the tokens of the reader of both sides; 0 for an example."""
 BERT, GPT, ELMO = NAMES = ("BERT", "GPT", "ELMo")
 RULES = {
     BERT: "Both sides, in every layer",
-    GPT: "The left alone, in every layer",
-    ELMO: "Left and right apart, joined at the end",
+    GPT: "Only the left side, in every layer",
+    ELMO: "Left and right separately, joined at the end",
 }
 
 
 class Sights(NamedTuple):
-    """What the three read; a sentence where one cannot."""
+    """What the three read; a sentence if one cannot."""
 
     both: Reading
     left: Reading | str
     is_twin: bool
-    """Whether the left is read by a network that was trained so."""
+    """Whether the left is read by a network that was trained that way."""
     apart: ApartReading | str
 
 
@@ -83,10 +83,10 @@ SIGHTS = Picture(
     name="who-sees-whom",
     table=_table,
     how=(
-        "Rows are tokens, columns the input and each layer's output. A line leads from a token "
-        "that is read to the vector that reads it, the darker the larger the weight, the mean over "
-        "the heads. In colour: what the guess can depend on. Point at a vector to see what it "
-        "reads; click a token to guess it."
+        "Rows are tokens; columns are the input and each layer's output. A line leads from a token "
+        "that is read to the vector that reads it; the darker the line, the larger the weight (the "
+        "mean over the heads). In colour: what the guess can depend on. Point at a vector to see "
+        "what it reads; click a token to guess it."
     ),
     code="""
 from bertcore.analysis.words.readings import read_apart, read_both_sides, read_left, read_one_side
@@ -101,7 +101,7 @@ readings = [read_both_sides(bert, trace.text_a, trace.text_b, {place})]
 def chosen_place(readers: Readers) -> int | None:
     """Return the token that is guessed: the visitor's, a typed [MASK], or an example.
 
-    None where the text has no token.
+    None if the text has no token.
     """
     trace, mask_id = readers.trace, readers.bert.tokenizer.mask_id
     places = [place for place, text in enumerate(trace.text_ids) if text >= 0]
@@ -126,7 +126,7 @@ def show_sights(page: frame.Page, readers: Readers, place: int) -> None:
         note = (
             f"Checkpoint: {name_of(readers.left)}, trained on the next token"
             if sights.is_twin and readers.left is not None
-            else f"The weights of {_name(readers)} with what follows hidden: not trained so"
+            else f"The weights of {_name(readers)} with later tokens hidden: not trained this way"
         )
         knows = sights.both.token is not None
         panels.append(
@@ -134,8 +134,8 @@ def show_sights(page: frame.Page, readers: Readers, place: int) -> None:
         )
     if isinstance(sights.apart, ApartReading):
         note = (
-            f"ELMo's rule on the weights of {_name(readers)}, which were trained on both sides: "
-            "not ELMo's LSTMs. Both guesses are multiplied."
+            f"ELMo's rule applied to the weights of {_name(readers)}, which were trained on both "
+            "sides: not ELMo's LSTMs. The two guesses are multiplied."
         )
         panels.append(drawing.apart_panel(ELMO, RULES[ELMO], note, sights.apart))
 

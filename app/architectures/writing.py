@@ -42,7 +42,7 @@ class Written(NamedTuple):
 
     before: str
     next: Continuation | str | None
-    """A sentence where it cannot; None where there is no such checkpoint."""
+    """A sentence if it cannot write; None if there is no such checkpoint."""
     masks: MaskWriting | str
     scores: dict[str, WrittenScores]
     """By network."""
@@ -60,7 +60,7 @@ class Choice(NamedTuple):
 
 
 def _table(written: Written) -> pd.DataFrame:
-    """Return a row for each token that was written, in the order in which it was."""
+    """Return a row for each written token, in the order of writing."""
     rows = []
     if isinstance(written.next, Continuation):
         rows += [
@@ -80,12 +80,12 @@ WRITTEN = Picture(
     name="let-it-write",
     table=_table,
     how=(
-        "The darker, the surer. GPT asks for the next token only, which is what it was trained on. "
-        "BERT needs the number of words beforehand, runs over the whole text again for each, and "
-        "meets what training never showed it: a row of masks with nothing behind. A mask is "
-        "filled while its neighbours may still be masks, so words come twice; and no product of "
-        "its guesses is the probability of a text. Both are small networks: the way they write "
-        "tells more than what they write."
+        "The darker a word, the more probable it was. GPT predicts only the next token, which is "
+        "what it was trained to do. BERT needs the number of words beforehand, runs over the whole "
+        "text again for each, and meets what it never saw in training: a row of masks with nothing "
+        "after it. A mask is filled while its neighbours may still be masks, so words are "
+        "repeated; and no product of its guesses is the probability of a text. Both are small "
+        "networks: how they write says more than what they write."
     ),
     code="""
 from bertcore.analysis.words.mask_writing import write_with_masks
@@ -127,8 +127,8 @@ def show_writing(page: frame.Page, readers: Readers) -> None:
             st.caption(f"**{name}** writes nothing. {plain(found)}")
     if readers.left is None:
         st.info(
-            "No network of next tokens is open. Choose one in the sidebar, such as GPT-2 or what "
-            "`bertscope pretrain --objective causal` makes."
+            "No next-token network is open. Choose one in the sidebar, such as GPT-2 or one made "
+            "by `bertscope pretrain --objective causal`."
         )
     _show_scores(written)
     more = ""
@@ -173,7 +173,7 @@ def _choose(readers: Readers) -> Choice:
 
 
 def first_half(text: str) -> str:
-    """Return the first half of a text's words, at least one; letters where there are no spaces.
+    """Return the first half of a text's words, at least one; letters if there are no spaces.
 
     >>> first_half("The old man sat on the mat."), first_half("one")
     ('The old man', 'one')
@@ -190,7 +190,7 @@ def write_both(
     choice: Choice,
     progress: Progress = lambda fraction, stage: None,
 ) -> Written:
-    """Return what both write, and what each thinks of it."""
+    """Return what both write, and how each network scores it."""
     bert, twin = readers.bert, None
     went_on: Continuation | str | None = None
     before_tokens: tuple[str, ...] = ()
@@ -231,7 +231,7 @@ def write_both(
 
 
 def message(readers: Readers, written: Written) -> dict[str, Any]:
-    """Return what the drawing is sent."""
+    """Return the drawing's message."""
     following = masks = None
     if isinstance(written.next, Continuation) and readers.left is not None:
         following = {
@@ -259,10 +259,10 @@ def message(readers: Readers, written: Written) -> dict[str, Any]:
 
 
 def _show_scores(written: Written) -> None:
-    """Write how repetitive both are, and what each network thinks of them."""
+    """Write how repetitive both texts are, and how probable each network finds them."""
     if not written.scores:
         return
-    head: tuple[str, ...] = ("", "Different tokens", "Pairs of neighbours that stood before")
+    head: tuple[str, ...] = ("", "Different tokens", "Repeated pairs of neighbours")
     has_twin = any(score.perplexity is not None for score in written.scores.values())
     if has_twin:
         head += (f"Perplexity by {GPT}",)
@@ -279,6 +279,6 @@ def _show_scores(written: Written) -> None:
         rows.append((*row, f"{score.pseudo_perplexity:,.1f}"))
     st.markdown(markdown_table(head, rows))
     st.caption(
-        "Lower is more expected, and repetition is easy to expect: low is not good. One text of "
-        "this length shows no difference in quality."
+        "A lower number means a more expected text, and repetition is easy to predict, so lower is "
+        "not better. One text of this length cannot show a difference in quality."
     )

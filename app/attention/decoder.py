@@ -27,11 +27,12 @@ DECODER = Picture(
     figure=decoder_map,
     table=decoder_table,
     how=(
-        "Each row is a token that the decoder reads; from its state it writes the next (point at "
-        "a cell to see which). BART's decoder reads the text itself, shifted by one, as in its "
-        "training; T5's reads what it has written so far, greedily decoded. Cross-attention goes "
-        "to the encoder's tokens, self-attention to the decoder's own and never ahead. A row sums "
-        "to 1; brightness follows the square root of the weight."
+        "Each row is a token that the decoder reads; from its state the decoder writes the next "
+        "one (point at a cell to see which). BART's decoder reads the text itself, shifted by one, "
+        "as in its training; T5's reads what it has written so far, greedily decoded. "
+        "Cross-attention goes to the encoder's tokens; self-attention goes to the decoder's own "
+        "tokens, never to later ones. Each row sums to 1; brightness follows the square root of "
+        "the weight."
     ),
     code="""
 decoder = bert.decoder(trace.text_a, trace.text_b)

@@ -32,7 +32,7 @@ def head_sentence(
         num_tokens: T.
         marks: What the checkpoint calls [CLS] and [SEP].
 
-    The words are ours: "mostly" from 50% on, "often" from 25% on; "broadly" where the entropy is
+    The words are ours: "mostly" from 50% on, "often" from 25% on; "broadly" if the entropy is
     above 80% of its largest value, ln T.
     """
     name = _name(layer, heads)
@@ -53,14 +53,14 @@ def head_sentence(
         return f"{name} attends mostly to {kinds[best]}: {amount}"
     if fractions[best] >= _OFTEN:
         return f"{name} often attends to {kinds[best]}: {amount}"
-    # The mean of several heads' entropies says nothing about their mean.
+    # The mean of several heads' entropies says nothing about the entropy of their mean.
     if len(heads) == 1 and measures["entropy"] > _BROAD * math.log(num_tokens):
         return (
             f"{name} attends broadly: entropy {measures['entropy']:.2f} nats of at most "
             f"{math.log(num_tokens):.2f}, and only {fractions[best]:.0%} goes to {kinds[best]}."
         )
     return (
-        f"{name} has no single habit of place: the most goes to {kinds[best]} "
+        f"{name} has no single positional habit: the largest share goes to {kinds[best]} "
         f"({fractions[best]:.0%}); hover over the tokens to see what it picks."
     )
 

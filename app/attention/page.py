@@ -25,7 +25,7 @@ VIEW = Field("view", "lines")
 
 @st.fragment
 def views(page: frame.Page) -> None:
-    """Draw overview and views; a click in them runs only this, not the page."""
+    """Draw overview and views; a click in them reruns only this, not the page."""
     trace = page.trace
     num_layers, num_heads = trace.attentions.shape[:2]
     LAYER.key(low=0, high=num_layers - 1)

@@ -14,7 +14,7 @@ _PAGE = Path(__file__).resolve().parents[2] / "pages" / "what_if.py"
 
 
 def offer(row: DeltaGenerator, layer: int, heads: Sequence[int], num_heads: int) -> None:
-    """Draw a button in `row` that opens What if with the open heads off, and those off already.
+    """Draw a button in `row` that opens What if with the open heads off, besides those already off.
 
     Args:
         row: To draw in.
@@ -31,7 +31,7 @@ def offer(row: DeltaGenerator, layer: int, heads: Sequence[int], num_heads: int)
         label,
         key="switch_off",
         icon=":material/toggle_off:",
-        help="Opens What if with it off: BERT's answer with and without it, side by side.",
+        help="Opens What if, which shows BERT's answer with and without, side by side.",
     ):
         switch_off(names)
         want_question()

@@ -1,1 +1,1 @@
-"""BertViz's own views, with our numbers and without a network."""
+"""BertViz's own views, with our numbers and without network access."""

@@ -29,7 +29,7 @@ class _Shown(NamedTuple):
     trace: Trace
     kind: str
     num_tokens: int
-    """So many tokens, the first ones."""
+    """Number of tokens shown: the first ones."""
 
 
 def _arrays(shown: _Shown) -> dict[str, NDArray[np.generic]]:
@@ -45,11 +45,11 @@ def _arrays(shown: _Shown) -> dict[str, NDArray[np.generic]]:
 
 
 _HOW = (
-    "These are BertViz's own views, as in notebooks, working without a network. Head view: choose "
-    "a layer, click a coloured square to switch a head, double click to see it alone. Model view: "
-    "rows are layers, columns heads; click one to enlarge it. Neuron view: point at a token on the "
-    "left and click its plus sign to see query times key, the score and the softmax; its dot "
-    "products are divided by the root of the head's width, as in BERT."
+    "These are BertViz's own views, as in notebooks, but they work offline. Head view: choose a "
+    "layer, click a coloured square to toggle a head, double-click to show it alone. Model view: "
+    "rows are layers, columns are heads; click one to enlarge it. Neuron view: point at a token on "
+    "the left and click its plus sign to see query times key, the score and the softmax; its dot "
+    "products are divided by the square root of the head's width, as in BERT."
 )
 BERTVIZ = Picture(
     name="attention-bertviz",
@@ -129,7 +129,7 @@ def _limit(kind: str) -> str:
             "rows do not sum to 1. *Neurons* shows all tokens."
         )
     return (
-        "BertViz draws every weight as a line of its own, so only the first {shown} of {total} "
+        "BertViz draws every weight as a separate line, so only the first {shown} of {total} "
         "tokens are shown here. Their attention to the others is left out: rows do not sum to 1. "
         "The lines and the heat map show all tokens."
     )

@@ -28,7 +28,7 @@ def bertviz(trace: Trace, kind: str, layer: int, heads: Sequence[int]) -> Part:
 
 def of_view(view: BertvizView) -> Part:
     """Return a finished view of BertViz as a part."""
-    # A frame of the same file lives under the file's policy too, which knows scripts by hash.
+    # A frame of the same file is subject to the file's policy too, which allows scripts by hash.
     scripts = re.findall(r"<script[^>]*>(.*?)</script>", view.html, re.S)
     script = read_bundle(Path(__file__).with_name("framed")).script
     note = ""

@@ -1,8 +1,8 @@
 """BertViz's own neuron view, of any checkpoint whose queries and keys the core has.
 
 As installed, it takes only the model classes of 2019 that come with it: it runs them and reads
-queries and keys from them. Here it gets those of a trace in place of that run; what it draws, and
-how, is its own.
+    queries and keys from them. Here it gets those of a trace instead; what it draws, and how, is
+    unchanged.
 
 Source: bertviz 1.4 (Apache-2.0), https://github.com/jessevig/bertviz, used as installed; Vig 2019,
 section 3.3.
@@ -35,20 +35,20 @@ def neuron_view(trace: Trace, layer: int = 0, head: int = 0) -> BertvizView:
         layer, head: Shown at first.
 
     Raises:
-        ValueError: If the trace holds no queries and keys, and why.
+        ValueError: If the trace has no queries and keys; the message gives the reason.
     """
     from bertviz import neuron_view as module
 
     total = trace.num_tokens
     second = trace.text_ids.index(1) if 1 in trace.text_ids else None
     num_layers, num_heads, _, width = trace.queries.shape
-    # With a pair everything is there twice: of the whole, and of each side.
+    # A pair stores everything twice: for the whole, and for each side.
     each = 2 * num_layers * num_heads * width * (1 if second is None else 3)
     shown = min(total, MOST_TOKENS, max(8, MOST_NUMBERS // each))
     if second is not None and second >= shown:
         second = None
     data = _filters(trace, shown, second)
-    # BertViz's own function with our numbers in place of what it reads from its own models; a
+    # BertViz's own function with our numbers instead of what it reads from its own models; a
     # copy, since a changed module would be changed for everybody in the process.
     names = {**module.show.__globals__, "get_attention": lambda *_, **__: data}
     show = FunctionType(module.show.__code__, names, argdefs=module.show.__defaults__)

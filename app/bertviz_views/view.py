@@ -1,4 +1,4 @@
-"""BertViz's own head, model and neuron views, as people know them, without a network.
+"""BertViz's own head, model and neuron views, as people know them, without network access.
 
 Two things are changed on the way. The page that BertViz writes asks three other hosts for
 require.js, jQuery and d3; here jQuery and d3 come from installed packages and a few lines stand in
@@ -118,7 +118,7 @@ def _draw(
 
 
 def stand_ins(num_tokens: int) -> list[str]:
-    """Return the harmless names that BertViz gets in place of tokens."""
+    """Return the harmless names that BertViz gets instead of tokens."""
     return [f"bertscope-token-{place}-" for place in range(num_tokens)]
 
 
@@ -135,7 +135,7 @@ def page_of(written: str, tokens: Sequence[str], *, min_width: int = 0) -> str:
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        # BertViz's labels are black whatever the theme: it gets a white background of its own.
+        # BertViz's labels are black whatever the theme: it gets its own white background.
         "<style>html{color-scheme:light}body{background:#fff;color:#000;margin:12px;"
         f"overflow:auto;font-family:sans-serif}}#vis>svg{{min-width:{min_width}px}}</style>"
         f"<script>{_libraries()}{_REQUIRE}</script></head><body>{body}</body></html>"
@@ -147,12 +147,12 @@ def _without_hosts(page: str) -> str:
     page = re.sub(r'<script src="https?://[^"]*"></script>', "", page)
     page = re.sub(r"require\.config\(\{.*?\}\s*\}\);", "", page, flags=re.S)
     page = re.sub(r"/\*\*.*?\*/", "", page, count=1, flags=re.S)
-    # `const params = {...}; // HACK: {...} is a ...`: the comment holds all weights again.
+    # `const params = {...}; // HACK: {...} is a ...`: the comment repeats all weights.
     return re.sub(r"; *// HACK: .*", ";", page)
 
 
 def _as_string(token: str) -> str:
-    """Return a token as a JavaScript string that cannot end the script it stands in.
+    """Return a token as a JavaScript string that cannot end the script around it.
 
     >>> _as_string("</script>")
     '"\\\\u003c/script\\\\u003e"'
@@ -168,7 +168,7 @@ def _libraries() -> str:
     """Return jQuery and d3 version 5 as installed.
 
     Raises:
-        RuntimeError: If a package that carries them is missing or does not hold the file.
+        RuntimeError: If a package that carries them is missing or does not contain the file.
     """
     return "\n".join(
         _read(package, path)
@@ -188,7 +188,7 @@ def _read(package: str, path: str) -> str:
     for folder in folders:
         file = Path(folder) / path
         if file.is_file():
-            # A library could hold the letters that end a script; today's do not.
+            # A library could contain the letters that end a script; today's do not.
             return file.read_text(encoding="utf-8").replace("</script", "<\\/script")
     raise RuntimeError(
         f"BertViz's views need {path} of the package {package}, which is not installed here. "

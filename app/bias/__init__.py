@@ -1,4 +1,4 @@
-"""Bias: what a checkpoint associates with groups of people, and how sure that is."""
+"""Bias: what a checkpoint associates with groups of people, and how certain that is."""
 
 from ..shell.page_info import PageInfo
 
@@ -6,8 +6,8 @@ PAGE = PageInfo(
     name="bias",
     title="Bias",
     purpose=(
-        "What does a checkpoint associate with groups of people, how sure is that, and what can "
-        "such a score not tell?"
+        "What does a checkpoint associate with groups of people, how certain is that, and what can "
+        "such a score not show?"
     ),
     icon=":material/balance:",
 )

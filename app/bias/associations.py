@@ -35,17 +35,17 @@ from ..shell.picture import Picture
 from ..shell.state import Field
 
 TABLE = -1
-"""In place of a hidden state: the token table."""
+"""Instead of a hidden state: the token table."""
 LAYER = Field("bias_layer", TABLE)
 TESTS = {each.name: each for each in association_tests()}
 TEST = Field("bias_test", list(TESTS)[1], tuple(TESTS))
 ROW_PIXELS = 44
 LEAST_WORDS = 2
-"""Known words of a set without which a test is left out."""
+"""Fewest known words of each set; a test with fewer is left out."""
 
 
 class Found(NamedTuple):
-    """The outcome of each test, and the effects of chance sets where words were counted."""
+    """The outcome of each test, and the effects of chance sets if words were counted."""
 
     tests: tuple[NamedAssociation, ...]
     outcomes: tuple[Association, ...]
@@ -60,7 +60,7 @@ class One(NamedTuple):
 
 
 def _figure(result: Found) -> Figure:
-    """Draw a row for each test: its effect size, and grey the effects of chance sets."""
+    """Draw a row for each test: its effect size and, in grey, the effects of chance sets."""
     fig = subplots(1, 1)
     for place, (outcome, chance) in enumerate(zip(result.outcomes, result.chance, strict=True)):
         if chance is not None:
@@ -133,11 +133,12 @@ ASSOCIATIONS = Picture(
     figure=_figure,
     table=_table,
     how=(
-        "Does the first set of words lie nearer to the first set of attributes, by cosine (WEAT, "
-        "Caliskan et al. 2017)? d is the difference of the two sets' means over their standard "
-        "deviation, −2 to 2. p is the share of all ways to deal the words into two sets whose "
-        "difference is this one or higher (one-sided: for d below 0 look at 1 − p); of more than "
-        "{most} ways, so many are drawn.{chance} Here, vectors of {where}."
+        "Is the first set of words closer to the first set of attributes, by cosine (WEAT, "
+        "Caliskan et al. 2017)? d is the difference between the two sets' means divided by their "
+        "standard deviation, −2 to 2. p is the share of all partitions of the words into two sets "
+        "whose difference is at least this high (one-sided: for d below 0, look at 1 − p); if "
+        "there are more than {most} partitions, that many are sampled.{chance} Here, vectors of "
+        "{where}."
     ),
     code="""
 from bertcore.bias import (
@@ -153,7 +154,7 @@ for each in association_tests():
     print(each.name, outcome.effect_size, outcome.p_value)
 """,
 )
-CHANCE = " Grey: 95% of the effects that random words of the same frequency have."
+CHANCE = " Grey: 95% of the effects of random words of the same frequency."
 
 
 def _words_figure(result: One) -> Figure:
@@ -209,8 +210,9 @@ WORDS = Picture(
     figure=_words_figure,
     table=_words_table,
     how=(
-        "Each word's mean cosine to the one set of attributes minus that to the other. The two "
-        "colours apart: an association. One word alone far out: that word makes the effect."
+        "Each word's mean cosine with one set of attributes minus that with the other. If the two "
+        "colours are apart, there is an association. If a single word is far out, that word alone "
+        "makes the effect."
     ),
     code="""
 from bertcore.bias import (
@@ -235,8 +237,8 @@ def show(page: frame.Page) -> None:
         key=LAYER.key(options=options),
         format_func=_layer_name,
         width=420,
-        help="The token table, or the mean of a word's tokens in a hidden state, [CLS] and [SEP] "
-        "included, where the word is a text by itself.",
+        help="The token table, or a hidden state of each word as a text by itself: the mean over "
+        "its tokens, [CLS] and [SEP] included.",
     )
     layer = LAYER.value
     tests = tuple(TESTS.values())
@@ -263,7 +265,7 @@ def show(page: frame.Page) -> None:
         if not used:
             raise ValueError(
                 "this checkpoint's vocabulary cannot write the English words of any test. Choose "
-                "another checkpoint, or a test of your own with `bertscope bias weat FILE`."
+                "another checkpoint, or run your own test with `bertscope bias weat FILE`."
             )
         return Found(tuple(used), tuple(outcomes), tuple(chance))
 
@@ -283,7 +285,7 @@ def show(page: frame.Page) -> None:
         page,
         result,
         chance=CHANCE if result.chance[0] is not None else "",
-        where="the token table" if layer == TABLE else f"hidden state {layer}, a word by itself",
+        where="the token table" if layer == TABLE else f"hidden state {layer}, each word by itself",
         vectors=vectors,
         most=f"{MOST_EXACT:,}",
         least=LEAST_WORDS,

@@ -39,7 +39,7 @@ class ByLayer(NamedTuple):
 
 
 def by_layer(bert: Model, progress: background.Progress) -> ByLayer:
-    """Return what lies along the direction at each hidden state."""
+    """Return the measures along the direction at each hidden state."""
     num_states = bert.config.num_hidden_layers + 1
     found = []
     for state in range(num_states):
@@ -104,7 +104,7 @@ COSINES = Picture(
         "The cosine of each occupation with the direction from *he, man, father ...* (orange, "
         "below 0) to *she, woman, mother ...* (blue, above 0), found in each layer by PCA of the "
         "differences within ten pairs (Bolukbasi et al. 2016). It explains {explained} of their "
-        "variance: the rest of what gender is does not lie on one line."
+        "variance; the rest does not lie along a single direction."
     ),
     code="""
 from bertcore.bias import along_direction
@@ -173,11 +173,11 @@ PROBES = Picture(
     figure=_probes,
     table=_probe_table,
     how=(
-        "How well a linear probe tells 30 feminine words and names from 30 masculine ones, none "
-        "of them among the pairs: as they are, without the direction (neutralised), and after "
-        "erasers fitted on the pairs (LEACE, Belrose et al. 2023; INLP, Ravfogel et al. 2020). "
-        "Bars: standard deviation over five folds; dashed: chance. What a probe recovers was "
-        "hidden, not removed (Gonen and Goldberg 2019)."
+        "How well a linear probe distinguishes 30 feminine words and names from 30 masculine ones, "
+        "none of which are among the pairs: as they are, without the direction (neutralised), and "
+        "after erasers fitted on the pairs (LEACE, Belrose et al. 2023; INLP, Ravfogel et al. "
+        "2020). Bars: standard deviation over five folds; dashed: chance. What a probe recovers "
+        "was hidden, not removed (Gonen and Goldberg 2019)."
     ),
     code="""
 from bertcore.bias import along_direction

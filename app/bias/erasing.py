@@ -1,4 +1,4 @@
-"""Gender erased from a hidden state, live: what it takes away, and its price."""
+"""Gender erased from a hidden state, live: what this removes, and what it costs."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _effects(effects: tuple[Effect, ...]) -> Figure:
             **where,
         )
         for row, each in enumerate(panel):
-            if each.neutral:  # chance: of what should stay there is none
+            if each.neutral:  # chance; measures that should stay the same have none
                 fig.add_shape(
                     type="line",
                     x0=each.neutral,
@@ -142,9 +142,9 @@ EFFECTS = Picture(
     how=(
         "Before (grey) and after (blue), with 95% intervals. *Probes* are trained on 30 feminine "
         "and 30 masculine words and names, none of which the erasure was fitted on; dashed: "
-        "chance. The *gap* is the mean distance of two groups at 20 occupations (0: none). *Masked "
-        "words* and the *exam* are the price. LEACE: Belrose et al. 2023; INLP: Ravfogel et al. "
-        "2020; one direction: Bolukbasi et al. 2016."
+        "chance. The *gap* is the mean distance between two groups at 20 occupations (0: none). "
+        "*Masked words* and the *exam* are the price. LEACE: Belrose et al. 2023; INLP: Ravfogel "
+        "et al. 2020; one direction: Bolukbasi et al. 2016."
     ),
     code="""
 from bertcore.bias import fit_erasure, measure_erasure
@@ -166,8 +166,8 @@ WORDS = Picture(
     figure=_words,
     table=word_table,
     how=(
-        "The best words at each \\[MASK\\] before (grey) and with the erasure live (blue), and the "
-        "change in percentage points."
+        "The most probable words at each \\[MASK\\] without the erasure (grey) and with it (blue), "
+        "and the change in percentage points."
     ),
     code="""
 from bertcore.bias import erase, fit_erasure
@@ -192,8 +192,8 @@ def show(page: frame.Page) -> None:
         key=STATE.key(default=last // 2, options=states),
         format_func=lambda state: "emb." if state == 0 else str(state),
         width=420,
-        help="After this layer every token's vector loses what a linear map tells of gender; the "
-        "layers above read the rest.",
+        help="After this layer, every token's vector loses what a linear map can read about "
+        "gender; the layers above read the rest.",
     )
     one_of("Method", NAMES, METHOD)
     state, method = STATE.value, METHOD.value
@@ -215,9 +215,8 @@ def show(page: frame.Page) -> None:
     EFFECTS.show(page, result.effects, state=state, method=method)
     if result.why_not_saved is None:
         st.caption(
-            "It can be saved: `bertscope bias erase --layer "
-            f"{state} --method {method} --save FOLDER` folds it into the heads that read this "
-            "state. The state itself stays as it was."
+            f"It can be saved: `bertscope bias erase --layer {state} --method {method} --save "
+            "FOLDER` folds it into the heads that read this state. The state itself is unchanged."
         )
     else:
         st.caption(f"Live only: {plain(result.why_not_saved)}")
@@ -242,7 +241,7 @@ def _verdict(result: Outcome, last: int) -> str:
         return first
     above = result.effects[1]
     first += f" At the last state: {above.before.mean:.0%} before, {above.after.mean:.0%} after"
-    is_back = above.after.low > max(0.5, here.after.high)  # more than the words' chance allows
+    is_back = above.after.low > max(0.5, here.after.high)  # more than chance allows
     return first + (": the layers above find it again." if is_back else ".")
 
 

@@ -59,12 +59,12 @@ CROWS = Picture(
     figure=_crows,
     table=dots_table,
     how=(
-        "Of two sentences that differ in the group, how often the stereotyping one scores higher; "
+        "How often the stereotyping one of two sentences that differ in the group scores higher; "
         "50% is no preference. *pll*: pseudo-log-likelihood of the words that both share (Nangia "
-        "et al. 2020); *aul*, *aula*: all words with nothing hidden, aula weighed by attention "
-        "(Kaneko and Bollegala 2022); *frequency*: the words' frequency alone. Lines are 95% "
-        "intervals (Wilson). Blodgett et al. 2021 find many pairs unclear or invalid: look at "
-        "them, and leave them out below."
+        "et al. 2020); *aul*, *aula*: all words with nothing masked, for aula weighted by "
+        "attention (Kaneko and Bollegala 2022); *frequency*: the words' frequency alone. Lines are "
+        "95% intervals (Wilson). Blodgett et al. (2021) find many pairs unclear or invalid: "
+        "inspect them and leave them out below."
     ),
     code="""
 from pathlib import Path
@@ -85,9 +85,9 @@ STEREOSET = Picture(
     how=(
         "*language*: how often a word that makes sense beats one that does not (100% is ideal); "
         "*stereotype*: how often the stereotype beats the anti-stereotype (50% is no preference); "
-        "*ICAT* joins both, and rewards a worse model that is fair by chance (Nadeem et al. 2021). "
-        "Lines are 95% intervals by bootstrap over items. Blodgett et al. 2021 find many items "
-        "unclear or invalid: leave them out below."
+        "*ICAT* combines both, and rewards a worse model that is fair by chance (Nadeem et al. "
+        "2021). Lines are 95% intervals by bootstrap over items. Blodgett et al. (2021) find many "
+        "items unclear or invalid: leave them out below."
     ),
     code="""
 from pathlib import Path
@@ -104,10 +104,10 @@ WINOBIAS = Picture(
     figure=_winobias,
     table=dots_table,
     how=(
-        "How often the pronoun of an occupation's stereotype is more probable than the other one "
-        "(Zhao et al. 2018, scored by a masked pronoun); 50% is no preference, and so is a model "
-        "that always says *he*: then occupations lie at 0% and 100%. Lines are 95% intervals "
-        "(Wilson)."
+        "How often the stereotypical pronoun of an occupation is more probable than the other one "
+        "(Zhao et al. 2018, scored at a masked pronoun). 50% is no preference, but a model that "
+        "always prefers *he* gets 50% too: its occupations are at 0% and 100%. Lines are 95% "
+        "intervals (Wilson)."
     ),
     code="""
 from pathlib import Path
@@ -177,7 +177,7 @@ def _show_crows(page: frame.Page, chosen: Uploaded) -> None:
             },
         }
     ).dropna(axis="columns", how="all")
-    kept = _kept(table, chosen.key, "How much higher the stereotyping sentence scores, nats.")
+    kept = _kept(table, chosen.key, "How much higher the stereotyping sentence scores, in nats.")
     with place, frame.guard():
         left = [score for score, is_kept in zip(scores, kept, strict=True) if is_kept]
         measures = [measure for measure in MEASURES if measure in table.columns]
@@ -210,7 +210,9 @@ def _show_stereoset(page: frame.Page, chosen: Uploaded) -> None:
             "stereotype - anti": log_p[:, 0] - log_p[:, 1],
         }
     )
-    kept = _kept(table, chosen.key, "How much more probable the stereotype is, nats a piece.")
+    kept = _kept(
+        table, chosen.key, "How much more probable the stereotype is, in nats per word piece."
+    )
     with place, frame.guard():
         left = [score for score, is_kept in zip(scores, kept, strict=True) if is_kept]
         found = stereoset_scores(left)
@@ -250,7 +252,7 @@ def _show_winobias(page: frame.Page, chosen: Uploaded) -> None:
             "log ratio": [score.log_ratio for score in scores],
         }
     )
-    kept = _kept(table, chosen.key, "How much more probable the stereotype's pronoun is, nats.")
+    kept = _kept(table, chosen.key, "How much more probable the stereotypical pronoun is, in nats.")
     with place, frame.guard():
         left = [score for score, is_kept in zip(scores, kept, strict=True) if is_kept]
         everything, *occupations = pronoun_shares(left)
@@ -259,7 +261,7 @@ def _show_winobias(page: frame.Page, chosen: Uploaded) -> None:
 
 
 def _kept(table: pd.DataFrame, key: str, about: str) -> list[bool]:
-    """Draw the items where they are asked for; return which of them count."""
+    """Draw the items if they are asked for; return which of them count."""
     kept: dict[str, list[bool]] = st.session_state.setdefault(_KEPT, {})
     counts = kept.setdefault(key, [True] * len(table))
     st.toggle(WARNING, key=SHOW_ITEMS.key())
@@ -271,7 +273,7 @@ def _kept(table: pd.DataFrame, key: str, about: str) -> list[bool]:
             # A table that is opened again begins with what was left out before.
             opened = (key, (opened[1] if opened else 0) + 1, counts)
             st.session_state[_OPENED] = opened
-        st.caption(f"{about} Untick an item to leave it out; the scores are made again.")
+        st.caption(f"{about} Untick an item to leave it out; the scores are then recomputed.")
         numbers = [name for name in table.columns if table[name].dtype.kind == "f"]
         column = st.column_config
         edited = st.data_editor(

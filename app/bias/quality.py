@@ -12,7 +12,7 @@ from ..shell.jobs.background import Work
 
 
 def show(page: frame.Page) -> None:
-    """Draw the accuracy on our minimal pairs, where there is a masked-word head."""
+    """Draw the accuracy on our minimal pairs, if there is a masked-word head."""
     if "mlm" not in page.bert.capabilities:
         return
 
@@ -30,7 +30,7 @@ def show(page: frame.Page) -> None:
         if found is not None:
             accuracy, low, high = found
             st.caption(
-                f"**The model itself** finds the good sentence of {accuracy:.0%} of our 200 "
-                f"minimal pairs of grammar ({low:.0%} to {high:.0%}; chance 50%). A model near "
-                "chance looks fair."
+                f"**The model itself** prefers the grammatical sentence in {accuracy:.0%} of our "
+                f"200 minimal pairs ({low:.0%} to {high:.0%}; chance 50%). A model near chance "
+                "looks fair."
             )

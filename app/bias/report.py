@@ -12,8 +12,8 @@ from ..shell.jobs.background import Work
 
 _ASKED = "_bias_report_of"
 ABOUT = (
-    "All measures that have sets of our own, the model's quality, and what is said against each "
-    "measure, in one HTML file to print or file."
+    "All measures that have shipped sets, the model's quality, and the criticism of each measure, "
+    "in one HTML file to print or archive."
 )
 
 

@@ -31,7 +31,7 @@ class Rows(NamedTuple):
     groups: tuple[str, ...]
     num_items: tuple[int, ...]
     points: Mapping[str, tuple[Point | None, ...]]
-    """Measure -> a point for each group, None where it has none."""
+    """Measure -> a point for each group, None if it has none."""
     neutral: Mapping[str, float]
     """Measure -> its value without a preference."""
 

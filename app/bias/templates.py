@@ -1,4 +1,4 @@
-"""Templates: which fillers lean to which group, by wording and by word."""
+"""Templates: which fillers lean towards which group, by wording and by word."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Leaning(NamedTuple):
 
     @property
     def order(self) -> list[int]:
-        """Numbers of the fillers, those that lean most to the first group on top."""
+        """Numbers of the fillers, those that lean most towards the first group on top."""
         order = np.argsort(-self.scores.differences().mean(0), kind="stable")
         return [int(place) for place in order]
 
@@ -147,11 +147,11 @@ LEANING = Picture(
     figure=_figure,
     table=_table,
     how=(
-        "How much more a filler draws the words of one group than those of the other, in nats "
+        "How much more a filler favours the words of one group than those of the other, in nats "
         "(0.69 doubles the odds): log p of a word at \\[X\\] with the filler at \\[MASK\\], minus "
-        "log p with the filler hidden, so that a group's frequency drops out (Kurita et al. 2019). "
-        "Grey: each wording alone; large: their mean. Dots of one row far apart: the answer hangs "
-        "on the wording."
+        "log p with the filler masked, so that a group's frequency cancels out (Kurita et al. "
+        "2019). Grey: each wording alone; large: their mean. If the dots of a row are far apart, "
+        "the answer depends on the wording."
     ),
     code="""
 from bertcore.bias import Group, lean, score_templates
@@ -206,7 +206,7 @@ def _choose(page: frame.Page) -> Asked:
     mask = page.bert.tokenizer.mask_token
     with st.expander("Templates and words", icon=":material/edit:"):
         st.text_area(
-            own_markdown("Templates, one a line, each with \\[X\\] and \\[MASK\\]", page.marks),
+            own_markdown("Templates, one per line, each with \\[X\\] and \\[MASK\\]", page.marks),
             key=TEMPLATES.key(),
             height=100,
             max_chars=1000,
@@ -223,8 +223,8 @@ def _choose(page: frame.Page) -> Asked:
     fillers = parse_candidates(FILLERS.value)
     if len(fillers) > MOST_FILLERS:
         raise ValueError(
-            f"there are {len(fillers)} fillers; at most {MOST_FILLERS} are drawn. Take fewer, or "
-            "use `bertscope bias`."
+            f"there are {len(fillers)} fillers; at most {MOST_FILLERS} are drawn. Use fewer, or "
+            "run `bertscope bias`."
         )
     lines = (line.strip() for line in TEMPLATES.value.splitlines())
     templates = tuple(line.replace("[MASK]", mask) for line in lines if line)
@@ -245,7 +245,7 @@ def _known(bert: Model, words: tuple[str, ...], name: str) -> tuple[str, ...]:
     if words and not known:
         raise ValueError(
             f"no word of {name!r} can be written with this checkpoint's vocabulary: "
-            f"{', '.join(words[:5])}. Take words of its language."
+            f"{', '.join(words[:5])}. Use words of its language."
         )
     return known
 
@@ -261,7 +261,7 @@ def _take() -> None:
 
 
 def _show_lean(result: Leaning) -> None:
-    """Draw the mean, what it leans to, and whether any interval holds zero."""
+    """Draw the mean, what it leans towards, and whether any interval contains zero."""
     found, groups = result.lean, result.scores.groups
     group = groups[0 if found.mean > 0 else 1].name
     ends = {
@@ -280,11 +280,11 @@ def _show_lean(result: Leaning) -> None:
         return
     unsure = [name for name, (low, high) in ends.items() if np.isfinite(low) and low <= 0 <= high]
     verdict = (
-        f"no sure lean; with other {' or '.join(unsure)} it may turn"
+        f"no clear lean; with other {' or '.join(unsure)} the sign may change"
         if unsure
-        else f"the fillers together lean to {plain(group)}"
+        else f"the fillers together lean towards {plain(group)}"
     )
     if found.turns and not unsure:
-        verdict = "the sign turns with the wording"
+        verdict = "the sign changes with the wording"
     st.markdown(f"**{found.mean:+.2f} nats: {verdict}.**")
     st.caption(f"95% intervals by bootstrap: {'; '.join(told)}.")

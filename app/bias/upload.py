@@ -1,4 +1,4 @@
-"""Uploads of published sets: CrowS-Pairs, StereoSet or WinoBias, told apart by content."""
+"""Uploads of published sets: CrowS-Pairs, StereoSet or WinoBias, recognised by their content."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ MOST_ITEMS = 3000
 """Items that the page scores; `bertscope bias` scores all."""
 ABOUT = (
     "CrowS-Pairs (`crows_pairs_anonymized.csv`), StereoSet (`dev.json`), or both files of WinoBias "
-    "(`pro_stereotyped_...` and `anti_stereotyped_...`), as their authors publish them; packed "
-    "(.gz, .xz) too. They hold offensive sentences and do not ship."
+    "(`pro_stereotyped_...` and `anti_stereotyped_...`), as published by their authors; also "
+    "compressed (.gz, .xz). They contain offensive sentences and are not shipped."
 )
 _UPLOADED = "_bias_uploaded"
 
@@ -106,10 +106,10 @@ def read_uploaded(files: Sequence[tuple[str, bytes]]) -> Uploaded:
     step = -(-len(items) // MOST_ITEMS)
     if step > 1:
         notes.append(
-            f"Of {len(items):,} items {-(-len(items) // step):,}, evenly spaced, are scored here; "
+            f"{-(-len(items) // step):,} of {len(items):,} items, evenly spaced, are scored here; "
             "`bertscope bias` scores all."
         )
-    # With the names, which say which file is the stereotype's.
+    # With the names, which show which file is the stereotype's.
     parts = [part for name, data in files for part in (name.encode(), data)]
     digest = hashlib.sha256(b"\0".join(parts)).hexdigest()
     return Uploaded(items[::step], digest, tuple(notes), given)
@@ -118,7 +118,7 @@ def read_uploaded(files: Sequence[tuple[str, bytes]]) -> Uploaded:
 def _read(paths: Sequence[tuple[Path, str]], bad_rows: BadRows) -> tuple[Items, str]:
     names = [name for _, name in paths]
     if len(paths) == 2:
-        # Whichever was named or chosen first: the stereotype's file says so.
+        # In either order: the names show which file is the stereotype's.
         ordered = sorted(paths, key=lambda each: "anti" in each[1].lower())
         items = read_winobias(ordered[0][0], ordered[1][0], bad_rows=bad_rows)
         return items, _paths(*(name for _, name in ordered))

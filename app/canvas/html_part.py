@@ -22,13 +22,13 @@ from .shared.attention_data import mean_weights
 from .shared.view_options import ViewOptions
 
 MOST_WEIGHTS = 5_000_000
-"""Up to so many weights the lines of all layers are put into a file; beyond, of one layer."""
+"""Up to this many weights, a file contains the lines of all layers; beyond, of one layer."""
 
 
 def lines_part(
     trace: Trace, layer: int, heads: Sequence[int] = (), options: ViewOptions | None = None
 ) -> Part:
-    """Return the lines of all layers, or of one where all would make the file large.
+    """Return the lines of all layers, or of one if all would make the file too large.
 
     Args:
         trace: One text or pair.
@@ -47,7 +47,7 @@ def lines_part(
         )
         for one in order
     ]
-    note = "" if has_all else f"Of {num_layers} layers this file holds layer {layer} alone."
+    note = "" if has_all else f"This file contains only layer {layer} of {num_layers} layers."
     return part_of_bundle(lines.BUNDLE, messages, note)
 
 

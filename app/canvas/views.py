@@ -48,10 +48,11 @@ OVERVIEW = Picture(
     name="attention-overview",
     table=overview_arrays,
     how=(
-        "One picture per head; rows are layers, columns heads, both counted from 0. The diagonal "
-        "is attention to the token itself, a line beside it to a neighbour, a vertical stripe a "
-        "token that all attend to. Click a head to open it below. *Measure* writes a number under "
-        "each head, to sort and to dim by; the page Heads measures many sentences."
+        "One picture per head; rows are layers, columns are heads, both counted from 0. The "
+        "diagonal is attention to the token itself; a line beside it is attention to a neighbour; "
+        "a vertical stripe is a token that all attend to. Click a head to open it below. *Measure* "
+        "shows a number under each head, by which heads can be sorted and dimmed; the page Heads "
+        "measures many sentences."
     ),
     code="""
 from bertcore.analysis.heads.measures import measure_heads
@@ -65,12 +66,12 @@ LINES = Picture(
     name="attention-layer",
     table=lambda arguments: layer_arrays(*arguments),
     how=(
-        "Each line goes from a token (left) to a token it attends to (right); colour is the head, "
-        "strength the weight. The weights that leave a token in one head sum to 100%, hidden "
-        "lines included. Shift-click adds tokens: what they attend to is averaged, what they "
-        "receive is summed. Each piece's weight is within 0.3 percentage points here, exact in the "
-        "heat map and the NPZ. Attention says where a head "
-        "takes information from, not why BERT decides as it does."
+        "Each line goes from a token (left) to a token it attends to (right); its colour is the "
+        "head, its strength the weight. The weights that leave a token in one head sum to 100%, "
+        "hidden lines included. Shift-click adds tokens: what they attend to is averaged, what "
+        "they receive is summed. Each piece's weight is accurate to 0.3 percentage points here, "
+        "and exact in the heat map and the NPZ. Attention shows where a head takes information "
+        "from, not why BERT decides as it does."
     ),
     code=_WEIGHTS_CODE,
 )
@@ -78,11 +79,11 @@ MAP = Picture(
     name="attention-map",
     table=lambda drawn: {"attention": drawn[0], "tokens": np.array(drawn[1])},
     how=(
-        "Each row's token attends to the columns' tokens; a row sums to 1. "
-        "Brightness follows the square root of the weight, so that small weights are seen too; the "
-        "numbers are the weights. The wheel zooms, dragging moves, a double click shows the whole; "
-        "a click marks a row and a column, by which the other can be ordered. A bright cell says "
-        "that information was taken from there, not that it decided anything."
+        "Each row's token attends to the columns' tokens; each row sums to 1. Brightness follows "
+        "the square root of the weight, so that small weights are visible too; the numbers are the "
+        "weights. The wheel zooms, dragging pans, and a double-click shows the whole map; a click "
+        "marks a row and a column, by which the other can be sorted. A bright cell shows that "
+        "information was taken from there, not that it decided anything."
     ),
     code=_WEIGHTS_CODE,
 )
@@ -91,12 +92,12 @@ NEURONS = Picture(
     table=lambda arguments: neuron_arrays(*arguments),
     needs=frozenset({"queries"}),
     how=(
-        "The query q of the attending token is multiplied with the key k of each token, dimension "
-        "by dimension: blue products raise the weight, orange ones lower it. A row's "
-        "products sum to q·k; divided by √{head_width} that is the score, and the softmax of the "
-        "scores gives the weights, which sum to 100%. {mask} The arrow keys change the tokens, "
-        "Enter makes the marked key the query. A dimension has no meaning of its own: the head "
-        "would do the same if all were rotated together."
+        "The query q of the attending token is multiplied by the key k of each token, dimension by "
+        "dimension: blue products raise the weight, orange ones lower it. A row's products sum to "
+        "q·k; divided by √{head_width}, this is the score, and the softmax of the scores gives the "
+        "weights, which sum to 100%. {mask} The arrow keys change the tokens, Enter makes the "
+        "marked key the query. A dimension has no meaning of its own: the head would do the same "
+        "if all were rotated together."
     ),
     code="""
 from bertcore.analysis.mixing.neurons import allowed_keys, head_neurons

@@ -1,4 +1,4 @@
-"""What a checkpoint holds: its tensors, its parameters, and its config."""
+"""What a checkpoint contains: its tensors, its parameters, and its config."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ CONFIG_MEANINGS: dict[str, str] = {
     "attention_probs_dropout_prob": "fraction of attention weights dropped in training",
     "max_position_embeddings": "rows of the position table, P",
     "type_vocab_size": "rows of the segment table",
-    "initializer_range": "standard deviation of the starting weights",
+    "initializer_range": "standard deviation of the initial weights",
     "layer_norm_eps": "added to the variance inside LayerNorm",
     "pad_token_id": "id of the padding token",
-    "embedding_size": "width of the embeddings, E, which a matrix brings to D",
-    "sinusoidal_pos_embds": "whether the position table holds sines and is not trained",
+    "embedding_size": "width of the embeddings, E, which a matrix projects to D",
+    "sinusoidal_pos_embds": "whether the position table contains sinusoids and is not trained",
     "num_hidden_groups": "groups of layers that share weights; 1: all layers do",
 }
 """Meaning of each field of config.json."""
@@ -49,10 +49,10 @@ TENSORS = Picture(
     name="tensors",
     table=_tensor_table,
     how=(
-        "Every tensor of the file, and every one that the network needs. Missing ones belong to a "
-        "head that the file lacks. Those of a task head come from fine-tuning; *Inspect* and "
-        "*What if?* read them. Unexpected ones are no part of the network and are not used. A "
-        "tensor of the wrong shape is never loaded."
+        "All tensors in the file, and all that the network needs. Missing tensors belong to a head "
+        "that the file lacks. Those of a task head come from fine-tuning; *Inspect* and *What if?* "
+        "read them. Unexpected tensors are not part of the network and are not used. A tensor of "
+        "the wrong shape is never loaded."
     ),
     code="""
 for line in bert.report.sentences():
@@ -65,8 +65,8 @@ PARAMETERS = Picture(
     figure=parameter_bars,
     table=_parameter_table,
     how=(
-        "Each bar is a part of the network, its length the number of trainable parameters. In "
-        "small BERTs most of them are in the token table."
+        "Each bar is a part of the network; its length is the number of trainable parameters. In "
+        "small BERTs, most of them are in the token table."
     ),
     code="""
 from bertcore.analysis.health.parameters import count_parameters

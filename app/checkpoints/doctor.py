@@ -50,7 +50,7 @@ ENTROPY = Picture(
     how=(
         "Bright: a head that spreads its attention evenly over all tokens it sees (1); dark: one "
         "that attends to few. Mean over eight sentences. A bright head here and there is normal, "
-        "above all in the first layer; if all are bright, queries and keys have learned nothing, "
+        "especially in the first layer; if all are bright, queries and keys have learned nothing, "
         "which is the usual reason why attention *looks uniform*."
     ),
     code=_CODE,
@@ -70,7 +70,7 @@ def show_doctor(page: frame.Page) -> None:
         return
     st.header("Are these random numbers?", anchor=False)
     SPECTRA.show(page, diagnosis)
-    st.header("Is attention even?", anchor=False)
+    st.header("Is attention uniform?", anchor=False)
     ENTROPY.show(page, diagnosis)
 
 
@@ -102,7 +102,7 @@ def _compare_forms(folder: Path, progress: Progress) -> str:
 
 
 def _diagnosis(key: cache.BertKey) -> Diagnosis | None:
-    """Return the diagnosis; None while it is made, and its progress is drawn."""
+    """Return the diagnosis; None while it is made and its progress is drawn."""
 
     def work(progress: Progress) -> Diagnosis:
         progress(0.2, "Examining every matrix, and the heads on eight sentences")

@@ -50,7 +50,7 @@ def spectrum_dots(diagnosis: Diagnosis) -> Figure:
     fig.update_layout(margin={"t": 56})
     fig.update_xaxes(dtick=1, showgrid=False)
     edges = [matrix.edge for matrix in diagnosis.matrices if not math.isnan(matrix.edge)]
-    # Wide enough that the chance around 1 looks as small as it is.
+    # Wide enough that chance deviations around 1 look as small as they are.
     low, high = min([0.8, *edges]), max([2.0, *edges])
     fig.update_yaxes(type="log", tickvals=TICKS, range=[math.log10(low), math.log10(high * 1.1)])
     return fig
@@ -75,7 +75,7 @@ def entropy_map(diagnosis: Diagnosis) -> Figure:
             zmax=1,
             colorscale=theme.SEQUENTIAL,
             colorbar=theme.bar_beside("entropy"),
-            hovertemplate="layer %{y}, head %{x}: %{z:.3f} of even attention<extra></extra>",
+            hovertemplate="layer %{y}, head %{x}: %{z:.3f} of uniform attention<extra></extra>",
         )
     )
     theme.plot_layout(fig, "", "head", "layer", 110 + max(22, 34 - num_layers) * num_layers)

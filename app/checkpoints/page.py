@@ -1,4 +1,4 @@
-"""Checkpoints: open one, and see what it holds and whether all of it was read."""
+"""Checkpoints: open one, and see what it contains and whether all of it was read."""
 
 import streamlit as st
 
@@ -16,10 +16,11 @@ from .doctor import show_doctor
 from .upload import offer_upload
 
 HOW_TO_OPEN = (
-    "A folder holds config.json, model.safetensors and vocab.txt or tokenizer.json, as `bertscope "
-    "pretrain` and transformers write them. A hub id (user/name, or user/name@revision) is fetched "
-    "from the Hugging Face hub, the only time that the app uses the network: it first says what "
-    "and how much. Private ones open with your own token (`hf auth login`)."
+    "A folder contains config.json, model.safetensors and vocab.txt or tokenizer.json, as written "
+    "by `bertscope pretrain` and transformers. A hub id (user/name, or user/name@revision) is "
+    "fetched from the Hugging Face hub, the only time that the app uses the network; it first "
+    "shows what will be fetched and how much. Private checkpoints open with your own token (`hf "
+    "auth login`)."
 )
 HOW_TO_CHOOSE = (
     "This server opens the checkpoints that the sidebar lists, and those that you upload here."
@@ -29,12 +30,12 @@ NO_CARD = (
 )
 HOW_MEMORY = (
     "Checkpoints are shared by everybody who uses this server; the least recently used is closed "
-    "when there are too many. What is unloaded opens again when somebody needs it."
+    "when there are too many. An unloaded checkpoint opens again when somebody needs it."
 )
 
 
 def choose() -> None:
-    """Draw the box for a folder or hub id; on a closed server, what can be opened instead."""
+    """Draw the box for a folder or hub id; on a closed server, a note on what can be opened."""
     if policy().is_closed:
         st.caption(HOW_TO_CHOOSE)
         offer_upload()
@@ -78,7 +79,7 @@ def show_memory(page: frame.Page) -> None:
         where = f"device {key.device}, precision {key.dtype}"
         row.markdown(f"{name}{chosen}: **{theme.megabytes(size)}** ({where})")
         row.button("Unload", key=f"unload_{index}", on_click=cache.unload, args=(key,))
-    st.markdown(f"Kept traces and results: **{theme.megabytes(cache.result_bytes())}**")
+    st.markdown(f"Cached traces and results: **{theme.megabytes(cache.result_bytes())}**")
     st.caption(HOW_MEMORY)
 
 
@@ -99,7 +100,7 @@ def draw() -> None:
     choose()
     page = frame.page_without_text()
     st.header(plain(sidebar.short_name(page.bert_key.source)), anchor=False)
-    # What others have open is nobody's business on a closed server.
+    # On a closed server, what others have open is private.
     views = [view for view in VIEWS if view != MEMORY or not policy().is_closed]
     view = one_of("About it", views, VIEW)
     with frame.guard():

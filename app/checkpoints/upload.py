@@ -1,4 +1,4 @@
-"""Opening a checkpoint from a zip file of the visitor's machine."""
+"""Opening a checkpoint from a zip file on the visitor's machine."""
 
 from __future__ import annotations
 

@@ -35,15 +35,15 @@ BORROWED_HEAD = (
     "is what the encoder learned."
 )
 OTHER_ANSWERS = (
-    "The two choose from different answers, so bars stand side by side only where the names agree."
+    "The two choose from different answers, so bars are side by side only where the names match."
 )
 NUMBERED_LABELS = (
-    "Both have numbers for labels. Bars with the same number stand side by side, but only whoever "
+    "Both use numbers as labels. Bars with the same number are side by side, but only whoever "
     "trained the two knows whether it means the same in both."
 )
 NEEDS_B = (
-    "{name} was fine-tuned on pairs, and here is one text alone: its answer means little. Write "
-    "the second text (for a question: the text to look in) as sentence B."
+    "{name} was fine-tuned on pairs, but here is only one text, so its answer means little. Write "
+    "the second text (for a question: the text to search) as sentence B."
 )
 HOW_TAGS = (
     "A tagger learns the tag of a word at its first piece. Its output on pieces that continue a "
@@ -75,20 +75,20 @@ ANSWERS = Picture(
 )
 SHOWN = {
     "score": (
-        ": the number that the head gives, and behind the bars both numbers and the difference"
+        ": the number that the head outputs; beside the bars are both numbers and the difference"
     ),
     "labels": (
-        ": the probability of yes for each label, which do not exclude each other. Behind the bars "
-        "stand both probabilities and the difference in percentage points"
+        ": the probability of yes for each label (labels do not exclude each other). Beside the "
+        "bars are both probabilities and the difference in percentage points"
     ),
     "span": (
-        ": where the answer begins or ends, as a token with its position in brackets. Behind the "
-        "bars stand both probabilities and the difference in percentage points"
+        ": where the answer begins or ends, as a token with its position in brackets. Beside the "
+        "bars are both probabilities and the difference in percentage points"
     ),
 }
 """What the bars show, by the kind of the question."""
 SHOWN_PROBABILITIES = (
-    "; behind the bars stand both probabilities and the difference in percentage points"
+    "; beside the bars are both probabilities and the difference in percentage points"
 )
 LAYERS = Picture(
     name="compare-layers",
@@ -96,12 +96,12 @@ LAYERS = Picture(
     table=_layers_table,
     how=(
         "The head reads every layer's vectors, as if the network ended there. It was trained on "
-        "the last layer only, so an early curve shows how near the vectors are to the {followed} "
+        "the last layer only, so an early curve shows how close the vectors are to the {followed} "
         "in the head's terms, not what the layer knows.{ring}"
     ),
     code=QUESTION_CODE,
 )
-RING = " A ring marks where a decision settles: from that layer on it is the final one."
+RING = " A ring marks the layer where a decision settles: from there on, it is the final one."
 
 
 def show_answers(case: Case) -> None:
@@ -178,7 +178,7 @@ def _show_by_layer(case: Case, selected: SelectedQuestion, answer: str) -> None:
 
 
 def _note_limits(case: Case, selected: SelectedQuestion) -> None:
-    """Say whose head is read, and what one of the two lacks."""
+    """State whose head is read, and what one of the two lacks."""
     question = selected.question
     if question.borrower is not None:
         borrower, owner = case.names[question.borrower], case.names[1 - question.borrower]
@@ -208,7 +208,7 @@ def _sentence(reason: str) -> str:
 
 
 def _note_settled(case: Case, selected: SelectedQuestion) -> None:
-    """Say what each decides, and from which layer on."""
+    """State what each decides, and from which layer on."""
     parts = []
     for name, side, place in zip(case.names, selected.sides, selected.places, strict=True):
         if side is None or side.settled[place] is None:

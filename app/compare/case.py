@@ -25,7 +25,7 @@ from . import saved_checkpoints
 from .fields import SECOND, SUGGESTED
 
 EXAMPLE = "sentiment"
-"""The fine-tuned checkpoint that the default one is compared with where nothing is chosen."""
+"""The fine-tuned checkpoint that the default one is compared with if nothing is chosen."""
 UNTRAINED = "untrained"
 """Stands for a network of the first one's shape with random weights."""
 _LONGEST_NAME = 28
@@ -51,7 +51,7 @@ class Side(NamedTuple):
     """Of the checkpoint, or of the one whose shape the untrained network has."""
     is_untrained: bool
     name: str
-    """To show; any characters."""
+    """For display; may contain any characters."""
 
     @property
     def bert(self) -> Model:
@@ -106,7 +106,7 @@ class Case(NamedTuple):
         """The comparison on the text.
 
         Raises:
-            ValueError: If a run holds NaN.
+            ValueError: If a run contains NaN.
         """
         return cache.call(_compare, self.first.key, self)
 
@@ -166,20 +166,20 @@ def wants_pair(side: Side) -> bool:
 
 
 def unread_heads(case: Case) -> list[str]:
-    """Return a sentence for each task head that is there and has no question here."""
+    """Return a sentence for each task head that exists but has no question here."""
     with_head = [s for s in case.sides if not s.is_untrained and inspection.has_head(s.bert)]
     return list(dict.fromkeys(s.decisions.no_task for s in with_head if s.decisions.no_task))
 
 
 def suggested(key: cache.BertKey) -> str:
-    """Return what to compare a checkpoint with: its origin, what came of it, or UNTRAINED."""
+    """Return what to compare a checkpoint with: its origin, the example, or UNTRAINED."""
     return began_with(key) or (EXAMPLE if key.source == DEFAULT else UNTRAINED)
 
 
 def began_with(key: cache.BertKey) -> str | None:
-    """Return what the training of a checkpoint began with, if that is known and there.
+    """Return the source that a checkpoint's training began with, if it is known and exists.
 
-    Of an adapter it is the base; of a fine-tuning, what its folder names.
+    For an adapter it is the base; for a fine-tuning, the one that its folder names.
     """
     if key.source == CAUSAL:
         return DEFAULT

@@ -33,42 +33,42 @@ from .fields import SECOND, SUGGESTED
 
 HELP = (
     "The sidebar's checkpoint is the first of the two, unless it is compared with the one that its "
-    "training began with: then the order is before, after."
+    "training began with; then the order is before, after."
 )
 BEGAN_WITH = (
-    "The training of {second} began with {first}, so {first} is the first of the two: every "
+    "The training of {second} began with {first}, so {first} is the first of the two, and every "
     "difference below is what that training changed."
 )
 HOW_UNTRAINED = (
-    "**untrained** has the shape and the vocabulary of {first} and random weights, so the "
-    "difference is what training changed. Choose your own checkpoint above: `bertscope "
-    "finetune` makes one, and so does a run on the Training page."
+    "**untrained** has the shape and the vocabulary of {first} but random weights, so the "
+    "difference is what training changed. Choose your own checkpoint above: `bertscope finetune` "
+    "makes one, and so does a run on the Training page."
 )
 NO_UNTRAINED = (
-    "So no untrained network can be made of this architecture: choose a second checkpoint above."
+    "So no untrained network can be made with this architecture: choose a second checkpoint above."
 )
 SAME_WEIGHTS = (
-    "Both hold the same weights (fingerprint {fingerprint}), so every difference below is zero; "
-    "only a classifier's own layer, which is no part of the fingerprint, may differ."
+    "Both have the same weights (fingerprint {fingerprint}), so every difference below is zero; "
+    "only a classifier's own layer, which is not part of the fingerprint, may differ."
 )
 HUB_LINK = (
-    "This link compares with **{source}**, a checkpoint of the Hugging Face hub. Nothing is "
-    "fetched unless you agree, and the hub is not asked for it; or choose another one above."
+    "This link compares with **{source}**, a checkpoint on the Hugging Face hub. Nothing is "
+    "fetched, and the hub is not contacted, unless you agree; or choose another one above."
 )
 HELP_FOLDER = (
-    "A folder of pretraining runs, or of fine-tunings that were made with --keep-epochs, on the "
-    "machine on which BertScope runs."
+    "A folder of pretraining runs, or of fine-tunings made with --keep-epochs, on the machine "
+    "where BertScope runs."
 )
 NO_RUNS = (
     "No run in this folder has two saved checkpoints. The Training page starts runs and shows "
-    "where; `bertscope finetune --keep-epochs` keeps the checkpoint of each epoch."
+    "their folder; `bertscope finetune --keep-epochs` keeps the checkpoint of each epoch."
 )
 
 
 def choose(page: frame.Page) -> tuple[Side, Side]:
     """Draw the choice of the other checkpoint; return both, opened, in the order of the page.
 
-    If the other does not open, one sentence says why and the page ends.
+    If the other does not open, one sentence shows why and the page ends.
     """
     own_source = page.bert_key.source
     row = st.container(horizontal=True, vertical_alignment="bottom", key="compare_choice")
@@ -120,7 +120,7 @@ def _hint(key: cache.BertKey) -> str:
 
 
 def open_other(side: Side, choose: Callable[[str], None]) -> None:
-    """Open the other checkpoint, or say why it does not open and end the page.
+    """Open the other checkpoint, or show why it does not open and end the page.
 
     Args:
         choose: Makes another source the second checkpoint.

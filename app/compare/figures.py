@@ -21,9 +21,9 @@ from ..plots.untrusted_text import label_name
 COLOURS = (BEFORE, AFTER)
 """Of the first and the second checkpoint, in every picture of the page."""
 MOST_ROWS = 8
-"""Answers that are drawn; the table has all that either finds likely."""
+"""Most answers that are drawn; the table has all that either finds likely."""
 MOST_TOKENS = 36
-"""Tokens along an axis for which every name is written; beyond it every second, third ..."""
+"""Most tokens along an axis for which every name is written; beyond it every second, third ..."""
 _ROW = 34
 
 
@@ -34,7 +34,7 @@ class AnswerRows:
     names: tuple[str, ...]
     """[R]"""
     values: tuple[NDArray[np.float64], NDArray[np.float64]]
-    """Of the first and the second, each [R]; NaN where a checkpoint has no such answer."""
+    """Of the first and the second, each [R]; NaN if a checkpoint has no such answer."""
     num_more: int
     """Answers that are left out."""
 
@@ -47,7 +47,7 @@ def answer_rows(
     """Return the most probable answers of both, matched by name, the highest bar first.
 
     Args:
-        sides: The answers of both by layer; None where one has none.
+        sides: The answers of both by layer; None if one has none.
         places: The place of each, as in `LayerDecisions.places`.
         most: Rows.
     """
@@ -65,7 +65,7 @@ def answer_rows(
         for name, p in part.items():
             highest[name] = max(p, highest.get(name, -math.inf))
     ranked = [sorted(part, key=lambda name: -part[name]) for part in probabilities]
-    # Some of each, however unsure one of them is: half of the rows, or all where there are few.
+    # Some of each, however unsure one of them is: half of the rows, or all if there are few.
     kept = {name for names in ranked for name in names[: max(1, most // 2)]}
     kept |= set(highest) if len(highest) <= most else set()
     names = tuple(sorted(kept, key=lambda name: -highest[name]))[:most]
@@ -86,7 +86,7 @@ def label_rows(
     """Return the probability of yes of each label of both, the highest bar first.
 
     Args:
-        sides: The answers of both to "labels"; None where one has none.
+        sides: The answers of both to "labels"; None if one has none.
         most: Rows.
     """
     probabilities = [
@@ -109,7 +109,7 @@ def answer_bars(rows: AnswerRows, names: tuple[str, str], kind: str) -> Figure:
     Args:
         rows: From `answer_rows`.
         names: Of the checkpoints; any text.
-        kind: Of the question; the numbers of a "score" are no probabilities.
+        kind: Of the question; the numbers of a "score" are not probabilities.
     """
     is_score = kind == "score"
     places = list(range(len(rows.names)))
@@ -287,7 +287,7 @@ def attribution_bars(
 
     Args:
         fractions: Attribution divided by the sum of absolute values, of each checkpoint, [U];
-            None where one has no such answer.
+            None if one has no such answer.
         tokens: The tokens or words of both, [U]; any text.
         names: Of the checkpoints; any text.
     """

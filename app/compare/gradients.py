@@ -23,7 +23,7 @@ class Attribution(NamedTuple):
     tokens: list[str]
     """[U]"""
     values: tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]
-    """Gradient x input of the first and the second, each [U]; None where one has no such answer."""
+    """Gradient x input of the first and the second, each [U]; None if one has no such answer."""
     fractions: tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]
     """The same, divided by the sum of absolute values."""
 
@@ -97,7 +97,7 @@ def show_gradients(case: Case, selected: SelectedQuestion, answer: str, question
 def _attribution(
     case: Case, selected: SelectedQuestion, answers: tuple[int | None, int | None]
 ) -> Attribution:
-    """Return the attribution of an answer, summed over the pieces where words are compared."""
+    """Return the attribution of an answer, summed over the pieces if words are compared."""
     units = case.comparison.units
     values: list[NDArray[np.float32] | None] = []
     fractions: list[NDArray[np.float32] | None] = []

@@ -27,7 +27,7 @@ _NAN = "not a number"
 def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None) -> Figure:
     """Draw how differently each head attends, bits [L, H]; the open head is framed.
 
-    A transparent point lies over each cell: these can be clicked, and carry "layer.head" as
+    A transparent point covers each cell: these points can be clicked, and carry "layer.head" as
     `customdata`.
     """
     num_layers, num_heads = change.shape
@@ -87,7 +87,7 @@ def drift_grid(drift: WeightDrift, measure: str) -> Figure:
 
 
 def other_bars(drift: WeightDrift, measure: str) -> Figure:
-    """Draw how far the parts outside the layers moved; parts that are not numbers say so."""
+    """Draw how far the parts outside the layers moved; parts that are not numbers are marked."""
     names = list(reversed(list(drift.others)))
     values = [_measured(drift.others[name], measure) for name in names]
     drawn = [0.0 if not math.isfinite(value) else value for value in values]
@@ -250,7 +250,7 @@ def _heat(
     unit: str,
     digits: str = "{:.0f}",
 ) -> Properties:
-    """Return a heat map from 0 up, with a number in each cell where there is room; NaN is empty."""
+    """Return a heat map from 0 up, with a number in each cell if there is room; NaN is empty."""
     finite = values[np.isfinite(values)]
     top = float(finite.max(initial=0.0))
     highest = max(top, 1e-6)

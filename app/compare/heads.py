@@ -23,8 +23,8 @@ OFFERED = 6
 """Heads that are offered as buttons, the most changed first."""
 
 NO_HEADS = (
-    "The two have different numbers of layers or heads, so no head of one corresponds to a head "
-    "of the other. *Layers over many texts* compares their layers all the same."
+    "The two have different numbers of layers or heads, so no head of one corresponds to a head of "
+    "the other. *Layers over many texts* can still compare their layers."
 )
 MERGED_WORDS = (
     "The two tokenize this text differently, so words are compared: vectors as the mean over a "
@@ -47,8 +47,8 @@ HEADS = Picture(
     table=divergence_table,
     how=(
         "How differently each head attends to this text in the two checkpoints: Jensen-Shannon "
-        "divergence of its rows, mean over the tokens; 0 is the same, 1 bit nothing in common. The "
-        "cells show hundredths of a bit. Click a cell to see both heads below."
+        "divergence of its rows, mean over the tokens; 0 means the same, 1 bit nothing in common. "
+        "The cells show hundredths of a bit. Click a cell to see both heads below."
     ),
     code="""
 comparison.divergence                                   # [L, H], bits

@@ -31,9 +31,9 @@ from .grid_figures import (
 from .heads import divergence_table, pick
 
 MOST_ROWS = 40
-"""Texts in the table, those that differ most."""
+"""Most texts in the table: those that differ most."""
 _TEXT_WIDTH = 310
-"""Pixels: the distance, by which the rows are ordered, is seen at a window of 1,280."""
+"""Pixels: the distance, by which the rows are sorted, is visible in a window of 1,280."""
 FEW_EXAMPLES = (
     "Only {examples} {what} for vectors of {width} numbers: plain CKA is too high with so few. "
     "Trust the debiased estimate, or give more text."
@@ -101,10 +101,10 @@ CKA = Picture(
     table=similarity_table,
     how=(
         "Linear CKA of the vectors of {examples} {what}: 1 means that both layers place them in "
-        "the same geometry, up to rotation and scale; 0 that they have nothing in common. The "
-        "cells show hundredths. In the curve, dashed, the highest of 19 tries with the {what} of "
-        "one side shuffled: what is not above it may be chance. A bright diagonal that fades to "
-        "the right end: training changed the last layers most."
+        "the same geometry, up to rotation and scale; 0 means that they have nothing in common. "
+        "The cells show hundredths. The dashed line in the curve is the highest of 19 tries with "
+        "the {what} of one side shuffled: what is not above it may be chance. A bright diagonal "
+        "that fades towards the right end means that training changed the last layers most."
     ),
     code=_CODE,
 )
@@ -114,7 +114,7 @@ CKA_DIAGONAL = Picture(
     table=_diagonal_table,
     how=(
         "Linear CKA of each layer with the layer of the same number, over the vectors of "
-        "{examples} {what}: where the curve falls, training changed the geometry of that layer. "
+        "{examples} {what}: where the curve drops, training changed the geometry of that layer. "
         "Dashed: the highest of 19 tries with the {what} of one side shuffled."
     ),
     code=_CODE,
@@ -124,8 +124,8 @@ HEADS = Picture(
     figure=divergence_grid,
     table=divergence_table,
     how=(
-        "The same as in the view *Heads*, mean over {sentences} texts, so that what one sentence "
-        "shows by chance evens out. Click a cell to see that head on the text above."
+        "The same as in the view *Heads*, but the mean over {sentences} texts, so that chance "
+        "effects of one sentence average out. Click a cell to see that head on the text above."
     ),
     code=_CODE,
 )
@@ -133,9 +133,9 @@ CHANGED_ANSWERS = Picture(
     name="compare-texts",
     table=_answer_table,
     how=(
-        "The texts on which the two differ most. Distance: half the sum of all differences of "
-        "probability (total variation), 0 the same, 1 nothing in common; of several labels the "
-        "mean over labels; of a score the difference."
+        "The texts on which the two differ most. Distance: half the sum of all absolute "
+        "differences of probability (total variation), where 0 means the same and 1 nothing in "
+        "common; for several labels, the mean over labels; for a score, the difference."
     ),
     code=_CODE,
 )
@@ -157,7 +157,7 @@ def show_layers(case: Case) -> None:
 
 
 def _comparison(case: Case, chosen: Chosen) -> TextsComparison | None:
-    """Return the comparison; None while it is at work, and its progress is drawn."""
+    """Return the comparison; None while it is running and its progress is drawn."""
     first, second = case.sides
 
     def work(progress: background.Progress) -> TextsComparison:
@@ -178,13 +178,16 @@ def _comparison(case: Case, chosen: Chosen) -> TextsComparison | None:
 
 
 def _note_left_out(comparison: TextsComparison) -> None:
-    """Say how many texts were left out or cut."""
+    """State how many texts were left out or cut."""
     if comparison.num_left_out:
         st.caption(
-            f"{comparison.num_left_out:,} texts are left out: at most {comparison.num_sentences:,}."
+            f"{comparison.num_left_out:,} texts are left out: at most {comparison.num_sentences:,} "
+            "are compared."
         )
     if comparison.num_cut:
-        st.caption(f"{comparison.num_cut:,} texts are longer than a checkpoint reads and were cut.")
+        st.caption(
+            f"{comparison.num_cut:,} texts are longer than a checkpoint can read and were cut."
+        )
 
 
 def _show_similarity(case: Case, comparison: TextsComparison, code: str) -> None:
@@ -261,7 +264,7 @@ def _show_answers(case: Case, comparison: TextsComparison, code: str) -> None:
 
 
 def _with_probability(table: pd.DataFrame, which: str) -> list[str]:
-    """Return each answer with its probability behind it, as the table on the page shows it."""
+    """Return each answer followed by its probability, as the table on the page shows it."""
     return [
         answer if kind == "score" or not answer else f"{answer} ({100 * p:.0f}%)"
         for answer, p, kind in zip(

@@ -15,13 +15,13 @@ def of_runs(folder: Path) -> dict[str, list[Path]]:
     """Return the checkpoints of each run that has at least two, the oldest first.
 
     Args:
-        folder: Of runs, of a fine-tuning, or in which fine-tunings lie.
+        folder: Of runs, of a fine-tuning, or one that contains fine-tunings.
 
     Returns:
         By the run's name; runs of pretraining come first, the newest first.
 
     Raises:
-        OSError: If the folder is there and cannot be read.
+        OSError: If the folder exists but cannot be read.
     """
     by_run = {run.name: checkpoints(run.path) for run in list_runs(folder)}
     if folder.is_dir():
@@ -32,7 +32,7 @@ def of_runs(folder: Path) -> dict[str, list[Path]]:
 def own_run(checkpoint: Path) -> tuple[Path, str] | None:
     """Return the folder of runs that a checkpoint comes from and how its run's name begins.
 
-    None if it is no checkpoint of a run, and not the result of a fine-tuning.
+    None if it is neither a checkpoint of a run nor the result of a fine-tuning.
     """
     if (checkpoint / SETTINGS_FILE).is_file():
         return checkpoint.parent, f"{checkpoint.name}/"

@@ -37,14 +37,15 @@ def choose_second(label: str, field: Field[str], offered: Sequence[str], *, widt
         ),
         on_change=lambda: consent.allow(field.value),
         help=(
-            f"{sidebar.how_to_choose()} Two moments of a run are its folders checkpoints/step-N."
+            f"{sidebar.how_to_choose()} The saved steps of a run are its folders "
+            "checkpoints/step-N."
         ),
         width=width,
     )
 
 
 def open_second(page: frame.Page, field: Field[str]) -> list[Side]:
-    """Return the page's checkpoint, and the other if there is one, whose fetching may be drawn."""
+    """Return the page's checkpoint, and the other if there is one; its download may be drawn."""
     chosen = field.value.strip()
     if chosen in (NOBODY, page.bert_key.source):
         own, _ = sides(page, page.bert_key.source)

@@ -26,7 +26,7 @@ class SelectedQuestion(NamedTuple):
 
 
 def choose_question(case: Case, row: DeltaGenerator) -> SelectedQuestion | None:
-    """Draw the choice of a question and of its place; None where the text has no place for it."""
+    """Draw the choice of a question and of its place; None if the text has no place for it."""
     by_kind = {
         question.kind: (question, (one, two)) for question, one, two in case.comparison.answers
     }

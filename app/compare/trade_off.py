@@ -27,18 +27,21 @@ from .case import Case, Side, code_of, opening_code
 from .trade_off_figures import Measured, score_dots, score_table, size_bars, size_table
 
 _TIMES, _RUN = "_compare_times", "_compare_run"
-NO_SCORE = "**No scores.** {reason} Two checkpoints fine-tuned for one task can be scored here."
+NO_SCORE = (
+    "**No scores.** {reason} Only two checkpoints that were fine-tuned for the same task can be "
+    "scored here."
+)
 
 SIZE = Picture(
     name="compare-size",
     figure=size_bars,
     table=size_table,
     how=(
-        "Bars are relative to the longest in their row; × is {second} over {first}. Speed is that "
-        "of the encoder alone on this machine at the text above ({tokens} tokens): the bar is the "
-        "median of five passes of each in turns, the thin line goes from the slowest to the "
-        "fastest. Other work on the machine slows both: two speeds whose lines overlap are not "
-        "told apart (≈)."
+        "Bars are relative to the longest in their row; × is {second} divided by {first}. Speed is "
+        "that of the encoder alone, on this machine, on the text above ({tokens} tokens): the bar "
+        "is the median of five passes, with both taking turns; the thin line goes from the slowest "
+        "to the fastest. Other work on the machine slows both, so two speeds whose lines overlap "
+        "cannot be distinguished (≈)."
     ),
     code="""
 from bertcore.analysis.compare.speed import size_of, text_speeds
@@ -54,7 +57,7 @@ SCORES = Picture(
     how=(
         "Each dot is a score on the {examples} examples of the file, with its 95% interval "
         "(bootstrap over the examples). Intervals that overlap do not mean that the two are equal: "
-        "both answer the same questions, and McNemar's exact test counts those that one alone got "
+        "both answer the same questions, and McNemar's exact test counts those that only one got "
         "right."
     ),
     code="""
@@ -73,7 +76,7 @@ found = trade_off(*models, Path("your-file"), columns={columns}, skip_bad_rows={
 
 
 def show_trade_off(case: Case) -> None:
-    """Draw size and speed at the text, and the scores on a labelled file."""
+    """Draw size and speed on the text, and the scores on a labelled file."""
     _show_size(case)
     st.header("Which one answers better?", anchor=False)
     reason = _why_no_score(case)
@@ -163,7 +166,7 @@ def _show_scores(case: Case) -> None:
     if running is None or running[0] != case.sides:
         return
     if running[1] != chosen:
-        st.caption("Below is the last run. Score both to renew it.")
+        st.caption("Below is the last run. Score both to update it.")
     labelled = running[1]
     keys = (case.first.key, case.second.key)
     with frame.guard():
@@ -230,7 +233,7 @@ def _test_in_words(first: str, second: str, paired: Paired) -> str:
     if not apart:
         return "Both are right on the same examples."
     verdict = (
-        "a difference that chance seldom makes"
+        "chance alone seldom makes such a difference"
         if paired.p_value < 0.05
         else f"chance alone makes such a difference in {paired.p_value:.0%} of cases"
     )

@@ -20,7 +20,7 @@ Range = tuple[float, float]
 """From low to high."""
 _ROW = 46
 _GAP = 0.16
-"""Of a row: how far the two marks of a metric stand from its middle."""
+"""Of a row: how far the two marks of a metric are from its middle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Measured:
 
 
 def size_bars(measured: Measured, names: tuple[str, str]) -> Figure:
-    """Draw size and speed as pairs of bars, each row in parts of the longest in it.
+    """Draw size and speed as pairs of bars, each row relative to its longest bar.
 
     Thin lines go from the slowest to the fastest pass.
 
@@ -206,14 +206,14 @@ class _Row:
 
     @property
     def verdict(self) -> str:
-        """The second over the first; ≈ where they are not told apart."""
+        """The second divided by the first; ≈ if they cannot be distinguished."""
         if self.ranges is None or are_told_apart(*self.ranges):
             return f"×{self.values[1] / self.values[0]:.2f}"
         return "≈"
 
     @property
     def hovers(self) -> list[str]:
-        """What each bar says."""
+        """The hover text of each bar."""
         if self.ranges is None:
             return list(self.texts)
         pairs = zip(self.texts, self.ranges, strict=True)

@@ -15,7 +15,7 @@ from .fields import MEASURE
 from .grid_figures import MEASURES, drift_grid, drift_table, other_bars
 
 NOT_FINITE = (
-    "NaN or infinity is in {count}: {names}. Such a drift is not a number and its cell is empty."
+    "NaN or infinity in {count}: {names}. Such a drift is not a number, and its cell is empty."
 )
 OTHER_SHAPES = (
     "Not compared, since their shapes differ: {count}, such as {example} ({first} and {second})."
@@ -40,9 +40,9 @@ WEIGHTS = Picture(
     how=(
         "How far each matrix, with its bias, moved from the first to the second. Relative change: "
         "the Frobenius norm of the difference divided by that of the first; 10% is a tenth of its "
-        "length. 1 − cosine: how far its direction turned, whatever its length. Fine-tuning moves "
+        "length. 1 − cosine: how far its direction turned, regardless of length. Fine-tuning moves "
         "the matrices of a small BERT by about 3 to 20%; between unrelated networks the change is "
-        "over 100% and 1 − cosine near 1."
+        "over 100% and 1 − cosine is near 1."
     ),
     code=_CODE,
 )
@@ -51,8 +51,8 @@ OTHERS = Picture(
     figure=other_bars,
     table=_other_table,
     how=(
-        "The same measure for what is outside the encoder's layers: embeddings, pooler, and the "
-        "heads that both have. Bars of all zeros and of NaN are named, not drawn."
+        "The same measure for the parts outside the encoder's layers: embeddings, pooler, and the "
+        "heads that both have. For parts of all zeros or NaN, this is written instead of a bar."
     ),
     code=_CODE,
 )
@@ -78,7 +78,7 @@ def show_weights(case: Case) -> None:
 
 
 def _note_left_out(case: Case, drift: WeightDrift) -> None:
-    """Say which tensors are not numbers, missing, or of other shapes."""
+    """State which tensors are not numbers, missing, or of other shapes."""
     if drift.not_finite:
         names = ", ".join(plain(name) for name in drift.not_finite[:3])
         count = len(drift.not_finite)

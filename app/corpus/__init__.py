@@ -1,10 +1,10 @@
-"""Corpus: where else a vector like this one stands."""
+"""Corpus: where else a vector like this one occurs."""
 
 from ..shell.page_info import PageInfo
 
 PAGE = PageInfo(
     name="corpus",
     title="Corpus",
-    purpose="Where else does BERT see a word as it sees this one?",
+    purpose="Where else does BERT see a word the way it sees this one?",
     icon=":material/manage_search:",
 )

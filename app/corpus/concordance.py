@@ -14,7 +14,7 @@ class Row(NamedTuple):
 
     before: str
     token: str
-    """Empty where whole sentences are compared."""
+    """Empty if whole sentences are compared."""
     after: str
     cosine: float
     link: str | None
@@ -26,7 +26,7 @@ _CELL = f"border-bottom:1px solid {theme.GRID};padding:7px 6px;"
 _CUT = f"{_CELL}overflow:hidden;text-overflow:ellipsis;white-space:nowrap;"
 _NAME = "font-weight:400;opacity:0.8;padding:2px 6px;text-align:right;"
 _HIDDEN = '<span style="position:absolute;clip-path:inset(50%)">{name}</span>'
-"""A name for those who hear the table; the columns are plain to see."""
+"""A name for screen readers; others see what the columns are."""
 _LINK = "color:light-dark(#2a48b8,#a5b6ff)"
 
 
@@ -43,7 +43,7 @@ def table(rows: Sequence[Row]) -> str:
     )
     body = "".join(_row(row, with_tokens) for row in rows)
     return (
-        '<div role="region" tabindex="0" aria-label="The nearest of the corpus" '
+        '<div role="region" tabindex="0" aria-label="The nearest hits in the corpus" '
         'style="max-height:440px;overflow-y:auto;position:relative">'
         f'<table style="{_TABLE}"><colgroup>{cols}</colgroup>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"

@@ -1,4 +1,4 @@
-"""Rows that were found, as they stand on the page: their contexts, and links to other pages."""
+"""Rows that were found, as they appear on the page: their contexts, and links to other pages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TARGET = Field("corpus_target", "attention", tuple(TARGETS))
 
 
 def choose_layer(layers: tuple[int, ...], row: DeltaGenerator) -> int:
-    """Draw the choice of a layer in `row`; without a choice, two thirds up."""
+    """Draw the choice of a layer in `row`; by default, two thirds up."""
     if len(layers) == 1:
         return layers[0]
     key = LAYER.key(default=layers[(2 * len(layers)) // 3], options=layers)
@@ -58,13 +58,13 @@ def choose_target(row: DeltaGenerator) -> str:
 
 
 def left(hit: Hit) -> str:
-    """Return what stands before a hit."""
+    """Return the text before a hit."""
     cut = "" if hit.start <= CONTEXT else "…"
     return cut + hit.text[max(0, hit.start - CONTEXT) : hit.start].lstrip()
 
 
 def right(hit: Hit, end: int) -> str:
-    """Return what stands after a hit that ends at a character."""
+    """Return the text after a hit that ends at a character."""
     cut = "" if len(hit.text) <= end + CONTEXT else "…"
     return hit.text[end : end + CONTEXT].rstrip() + cut
 

@@ -1,4 +1,4 @@
-"""Nearest tokens: a token of the text is clicked; its neighbours in the corpus, in context."""
+"""Nearest tokens: the neighbours in the corpus of the token that is clicked, in context."""
 
 from __future__ import annotations
 
@@ -55,10 +55,11 @@ NEAREST = Picture(
     figure=_shares,
     table=_hits,
     how=(
-        "Of the {num} {rows} whose vectors have the highest cosine to that of {query} at layer "
-        "{layer}. Pink: the words of the text itself. In low layers the neighbours are the "
-        "same word at about the same place; in high ones what fits the place. All vectors of a "
-        "layer share a direction, so that even strangers have a high cosine: the order counts."
+        "Shares among the {num} {rows} whose vectors have the highest cosine to that of {query} at "
+        "layer {layer}. Pink: the words of the text itself. In low layers, the neighbours are the "
+        "same word at about the same place; in high layers, words that fit the place. All vectors "
+        "of a layer share a direction, so even unrelated ones have a high cosine: what counts is "
+        "the order."
     ),
     code=_CODE
     + """index = open_index(encoded, {layer}{exact})
@@ -70,8 +71,8 @@ SENTENCES = Picture(
     name="nearest-sentences",
     table=_hits,
     how=(
-        "The {num} sentences of highest cosine to the whole text at layer {layer}, pooled as the "
-        "corpus was."
+        "The {num} sentences with the highest cosine to the whole text at layer {layer}, pooled as "
+        "in the corpus."
     ),
     code=_CODE
     + """index = open_index(encoded, {layer}{exact})
@@ -84,10 +85,10 @@ TAGS = Picture(
     figure=lambda drawn: nearest_figures.tag_bars(drawn.found),
     table=_hits,
     how=(
-        "Tags that the corpus's file gives the words of the {num} nearest {rows} at layer {layer}; "
-        "*none*: the file has none there. Where one tag fills the bar, these vectors tell it: "
-        "compare with how common the tag is in the corpus; if all hits are one word, the word "
-        "tells it."
+        "Tags that the corpus's file gives to the words of the {num} nearest {rows} at layer "
+        "{layer}; *none*: the file has no tag there. If one tag dominates, these vectors reveal "
+        "it: compare with how common the tag is in the corpus. If all hits are one word, the word "
+        "itself reveals it."
     ),
     code=_CODE
     + """from bertcore.corpus.search.places import tag_shares
@@ -101,9 +102,9 @@ BY_LAYER = Picture(
     name="nearest-by-layer",
     table=nearest_figures.layer_table,
     how=(
-        "At each layer, how many of the {num} nearest {rows} are the same word, or stand after or "
-        "before the same word as {query} does. Where the first line falls, the word is no "
-        "longer what makes two vectors alike."
+        "At each layer, how many of the {num} nearest {rows} are the same word as {query}, or come "
+        "after or before the same word as it does. Where the first line drops, the word is no "
+        "longer what makes two vectors similar."
     ),
     code=_CODE
     + """places = Places(encoded)
@@ -152,7 +153,7 @@ def _show(page: frame.Page, corpus: Opened) -> None:
     if index.num_left_out:
         st.caption(f"{index.num_left_out:,} vectors without a direction (zero, NaN) are left out.")
     if not found.hits:
-        st.info("Nothing is left to find: the corpus holds this sentence alone.")
+        st.info("There is nothing else to find: the corpus contains only this sentence.")
         return
     _show_hits(page, found, target)
     own = page.text_b if trace.text_ids[position] == 1 else page.text_a

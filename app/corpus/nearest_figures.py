@@ -20,7 +20,7 @@ LINES = ("same word", "same word before", "same word after")
 _LONGEST = 12
 """Letters of a word beside its bar: three names and three bars share a narrow window."""
 NOTHING = "(none)"
-"""In place of the word beside a token at the edge of a sentence."""
+"""Instead of the word beside a token at the edge of a sentence."""
 
 
 def share_rows(found: Neighbours) -> list[list[tuple[str, float]]]:
@@ -42,7 +42,7 @@ def share_rows(found: Neighbours) -> list[list[tuple[str, float]]]:
 
 
 def share_bars(found: Neighbours, query: Query) -> Figure:
-    """Draw which words the nearest tokens are, and which stand beside them.
+    """Draw which words the nearest tokens are, and which words are beside them.
 
     Args:
         found: With words.
@@ -113,7 +113,7 @@ def layer_lines(by_layer: Sequence[Neighbours], layer: int) -> Figure:
 
     Args:
         by_layer: At several layers.
-        layer: The one that is looked at, marked.
+        layer: The one that is shown on the page; it is marked.
     """
     places = [found.layer for found in by_layer]
     lines = (

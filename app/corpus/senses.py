@@ -1,4 +1,4 @@
-"""Senses of a word: all of its places in the corpus, in groups, by layer."""
+"""Senses of a word: all of its occurrences in the corpus, in groups, by layer."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ OCCURRENCES = Picture(
     figure=_map,
     table=_occurrences,
     how=(
-        "Each mark is one place where the word stands, by the first two principal components of "
-        "its vectors at layer {layer}; the groups are those of k-means in ten components. The "
-        "words in a group's title stand around its places oftener than around the others."
+        "Each mark is one occurrence of the word, by the first two principal components of its "
+        "vectors at layer {layer}; the groups are from k-means in ten components. The words in a "
+        "group's title are more frequent around its occurrences than around the others."
     ),
     code=_CODE + "[(one.layer, one.silhouette, one.groups) for one in found.by_layer]\n",
 )
@@ -64,11 +64,11 @@ CLEARNESS = Picture(
     name="senses-by-layer",
     table=senses_figures.layer_table,
     how=(
-        "Silhouette: 1 where each place is far nearer to its own group than to the next, 0 where "
-        "it lies between them. Groups count where it is above the grey line, the highest that the "
+        "Silhouette: 1 if each occurrence is far closer to its own group than to the next, 0 if it "
+        "is between them. Groups count only where it is above the grey line, the highest that the "
         f"same search finds in {NUM_NULLS} clouds without groups. Stability is the agreement "
-        "(adjusted Rand index) with the groups of random 80% of the places: 1, always the same; "
-        "0, chance."
+        "(adjusted Rand index) with the groups of a random 80% of the occurrences: 1 means always "
+        "the same, 0 means chance."
     ),
     code=_CODE
     + "[(one.layer, one.silhouette, one.chance, one.stability) for one in found.by_layer]\n",
@@ -95,7 +95,7 @@ def _show(page: frame.Page, corpus: Opened) -> None:
     )
     target = hits.choose_target(row)
     if not word:
-        st.info("Type a word that stands in the corpus.")
+        st.info("Type a word that occurs in the corpus.")
         return
     num = int(groups) if groups else None
     found: WordSenses | None = waiting.result(_work(corpus, word, num), "senses")
@@ -113,7 +113,7 @@ def _show(page: frame.Page, corpus: Opened) -> None:
     for number, sense in enumerate(senses.groups):
         words = ", ".join(map(plain, sense.words))
         share = sense.num / len(found.occurrences)
-        places = "1 place" if sense.num == 1 else f"{sense.num} places"
+        places = "1 occurrence" if sense.num == 1 else f"{sense.num} occurrences"
         title = f"Group {number + 1}: {places}, {share:.0%}"
         st.subheader(f"{title} · {words}" if words else title, anchor=False)
         examples = [found.occurrences[place] for place in sense.examples]
@@ -126,9 +126,9 @@ def _show(page: frame.Page, corpus: Opened) -> None:
 
 
 def _say(found: WordSenses, senses: Senses) -> None:
-    """Say how many places there are, and whether the groups are more than chance."""
+    """Write how many occurrences there are, and whether the groups are more than chance."""
     num, used = found.num_found, len(found.occurrences)
-    sentence = f"{plain(found.word)} stands in the corpus {num:,} times"
+    sentence = f"{plain(found.word)} occurs {num:,} times in the corpus"
     sentence += "." if used == num else f"; {used:,} of them are grouped."
     if senses.has_groups:
         sentence += f" At layer {senses.layer} they fall into {len(senses.groups)} groups"
@@ -156,7 +156,7 @@ def _work(corpus: Opened, word: str, num_groups: int | None) -> Work:
 
     def work(progress: Progress) -> WordSenses:
         opened = source.at(Path(stamp[0]))
-        progress(0.1, f"Grouping the places of {plain(word)}")
+        progress(0.1, f"Grouping the occurrences of {plain(word)}")
         return word_senses(opened.places, word, opened.encoded.layers, num_groups=num_groups)
 
     return Work(("senses", stamp, word, num_groups), work)

@@ -1,4 +1,4 @@
-"""The corpus that a page reads: the stories that ship, encoded on first use, or a folder."""
+"""The corpus that a page reads: the shipped stories, encoded on first use, or a folder."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ from ..shell.state import Field
 CACHE = "BERTSCOPE_CORPORA"
 """Environment variable: where the encoded stories are kept; unset, ~/.cache/bertscope/corpora."""
 TOKENS = 215_000
-"""Of the stories, about; a checkpoint's own pieces may be more."""
+"""Of the stories, approximately; a checkpoint's own tokenizer may give more."""
 MOST_BYTES = 800e6
-"""Of the vectors of all layers; of a larger checkpoint fewer sentences are read."""
+"""Of the vectors of all layers; for a larger checkpoint, fewer sentences are read."""
 SCANNED_ROWS = 2_000_000
-"""Rows up to which a layer without an index is searched all the same, by comparing every one: less
-than a second at a million, while an index takes minutes to build."""
+"""Most rows of a layer that is searched without an index, by comparing every one: less than a
+second for a million, while an index takes minutes to build."""
 MOST_KEPT = 4
-"""Encodings of the stories; the longest unused are deleted."""
+"""Most encodings of the stories that are kept; those unused the longest are deleted."""
 _VERSION = 1
 """Of the stories and of how they are read."""
 _RECENT_SECONDS = 600
-"""Since its last use, in which an encoding may be on somebody's page."""
+"""Since its last use, while an encoding may still be on somebody's page."""
 _INDEXED = "_layers_to_index"
-"""Session state: folders and layers of which this visitor wants an index."""
+"""Session state: folders and layers for which this visitor wants an index."""
 _LEFT_SECONDS = 86_400
-"""Age of what a killed process left."""
+"""Age at which leftovers of a killed process are deleted."""
 
 STARTS = {"part": 0.1, "whole": 1.0}
 """Shares of the stories' sentences."""
 SOURCES = {
     "part": "Stories, a tenth",
-    "whole": "Stories, all of it",
-    "folder": "A folder of yours",
+    "whole": "Stories, all of them",
+    "folder": "Your own folder",
 }
 SOURCE = Field("searched_corpus", "part", tuple(SOURCES), url="corpus")
 FOLDER = Field("corpus_folder", "")
@@ -75,7 +75,7 @@ class Opened:
     encoded: EncodedCorpus
     places: Places
     manifest: Path
-    """Its file: results that hang on it are computed again when it changes."""
+    """Its file: results that depend on it are recomputed when it changes."""
 
     @property
     def is_small(self) -> bool:
@@ -92,7 +92,7 @@ def choose(page: frame.Page, *, is_searched: bool = True) -> Opened | None:
             so that it must have encoded it.
 
     Raises:
-        ValueError: If a folder holds no encoded corpus, or another checkpoint encoded it.
+        ValueError: If a folder contains no encoded corpus, or another checkpoint encoded it.
         RuntimeError, OSError: If it cannot be read or written.
     """
     offered = {**SOURCES}
@@ -125,7 +125,7 @@ def choose(page: frame.Page, *, is_searched: bool = True) -> Opened | None:
 def is_ready(opened: Opened, layer: int) -> bool:
     """Return whether a layer can be searched; until then draw the progress of what it needs.
 
-    Up to SCANNED_ROWS that is its vectors as one file, and an index is offered; above, an index.
+    Up to SCANNED_ROWS, it needs its vectors as one file, and an index is offered; above, an index.
 
     Raises:
         ValueError: See `bertcore.corpus.search.build_graph`.
@@ -157,8 +157,8 @@ def is_ready(opened: Opened, layer: int) -> bool:
         on_click=_want_index,
         args=(str(encoded.folder), layer),
         icon=":material/account_tree:",
-        help="Takes some minutes for a million rows, and answers faster. It is kept beside the "
-        "corpus.",
+        help="Takes a few minutes for a million rows and makes searches faster. It is kept "
+        "beside the corpus.",
     )
     return True
 
@@ -184,7 +184,7 @@ def _has_index(opened: Opened, layer: int) -> bool:
 
 
 def index_of(opened: Opened, layer: int) -> VectorIndex:
-    """Return what a layer that is ready is searched with: every row, or its index.
+    """Return the index that searches a layer that is ready: every row, or its graph.
 
     Raises:
         ValueError: If its index was made by another checkpoint or from another corpus.
@@ -213,7 +213,7 @@ def _describe(opened: Opened, chosen: str) -> None:
         sentence += f" {ABOUT}"
         if share < STARTS[chosen]:
             sentence += (
-                f" {share:.2g} of the sentences: all layers of all of it would take more than "
+                f" {share:.2g} of the sentences: all layers of all sentences would take more than "
                 f"{MOST_BYTES / 1e6:.0f} MB."
             )
     st.caption(sentence)
@@ -247,7 +247,7 @@ def _stories(page: frame.Page, start: float) -> Path | None:
 
 
 def _encode(bert: Model, place: Path, share: float, progress: Progress) -> None:
-    """Encode the stories at all layers, into a folder that is whole or not there."""
+    """Encode the stories at all layers, into a folder that is either complete or absent."""
     building = place.with_name(f".{place.name}-{os.getpid()}-{threading.get_ident()}")
 
     def show(done: EncodeProgress) -> None:
@@ -264,14 +264,14 @@ def _encode(bert: Model, place: Path, share: float, progress: Progress) -> None:
         try:
             os.replace(building, place)
         except OSError:
-            if not place.is_dir():  # else another process was as quick
+            if not place.is_dir():  # else another process was faster
                 raise
     finally:
         shutil.rmtree(building, ignore_errors=True)
 
 
 def _delete_old(root: Path) -> None:
-    """Make room for one encoding more, and clear away what killed processes left."""
+    """Make room for one more encoding, and delete what killed processes left."""
     found = [path for path in root.iterdir() if path.is_dir()]
     ages = {path: path.stat().st_mtime for path in found}
     whole = sorted((p for p in found if not p.name.startswith(".")), key=ages.__getitem__)
@@ -287,7 +287,7 @@ def _delete_old(root: Path) -> None:
 
 
 def _root() -> Path:
-    """Return the folder of the encoded stories; on a closed server it goes with the process."""
+    """Return the folder of the encoded stories; a closed server deletes it when it ends."""
     if policy().is_closed:
         root = visits.root() / "corpora"
     else:
@@ -310,11 +310,11 @@ def _graph(about_file: Path, manifest: Path, layer: int) -> GraphIndex:
 
 
 def shown_folder(opened: Opened) -> str:
-    """Return the folder as the page's Python names it; a closed server tells no path."""
+    """Return the folder as the page's Python names it; a closed server reveals no path."""
     return "vectors" if policy().is_closed else str(opened.encoded.folder)
 
 
 def hashable(opened: Opened) -> tuple[str, int, int]:
-    """Return what stands for a corpus among the arguments of a cached call."""
+    """Return what identifies a corpus among the arguments of a cached call."""
     stat = opened.manifest.stat()
     return (str(opened.manifest), stat.st_size, stat.st_mtime_ns)

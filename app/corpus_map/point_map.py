@@ -1,4 +1,4 @@
-"""The canvas of the map of a corpus, a component of ours drawn with WebGL2."""
+"""The canvas of the map of a corpus, a component that draws with WebGL2."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _component() -> Callable[..., Any]:
 
 
 def message(drawn: Drawn, colours: Colours, name: str) -> bytes:
-    """Return what the canvas draws: 5 bytes a point, and 4 for each layer.
+    """Return what the canvas draws: 5 bytes per point, and 4 for each layer.
 
     Args:
         drawn: The points.

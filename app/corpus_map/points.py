@@ -1,4 +1,4 @@
-"""The points of the map of a corpus: where they lie, what they are called, their colours."""
+"""The points of the map of a corpus: their places, names and colours."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..plots import theme
 from ..plots.formats import shorten
 
 MAX_GROUPS = 12
-"""Values of a column with a colour of their own; the others share a grey."""
+"""Most values of a column that have their own colour; the others share a grey."""
 OTHERS = "#A3A9B8"
 LEVELS = 256
 _OWN = ("word", "piece", "position", "document", "sentence", "word_id", "start", "end")
@@ -36,7 +36,7 @@ class Drawn:
 
     map: CorpusMap
     places: NDArray[np.uint16]
-    """[L, N, 2] over a square that holds all layers."""
+    """[L, N, 2] over a square that contains all layers."""
     words: tuple[str, ...]
     """Each different name once."""
     word_ids: NDArray[np.uint32]
@@ -51,7 +51,7 @@ class Colours:
 
     title: str
     groups: tuple[str, ...]
-    """Name of each colour; of a scale its two ends."""
+    """Name of each colour; for a scale, its two ends."""
     palette: tuple[str, ...]
     """#rrggbb, at most 256."""
     codes: NDArray[np.uint8]
@@ -133,7 +133,7 @@ def colours(title: str, values: pa.Array) -> Colours:
 
 
 def _scale(title: str, values: NDArray[np.float64]) -> Colours:
-    """Return a scale between the 1st and the 99th percentile; grey where there is no number."""
+    """Return a scale between the 1st and the 99th percentile; grey if there is no number."""
     finite = np.isfinite(values)
     low, high = np.percentile(values[finite], [1, 99]) if finite.any() else (0.0, 1.0)
     if high <= low:

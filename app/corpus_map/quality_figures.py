@@ -12,7 +12,7 @@ from ..plots.figure import Figure
 
 
 def quality_curve(found: CorpusMap) -> Figure:
-    """Draw trustworthiness, continuity, shared neighbours and, of PCA, the variance shown."""
+    """Draw trustworthiness, continuity, shared neighbours and, for PCA, the variance shown."""
     quality, layers = found.quality, found.layers
     shared = f"shared neighbours (of {quality.k})"
     fig = Figure(

@@ -70,11 +70,12 @@ MAP = Picture(
     name="corpus-map",
     table=_arrays,
     how=(
-        "Each point is a {unit} of the corpus; near points have similar vectors. One map shows all "
-        "layers: *Play* moves the points from layer to layer. Names stand at dense places: the "
-        "word they are richest in. Drag to move, turn the wheel to zoom, draw with *Lasso* (or "
-        "Shift) around points to read them below; of up to 60 chosen points the path is drawn. "
-        "The map is fitted to {fitted} points of each layer, the others are placed in it."
+        "Each point is a {unit} of the corpus; nearby points have similar vectors. One map shows "
+        "all layers: *Play* moves the points from layer to layer. Dense regions are labelled with "
+        "the word that is most typical of them. Drag to pan, turn the wheel to zoom, and draw "
+        "around points with *Lasso* (or Shift) to read them below; for up to 60 chosen points, the "
+        "path is drawn. The map is fitted to {fitted} points of each layer; the others are placed "
+        "in it."
     ),
     code=_CODE + "found.rows, found.coordinates               # [N], [L, N, 2]\n",
 )
@@ -83,9 +84,10 @@ QUALITY = Picture(
     figure=quality_curve,
     table=quality_table,
     how=(
-        "Of {measured} points that the map was fitted to. Trustworthiness 1: near in the map is "
-        "near in the full space; continuity 1: near in the full space is near in the map; 0.5 is "
-        "chance. Shared neighbours: the fraction of nearest points that stay nearest."
+        "Measured on {measured} points that the map was fitted to. Trustworthiness 1: points that "
+        "are close in the map are close in the full space; continuity 1: points that are close in "
+        "the full space are close in the map; 0.5 is chance. Shared neighbours: the fraction of "
+        "nearest points that stay nearest."
     ),
     code=_CODE + "found.quality, found.explained\n",
 )
@@ -114,7 +116,7 @@ def _show_map(page: frame.Page, opened: Opened) -> None:
     colours = cache.of_file(colours_of, manifest, settings, column)
     name = f"{source.shown_folder(opened)} {len(corpus)} {settings!r}"
     if made.map.num_left_out:
-        st.caption(f"{made.map.num_left_out:,} rows are not drawn: their vectors hold NaN.")
+        st.caption(f"{made.map.num_left_out:,} rows are not drawn: their vectors contain NaN.")
     point_map.draw(point_map.message(made, colours, name), key=_KEY, on_selection=_choose_points)
     values: dict[str, Any] = {"folder": source.shown_folder(opened), "settings": repr(settings)}
     _show_chosen(corpus, made, name)
@@ -221,7 +223,7 @@ def _show_geometry(page: frame.Page, opened: Opened) -> None:
             NUM_ROGUE,
             key=ROGUE_OFF.key(low=0, high=NUM_ROGUE),
             width=170,
-            help="Sets the dimensions with the largest part in a layer's mean cosine to 0.",
+            help="Sets to 0 the dimensions that contribute most to a layer's mean cosine.",
         )
     )
 

@@ -1,4 +1,4 @@
-"""The drawing, a component of ours: what it is sent, and what it reports."""
+"""The component that draws the network: its message, and what it reports."""
 
 from __future__ import annotations
 

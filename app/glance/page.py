@@ -56,12 +56,12 @@ GLANCE = Picture(
     how=(
         "From left to right: the text, its word pieces, three embeddings and their sum, then layer "
         "after layer. Each row is a token. The cells of a vector are means of neighbouring "
-        "dimensions: blue above zero, orange below, strongest where the column is largest. "
-        "A line runs from a token that is read to the token that reads it, as the mean of the "
-        "layer's heads: at most three for each token, from 8% on; in pink at most eight of the "
-        "framed token, from 3% on; none below 1.5 divided by the number of tokens. The small "
-        "squares above are the heads, one each: row reads column. {signs}Attention says where "
-        "information is taken from, not why BERT answers as it does."
+        "dimensions: blue above zero, orange below, strongest where the column is largest. A line "
+        "runs from a token that is read to the token that reads it; its weight is the mean over "
+        "the layer's heads. Each token has at most three lines, from 8% on; the framed token has "
+        "at most eight, in pink, from 3% on; none is below 1.5 divided by the number of tokens. "
+        "The small squares above are the heads, one each: row reads column. {signs}Attention shows "
+        "where information is taken from, not why BERT answers as it does."
     ),
     code="""
 from bertcore.analysis.shared.inputs import masked_encoding
@@ -95,7 +95,7 @@ def show(page: frame.Page, first_step: int) -> None:
         _choose(chosen, glance)
         st.session_state[_OPENED] = PAGE_OF_PART[chosen["part"]]
 
-    # The browser knows which step it shows: with it in the message all would be sent again.
+    # The browser knows which step it shows: with it in the message, everything would be sent again.
     data = drawing.message(bert, glance, steps, first_step)
     drawing.draw(data, key="glance", on_open=opened, on_step=STEP.put)
     page_name = st.session_state.pop(_OPENED, None)

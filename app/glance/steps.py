@@ -1,4 +1,4 @@
-"""The walk through the drawing: one sentence a step, each with the numbers of this text."""
+"""The walk through the drawing: one sentence per step, each with the numbers of this text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Step(NamedTuple):
     """Of the drawing; the rest is dimmed."""
     title: str
     text: str
-    """One sentence, two where the second is short."""
+    """One sentence, or two if the second is short."""
 
 
 def walk(bert: Model, glance: Glance, marks: Marks) -> list[Step]:
@@ -58,7 +58,10 @@ def _pieces(bert: Model, glance: Glance, marks: Marks) -> Step:
     word = max(glance.words, key=lambda one: one.last - one.first, default=None)
     if word is not None and word.last > word.first:
         pieces = " ".join(trace.tokens[word.first : word.last + 1])
-        cut = f"{shorten(word.text, 30)!r} is not in its vocabulary: {shorten(pieces, 60)}. "
+        cut = (
+            f"{shorten(word.text, 30)!r} is not in its vocabulary and is split into "
+            f"{shorten(pieces, 60)}. "
+        )
     elif unknown := _unknown_words(bert, glance):
         cut = f"{shorten(unknown[0], 30)!r} is not in its vocabulary and becomes {unk}. "
     else:
@@ -68,7 +71,7 @@ def _pieces(bert: Model, glance: Glance, marks: Marks) -> Step:
     return Step(
         "pieces",
         "Word pieces",
-        f"The tokenizer cuts the text into {_tokens(trace.num_tokens)}. {cut}{added}",
+        f"The tokenizer splits the text into {_tokens(trace.num_tokens)}. {cut}{added}",
     )
 
 
@@ -91,13 +94,13 @@ def _embeddings(bert: Model) -> list[str]:
 def _input(bert: Model, glance: Glance) -> Step:
     parts, width = _embeddings(bert), bert.config.hidden_size
     if len(parts) == 1:
-        how = "a vector looked up by the piece"
+        how = "a vector looked up for the piece"
     else:
         normalised = " and normalised" if "norm" in bert.capabilities else ""
         how = f"{', '.join(parts[:-1])} and {parts[-1]} embedding, added up{normalised}"
     narrow = glance.columns[0].num_dims
     if narrow != width:
-        how += f", then taken from {narrow:,} to {width:,} numbers by a matrix"
+        how += f", then projected from {narrow:,} to {width:,} numbers by a matrix"
     return Step("input", "Input", f"Each token becomes {width:,} numbers: {how}.")
 
 
@@ -109,7 +112,7 @@ def names_of_parts(bert: Model, glance: Glance) -> dict[str, str]:
         start += ", normalised"
     narrow, width = glance.columns[0].num_dims, bert.config.hidden_size
     if narrow != width:
-        start += f", {narrow:,} to {width:,} dimensions by a matrix"
+        start += f", projected from {narrow:,} to {width:,} dimensions"
     names = {
         "token": "token embedding",
         "segment": "segment embedding",
@@ -133,14 +136,15 @@ def names_of_parts(bert: Model, glance: Glance) -> dict[str, str]:
 
 
 def signs(bert: Model) -> str:
-    """Return what the sign of the sum means, for the caption; empty where none is drawn."""
+    """Return what the sign of the sum means, for the caption; empty if none is drawn."""
     if "parts" not in bert.capabilities:
         return ""
     what = "*add & norm*"
     if isinstance(bert.config, ModernBertConfig):
         what = "*add*, and each block normalises what it reads"
     return (
-        f"⊕ is {what}; between two of them each token passes the feed-forward network by itself. "
+        f"⊕ is {what}; between two of them each token passes through the feed-forward network by "
+        "itself. "
     )
 
 
@@ -154,8 +158,8 @@ def _attention(bert: Model, glance: Glance) -> Step:
     return Step(
         "attention",
         "Attention",
-        f"In layer 0 {heads} every token take information from {sources}. The thicker a line, "
-        "the larger the weight, as the mean of the heads.",
+        f"In layer 0 {heads} every token take information from {sources}. The thicker a line, the "
+        "larger the weight (the mean over the heads).",
     )
 
 
@@ -165,7 +169,7 @@ def _add_and_norm(bert: Model) -> Step:
             "norm",
             "Norm & add",
             "Each block reads normalised vectors, and what the heads took is added to the token's "
-            "own vector as it is: the token keeps what it knew and learns from its context.",
+            "own, unnormalised vector: the token keeps what it knew and learns from its context.",
         )
     return Step(
         "norm",
@@ -181,8 +185,8 @@ def _feed_forward(bert: Model) -> Step:
             "feed_forward",
             "Feed-forward",
             f"Then each vector passes alone through {bert.config.intermediate_size:,} neurons, "
-            "each multiplied by a gate of its own, and is added again. Attention and feed-forward "
-            "make one layer; after the last one a LayerNorm follows.",
+            "each multiplied by its own gate, and is added again. Attention and feed-forward make "
+            "one layer; after the last one a LayerNorm follows.",
         )
     return Step(
         "feed_forward",
@@ -194,7 +198,7 @@ def _feed_forward(bert: Model) -> Step:
 
 def _layers(bert: Model, glance: Glance) -> Step:
     num_layers = bert.config.num_hidden_layers
-    weights = "the same weights" if bert.config.share_layers else "weights of their own"
+    weights = "the same weights" if bert.config.share_layers else "their own weights"
     text = f"{num_layers} layers do the same with {weights}. "
     if num_layers == 1:
         text = "This checkpoint has one layer. "
@@ -208,7 +212,7 @@ def _layers(bert: Model, glance: Glance) -> Step:
         )
         text += f"{after:.2f}: each has read its own context." if math.isfinite(after) else "NaN."
     else:
-        text += "From layer to layer the vectors hold more of the context."
+        text += "From layer to layer, the vectors contain more of the context."
     return Step("layers", "The layers" if num_layers > 1 else "The layer", text)
 
 
@@ -235,7 +239,7 @@ def _words(bert: Model, shown: Words, marks: Marks) -> Step:
         text = f"The last vector of the last token is compared with {pieces}: next comes {best}."
         return Step("words", "Next word", text)
     if shown.kind == "replaced":
-        text = "Each last vector says whether its token was replaced by another word. "
+        text = "Each token's last vector predicts whether the token was replaced by another word. "
         return Step("words", "Replaced tokens", f"{text}Most probably: {best}.")
     was = "" if shown.original is None else f" (hidden: {shorten(shown.original, 20)!r})"
     text = f"The last vector of {marks.mask} is compared with {pieces}: {best}{was}."

@@ -22,7 +22,7 @@ from ..canvas.shared import transport
 from ..canvas.shared.attention_words import words_of
 
 MAX_ROWS = 128
-"""Tokens that are drawn; of longer inputs the middle is folded."""
+"""Most tokens that are drawn; for longer inputs, the middle is folded."""
 NUM_BANDS = 16
 """Cells of a vector: each is the mean of D / 16 neighbouring dimensions."""
 NUM_WORDS = 5
@@ -45,7 +45,7 @@ class Word(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column of vectors; empty where the architecture lacks it."""
+    """A column of vectors; empty if the architecture lacks it."""
 
     kind: str
     """"token", "segment", "position", "input", "attention" (between the halves of a layer) or
@@ -59,7 +59,7 @@ class Column(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What a head says in words."""
+    """A head's prediction in words."""
 
     kind: str
     """"masked": the best words at a mask. "next": after the last token (GPT-2). "replaced": the
@@ -67,10 +67,10 @@ class Words(NamedTuple):
     position: int
     """The token whose vector is read; of several, that of the first word."""
     original: str | None
-    """The token that was hidden; None where the mask was typed, and of the other kinds."""
+    """The token that was hidden; None if the mask was typed, and for the other kinds."""
     words: list[str]
     probabilities: list[float]
-    """NaN where the weights are."""
+    """NaN if the weights are."""
 
 
 class Pair(NamedTuple):
@@ -241,10 +241,10 @@ def _bands(vectors: Tensor) -> NDArray[np.float32]:
 
 
 def _predictions(bert: Model, trace: Trace, masks: tuple[int, ...]) -> list[Words]:
-    """Return what the head says that predicts words; empty without such a head, or without a mask.
+    """Return the predictions of the head that predicts words; empty without it, or without a mask.
 
     Args:
-        masks: Positions that are hidden, beside the masks that were typed.
+        masks: Positions that are hidden, besides the masks that were typed.
     """
     text_a, text_b = trace.text_a, trace.text_b
     if {"mlm", "mask"} <= bert.capabilities:
@@ -286,7 +286,7 @@ def _rounded(probabilities: NDArray[np.float32]) -> list[float]:
 
 @torch.inference_mode()
 def _pair(bert: Model, trace: Trace) -> Pair | None:
-    """Return what the pooler's head says of the drawn state of [CLS]; None without a pair."""
+    """Return the answer of the pooler's head for the drawn state of [CLS]; None without a pair."""
     heads = [head for head in ("nsp", "sop") if head in bert.capabilities]
     if trace.text_b is None or not heads:
         return None

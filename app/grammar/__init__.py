@@ -6,7 +6,7 @@ PAGE = PageInfo(
     name="grammar",
     title="Grammar exam",
     purpose=(
-        "Two sentences differ in little, and one is wrong: does BERT find the good one more "
+        "Two sentences differ in a detail, and one is wrong: does BERT find the good one more "
         "probable? Which grammar does it know, and from which layer on?"
     ),
     icon=":material/spellcheck:",

@@ -39,7 +39,7 @@ class SavedLens(NamedTuple):
 
     @property
     def stamp(self) -> tuple[str, int]:
-        """What stands for it in the key of a result."""
+        """Its part of the key of a result."""
         return str(self.path), self.path.stat().st_mtime_ns
 
 
@@ -73,7 +73,7 @@ class Exam(NamedTuple):
 def take(
     side: Side, chosen: Chosen, scoring: Scoring, name: str, saved: SavedLens | None = None
 ) -> Exam | None:
-    """Return the exam if it is taken; else draw its progress, which updates by itself.
+    """Return the exam if it is finished; else draw its progress, which updates by itself.
 
     Args:
         side: The checkpoint.
@@ -138,6 +138,6 @@ def _unknown(scores: list[PairScore], side: Side) -> str | None:
     if not number:
         return None
     return (
-        f"{number:,} of {len(scores):,} pairs hold words that the vocabulary of {side.name} does "
-        "not have."
+        f"{number:,} of {len(scores):,} pairs contain words that are not in the vocabulary of "
+        f"{side.name}."
     )

@@ -31,8 +31,8 @@ class Graded(NamedTuple):
     groups: tuple[tuple[GroupAccuracy, ...], ...]
     """For each checkpoint its groups, in the same order, [C][G]."""
     by_layer: NDArray[np.float64] | None
-    """Accuracy of the first at each layer, [G, L+1]; column 0 is the embeddings' output. None
-    where layers cannot be read."""
+    """Accuracy of the first at each layer, [G, L+1]; column 0 is the embeddings' output. None if
+    layers cannot be read."""
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ LENSES = ("plain lens", "tuned lens")
 
 
 def lens_maps(result: TwoLenses, *, is_dark: bool) -> Figure:
-    """Draw the accuracy of each group at each layer, by both lenses beside each other."""
+    """Draw the accuracy of each group at each layer, by both lenses side by side."""
     fig = subplots(1, 2, subplot_titles=LENSES, shared_yaxes=True, horizontal_spacing=0.03)
     names = [group.group for group in result.groups[0][0]]
     for col, layers in enumerate(result.groups, start=1):

@@ -29,37 +29,38 @@ SECOND = Field("grammar_with", NOBODY)
 SCORING: Field[str] = Field("grammar_scoring", SCORINGS[0], SCORINGS)
 SCORING_NAMES = {"within-word": "the rest of its word", "single": "nothing else"}
 WORST = " "
-"""In place of a group's name, which has no space at its ends: the one that the checkpoint fails
-most."""
+"""Stands for the group that the checkpoint fails most; no group's name has a space at its ends."""
 GROUP = Field("grammar_group", WORST)
 
 PSEUDO = (
     "its pseudo-log-likelihood: each piece is hidden in turn, {hidden}, and the log-probabilities "
     "are summed"
 )
-FROM_LEFT = "its log-likelihood: the log-probabilities of its pieces, each from those before it"
+FROM_LEFT = (
+    "its log-likelihood: the sum of the log-probabilities of its pieces, each given those before it"
+)
 HIDDEN = {
     "within-word": (
         "with the pieces after it in its word, which would give it away (Kauf and Ivanova 2023)"
     ),
     "single": (
         "alone, so that the other pieces of its word give it away and rare words score too high "
-        "(Salazar et al. 2020; most published tables are made so)"
+        "(Salazar et al. 2020; most published tables do this)"
     ),
 }
-BASELINE = " Grey: what the frequency of words in the training text gets right by itself."
+BASELINE = " Grey: the accuracy of word frequency in the training text alone."
 BY_LAYER = (
     " On the right, the states of each layer of {first} (0: embeddings) are read through the "
-    "masked-word head, which was trained on the last layer alone: an early layer may know more "
-    "than it can say."
+    "masked-word head, which was trained only on the last layer, so an early layer may know more "
+    "than this shows."
 )
 ACCURACY = Picture(
     name="grammar-accuracy",
     figure=accuracy_rows,
     table=graded_table,
     how=(
-        "A sentence's score is {scored}. A pair is right if its good sentence scores higher; "
-        "a tie is wrong. Lines are 95% intervals (Wilson), dashed is chance: click a point to see "
+        "A sentence's score is {scored}. A pair is right if its good sentence scores higher; a tie "
+        "counts as wrong. Lines are 95% intervals (Wilson); dashed is chance. Click a point to see "
         "its pairs.{baseline}{by_layer}"
     ),
     code=(
@@ -76,9 +77,9 @@ LENSES = Picture(
     how=(
         "The exam by layer (0: embeddings) through the masked-word head as it is, and through the "
         "checkpoint's tuned lens, which first turns each layer's vectors towards the last layer's "
-        "answers. Over all pairs, the plain lens is ahead of chance from {plain} on, the tuned "
-        "lens from {tuned} on (95% intervals above 50%). A tuned lens is fitted to the last "
-        "layer's words, not to grammar; intervals are in the table."
+        "answers. Over all pairs, the plain lens is above chance from {plain} on, the tuned lens "
+        "from {tuned} on (95% intervals above 50%). A tuned lens is fitted to the last layer's "
+        "words, not to grammar; intervals are in the table."
     ),
     code=(
         "from bertcore.analysis.tuned_lens import read_tuned_lens\n\n"
@@ -97,7 +98,7 @@ LENSES = Picture(
 
 @st.fragment
 def views(page: frame.Page, chosen: Chosen, takers: Sequence[Side], column: str) -> None:
-    """Draw the pictures; a click in them runs only this, not the page."""
+    """Draw the pictures; a click in them reruns only this, not the page."""
     scoring = cast(Scoring, SCORING.value)
     exams = [
         exam.take(side, chosen, scoring, f"exam-{number}") for number, side in enumerate(takers)
@@ -166,7 +167,7 @@ def _show_lenses(
     order: Sequence[str],
     setup: str,
 ) -> None:
-    """Draw both lenses beside each other, where a tuned lens is saved beside the checkpoint."""
+    """Draw both lenses side by side, if a tuned lens is saved beside the checkpoint."""
     path = None if side.is_untrained else tuned_lens.usable(page)
     if path is None:
         return
@@ -213,7 +214,7 @@ def _in_order(groups: Sequence[GroupAccuracy], order: Sequence[str]) -> list[Gro
 
 
 def _ahead_of_chance(layers: Sequence[GroupAccuracy]) -> str:
-    """Return from which layer on the accuracy's interval lies above one half."""
+    """Return from which layer on the accuracy's interval is above one half."""
     start = len(layers)
     while start and layers[start - 1].low > 0.5:
         start -= 1
@@ -251,7 +252,7 @@ def _open_both(page: frame.Page) -> list[Side]:
 
 
 def _can_take(side: Side) -> bool:
-    """Return whether a checkpoint can score sentences; if not, say why."""
+    """Return whether a checkpoint can score sentences; if not, show why."""
     return reads_from_left(side.bert) or not capabilities.tells_of(side.bert, "mlm")
 
 

@@ -16,7 +16,7 @@ from ..shell.picture import Picture
 from .exam import Exam
 
 MOST_ROWS = 200
-"""Pairs that are listed, those that the first checkpoint fails worst."""
+"""Most pairs that are listed: those that the first checkpoint fails worst."""
 
 
 def pair_table(exams: Sequence[tuple[str, Sequence[PairScore]]]) -> pd.DataFrame:
@@ -65,7 +65,7 @@ def show_pairs(
         setup: Python that makes `scores`.
     """
     rows = {score.pair.row for score in exams[0].scores}
-    for exam in exams[1:]:  # a long sentence may fit one of them alone
+    for exam in exams[1:]:  # a long sentence may fit only one of them
         rows &= {score.pair.row for score in exam.scores}
     chosen = [
         [
@@ -100,7 +100,7 @@ def show_pairs(
                     f"{name}: good − bad",
                     format="%+.2f",
                     width=150,
-                    help="How much more probable the good sentence is, nats",
+                    help="How much more probable the good sentence is, in nats",
                 )
                 for name in names
             },

@@ -23,19 +23,19 @@ SOURCES = {"own": "Our 200", "file": "Upload a file"}
 SOURCE = Field("grammar_source", "own", tuple(SOURCES))
 COLUMN = Field("grammar_column", "")
 MOST_PAIRS = 10_000
-"""Pairs of a file that the page scores; `bertscope evaluate` scores all."""
+"""Most pairs of a file that the page scores; `bertscope evaluate` scores all."""
 MOST_BYTES = 100_000_000
 """Of the unpacked text of a file."""
 MOST_GROUPS = 40
-"""Groups of the column that is shown first: of more, the picture is long."""
+"""Most groups of the column that is shown first: with more, the picture gets long."""
 ABOUT_FILES = (
-    "A table (CSV, TSV) or JSON lines, also packed (.gz, .xz), with a good and a bad sentence in "
-    "columns such as `sentence_good` and `sentence_bad`, as BLiMP has them. Other columns group "
-    "the pairs."
+    "A table (CSV, TSV) or JSON lines, also compressed (.gz, .xz), with a good and a bad sentence "
+    "in columns such as `sentence_good` and `sentence_bad`, as in BLiMP. Other columns group the "
+    "pairs."
 )
 NAME_THEM = "Name the columns of the sentences `sentence_good` and `sentence_bad`."
 _OPTION = re.compile(r"Name one with --\w+\.")
-"""What the command line is told."""
+"""Advice that fits only the command line."""
 _UPLOADED = "_grammar_uploaded"
 
 
@@ -61,7 +61,7 @@ def choose() -> Chosen | None:
 
 
 def choose_column(file: PairFile) -> str:
-    """Draw the choice of the column that groups the pairs; "" where there is none."""
+    """Draw the choice of the column that groups the pairs; "" if there is none."""
     if not file.columns:
         return ""
     sizes = {
@@ -115,7 +115,7 @@ def _uploaded() -> Chosen | None:
 
 
 def _read(name: str, data: bytes) -> tuple[PairFile, int]:
-    """Return the pairs of an uploaded file; of more than MOST_PAIRS every n-th, and n.
+    """Return the pairs of an uploaded file; if more than MOST_PAIRS, every n-th; and n.
 
     Raises:
         ValueError: If it cannot be read, or is larger than MOST_BYTES when unpacked.
@@ -143,7 +143,7 @@ def _read(name: str, data: bytes) -> tuple[PairFile, int]:
     if step > 1:
         every = {2: "2nd", 3: "3rd"}.get(step, f"{step}th")
         notes += (
-            f"Of {len(file.pairs):,} pairs every {every} is scored here; `bertscope evaluate "
+            f"Every {every} of {len(file.pairs):,} pairs is scored here; `bertscope evaluate "
             "--task minimal-pairs` scores all.",
         )
     return replace(file, pairs=file.pairs[::step], notes=notes), step

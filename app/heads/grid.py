@@ -27,15 +27,16 @@ from .ranked_heads import example, link
 from .sources import Chosen
 
 HIGHEST = "best"
-"""In place of a head's name: the head with the highest value."""
+"""Instead of a head's name: the head with the highest value."""
 
 MEASURE = Field("heads_measure", "to_previous")
 OPEN = Field("heads_open", HIGHEST)
 
 _HOW = (
-    "Each cell is a head, its number {number}. {opening}The bars are all habits of the open head "
-    "with 95% bootstrap intervals; the orange marks, a head that attends alike to all tokens it "
-    "sees. Habits overlap: a full stop before \\[SEP\\] is both the token before and punctuation."
+    "Each cell is a head; its number is {number}. {opening}The bars are all habits of the open "
+    "head with 95% bootstrap intervals; the orange marks show a head that attends to all tokens it "
+    "sees alike. Habits overlap: a full stop before \\[SEP\\] is both the token before and "
+    "punctuation."
 )
 OPEN_EXAMPLE = "See it in a sentence"
 """The link to a sentence on the page Attention."""

@@ -23,7 +23,7 @@ from .names import HABITS, Measured, relation_title
 
 MAX_NUMBERED = 16
 """Most heads of a layer for which each cell shows its number."""
-NOT_A_NUMBER = "not a number: no sentence has it, or the weights hold NaN"
+NOT_A_NUMBER = "not a number: no sentence has it, or the weights contain NaN"
 
 
 class MeasuredHeads(NamedTuple):
@@ -51,7 +51,7 @@ def head_grid(
         opened: The framed head, or None.
         marks: The special tokens of the checkpoint.
 
-    A transparent point lies over each cell: these can be clicked, and carry "layer.head" as
+    A transparent point covers each cell: these points can be clicked, and carry "layer.head" as
     `customdata`.
     """
     report, measured = heads_of
@@ -112,14 +112,14 @@ def head_grid(
 def head_bars(one: OneHead, *, marks: Marks = BERT) -> Figure:
     """Return a head's habits as bars with their intervals, and what a uniform head would have.
 
-    Without `evenness`, which is no fraction of the attention.
+    Without `evenness`, which is not a fraction of the attention.
     """
     report, layer, head = one
     names, means, lows, highs, uniform, words = [], [], [], [], [], []
     for name in reversed(HABITS):
         measured = Measured(name)
         mean, low, high = (float(part[layer, head]) for part in measured.values(report))
-        if math.isnan(mean) or name == "evenness":  # entropy, no part of the attention
+        if math.isnan(mean) or name == "evenness":  # entropy, not a part of the attention
             continue
         names.append(theme.escape(measured.title))
         means.append(mean)

@@ -1,4 +1,4 @@
-"""The map of all heads: near ones attend to the same tokens."""
+"""The map of all heads: heads close together attend to the same tokens."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ MAP = Picture(
     figure=head_scatter,
     table=map_arrays,
     how=(
-        "Each point is a head; two near points give their attention to the same tokens. The "
-        "distance between two heads is the Jensen-Shannon distance of their weights, 0 to 1, "
-        "averaged over {compared} tokens and laid out in 2-D by multidimensional scaling. Only "
-        "distances have a meaning, not left or right. Stress {stress}: 0 is a map without error; "
-        "above 0.2 do not trust single distances. A habit counts as a head's strongest if the head "
-        "has at least 15% of what is possible beyond a head that attends to all tokens alike; "
-        "*all tokens alike* itself, from 80% if no other does."
+        "Each point is a head; two heads that are close attend to the same tokens. The distance "
+        "between two heads is the Jensen-Shannon distance of their weights, 0 to 1, averaged over "
+        "{compared} tokens and laid out in 2-D by multidimensional scaling. Only distances have a "
+        "meaning, not directions. Stress {stress}: 0 is a map without error; above 0.2, do not "
+        "trust single distances. A habit counts as a head's strongest if the head has at least 15% "
+        "of what is possible beyond a head that attends to all tokens alike; *all tokens alike* "
+        "itself counts from 80% on, if no other habit does."
     ),
     code="""
 from bertcore.analysis.heads.similarity import head_map

@@ -21,7 +21,8 @@ from bertcore.analysis.heads.texts import (
 """
 
 FEW_SENTENCES = 200
-"""So few sentences take about a second: the page waits, so that no progress bar flickers."""
+"""Up to this many sentences take about a second: the page waits, so that no progress bar
+flickers."""
 
 
 def report(key: cache.BertKey, chosen: Chosen) -> HeadReport | None:

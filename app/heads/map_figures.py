@@ -1,4 +1,4 @@
-"""All heads as points: near ones attend alike."""
+"""All heads as points: heads close together attend alike."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PALE = "#B9BFCC"
 
 
 class PlacedHeads(NamedTuple):
-    """All heads of a report and where they lie on the map."""
+    """All heads of a report and their places on the map."""
 
     report: HeadReport
     head_map: HeadMap

@@ -91,7 +91,7 @@ class Measured(NamedTuple):
     name: str
     """Of MEASURES, or of a relation."""
     direction: str = ""
-    """One of DIRECTIONS where it is a relation, "" for a measure."""
+    """One of DIRECTIONS if it is a relation, "" for a measure."""
 
     @property
     def key(self) -> str:
@@ -107,7 +107,7 @@ class Measured(NamedTuple):
 
     @property
     def is_fraction(self) -> bool:
-        """Whether it lies between 0 and 1 and is shown in percent."""
+        """Whether it is between 0 and 1 and is shown in percent."""
         return bool(self.direction) or self.name in HABITS
 
     def values(self, report: HeadReport) -> Interval:

@@ -12,7 +12,7 @@ from .sources import Chosen, choose
 
 @st.fragment
 def views(page: frame.Page, chosen: Chosen) -> None:
-    """Draw grid, list and map; a click in them runs only this, not the page."""
+    """Draw grid, list and map; a click in them reruns only this, not the page."""
     report = job.report(page.bert_key, chosen)
     if report is None:  # it was evicted from the cache meanwhile
         return
@@ -35,7 +35,7 @@ def draw() -> None:
         frame.end_page()
     if report.num_cut:
         st.caption(
-            f"{report.num_cut:,} sentences have more tokens than this checkpoint reads; they were "
-            "cut."
+            f"{report.num_cut:,} sentences have more tokens than this checkpoint can read; they "
+            "were cut."
         )
     views(page, chosen)

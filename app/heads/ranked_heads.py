@@ -34,18 +34,18 @@ LIST = Field("heads_list", "habits", tuple(LISTS))
 ORDER = Field("heads_order", "common", tuple(ORDERS))
 RARE = Field("heads_rare", False)
 
-OWN_TREES = " of our own, short and simple ones; upload trees (.conllu) for a real test."
+OWN_TREES = " of our own, which are short and simple; upload trees (.conllu) for a real test."
 
 BEST_HABITS = Picture(
     name="heads-best",
     table=measures_table,
     how=(
-        "For each habit the head that has most of it. Heads are written layer.head; a click opens "
+        "For each habit, the head that has most of it. Heads are written layer.head; a click opens "
         "the head on the Attention page, in a new tab, with the sentence beside it. *All alike* is "
-        "the value of a head without any habit; the mean is in bold from 15% of what is possible "
-        "beyond that, else no head has this habit; in the last row, uniformity (100%: every token "
-        "gets the same), from 80%. The same word means other places of the same piece. Clark et "
-        "al. 2019 found such heads in BERT."
+        "the value of a head without any habit. The mean is in bold if it reaches 15% of what is "
+        "possible beyond that; otherwise, no head has this habit. In the last row, uniformity "
+        "(100%: every token gets the same weight), it is bold from 80% on. *The same word* means "
+        "other occurrences of the same piece. Clark et al. (2019) found such heads in BERT."
     ),
     code="""
 layer, head = report.statistics.best("to_previous")
@@ -56,13 +56,13 @@ BEST_RELATIONS = Picture(
     name="heads-best-relations",
     table=relations_table,
     how=(
-        "Each head is read as a parser: the word it attends to most, itself, \\[CLS\\] and "
-        "\\[SEP\\] left out, is its answer. *Right* is how often that is the word at the other "
-        "end of the relation (Clark et al. 2019, section 4), measured on {trees} sentences{whose} "
-        "The baseline is the *fixed offset*: always the word so many places before (−) or after "
-        "(+). A head that only equals it knows a position, not grammar; in bold are those whose "
-        "interval lies above. The best of many heads is partly luck: on other sentences expect a "
-        "little less, and do not rely on wide intervals."
+        "Each head is read as a parser: its answer is the word it attends to most, apart from "
+        "itself, \\[CLS\\] and \\[SEP\\]. *Right* is how often that is the word at the other end "
+        "of the relation (Clark et al. 2019, section 4), measured on {trees} sentences{whose} The "
+        "baseline is the *fixed offset*: always the word that many places before (−) or after (+). "
+        "A head that only equals it knows a position, not grammar; in bold are those whose "
+        "interval is above it. The best of many heads is partly luck: expect slightly less on "
+        "other sentences, and do not rely on wide intervals."
     ),
     code="""
 best = report.scores.best("obj", "to_dependent")
@@ -119,7 +119,7 @@ def _table(page: frame.Page, chosen: Chosen, report: HeadReport, rows: list[Meas
     """Return the list as a table in Markdown."""
     key, marks = page.bert_key, page.marks
     if not rows:
-        return "No relation has so many cases. Switch the rare ones on."
+        return "No relation has that many cases. Switch the rare ones on."
     is_habits = not rows[0].direction
     titles = ("attends to", "best head", "mean", "95%", "all alike", "for example")
     if not is_habits:

@@ -24,10 +24,10 @@ from ..shell.state import Field
 SOURCES = {"own": "Our sentences", "pasted": "Paste sentences", "file": "Upload a file"}
 SOURCE = Field("heads_source", "own", tuple(SOURCES))
 NOTHING_YET = {
-    "pasted": "Paste some sentences above, one a line. A few dozen make the intervals narrow.",
+    "pasted": "Paste some sentences above, one per line. A few dozen make the intervals narrow.",
     "file": (
-        "Upload a text or CSV file above, of at most 10,000 sentences, or sentences with their "
-        "trees in CoNLL-U, as Universal Dependencies has them for 150 languages."
+        "Upload a text or CSV file of at most 10,000 sentences above, or sentences with their "
+        "trees in CoNLL-U, as Universal Dependencies provides them for 150 languages."
     ),
 }
 _UPLOADED = "_heads_uploaded"
@@ -54,7 +54,7 @@ def choose() -> Chosen | None:
     """Draw the choice of a source and its input; return None while there are no sentences.
 
     Raises:
-        ValueError: If what was pasted or uploaded holds no sentence or cannot be read.
+        ValueError: If what was pasted or uploaded contains no sentence or cannot be read.
     """
     source = one_of("Sentences", SOURCES, SOURCE)
     chosen = _own() if source == "own" else _pasted() if source == "pasted" else _uploaded()
@@ -74,7 +74,7 @@ def _own() -> Chosen:
 def _pasted() -> Chosen | None:
     text = pasted(
         "heads_pasted",
-        "One sentence a line, or a pair with ||| between its texts",
+        "One sentence per line, or a pair with ||| between its texts",
         "The river rose during the night.\nHe was late. ||| The train had left.",
     )
     if not text.strip():
@@ -86,7 +86,7 @@ def _pasted() -> Chosen | None:
 def _uploaded() -> Chosen | None:
     """Return the uploaded sentences; they are kept across pages, until the next file."""
     upload = st.file_uploader(
-        "A text file with one sentence a line, a CSV or TSV table, or trees (.conllu)",
+        "A text file with one sentence per line, a CSV or TSV table, or trees (.conllu)",
         key="heads_upload",
         max_upload_size=uploads.TEXTS_MEGABYTES,
     )

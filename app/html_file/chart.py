@@ -23,7 +23,7 @@ Data: TypeAlias = pd.DataFrame | Mapping[str, NDArray[Any]]
 """The numbers of a picture: a table, or arrays by name."""
 
 MOST_ROWS = 500
-"""Rows of a table that are written into the file; the CSV has all."""
+"""Most rows of a table that are written into the file; the CSV has all."""
 
 
 def chart(fig: Figure) -> Part:
@@ -57,13 +57,13 @@ def _library() -> _Library:
         if path.is_file():
             return _Library(path.read_text(encoding="utf-8"))
     raise RuntimeError(
-        "the package plotly holds no package_data/plotly.min.js, which a file with a figure needs. "
+        "the package plotly has no package_data/plotly.min.js, which a file with a figure needs. "
         "Run: pip install --force-reinstall plotly"
     )
 
 
 def table_of(data: Data) -> Table:
-    """Return a figure's table; of arrays their names, shapes and dtypes."""
+    """Return a figure's table; for arrays, their names, shapes and dtypes."""
     if isinstance(data, pd.DataFrame):
         rows = data.head(MOST_ROWS).itertuples(index=False)
         return Table([str(name) for name in data.columns], [list(row) for row in rows], len(data))

@@ -41,7 +41,7 @@ class Part:
     note: str = ""
     """What the file leaves out, in a sentence."""
     title: str = ""
-    """Heading above it, where a file has several parts."""
+    """Heading above it, if a file has several parts."""
     caption: str = ""
     """How to read this part, in Markdown."""
     extra_hashes: Sequence[str] = ()
@@ -105,7 +105,7 @@ def to_html(report: Report) -> str:
     """Return the whole file.
 
     Raises:
-        ValueError: If a script holds the letters that would end it.
+        ValueError: If a script contains the letters that would end it.
     """
     parts: list[_WrittenPart] = []
     held: dict[str, str] = {}  # data that several parts share, such as a library, is written once
@@ -116,7 +116,9 @@ def to_html(report: Report) -> str:
         place = f"document.getElementById('part-{number}')"
         script = part.script.replace("%PLACE%", place).replace("%DATA%", json.dumps(names))
         if "</script" in script.lower() or "<!--" in script:
-            raise ValueError("a script of a report holds '</script' or '<!--', which would end it.")
+            raise ValueError(
+                "a script of a report contains '</script' or '<!--', which would end it."
+            )
         blocks = [(held[data], Markup(data)) for data in new]
         parts.append(_WrittenPart(part.title, part.note, part.caption, blocks, Markup(script)))
     extra = [one for part in report.parts for one in part.extra_hashes]

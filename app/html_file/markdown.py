@@ -14,7 +14,7 @@ _TURNING = re.compile(
 )
 _HALVES = re.compile("[\ud800-\udfff]")
 
-# Captions are ours, but they hold untrusted text: no HTML, and nothing to fetch.
+# Captions are ours, but they contain untrusted text: no HTML, and nothing to fetch.
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).disable(["image", "link", "autolink"])
 
 

@@ -117,7 +117,7 @@ def test_checkpoints(open_page, name, view):
 def test_the_window_of_a_layer_is_told(open_page):
     at = open_page("ModernBertForMaskedLM", "attention", layer="1")
     assert "Layer 1 attends within 4 tokens to each side" in said(at)
-    assert "cells beyond are masked" in said(at)
+    assert "cells beyond it are masked" in said(at)
     assert "attends within" not in said(open_page("ModernBertForMaskedLM", "attention", layer="0"))
 
 

@@ -196,7 +196,7 @@ def test_a_long_text_leaves_other_layers_out_and_says_so(opened: Opened) -> None
     trace = made_trace(["[CLS]", *("word" for _ in range(510)), "[SEP]"], num_heads=12)
     page = opened.open(report(html_part.lines_part(trace, 1, [2])))
     painted(page.get_by_role("application"), 12)
-    expect(page.get_by_text("Of 2 layers this file holds layer 1 alone.")).to_be_visible()
+    expect(page.get_by_text("This file contains only layer 1 of 2 layers.")).to_be_visible()
     expect(page.get_by_label("Layer before")).to_be_disabled()
     expect(page.get_by_label("Layer", exact=True)).to_be_disabled()
     assert (opened.folder / "view.html").stat().st_size < 3_000_000

@@ -28,7 +28,7 @@ from ..shared.view_options import ViewOptions
 BUNDLE = read_bundle(__file__)
 
 DEFAULT_OPTIONS: ViewOptions = {"rows": "text", "columns": "text", "words": False, "seen": ""}
-"""How the map opens: the order of rows and columns, whether words take the place of pieces, and
+"""How the map opens: the order of rows and columns, whether words replace pieces, and
 what is seen of it: the first row, the first column, and cells on a side; "" for all."""
 OPTION_CHOICES = {
     "rows": ("text", "chosen", "entropy"),
@@ -66,7 +66,7 @@ def message(
 
     Args:
         trace: One text or pair of T tokens.
-        weights: [T, T]; row = the attending token. May hold NaN, which is shown as such.
+        weights: [T, T]; row = the attending token. May contain NaN, which is shown as such.
         title: What the weights are.
         layers, heads: Whose mean they are; no heads for all.
         revision: Of the last selection that the view reported.

@@ -1,8 +1,9 @@
 """The lines view: one layer's attention between two columns of tokens, on a canvas.
 
 View options (pinning, threshold, filters) stay in the browser. The layer and the heads are
-reported back, so that they get into the address and the other views follow. Of a long text only the
-heads that are shown are sent; the browser keeps those that it has received while the layer stays.
+reported back, so that they get into the address and the other views follow. For a long text, only
+the heads that are shown are sent; the browser keeps those that it has received while the layer
+stays.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ..shared.view_options import Choices, ViewOptions
 BUNDLE = read_bundle(__file__)
 
 SMALL = 250_000
-"""Weights of a layer up to which all its heads are sent, so that they switch without a wait: 12
+"""Most weights of a layer for which all its heads are sent, so that they switch without a wait: 12
 heads of 144 tokens, about 0.1 MB deflated."""
 
 DEFAULT_OPTIONS: ViewOptions = {
@@ -40,7 +41,7 @@ DEFAULT_OPTIONS: ViewOptions = {
     "threshold": None,
     "chosen": "",
 }
-"""How the view opens: whether special tokens are hidden, words take the place of pieces, heads are
+"""How the view opens: whether special tokens are hidden, words replace pieces, heads are
 averaged; between which sentences; the least weight shown (None: by the length of the text); which
 tokens are chosen ("l2.5r7": 2 and 5 of the attending ones, on the left, and 7 on the right)."""
 OPTION_CHOICES: dict[str, Choices] = {
@@ -94,7 +95,7 @@ def message(
     """Return what the view draws: N x T x T bytes of N heads of a layer, and the tokens.
 
     Args:
-        trace: One text or pair. May hold NaN, which is shown as such.
+        trace: One text or pair. May contain NaN, which is shown as such.
         layer: 0 to L-1.
         heads: Shown at first, and sent if the text is long; empty for all.
         revision: Of the last selection that the view reported.

@@ -57,7 +57,7 @@ def message(
     """Return what the view draws: queries and keys [T, K], scores and weights [T, T].
 
     Args:
-        trace: One text or pair of T tokens. May hold NaN, shown as such.
+        trace: One text or pair of T tokens. May contain NaN, shown as such.
         layer, head: 0 to L-1, 0 to H-1.
         revision: Of the last selection that the view reported.
         options: How it opens.

@@ -30,7 +30,7 @@ def mean_weights(
         layers: At least one.
         heads: Of each of these layers; no heads for all.
 
-    Every chosen head of every chosen layer counts alike.
+    Every chosen head of every chosen layer counts equally.
     """
     num_layers, num_heads = trace.attentions.shape[:2]
     chosen = list(heads) or list(range(num_heads))

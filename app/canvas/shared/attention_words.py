@@ -12,12 +12,12 @@ from bertcore import Trace
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of an input of T tokens; an added special token is a word of its own."""
+    """The words of an input of T tokens; an added special token counts as one word."""
 
     starts: list[int]
     """The first token of each of the W words, ascending from 0."""
     names: list[str]
-    """As they stand in the text; an added special token has its own name."""
+    """As written in the text; an added special token has its own name."""
 
 
 def words_of(trace: Trace) -> Words:

@@ -14,7 +14,7 @@ log = logging.getLogger("bertscope.app")
 def hear(key: str, name: str, listener: Callable[[Any], None]) -> Callable[[], None]:
     """Return a function that hands a component's new value to `listener`, unless there is none.
 
-    A value of a form that no view of ours reports is left out: a client may send anything.
+    A value in a form that none of our views reports is ignored: a client may send anything.
 
     Args:
         key: Of the component in the session.

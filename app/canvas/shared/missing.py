@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 MOST_LAYERS = 6
-"""Layers that are named; the others are counted."""
+"""Most layers that are named; the others are counted."""
 
 
 def count_missing(attentions: Tensor) -> NDArray[np.int64]:
@@ -26,7 +26,7 @@ def missing_sentence(
     layers: Sequence[int] | None = None,
     heads: Sequence[int] | None = None,
 ) -> str:
-    """Return how many weights are not numbers and in which heads; empty where all are numbers.
+    """Return how many weights are not numbers and in which heads; empty if all are numbers.
 
     Args:
         counts: From `count_missing`, [L, H].

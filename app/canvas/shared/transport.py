@@ -40,7 +40,7 @@ class Encoded(NamedTuple):
     """Weights as the browser gets them."""
 
     codes: NDArray[np.uint8]
-    """One byte each, as `quantize` gives it; 0 where there is no number."""
+    """One byte each, as `quantize` gives it; 0 if it is not a number."""
     missing: NDArray[np.bool_]
     """True where a weight is not a number (NaN), of the same shape."""
 

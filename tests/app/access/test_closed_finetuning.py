@@ -131,7 +131,7 @@ def test_one_run_at_a_time(
         busy = training_runs.Run(visit.folder / "runs" / "other", "running", kind="finetune")
         patch.setattr("app.training.new_run.all_runs", lambda folder: [busy])
         button(at, "Fine-tune").click().run()
-    assert "A run of yours is at work already" in complaints(at)
+    assert "One of your runs is still running" in complaints(at)
     assert not started
 
 

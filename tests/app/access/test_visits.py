@@ -165,7 +165,7 @@ def test_a_run_within_the_limits_may_start(visit: visits.Visit) -> None:
         ({"minutes": float("nan")}, "at most 5 minutes"),
         ({"minutes": -1.0}, "at most 5 minutes"),
         ({"num_bytes": 6e8}, "600 MB"),
-        ({"active": 1}, "already active"),
+        ({"active": 1}, "is still running"),
     ],
 )
 def test_a_run_beyond_a_limit_may_not(

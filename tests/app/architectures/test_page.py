@@ -130,7 +130,7 @@ def test_without_a_twin_bert_reads_the_left(open_page: Any, folders: dict[str, P
     panels = sent(open_page("bert", twin=False, word=str(MAN)), "panels")["panels"]
     found = read_one_side(load(folders["bert"]), TEXT, None, MAN, "left")
     assert dict(guesses(panels[1])) == pytest.approx(dict(found.best), rel=1e-4)
-    assert "not trained so" in panels[1]["note"]
+    assert "not trained this way" in panels[1]["note"]
     assert panels[1]["unread"] == MAN + 1
 
 
@@ -236,7 +236,7 @@ def test_without_a_twin_bert_writes_alone(open_page: Any) -> None:
     data = sent(app, "masks")
     assert data["next"] is None
     assert len(data["masks"]["steps"]) == writing.NUM.default
-    assert "No network of next tokens is open" in said(app)
+    assert "No next-token network is open" in said(app)
     assert "Perplexity by" not in said(app)
 
 
@@ -254,7 +254,7 @@ def test_positions_and_the_table(open_page: Any, folders: dict[str, Path]) -> No
 
 def test_a_checkpoint_that_guesses_nothing(open_page: Any) -> None:
     app = open_page("neither", word=str(MAN))
-    assert "guesses neither hidden nor next words" in said(app)
+    assert "predicts neither masked nor next tokens" in said(app)
     assert [panel["name"] for panel in sent(app, "panels")["panels"]] == ["BERT", "GPT", "ELMo"]
 
 

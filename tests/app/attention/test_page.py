@@ -34,7 +34,7 @@ def test_a_link_opens_its_head_and_view(page: AppTest) -> None:
     page.query_params["view"] = "heat-map"
     app = ok(page.run())
     assert "Layer 1 head 2" in said(app)
-    assert "by which the other can be ordered" in said(app)
+    assert "by which the other can be sorted" in said(app)
 
 
 def test_a_link_opens_a_mean_over_layers(page: AppTest) -> None:

@@ -379,7 +379,7 @@ def test_sentence_names_the_strongest_habit() -> None:
 def test_sentence_knows_broad_and_unplaced_heads() -> None:
     broad = head_sentence(of(to_self=0.05, entropy=0.95 * math.log(20)), 0, [1], 20)
     assert "attends broadly" in broad
-    assert "no single habit" in head_sentence(of(to_self=0.1, entropy=0.9), 0, [1], 20)
+    assert "no single positional habit" in head_sentence(of(to_self=0.1, entropy=0.9), 0, [1], 20)
     assert "mean of heads 1, 2" in head_sentence(of(to_self=0.1, entropy=2.9), 0, [1, 2], 20)
 
 

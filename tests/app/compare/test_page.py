@@ -195,7 +195,7 @@ def test_the_same_twice_is_zero_and_said(page: AppTest, folders: dict[str, Path]
     page.query_params["compare_with"] = str(folders["start"])
     page.query_params["compare_view"] = "heads"
     app = ok(page.run())
-    assert "Both hold the same weights" in said(app)
+    assert "Both have the same weights" in said(app)
     assert (numbers(charts(app)["heads"][0]["z"]) == 0).all()
 
 
@@ -241,7 +241,7 @@ def test_nan_is_marked(page: AppTest, folders: dict[str, Path]) -> None:
     app = page.run()
     assert not app.exception
     assert [e.value.replace("\\", "").split(": ")[0] for e in app.error] == (
-        ["NaN or infinity is in 1 tensor"]
+        ["NaN or infinity in 1 tensor"]
     )
     grid = numbers(charts(app)["weights"][0]["z"])
     assert np.isnan(grid[0, 1])
@@ -381,7 +381,7 @@ def test_labels_without_names_may_mean_something_else(page: AppTest, tmp_path: P
     page.query_params["checkpoint"] = str(tmp_path / "one" / "classify")
     page.query_params["compare_with"] = str(tmp_path / "two" / "classify")
     app = ok(page.run())
-    assert "Both have numbers for labels" in said(app)
+    assert "Both use numbers as labels" in said(app)
     assert "label 0" in charts(app)["answers"][0]["customdata"]
 
 
@@ -404,7 +404,7 @@ def test_several_labels_are_compared_one_by_one(page: AppTest, tmp_path: Path) -
 
 def test_one_text_is_too_little_for_a_model_of_pairs(page: AppTest, tmp_path: Path) -> None:
     page.query_params["compare_with"] = str(save_task_checkpoint(tmp_path, "pair"))
-    warning = "pair was fine-tuned on pairs, and here is one text alone"
+    warning = "pair was fine-tuned on pairs, but here is only one text"
     assert warning not in said(ok(page.run()))
     app = ok(page.text_area(key="text_b").set_value("").run())
     assert warning in said(app)

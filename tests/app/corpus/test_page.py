@@ -317,11 +317,11 @@ def test_senses_are_the_cores_and_their_python_gives_them(encoded: Path) -> None
     app = ok(opened(encoded, corpus_view="senses", corpus_layer="1", senses_groups="2"))
     found = word_senses(Places(open_encoded(encoded)), "bank", (0, 1, 2), num_groups=2)
     senses = found.by_layer[1]
-    assert f"bank stands in the corpus {found.num_found} times" in said(app)
+    assert f"bank occurs {found.num_found} times in the corpus" in said(app)
     titles = [heading.value for heading in app.subheader]
     assert len(titles) == len(senses.groups) == 2
     for sense, title in zip(senses.groups, titles, strict=True):
-        assert f"{sense.num} places" in title
+        assert f"{sense.num} occurrences" in title
     text = found.occurrences[senses.groups[0].examples[0]].text
     assert text.split()[0] in said(app)
     names: dict[str, Any] = {}

@@ -281,9 +281,9 @@ def test_modernbert_is_told_as_it_computes(tmp_path: Path) -> None:
     modern = load(tmp_path, device="cpu")
     glance = summarize(modern, A, B, ())
     said = {step.part: step.text for step in walk(modern, glance, marks_of(modern.tokenizer))}
-    assert "own vector as it is" in said["norm"]
-    assert "multiplied by a gate" in said["feed_forward"]
-    assert "looked up by the piece" in said["input"]
+    assert "own, unnormalised vector" in said["norm"]
+    assert "multiplied by its own gate" in said["feed_forward"]
+    assert "looked up for the piece" in said["input"]
     assert not [name for name in names_of_parts(modern, glance).values() if "add & norm" in name]
     assert "⊕ is *add*, " in signs(modern)
 

@@ -183,7 +183,7 @@ def test_a_causal_checkpoint_is_scored_from_the_left(
     found = [score for part in score_pairs(bert, bundled_pairs().pairs) for score in part]
     everything = accuracies(found, ())[0]
     assert f"{everything.num_right} of {everything.num_pairs} pairs right" in said(app)
-    assert "each from those before it" in said(app)
+    assert "each given those before it" in said(app)
     assert "pseudo-log-likelihood" not in said(app)
     app.query_params["grammar_with"] = checkpoint
     app.selectbox(key="grammar_with").set_value(checkpoint).run()
@@ -240,7 +240,7 @@ def test_of_many_pairs_evenly_spaced_ones_are_scored(
 ) -> None:
     monkeypatch.setattr(sources, "MOST_PAIRS", 2)
     app = ok(with_file(page, FILE.replace(b"milk", b"fish")))  # no result is kept of it
-    assert "every 2nd is scored here" in said(app)
+    assert "Every 2nd of 4 pairs is scored here" in said(app)
     assert "of 2 pairs right" in said(app)
 
 
@@ -256,7 +256,7 @@ def test_bad_rows_and_unknown_words_are_told(page: AppTest) -> None:
     app = ok(with_file(page, lines))
     assert "1 bad row was left out" in said(app)
     assert "1 pair has the same sentence twice (row 6)" in said(app)
-    assert "1 of 6 pairs hold words that the vocabulary" in said(app)
+    assert "1 of 6 pairs contain words that are not in the vocabulary" in said(app)
     assert "; 1 tie)" in totals(app)[0]
 
 
