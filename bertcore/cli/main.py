@@ -1,4 +1,4 @@
-"""The `bertscope` command: puts the groups of commands together.
+"""The `bertscope` command, assembled from the groups of commands.
 
 Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
 """

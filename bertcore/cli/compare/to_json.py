@@ -89,7 +89,8 @@ def to_record(
 
 
 def _side(read: Any) -> list[dict[str, object]] | None:
-    """Return what one checkpoint says at each place: answer, probability by layer, settling."""
+    """Return one checkpoint's answers: for each place the answer, its probability by layer, and
+    the layer at which it settles."""
     if read is None:
         return None
     curves = read.of_final()

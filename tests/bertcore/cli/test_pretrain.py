@@ -154,7 +154,7 @@ def test_a_vocabulary_is_learned_whole_or_not_at_all(texts: Path, tmp_path: Path
     assert f"90 pieces ({characters} characters) written" in told
     assert Tokenizer.open(out).vocab_size == 90
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
-    assert "is there already" in refusal(*command, "90")
+    assert "already exists" in refusal(*command, "90")
     command[command.index(out)] = tmp_path / "few"
     assert "30 pieces (10 characters) written" in succeed(*command, "30", "--alphabet", "10")
     assert "--alphabet" in refusal(*command, "30", "--alphabet", "0")
@@ -410,7 +410,7 @@ def test_recipes_are_refused_by_a_sentence(texts: Path, tmp_path: Path) -> None:
     words = words_of(texts, tmp_path / "run", "--steps", "3")
     assert "expected one of ours, paper" in refusal(*words, "--recipe", "theirs")
     sentence = refusal(*words, "--recipe", "paper", "--muon-learning-rate", "1e-3")
-    assert "AdamW has no use for this" in sentence
+    assert "AdamW does not use it" in sentence
     sentence = refusal(*words, "--long-seq-length", "64")
     assert "--long-seq-length would have no effect: it is for a run with --long-ratio" in sentence
     sentence = refusal(*words, "--recipe", "paper")  # 4 rows in 8 parts
@@ -440,7 +440,7 @@ def test_help_shows_each_setting_once_in_its_group() -> None:
     groups = re.split(r"^([A-Z][a-z ]+):$", shown[shown.index("Text and run:") :], flags=re.M)
     assert groups[1::2] == [
         *("Text and run", "Length", "Network", "Batches", "Optimiser"),
-        *("Against a bias", "Teacher", "Machine"),
+        *("Bias mitigation", "Teacher", "Machine"),
         *("Scores and checkpoints", "Other"),
     ]
     options = [re.findall(r"^  (?:-\w, )?(--[\w-]+)", group, flags=re.M) for group in groups[2::2]]
