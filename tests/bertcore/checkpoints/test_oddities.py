@@ -89,7 +89,7 @@ def test_labels_without_names_of_their_own(folder: Path, names: list[str]) -> No
         architectures=["BertForSequenceClassification"],
         id2label=dict(enumerate(names)),
     )
-    assert ("saved without names" in oddities(folder)) == (names[0] == "LABEL_0")
+    assert ("labels without names" in oddities(folder)) == (names[0] == "LABEL_0")
 
 
 def test_label_counts_that_disagree_with_the_weights_are_a_sentence(folder: Path) -> None:
@@ -202,8 +202,8 @@ def test_two_forms_of_the_same_weights(folder: Path) -> None:
         "bert.embeddings.position_ids": torch.arange(64)[None],
     }
     save_pickle(folder, **extra)
-    assert "pytorch_model.bin lies beside model.safetensors" in oddities(folder)
-    assert "hold the same" in compare_forms(folder)
+    assert "pytorch_model.bin is beside model.safetensors" in oddities(folder)
+    assert "contain the same" in compare_forms(folder)
 
 
 def test_two_forms_of_different_weights_are_compared(folder: Path) -> None:

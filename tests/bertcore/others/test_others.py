@@ -165,7 +165,7 @@ def test_what_a_family_lacks_is_a_sentence(name: str, folders: dict[str, tuple[P
     assert all(text.endswith(".") for text in lacks.values())
     trace = bert.trace(TEXT, PAIR)
     for part in ("queries", "keys", "values"):
-        with pytest.raises(ValueError, match=f"does not hand out its {part}"):
+        with pytest.raises(ValueError, match=f"does not expose its {part}"):
             getattr(trace, part)
     assert bert.capabilities == set(CAPABILITIES) - set(bert.absent)
     assert all(text.endswith(".") for text in bert.absent.values())

@@ -364,7 +364,7 @@ def test_a_link_out_of_the_folder_is_not_followed(
     (tmp_path / "a" / "tokenizer.json").unlink()
     file.rename(tmp_path / "elsewhere")
     file.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(RuntimeError, match=f"{name} is a link to a file outside of its folder"):
+    with pytest.raises(RuntimeError, match=f"{name} is a link to a file outside its folder"):
         open_tokenizer(tmp_path / "a")
     file.unlink()
     (tmp_path / "elsewhere").rename(tmp_path / "a" / "beside")

@@ -269,7 +269,7 @@ def test_a_link_out_of_the_folder_is_not_read_by_a_library(
     else:
         file.rename(elsewhere)
     file.symlink_to(elsewhere)
-    with pytest.raises(RuntimeError, match=f"{name} is a link to a file outside of its folder"):
+    with pytest.raises(RuntimeError, match=f"{name} is a link to a file outside its folder"):
         open_tokenizer(two_files)
 
 
