@@ -107,7 +107,7 @@ def load_other(
         try:
             weights = converted(weights, model_type)
         except ValueError as error:
-            raise RuntimeError(f"{family.name} cannot be read here: {error}.") from error
+            raise RuntimeError(f"{family.name} is not supported here: {error}.") from error
         _check_tokenizer(opening.files.tokenizer_folder, model_type, family)
     folder = opening.files.tokenizer_folder
     try:

@@ -404,8 +404,8 @@ def _probes(fast: FastTokenizer, vocab: Iterable[str]) -> list[FastEncoding]:
             break
     if not found:
         raise ValueError(
-            f"it can split neither a letter nor an entry of its own vocabulary ({reason}). Save the "
-            "tokenizer again with the program that trained the checkpoint."
+            f"it can split neither a letter nor an entry of its own vocabulary ({reason}). Save "
+            "the tokenizer again with the program that trained the checkpoint."
         )
     parts = list(found.values())
     return [parts[0], parts[-1]]
