@@ -111,7 +111,7 @@ class OtherTaskNetwork(TaskModule):
         return self.logits_of(hidden, attention_mask)
 
     def check_head(self) -> None:
-        """Make sure that the head reads only the last hidden states and the vector pooled from them.
+        """Make sure that the head reads only the last hidden states and their pooled vector.
 
         For an architecture of `bertcore.others.generic`, this is not known beforehand.
 
@@ -225,7 +225,7 @@ def task_network(
 
 @torch.no_grad()
 def _allocate(model: Any, like: Tensor, generator: Generator | None, std: float) -> None:
-    """Give the empty layers of a model tensors, drawn as by `initialize` if there is a generator."""
+    """Fill the empty layers of a model; with a generator, drawn as by `initialize`."""
     for part in list(model.modules()):
         for name, parameter in list(part.named_parameters(recurse=False)):
             if not parameter.is_meta:

@@ -192,7 +192,7 @@ def check_teacher(
         )
     if bert.config.max_length < longest_row:
         raise ValueError(
-            f"the teacher {bert.name!r} reads at most {bert.config.max_length} tokens, and "
+            f"the teacher {bert.name!r} reads at most {bert.config.max_length} tokens, but "
             f"the rows have {longest_row}. Lower --max-seq-length."
         )
     if data.has_pairs and bert.config.type_vocab_size < 2:
@@ -202,7 +202,7 @@ def check_teacher(
         )
     if bert.report is not None and bert.report.not_finite:
         raise ValueError(
-            f"the teacher {bert.name!r} has weights that are no numbers "
+            f"the teacher {bert.name!r} has weights that are not finite "
             f"({', '.join(bert.report.not_finite[:3])}). Choose another."
         )
     teacher.losses.check_shapes(student, bert.config)

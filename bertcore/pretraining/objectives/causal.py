@@ -47,7 +47,7 @@ class NextTokens(MaskedWords):
         """
         if shape.model_type != "bert":
             raise ValueError(
-                f'the objective "causal" trains BERT itself, and the network is {shape.family.name}'
+                f'the objective "causal" trains BERT itself, but the network is {shape.family.name}'
                 ". Leave --family out, or start from a BERT."
             )
         super().check(shape, config)

@@ -89,8 +89,8 @@ class Denoising(Objective):
         """
         if shape.model_type != "bert":
             raise ValueError(
-                f"the objective {self.name!r} trains an encoder and a decoder of its own, and the "
-                f"family {shape.family.name} was asked for. Leave --family out."
+                f"the objective {self.name!r} trains an encoder and a decoder of its own, but the "
+                f"family {shape.family.name} was requested. Leave --family out."
             )
         if not self.uses_shares:
             refuse_mask_shares(config, f"{self.name!r} leaves no hidden token in its place")
@@ -102,7 +102,7 @@ class Denoising(Objective):
             ValueError: Always.
         """
         raise ValueError(
-            f"the objective {self.name!r} begins from noise. Leave --from-checkpoint out."
+            f"the objective {self.name!r} starts from noise. Leave --from-checkpoint out."
         )
 
     def network(
@@ -116,7 +116,7 @@ class Denoising(Objective):
     ) -> Network:
         """Return the network with the starting weights of `transformers`; the seed fixes them."""
         if config.start == "warm" and corpus is not None:
-            on_notice("training begins from noise: the warm start is made for BERT's encoder.")
+            on_notice("training starts from noise: the warm start is made for BERT's encoder.")
         with torch.random.fork_rng([]):
             torch.manual_seed(config.seed)
             model = self.model(shape, config.dropout)

@@ -159,11 +159,11 @@ def check_pairs(shape: BertConfig, config: DataConfig) -> None:
         if count > length - 3:
             raise ValueError(
                 f"masked_lm_prob is {probability}, which hides {count} tokens of a row of "
-                f"{length}, but only {length - 3} are there beside [CLS] and [SEP]. Lower it."
+                f"{length}, but there are only {length - 3} besides [CLS] and [SEP]. Lower it."
             )
     if shape.type_vocab_size < 2:
         raise ValueError(
-            f"a pair has two segments, and this {shape.family.name} has {shape.type_vocab_size} "
+            f"a pair has two segments, but this {shape.family.name} has {shape.type_vocab_size} "
             "(type_vocab_size). Choose a network with two, such as bert or albert, or train masked "
             'words alone (objective "mlm").'
         )

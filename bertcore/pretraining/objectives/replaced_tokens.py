@@ -41,7 +41,7 @@ from bertcore.pretraining.start.warm_start import log_frequencies
 from bertcore.tokenizer import Tokenizer
 
 GENERATOR_FOLDER = "generator"
-"""Where a checkpoint of the discriminator has the generator's."""
+"""Folder in a checkpoint of the discriminator for the generator's."""
 _EMBEDDING_SIZE = 128
 
 
@@ -112,8 +112,8 @@ class ReplacedTokens(Objective):
         """
         if shape.model_type != "electra":
             raise ValueError(
-                f"the objective {self.name!r} goes on from an ELECTRA discriminator, and the "
-                f"checkpoint is {shape.family.name}. Name one of ELECTRA, or leave "
+                f"the objective {self.name!r} continues from an ELECTRA discriminator, but the "
+                f"checkpoint is {shape.family.name}. Name an ELECTRA checkpoint, or leave "
                 "--from-checkpoint out."
             )
 

@@ -138,12 +138,12 @@ def test_a_git_lfs_pointer(folder: Path) -> None:
 
 def test_a_file_without_tensors(folder: Path) -> None:
     save_file({}, folder / "model.safetensors")
-    refused(folder, "holds no BERT encoder.*It has 0 tensors")
+    refused(folder, "contains no BERT encoder.*It has 0 tensors")
 
 
 def test_the_weights_of_another_model(folder: Path) -> None:
     save_file({"transformer.wte.weight": torch.ones(5, 5)}, folder / "model.safetensors")
-    refused(folder, "holds no BERT encoder.*transformer.wte.weight")
+    refused(folder, "contains no BERT encoder.*transformer.wte.weight")
 
 
 @pytest.mark.parametrize(

@@ -239,5 +239,5 @@ def test_the_doctor_is_told_of_missing_heads_prefixes_tied_tables_and_parts(tmp_
     report = bertcore.load(folder, device="cpu").report
     assert report is not None
     said = " ".join(report.file_remarks())
-    for what in ("Absent: pooler", "in 2 files", "(tied)", "'module.bert.' stood in place"):
+    for what in ("Absent: pooler", "in 2 files", "(tied)", "they had 'module.bert.' instead"):
         assert what in said

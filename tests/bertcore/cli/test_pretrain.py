@@ -120,7 +120,7 @@ def test_folders_in_use_and_runs_that_are_not_there(texts: Path, tmp_path: Path)
     assert "is a file" in refusal(*words_of(texts, used / "thesis.txt", "--steps", "3"))
     for missing in (used, tmp_path / "nowhere"):
         sentence = refusal("pretrain", "--out", missing, "--resume")
-        assert "is no training run that can be resumed" in sentence
+        assert "is not a training run that can be resumed" in sentence
         assert "Errno" not in sentence
     assert [path.name for path in tmp_path.iterdir()] == ["used"]
     bare = ["pretrain", "--out", tmp_path / "x", "--steps", "3"]
@@ -309,7 +309,7 @@ def test_masked_words_of_a_decoder_are_scored_otherwise(
     sentence = refusal(*run)
     assert all(part in sentence for part in (family, "--from-checkpoint", "BERT family"))
     sentence = refusal(*run, "--objective", "denoise-t5")
-    assert "begins from noise. Leave --from-checkpoint out" in sentence
+    assert "starts from noise. Leave --from-checkpoint out" in sentence
 
 
 def test_a_teacher_names_the_objectives_beside_it(texts: Path, tmp_path: Path) -> None:
@@ -361,7 +361,7 @@ def test_evaluate_causal_refuses_with_a_sentence(texts: Path, tmp_path: Path) ->
     empty.write_text("\n\n")
     for words, sentence in (
         (["--task", "causal", *data, masked], "does not predict the next token"),
-        ([*data, causal], "Score it by --task causal"),
+        ([*data, causal], "Score it with --task causal"),
         (["--task", "causal", *data, causal, "--objective", "mlm"], "--objective"),
         (["--task", "causal", *data, causal, "--label", "x"], "--label"),
         (["--task", "causal", *data, causal, "--max-seq-length", "65"], "takes 3 to 64"),

@@ -262,7 +262,7 @@ def test_a_vocabulary_alone_does_not_say_how_another_cuts(tmp_path: Path) -> Non
     vocab = json.loads((tmp_path / "tokenizer.json").read_text())["model"]["vocab"]
     (tmp_path / "vocab.txt").write_text("\n".join(sorted(vocab, key=vocab.__getitem__)))
     (tmp_path / "tokenizer.json").unlink()
-    with pytest.raises(RuntimeError, match="does not say how RoFormer cuts a text"):
+    with pytest.raises(RuntimeError, match="does not define how RoFormer splits a text"):
         opened(tmp_path)
 
 
