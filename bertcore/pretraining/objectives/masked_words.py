@@ -25,7 +25,7 @@ SHORTEST_ROW = 5
 
 
 class MaskedWords(Objective):
-    """Masked words alone, on rows packed full of running text, as RoBERTa.
+    """Masked words alone, on rows packed full of running text, as in RoBERTa.
 
     Source: Liu et al. 2019, section 4.
     """
@@ -134,7 +134,7 @@ class MaskedWordsAndOrder(MaskedWords):
     def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
         """Return the losses, and the fractions of hidden tokens and of pairs that were right.
 
-        "mlm_loss" is that on BERT's masks, by which objectives are compared.
+        "mlm_loss" is the loss on BERT's masks, used to compare objectives.
         """
         return {
             "loss": values["loss"],
@@ -146,7 +146,7 @@ class MaskedWordsAndOrder(MaskedWords):
 
 
 def check_pairs(shape: BertConfig, config: DataConfig) -> None:
-    """Refuse settings with which pairs cannot be laid out and masked.
+    """Reject settings with which pairs cannot be laid out and masked.
 
     Raises:
         ValueError: If more tokens are to be hidden than a short pair has, or there is no second

@@ -175,7 +175,7 @@ def test_mis_shaped_and_missing_tensors_are_all_named_in_one_error(folder: Path)
     text = refused(folder, "1 tensors are missing")
     assert "bert.encoder.layer.1.output.dense.bias [32]" in text
     assert "bert.embeddings.LayerNorm.bias is [31], expected [32]" in text
-    assert "word_embeddings.weight holds I8, expected F32" in text
+    assert "word_embeddings.weight is I8, expected F32" in text
 
 
 def test_more_than_ten_wrong_tensors_are_counted(folder: Path) -> None:

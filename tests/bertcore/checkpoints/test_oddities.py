@@ -213,7 +213,7 @@ def test_two_forms_of_different_weights_are_compared(folder: Path) -> None:
     save_pickle(folder, **{QUERY: other, "classifier.weight": torch.full((2, 32), 7.0)})
     said = compare_forms(folder)
     assert f"1 of {len(tensors)} tensors differ, by up to 0.25: {QUERY}" in said
-    assert "1 are in pytorch_model.bin alone: classifier.weight" in said
+    assert "1 are only in pytorch_model.bin: classifier.weight" in said
 
 
 def test_one_form_is_not_compared(folder: Path) -> None:

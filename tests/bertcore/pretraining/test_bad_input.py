@@ -36,7 +36,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--steps", "3", "--heads", "5"], "hidden_size 32 is not divisible by"),
         (
             ["--steps", "3", "--masked-lm-prob", "0.9"],
-            "masked_lm_prob is 0.9, which hides 4 tokens of a row of 5, but only 2 are there",
+            "masked_lm_prob is 0.9, which hides 4 tokens of a row of 5, but there are only 2",
         ),
         (["--steps", "3", "--masked-lm-prob", "0"], "masked_lm_prob is 0.0"),
         (["--steps", "3", "--mask-shares", "80/10"], "mask_shares is '80/10'; expected three"),
