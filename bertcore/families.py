@@ -109,7 +109,7 @@ class Family:
     heads: Mapping[str, Names]
     """By our name of the head: "pooler", "mlm", "nsp", "replaced" or "sop"; with all prefixes."""
     decoder_weight: str
-    """A copy of the token table in some files; the two are tied, so we hold no parameter for it."""
+    """A copy of the token table in some files; the two are tied, so it is not a parameter here."""
     decoder_bias: str | None = None
     """A copy of the masked-word head's bias in some files."""
     parts: tuple[str, ...]
@@ -485,7 +485,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "modernbert": MODERNBERT,
     }
 )
-"""By `model_type` of config.json."""
+"""Families by `model_type` of config.json."""
 
 _SIGNS = (
     ("modernbert", ("embeddings.tok_embeddings.",)),

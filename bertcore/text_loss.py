@@ -166,7 +166,7 @@ def _hide(
     if words is not None:
         raise ValueError(
             f"words are given, but the text has no {tokenizer.mask_token}. Write "
-            f"{tokenizer.mask_token} in place of each word, or leave the words out."
+            f"{tokenizer.mask_token} instead of each word, or leave the words out."
         )
     masked = mask_text(
         ids,

@@ -148,7 +148,7 @@ def trace_network(
     The same parts in the same order as `Network.forward`; a test checks that both are equal.
 
     Args:
-        network: In evaluation mode.
+        network: A network in evaluation mode.
         input_ids, segment_ids, position_ids: int64, [T].
         attention_mask: True = attend, [T] or [T, T], or None.
         interventions: Changes to the run; their mask, if any, is used instead of `attention_mask`.

@@ -103,7 +103,7 @@ def find_files(folder: Path, *, allow_pickle: bool) -> CheckpointFiles:
     """Return the files of a checkpoint folder; an adapter's base is found or fetched.
 
     Args:
-        folder: As `find_checkpoint` returns it.
+        folder: As returned by `find_checkpoint`.
         allow_pickle: Whether the weights may be pickles.
 
     Raises:

@@ -153,7 +153,7 @@ def sentence_folder(encoder: Path) -> Path | None:
     """Return the folder whose modules.json names this folder as its encoder, or None.
 
     Args:
-        encoder: As `find_checkpoint` returns it.
+        encoder: As returned by `find_checkpoint`.
 
     Raises:
         RuntimeError: If modules.json is damaged.

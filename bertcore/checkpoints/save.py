@@ -84,7 +84,7 @@ def write_checkpoint(
     Args:
         folder, tokenizer: As for `save`.
         config: The content of config.json.
-        tensors: On the CPU, contiguous, by name in the file.
+        tensors: Contiguous tensors on the CPU, by name in the file.
 
     Raises:
         ValueError: As `save`.

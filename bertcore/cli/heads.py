@@ -99,7 +99,7 @@ def heads(
 
 
 def report_values(report: HeadReport, texts: HeadTexts, trees: HeadTexts) -> dict[str, Any]:
-    """Return a report for JSON: lists by layer and head, None where a value is missing."""
+    """Return a report for JSON: lists by layer and head, with None for missing values."""
     from bertcore.analysis.heads.measures import MEASURES
     from bertcore.analysis.heads.similarity import head_map
     from bertcore.analysis.heads.syntax import DIRECTIONS

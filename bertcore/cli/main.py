@@ -77,7 +77,7 @@ def start(
     no_training: open_app.NoTraining = False,
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
-    """See a sentence through BERT. Without a command: open the app in the browser.
+    """See a sentence through BERT. Without a command, open the app in the browser.
 
     \b
     Examples:

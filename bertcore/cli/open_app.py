@@ -196,7 +196,7 @@ def _key(key: str, file: Path | None) -> str:
 
 
 def serve(*, port: int, address: str, no_browser: bool, visitors: Visitors) -> None:
-    """Run the server in place of this process.
+    """Run the server instead of this process.
 
     Raises:
         RuntimeError: If Streamlit or the app's files are missing.
@@ -341,7 +341,7 @@ def _where(address: str, port: int) -> str:
 
 
 def _replace_process(command: list[str], environment: dict[str, str]) -> NoReturn:
-    """Run `command` in place of this process."""
+    """Run `command` instead of this process."""
     sys.stdout.flush()
     if os.name == "nt":  # exec there starts a second process and gives the terminal back at once
         raise SystemExit(subprocess.run(command, env=environment, check=False).returncode)

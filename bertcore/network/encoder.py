@@ -29,7 +29,7 @@ from bertcore.network.modern import GatedFeedForward, ModernAttention
 ALL_HEADS = frozenset({"pooler", "mlm", "nsp"})
 """The heads of BERT's own pretraining."""
 FAMILY_HEADS = ALL_HEADS | {"replaced", "sop"}
-"""With ELECTRA's replaced-token head and ALBERT's sentence-order head."""
+"""The same with ELECTRA's replaced-token head and ALBERT's sentence-order head."""
 
 
 class Layer(nn.Module):

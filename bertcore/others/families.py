@@ -357,7 +357,7 @@ OTHERS: Mapping[str, OtherFamily] = MappingProxyType(
         "gpt2": GPT2,
     }
 )
-"""By `model_type` of config.json."""
+"""Other architectures by `model_type` of config.json."""
 
 
 def other_family(names: Iterable[str]) -> str | None:

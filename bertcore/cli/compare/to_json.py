@@ -20,9 +20,9 @@ def to_record(
     """Return the results as a record for JSON.
 
     Args:
-        names: Of both checkpoints.
+        names: Names of both checkpoints.
         limitations: Sentences on what cannot be compared.
-        drift: Of the weights.
+        drift: Drift of the weights.
         single: Both answers to one text; None for many.
         many: The same for many texts; None for one.
     """

@@ -80,7 +80,7 @@ class MaskedWordsAndPairs(MaskedWords):
     heads = ALL_HEADS
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:
-        """Refuse a network without a head or a second segment for pairs, and too many masks.
+        """Reject a network without a head or a second segment for pairs, and too many masks.
 
         Raises:
             ValueError: If they do not fit.
@@ -118,7 +118,7 @@ class MaskedWordsAndOrder(MaskedWords):
     best_by = "loss"
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:
-        """Refuse a network without a head or a second segment for pairs, and too many masks.
+        """Reject a network without a head or a second segment for pairs, and too many masks.
 
         Raises:
             ValueError: If they do not fit.
