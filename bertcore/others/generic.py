@@ -238,8 +238,8 @@ def _states(network: OtherNetwork, ids: Tensor, segments: Tensor) -> States:
     except Exception as error:  # its code may raise anything
         reason = " ".join(str(error).split())[:200]
         raise RuntimeError(
-            f"{name} does not run in transformers on token ids alone and return hidden states and "
-            f"attention ({reason}). It is not supported."
+            f"{name} cannot compute hidden states and attention from token ids alone in "
+            f"transformers ({reason}). It is not supported."
         ) from error
     hidden, weights = out.hidden_states or (), out.attentions or ()
     shape = (1, length, network.config.hidden_size)
