@@ -15,7 +15,7 @@ POSITION_EMBEDDINGS = ("learned", "sinusoidal", "rotary")
 is no table, queries and keys are rotated (ModernBERT)."""
 
 MOST_LAYERS = 1000
-"""Most layers that a config.json may ask for: a billion would fill the memory."""
+"""Maximum number of layers in a config.json: a billion would fill the memory."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bertcore.finetuning import TaskModel
 
 MOST_ROWS = 40
-"""Most rows of a table of labels or gaps; JSON has all."""
+"""Maximum rows of a table of labels or gaps; JSON has all."""
 MOST_TEXTS, LONGEST = 10, 200
 """Texts printed, and characters of each; JSON has the 200 that change most, in full."""
 
@@ -87,8 +87,8 @@ def audit(
 
     For labels: accuracy, macro F1, selection rate, recall and false-positive rate, and the gaps of
     demographic parity, equal opportunity and equalized odds. For scores: mean prediction, error and
-    distance. For tags and answers in a text: the metric. Each gap is shown beside the gap that
-    chance alone makes between groups that do not differ.
+    distance. For tags and answers in a text: the task's metric. Each gap is shown beside the gap
+    that chance alone makes between groups that do not differ.
 
     \b
     Examples:

@@ -53,7 +53,7 @@ MASKED_WORDS = "mlm"
 NEXT_TOKENS = "causal"
 """The task of held-out text for a checkpoint that predicts the next token."""
 MOST_LABELS = 20
-"""Most labels whose accuracy is printed, the worst ones; JSON has all."""
+"""Maximum number of labels whose accuracy is printed, the worst ones; JSON has all."""
 MACHINE = "Machine"
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MINIMAL_PAIRS = "minimal-pairs"
 MOST_GROUPS = 80
-"""Most groups of a column that are printed, the worst ones; JSON has all."""
+"""Maximum number of groups of a column that are printed, the worst ones; JSON has all."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

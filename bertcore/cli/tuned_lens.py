@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bertcore.analysis.tuned_lens import LensGain
 
 MOST_SENTENCES = 50_000
-"""Most sentences that are read; a lens is fitted on a few thousand hidden tokens."""
+"""Maximum number of sentences read; a lens is fitted on a few thousand hidden tokens."""
 
 
 def register(app: typer.Typer) -> None:

@@ -19,7 +19,7 @@ from bertcore.pretraining.data.sentences import split_sentences
 from bertcore.tokenizer import Tokenizer
 
 LONGEST_LINE = 2_000_000
-"""Most characters of a line; tokenising one takes over a hundred times its size in memory."""
+"""Maximum characters of a line; tokenising one takes over a hundred times its size in memory."""
 _BATCH_SENTENCES = 20_000
 _BATCH_CHARACTERS = 4_000_000
 _HASHED_AT_ONCE = 1_000_000
