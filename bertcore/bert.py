@@ -1,4 +1,4 @@
-"""A checkpoint of the BERT family on our own network: each part can be read and changed."""
+"""A checkpoint of the BERT family on our own network, whose parts can be read and changed."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class Bert(Model):
-    """A network of ours and its tokenizer on one device, in evaluation mode.
+    """Our own network and its tokenizer on one device, in evaluation mode.
 
     Args:
-        network: With weights.
-        tokenizer: Its vocabulary, of as many pieces as the token table has rows, or fewer.
-        name: What to call it in messages: "default", a folder, a hub id.
-        report: How loading went, or None for a network built in memory.
-        sentence_modules: Of a sentence encoder; None: it is none.
+        network: The network, with weights.
+        tokenizer: Its tokenizer, with at most as many pieces as the token table has rows.
+        name: Its name in messages: "default", a folder, a hub id.
+        report: The load report, or None for a network built in memory.
+        sentence_modules: The modules of a sentence encoder, or None for any other checkpoint.
     """
 
     module: Network
@@ -50,11 +50,10 @@ class Bert(Model):
     def tokenize(
         self, text: str, text_pair: str | None = None, *, max_length: int | None = None
     ) -> Encoding:
-        """Return the tokens of a text or pair, cut to what the position table allows.
+        """Return the tokens of a text or pair, truncated to the rows of the position table.
 
-        Or to `max_length` tokens, where that is less.
-
-        Where the checkpoint has no second segment, all segment ids are 0 also for a pair.
+        Or to `max_length` tokens, if that is less. If the checkpoint has no second segment, all
+        segment ids are 0, even for a pair.
         """
         encoding = self.tokenizer.encode(text, text_pair, max_length=self.limit(max_length))
         if text_pair is not None and self.config.type_vocab_size < 2:
@@ -75,16 +74,16 @@ class Bert(Model):
 
         Args:
             text, text_pair: Text A and text B.
-            segment_ids, position_ids: Other ids than the usual ones, one for each token, to see
-                what they do.
-            encoding: Tokens to use in place of those of the texts, such as with some masked.
-            changes: Heads and layers that are off, another attention pattern, edited ids and
+            segment_ids, position_ids: Ids to use instead of the usual ones, one for each token, to
+                see their effect.
+            encoding: Tokens to use instead of those of the texts, for example with some masked.
+            changes: Heads and layers to switch off, another attention pattern, edited ids and
                 weights.
 
         Raises:
             ValueError: If ids are out of range or do not fit the number of tokens, position ids
                 are given to a network without position vectors (ModernBERT), or `changes`
-                speaks of what is not there.
+                names something that does not exist.
         """
         if position_ids is not None or (changes and changes.position_ids):
             self.require("positions")

@@ -1,4 +1,4 @@
-"""The shape of a BERT: its numbers, checked, and their round trip to a Hugging Face config.json."""
+"""The shape of a BERT: checked numbers, and their round trip to a Hugging Face config.json."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from bertcore.families import CAUSAL_BERT, FAMILIES, Family
 ACTIVATIONS = ("gelu", "gelu_new", "relu")
 """`gelu` is the erf form of Hugging Face; `gelu_new` the tanh approximation of Google's code."""
 POSITION_EMBEDDINGS = ("learned", "sinusoidal", "rotary")
-"""`sinusoidal`: the position table holds sines and cosines and is not trained; `rotary`: there is
-no table, queries and keys are turned (ModernBERT)."""
+"""`sinusoidal`: the position table contains sines and cosines and is not trained; `rotary`: there
+is no table, queries and keys are rotated (ModernBERT)."""
 
 MOST_LAYERS = 1000
-"""Layers of a config.json that is read: one that asks for a billion would fill the memory."""
+"""Maximum number of layers in a config.json: a billion would fill the memory."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,16 +60,16 @@ class BertConfig:
     model_type: str = "bert"
     """Member of the family, a key of FAMILIES: how files name tensors and fields."""
     embedding_size: int | None = None
-    """E: width of the embeddings where a matrix brings them to D; None: they are D wide. ALBERT
+    """E: width of the embeddings if a matrix projects them to D; None: they are D wide. ALBERT
     always has the matrix: None becomes D."""
     share_layers: bool = False
-    """Whether all layers are one and the same, run L times; ALBERT's always are."""
+    """Whether all layers are one shared layer, run L times, as always in ALBERT."""
     position_offset: int = 0
     """Position id of the first token; rows before it are for padding."""
     position_embedding: str = "learned"
     """One of POSITION_EMBEDDINGS."""
     is_decoder: bool = False
-    """Whether a token attends only to itself and the tokens before it; of BERT itself."""
+    """Whether a token attends only to itself and the tokens before it; for BERT itself only."""
 
     def __post_init__(self) -> None:
         if self.model_type not in FAMILIES:
@@ -79,9 +79,9 @@ class BertConfig:
         if not isinstance(self.is_decoder, bool) or (self.is_decoder and self.model_type != "bert"):
             raise ValueError(
                 f"is_decoder is {self.is_decoder!r} with model_type {self.model_type!r}; expected "
-                "false: only BERT itself is read with causal attention."
+                "false: only BERT itself is supported with causal attention."
             )
-        if self.model_type == "albert":  # its files have no other form
+        if self.model_type == "albert":  # its files allow nothing else
             object.__setattr__(self, "share_layers", True)
             if self.embedding_size is None:
                 object.__setattr__(self, "embedding_size", self.hidden_size)
@@ -124,12 +124,12 @@ class BertConfig:
         if self.max_length < 1:
             raise ValueError(
                 f"max_position_embeddings is {self.max_position_embeddings}, but the first "
-                f"token has position {self.position_offset}. Use at least one row more."
+                f"token has position {self.position_offset}. Use at least one more row."
             )
 
     @property
     def family(self) -> Family:
-        """How this member of the family names things, and what it lacks."""
+        """The names that this member of the family uses, and what it lacks."""
         return CAUSAL_BERT if self.is_decoder else FAMILIES[self.model_type]
 
     @property
@@ -139,14 +139,14 @@ class BertConfig:
 
     @property
     def embedding_width(self) -> int:
-        """E: width of token, segment and position vectors; D unless `embedding_size` says so."""
+        """E: width of token, segment and position vectors; D unless `embedding_size` is set."""
         return self.embedding_size or self.hidden_size
 
     @property
     def mlm_act(self) -> str:
         """Activation of the masked-word head.
 
-        RoBERTa's and ELECTRA's code takes the erf GELU there whatever config.json says.
+        RoBERTa's and ELECTRA's code always uses the erf GELU there, regardless of config.json.
         """
         usual = "gelu" if self.model_type in _GELU_HEADS else self.hidden_act
         return str(getattr(self, "classifier_activation", usual))
@@ -155,7 +155,7 @@ class BertConfig:
         """Return whether some layers have biases.
 
         Args:
-            field: Of ModernBertConfig, such as "norm_bias"; other members have all of them.
+            field: A field of ModernBertConfig, such as "norm_bias"; other members have all biases.
         """
         return bool(getattr(self, field, True))
 
@@ -180,7 +180,7 @@ class BertConfig:
         return embeddings + projection + num_layers * layer + heads
 
     def to_hf_dict(self) -> dict[str, Any]:
-        """Return the fields as Hugging Face's config.json of this family writes them."""
+        """Return the fields under their names in Hugging Face's config.json of this family."""
         family, values = self.family, asdict(self)
         for name in (*_OURS, *family.fixed):
             values.pop(name, None)
@@ -214,7 +214,7 @@ class BertConfig:
 
         Args:
             values: The content.
-            model_type: A key of FAMILIES, in place of what config.json says.
+            model_type: A key of FAMILIES, instead of the one in config.json.
 
         Raises:
             ValueError: If the model is not of the BERT family, a field is missing or a value is
@@ -223,7 +223,7 @@ class BertConfig:
         model_type = values.get("model_type", "bert") if model_type is None else model_type
         if not isinstance(model_type, str) or model_type not in FAMILIES:
             raise ValueError(
-                f"config.json says model_type {model_type!r}; this version reads "
+                f"config.json has model_type {model_type!r}; this version supports "
                 f"{', '.join(FAMILIES)}. Choose a checkpoint of the BERT family."
             )
         family = FAMILIES[model_type]
@@ -274,7 +274,7 @@ _OURS = (
     "position_offset",
     "position_embedding",
 )
-"""Fields that config.json has no key for, or only in some families."""
+"""Fields for which config.json has no key, or only in some families."""
 _GELU_HEADS = ("roberta", "xlm-roberta", "electra")
 WITH_OFFSET = ("roberta", "xlm-roberta")
 """Members whose position ids begin after that of padding."""

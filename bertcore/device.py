@@ -8,7 +8,7 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 
 
 def choose_device(device: str = "auto") -> torch.device:
-    """Return the device of that name; "auto" is the first GPU, or the CPU where there is none.
+    """Return the device of that name; "auto" is the first GPU, or the CPU if there is none.
 
     Raises:
         ValueError: If the name is unknown or that device is not on this machine.
@@ -46,7 +46,7 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
     """Return the number format of that name; "auto" is float32, the format of the reference.
 
     Raises:
-        ValueError: If the name is unknown, or float16 is asked for on a CPU.
+        ValueError: If the name is unknown, or float16 is requested on a CPU.
     """
     if dtype == "auto":
         return torch.float32

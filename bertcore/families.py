@@ -1,7 +1,7 @@
-"""The BERT family: for each member, how its files name the tensors and the fields of config.json.
+"""The BERT family: each member's names of tensors and of fields of config.json.
 
 All run on our encoder. Members differ in a table of names here and a few fields of `BertConfig`; a
-model that differs in more is not in this file.
+model with further differences is not in this file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Capability = Literal[
 ]
 """The capabilities of a model: layers and weights that are read and changed ("parts"); queries,
 keys and values in its traces; segment and position embeddings; a LayerNorm after the embeddings;
-predictions from earlier layers ("lens"); a mask token in place of a hidden word; words of several
+predictions from earlier layers ("lens"); a mask token instead of a hidden word; words of several
 masks ("pieces"); a pooler; heads for masked words, next sentences, replaced tokens, sentence order
 and the next token; a decoder."""
 CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
@@ -53,10 +53,10 @@ TASK_CLASSES: Mapping[str, str] = MappingProxyType(
 
 
 class HeadForm(NamedTuple):
-    """How a task head reads the last hidden states, and what its tensors are called."""
+    """How a task head reads the last hidden states, and the names of its tensors."""
 
     reads: Literal["pooler", "first", "last", "mean", "all"]
-    """The pooled vector; the state of the first token or of the last, or the mean of all; that of
+    """The pooled vector, the state of the first or last token, the mean of all, or the state of
     every token."""
     classifier: str = "classifier"
     """Name of its last layer."""
@@ -65,7 +65,8 @@ class HeadForm(NamedTuple):
     norm: str = ""
     """Name of a LayerNorm after that layer; "": there is none."""
     activation: str = ""
-    """Of that layer: "tanh", "relu" or "gelu"; "": the config's `classifier_activation`."""
+    """Activation of that layer: "tanh", "relu" or "gelu"; "": the config's
+    `classifier_activation`."""
     drops_input: bool = False
     """Whether dropout comes before that layer too."""
     has_dropout: bool = True
@@ -92,31 +93,31 @@ class Family:
     """One member of the family, in Hugging Face's names."""
 
     name: str
-    """What people call it: "DistilBERT"."""
+    """Its usual name: "DistilBERT"."""
     prefix: str
-    """What stands before the encoder's tensors in a model with heads: "distilbert."."""
+    """Prefix of the encoder's tensors in a model with heads: "distilbert."."""
     embeddings: Names
     """Without the prefix."""
     projection: Names = ()
-    """From the embeddings' width to the encoder's, where the two differ; without the prefix."""
+    """From the embeddings' width to the encoder's, if the two differ; without the prefix."""
     layer_prefix: str
     """"encoder.layer.{}." with the number of the layer in the braces; without the prefix."""
     layer: Names
     """Parts of a layer, each with a weight and a bias."""
     last: Names = ()
-    """What follows the last layer; without the prefix."""
+    """The part after the last layer; without the prefix."""
     heads: Mapping[str, Names]
     """By our name of the head: "pooler", "mlm", "nsp", "replaced" or "sop"; with all prefixes."""
     decoder_weight: str
-    """A copy of the token table in some files; the two are tied, so we hold no parameter for it."""
+    """A copy of the token table in some files; the two are tied, so it is not a parameter here."""
     decoder_bias: str | None = None
     """A copy of the masked-word head's bias in some files."""
     parts: tuple[str, ...]
-    """What the encoder's tensors begin with, after the prefix."""
+    """How the names of the encoder's tensors begin, after the prefix."""
     fields: Mapping[str, str] = field(default_factory=dict)
-    """Our field of BertConfig -> the key of config.json, where the two differ."""
+    """Our field of BertConfig -> the key of config.json, if the two differ."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    """Our field -> what `transformers` takes where config.json is silent and that differs from
+    """Our field -> the default of `transformers` if config.json lacks it, where it differs from
     BERT's."""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """Our field -> its only value; config.json has no key for it."""
@@ -127,7 +128,7 @@ class Family:
     tasks: Mapping[str, HeadForm] = field(default_factory=dict)
     """Kind of task head, a key of TASK_CLASSES -> its form."""
     absent: Mapping[Capability, str] = field(default_factory=dict)
-    """What members never have -> why, as a sentence."""
+    """Capability that members never have -> the reason, as a sentence."""
     is_causal: bool = False
     """Whether a token attends only to itself and the tokens before it; the word head then predicts
     the next token."""
@@ -146,11 +147,11 @@ class Family:
         return f"Causal{name}" if is_ours else name
 
     def check_task_class(self, class_name: str, kind: str) -> None:
-        """Refuse a class with a pooler on causal attention.
+        """Reject a class with a pooler on causal attention.
 
         Args:
-            class_name: Of config.json.
-            kind: Of its task head.
+            class_name: The class in config.json.
+            kind: The kind of its task head.
 
         Raises:
             ValueError: If it is one.
@@ -234,7 +235,7 @@ BERT = Family(
 )
 
 _CAUSAL_HAS_NO_MASK = (
-    "BERT with causal attention has no mask: it predicts each token from those before. "
+    "BERT with causal attention has no mask: it predicts each token from those before it. "
     "Open a checkpoint of masked words, such as 'default'."
 )
 CAUSAL_BERT = replace(
@@ -242,19 +243,20 @@ CAUSAL_BERT = replace(
     name="BERT with causal attention",
     heads={"mlm": BERT.heads["mlm"]},
     classes={frozenset({"mlm"}): "BertLMHeadModel", frozenset(): "BertModel"},
-    # Of a text: a linear layer on the last token, which alone has read all of it, as GPT-2's
-    # classifier in `transformers`. Of its tokens: BERT's own classes, under the causal mask.
+    # For a text: a linear layer on the last token, the only one that has read all of it, as in
+    # GPT-2's classifier in `transformers`. For tokens: BERT's own classes, with the causal mask.
     tasks={"sequence": _LAST, "token": _TOKEN, "span": _SPAN, "choice": _LAST},
     absent={
         "mlm": _CAUSAL_HAS_NO_MASK,
-        "nsp": "BERT with causal attention has no next-sentence head: it was trained to write on.",
+        "nsp": "BERT with causal attention has no next-sentence head: it was trained to continue "
+        "texts.",
         "pooler": "BERT with causal attention has no pooler: its first token sees no other.",
         "lens": "The lens reads masked words, and BERT with causal attention has none.",
         "mask": _CAUSAL_HAS_NO_MASK,
     },
     is_causal=True,
 )
-"""BERT as a decoder without an encoder: config.json says `is_decoder`."""
+"""BERT as a decoder without an encoder: config.json has `is_decoder`."""
 
 DISTILBERT = Family(
     name="DistilBERT",
@@ -294,7 +296,7 @@ DISTILBERT = Family(
         "choice": HeadForm("first", dense="pre_classifier", activation="relu"),
     },
     absent={
-        "segments": "DistilBERT has no segment embeddings: only [SEP] tells text B from text A.",
+        "segments": "DistilBERT has no segment embeddings: only [SEP] separates text A from B.",
         "pooler": "DistilBERT has no pooler: its sentence vector is the last state of [CLS].",
         "nsp": "DistilBERT has no next-sentence head. It was pretrained on masked words and on its "
         "teacher's probabilities and vectors.",
@@ -412,8 +414,8 @@ ALBERT = Family(
     },
     tasks=_POOLED_HEADS,
     absent={
-        "nsp": "ALBERT has no next-sentence head: it was pretrained to tell whether two "
-        "sentences are in their order (bert.sentence_order).",
+        "nsp": "ALBERT has no next-sentence head: it was pretrained to predict whether two "
+        "sentences are in their original order (bert.sentence_order).",
     },
 )
 
@@ -464,9 +466,9 @@ MODERNBERT = Family(
         for kind in TASK_CLASSES
     },
     absent={
-        "segments": "ModernBERT has no segment embeddings: only [SEP] tells text B from text A.",
-        "positions": "ModernBERT adds no position vectors to its input: each head turns its "
-        "queries and keys by an angle that grows with the place (rotary positions).",
+        "segments": "ModernBERT has no segment embeddings: only [SEP] separates text A from B.",
+        "positions": "ModernBERT adds no position vectors to its input: each head rotates its "
+        "queries and keys by an angle that grows with the position (rotary positions).",
         "pooler": "ModernBERT has no pooler: its sentence vector is the last state of [CLS].",
         "nsp": f"ModernBERT has no next-sentence head. {_ONLY_MASKED_WORDS}.",
     },
@@ -483,7 +485,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "modernbert": MODERNBERT,
     }
 )
-"""By `model_type` of config.json."""
+"""Families by `model_type` of config.json."""
 
 _SIGNS = (
     ("modernbert", ("embeddings.tok_embeddings.",)),
@@ -501,7 +503,7 @@ _WEAK_SIGN = "bert."
 def certain_family(names: Iterable[str]) -> str | None:
     """Return the `model_type` that the names of the tensors identify, or None.
 
-    RoBERTa and XLM-RoBERTa name theirs alike; "roberta" stands for both.
+    RoBERTa and XLM-RoBERTa use the same names; "roberta" stands for both.
 
     >>> certain_family(["module.distilbert.embeddings.LayerNorm.weight"])
     'distilbert'

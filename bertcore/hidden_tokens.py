@@ -1,4 +1,4 @@
-"""Log-probabilities of tokens at places that are hidden: the engine of every masked-word score."""
+"""Log-probabilities of tokens at hidden positions, the basis of every masked-word score."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from torch import Tensor
 from bertcore.model import Model
 
 TOKENS_PER_BATCH = 8192
-"""Padded tokens that run together: bounds memory."""
+"""Padded tokens per batch; bounds memory."""
 CPU_TOKENS_PER_BATCH = 2048
-"""The same on a processor, whose caches hold the activations then: a tenth faster than 8,192."""
+"""The same on a CPU, whose caches then hold the activations: a tenth faster than 8,192."""
 LOGITS_PER_CHUNK = 512
 """Positions whose vocabulary logits exist at the same time: 62 MB with 30,522 pieces."""
 
 
 Translate: TypeAlias = Callable[[Tensor], Tensor]
-"""Maps hidden states [L+1, ..., D] to what the masked-word head is to read, such as
+"""Maps hidden states [L+1, ..., D] to those that the masked-word head reads, such as
 `TunedLens.translate`."""
 
 
@@ -34,10 +34,10 @@ class Row(NamedTuple):
 
 
 class HiddenToken(NamedTuple):
-    """An input, and the token whose probability at a place of it is asked for."""
+    """An input, and the token whose probability at one of its positions is requested."""
 
     row: Row
-    """What the model reads, with [MASK] at the place."""
+    """The input of the model, with [MASK] at the position."""
     position: int
     """0 to T - 1."""
     token_id: int
@@ -51,20 +51,20 @@ def hidden_log_probabilities(
     by_layer: bool = False,
     translate: Translate | None = None,
 ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
-    """Yield the log-probabilities of tokens at hidden places, in batches of like length.
+    """Yield the log-probabilities of tokens at hidden positions, in batches of similar length.
 
-    What is asked of one place of one input runs once. The last layer and the masked-word head run
-    at that place alone.
+    Requests for the same position of the same input run once. The last layer and the masked-word
+    head run at that position alone.
 
     Args:
-        bert: With a masked-word head.
-        asked: [N].
+        bert: A model with a masked-word head.
+        asked: The requests, [N].
         by_layer: Read every layer's states through the masked-word head.
-        translate: Before the head reads them by layer; None: as they are.
+        translate: Applied to the states before the head reads them by layer; None: no change.
 
     Yields:
-        The numbers of those of a batch, [n], and their log-probabilities, nats: [1, n], or by layer
-        [L+1, n], of which index 0 is the embeddings' output.
+        The indices of the requests of a batch, [n], and their log-probabilities in nats: [1, n], or
+        by layer [L+1, n], of which index 0 is the embeddings' output.
 
     Raises:
         ValueError: If there is no masked-word head, no reading by layer, or a segment id is not in
@@ -95,11 +95,11 @@ def hidden_log_probabilities(
 
 @torch.inference_mode()
 def hits_at_masks(bert: Model, asked: Sequence[HiddenToken]) -> NDArray[np.bool_]:
-    """Return whether the most probable token at each hidden place is the one asked for, [N].
+    """Return whether the most probable token at each hidden position is the requested one, [N].
 
     Args:
-        bert: With a masked-word head.
-        asked: [N].
+        bert: A model with a masked-word head.
+        asked: The requests, [N].
 
     Raises:
         ValueError: If there is no masked-word head, or a segment id is not in the checkpoint's
@@ -120,12 +120,12 @@ def hits_at_masks(bert: Model, asked: Sequence[HiddenToken]) -> NDArray[np.bool_
 def token_log_probabilities(
     bert: Model, hidden: Tensor, token_ids: Tensor, owners: Tensor | None = None
 ) -> Tensor:
-    """Return log p of tokens by hidden states, nats, float64 [N].
+    """Return log p of tokens given hidden states, in nats, float64 [N].
 
     Args:
-        hidden: What the masked-word head reads, [R, D], on the device.
+        hidden: Input of the masked-word head, [R, D], on the device.
         token_ids: int64, [N].
-        owners: The row of `hidden` that each token belongs to, rising, int64 [N]; None: row by row.
+        owners: The row of `hidden` of each token, ascending, int64 [N]; None: one token per row.
 
     Raises:
         ValueError: If the checkpoint has no masked-word head.
@@ -146,11 +146,11 @@ def token_log_probabilities(
 def padded_batches(
     bert: Model, rows: Sequence[Row]
 ) -> Iterator[tuple[list[int], Tensor, Tensor, Tensor | None]]:
-    """Pad many inputs, those of like length together, the longest first.
+    """Pad many inputs in batches of similar length, the longest first.
 
     Yields:
-        The numbers of the rows of a batch, [B]; on the device their ids and segment ids, int64
-        [B, T], and True at tokens [B, T], or None where nothing is padded.
+        The indices of the rows of a batch, [B]; on the device their ids and segment ids, int64
+        [B, T], and True at tokens [B, T], or None if nothing is padded.
 
     Raises:
         ValueError: If a segment id is not in the checkpoint's table.
@@ -163,7 +163,7 @@ def padded_batches(
         )
     order = sorted(range(len(rows)), key=lambda i: len(rows[i].input_ids))
     while order:
-        # The longest rows first: the largest batch comes at once, so memory cannot run out late.
+        # Longest rows first: the largest batch runs first, so memory cannot run out late.
         longest = len(rows[order[-1]].input_ids)
         most = TOKENS_PER_BATCH
         if bert.device.type == "cpu":

@@ -21,7 +21,7 @@ def to_json(record: Any) -> bytes:
 
 
 def with_nan(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record of numbers that was read from JSON, with NaN for null.
+    """Return a record of numbers read from JSON, with NaN for null.
 
     >>> with_nan({"step": 2, "loss": None})
     {'step': 2, 'loss': nan}
@@ -30,10 +30,10 @@ def with_nan(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain_data(record: Any) -> Any:
-    """Return a record of JSON types only, at any depth.
+    """Return a record as JSON types only, at any depth.
 
     Raises:
-        TypeError: If a part of it has no form in JSON.
+        TypeError: If a part of it cannot be written as JSON.
     """
     if is_dataclass(record) and not isinstance(record, type):
         return {field.name: plain_data(getattr(record, field.name)) for field in fields(record)}

@@ -1,4 +1,4 @@
-"""Files of folders that come from elsewhere: links out of them, and sizes."""
+"""Checks of files in folders of unknown origin: links out of the folder, and sizes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def leads_out(file: Path) -> bool:
-    """Return whether a file is a link to a place outside of its folder.
+    """Return whether a file is a link to a place outside its folder.
 
-    The hub's cache keeps files once, in `blobs` beside `snapshots`, and links to them.
+    The hub's cache stores each file once, in `blobs` beside `snapshots`, and links to it.
 
     Raises:
         OSError: If the link cannot be followed.
@@ -17,22 +17,22 @@ def leads_out(file: Path) -> bool:
         return False
     folder, target = file.parent.resolve(), file.resolve()
     homes = [folder]
-    # A module of a sentence encoder lies one folder deeper.
+    # A module of a sentence encoder is one folder deeper.
     snapshots = (up for up in (folder.parent, folder.parent.parent) if up.name == "snapshots")
     homes += [up.parent / "blobs" for up in snapshots]
     return not any(target.is_relative_to(home) for home in homes)
 
 
 def check_file(file: Path, max_bytes: int) -> None:
-    """Refuse a file that is not the folder's own, or too large to be read into memory.
+    """Reject a file that is not the folder's own, or is too large to be read into memory.
 
     Raises:
-        RuntimeError: If it is a link to a place outside of its folder, or has over `max_bytes`.
-        OSError: If it is missing, or may not be looked at.
+        RuntimeError: If it is a link to a place outside its folder, or has over `max_bytes`.
+        OSError: If it is missing or cannot be accessed.
     """
     if leads_out(file):
         raise RuntimeError(
-            f"{file} is a link to a file outside of its folder. It is not opened. Put the file "
+            f"{file} is a link to a file outside its folder, so it is not opened. Put the file "
             "itself there."
         )
     if file.stat().st_size > max_bytes:

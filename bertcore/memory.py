@@ -1,4 +1,4 @@
-"""Memory: what a checkpoint's weights take, what is free, and the number format that fits."""
+"""Memory: the size of a checkpoint's weights, free memory, and the number format that fits."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import torch
 from bertcore.device import choose_dtype
 
 HEADROOM = 1.1
-"""Of the weights, for the activations of a text."""
+"""Factor on the size of the weights, for the activations of a text."""
 SMALL = 200e6
-"""Bytes up to which weights are opened without a look at what is free."""
+"""Bytes up to which weights are opened without checking free memory."""
 _CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -22,11 +22,11 @@ class Fit(NamedTuple):
 
     dtype: torch.dtype
     note: str | None
-    """A sentence if it is another than asked for; else None."""
+    """A sentence if it differs from the requested format; else None."""
 
 
 def free_memory(device: torch.device) -> int:
-    """Return the bytes that are free on a device; on Linux within the limit of our container."""
+    """Return the free bytes of a device; on Linux within the container's limit."""
     if device.type == "cuda":
         kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         return int(torch.cuda.mem_get_info(device)[0]) + kept
@@ -38,12 +38,12 @@ def fit_dtype(dtype: str, num_parameters: int, device: torch.device) -> Fit:
     that fits.
 
     Args:
-        dtype: "auto" or of DTYPES.
-        num_parameters: All that are loaded, each once.
+        dtype: "auto" or one of DTYPES.
+        num_parameters: Number of all parameters that are loaded, each counted once.
 
     Raises:
         ValueError: If the name is unknown.
-        RuntimeError: If the weights do not fit; it says what they take, and what is free.
+        RuntimeError: If the weights do not fit; the message states their size and the free memory.
     """
     chosen = choose_dtype(dtype, device)
     if num_parameters * chosen.itemsize <= SMALL:
@@ -55,8 +55,8 @@ def fit_dtype(dtype: str, num_parameters: int, device: torch.device) -> Fit:
     if dtype == "auto" and half_fits:
         return Fit(
             torch.bfloat16,
-            f"opened in bfloat16: {_takes(num_parameters, torch.float32)}, and {_gigabytes(free)} "
-            f"are free{_place(device)}. Its numbers have two to three digits; for more of them, "
+            f"opened in bfloat16: {_takes(num_parameters, torch.float32)}, but {_gigabytes(free)} "
+            f"are free{_place(device)}. bfloat16 has two to three significant digits; for more, "
             "open it on a machine with more memory.",
         )
     advice = "Close other checkpoints and programs, or open it on a machine with more memory"
@@ -66,16 +66,16 @@ def fit_dtype(dtype: str, num_parameters: int, device: torch.device) -> Fit:
     if chosen == torch.float32 and not half_fits:
         half = f" ({_size(num_parameters, torch.bfloat16)} in bfloat16)"
     raise RuntimeError(
-        f"there is not enough memory: {_takes(num_parameters, chosen)}{half}, and "
+        f"there is not enough memory: {_takes(num_parameters, chosen)}{half}, but "
         f"{_gigabytes(free)} are free{_place(device)}. {advice}."
     )
 
 
 def memory_sentence(num_parameters: int, device: torch.device, *, is_exact: bool = True) -> str:
-    """Return what a checkpoint will take in memory, and in which number format it will open.
+    """Return how much memory a checkpoint will take, and in which number format it will open.
 
     Args:
-        is_exact: Whether the number of parameters is known, not estimated from a file's size.
+        is_exact: Whether the number of parameters is known, rather than estimated from a file size.
     """
     free = free_memory(device)
     about = "" if is_exact else "about "
@@ -120,13 +120,13 @@ def _gigabytes(num_bytes: float) -> str:
 
 
 def _left_in_container(place: Path) -> list[int]:
-    """Return what the limit of a control group (version 2) leaves; nothing without a limit."""
+    """Return the memory left by a control group's limit (version 2); empty without a limit."""
     try:
         limit = (place / "memory.max").read_text(encoding="ascii").strip()
         used = int((place / "memory.current").read_text(encoding="ascii"))
         lines = (place / "memory.stat").read_text(encoding="ascii").splitlines()
-        # Pages of files that were read count as used, and are given back when others are needed.
+        # Cached file pages count as used, but are freed when memory is needed.
         pages = sum(int(line.split()[1]) for line in lines if line.startswith("inactive_file "))
         return [] if limit == "max" else [max(0, int(limit) - used + pages)]
     except (OSError, ValueError, IndexError):
-        return []  # no control group, or of version 1
+        return []  # no control group, or one of version 1

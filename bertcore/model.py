@@ -51,16 +51,16 @@ class SentenceOrder:
 class Model(ABC):
     """An encoder and its tokenizer on one device, in evaluation mode.
 
-    `Bert` runs on our own network, `OtherModel` on code of `transformers`. `capabilities` lists
-    what a checkpoint has beside tokens, hidden states and attention.
+    `Bert` runs on our own network, `OtherModel` on the code of `transformers`. `capabilities` lists
+    what a checkpoint has besides tokens, hidden states and attention.
 
     Args:
-        module: With weights.
-        tokenizer: Its vocabulary. Texts that need a piece without a row in the token table are
-            refused.
-        name: What to call it in messages: "default", a folder, a hub id.
-        report: How loading went, or None for a network built in memory.
-        sentence_modules: Of a sentence encoder; None: it is none.
+        module: The encoder, with weights.
+        tokenizer: Its tokenizer. Texts that need a piece without a row in the token table are
+            rejected.
+        name: Its name in messages: "default", a folder, a hub id.
+        report: The load report, or None for a network built in memory.
+        sentence_modules: The modules of a sentence encoder, or None for any other checkpoint.
 
     Raises:
         ValueError: If the vocabulary is much larger than the table (`Tokenizer.for_table`).
@@ -85,7 +85,7 @@ class Model(ABC):
     def tokenize(
         self, text: str, text_pair: str | None = None, *, max_length: int | None = None
     ) -> Encoding:
-        """Return the tokens of a text or pair, cut to what is read at most, or to `max_length`."""
+        """Return the tokens of a text or pair, truncated to the longest input or `max_length`."""
 
     @abstractmethod
     def trace(
@@ -98,7 +98,7 @@ class Model(ABC):
         encoding: Encoding | None = None,
         changes: Changes | None = None,
     ) -> Trace:
-        """Run a text or pair and keep every activation that the architecture hands out."""
+        """Run a text or pair and keep every activation that the architecture exposes."""
 
     @abstractmethod
     def save(self, folder: str | Path) -> Path:
@@ -106,12 +106,12 @@ class Model(ABC):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """The capabilities of this checkpoint, of CAPABILITIES."""
+        """The capabilities of this checkpoint, a subset of CAPABILITIES."""
         return frozenset(CAPABILITIES) - self.absent.keys()
 
     @property
     def absent(self) -> Mapping[Capability, str]:
-        """Missing capability -> why, as a sentence, and what to open instead."""
+        """Missing capability -> the reason, as a sentence, and what to open instead."""
         heads = {head: self.module.why_no_head(head) for head in HEADS}
         reasons = {head: reason for head, reason in heads.items() if reason is not None}
         present = heads.keys() - reasons.keys()
@@ -123,7 +123,7 @@ class Model(ABC):
         """Make sure that the checkpoint has a capability.
 
         Raises:
-            ValueError: If it has not; the message says why.
+            ValueError: If it does not have it; the message gives the reason.
         """
         reason = self.absent.get(capability)
         if reason is not None:
@@ -136,7 +136,7 @@ class Model(ABC):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.module.token_table.device
 
     @property
@@ -146,11 +146,11 @@ class Model(ABC):
 
     @cached_property
     def max_length(self) -> int:
-        """The longest input in tokens: what both the position table and the tokenizer allow."""
+        """The longest input in tokens that both the position table and the tokenizer allow."""
         return min(self.config.max_length, self.tokenizer.model_max_length)
 
     def limit(self, max_length: int | None) -> int:
-        """Return `max_length`, where it is given and the checkpoint reads as much."""
+        """Return `max_length`, or the checkpoint's own limit if that is lower or none is given."""
         return self.max_length if max_length is None else min(max_length, self.max_length)
 
     def _ids(self, values: Sequence[int]) -> Tensor:
@@ -173,9 +173,9 @@ class Model(ABC):
 
     @torch.no_grad()
     def word_states(self, encoding: Encoding) -> Tensor:
-        """Return what the masked-word head reads at each token, [T, D], on the device.
+        """Return the input of the masked-word head at each token, [T, D], on the device.
 
-        BERT's last hidden state; other architectures have other states for it.
+        In BERT this is the last hidden state; other architectures use other states.
         """
         self._check_segments(encoding)
         return self.module.word_states(
@@ -189,7 +189,7 @@ class Model(ABC):
         Raises:
             ValueError: If there is no [MASK], or the checkpoint has no masked-word head.
         """
-        self.require("mlm")  # before the text is asked for a mask that would not help
+        self.require("mlm")  # before an error about a missing mask, which would not help
         mask_id = self.tokenizer.mask_id
         positions = [i for i, token_id in enumerate(encoding.input_ids) if token_id == mask_id]
         if not positions:
@@ -254,7 +254,7 @@ class Model(ABC):
 
     @torch.no_grad()
     def replaced_tokens(self, text: str, text_pair: str | None = None) -> Tensor:
-        """Return the probability of each token to have been replaced, by ELECTRA's discriminator.
+        """Return each token's probability of having been replaced, by ELECTRA's discriminator.
 
         Returns:
             float32 on the CPU, [T], for the tokens of `tokenize` of the same texts.
@@ -277,15 +277,15 @@ class Model(ABC):
     ) -> TextLoss:
         """Return the pretraining loss of a text or pair, in nats.
 
-        With [MASK] in the text, `words` are the right ones; without, tokens are hidden as in
+        With [MASK] in the text, `words` are the right words; otherwise tokens are hidden as in
         pretraining, 80/10/10.
 
         Args:
             text, text_pair: The text, or the pair.
             words: The right word at each [MASK], in order; one piece of the vocabulary each.
-            follows: Whether B truly follows A, for the next-sentence loss; None leaves it out.
-            seed: Fixes which tokens are hidden where the text has no [MASK].
-            masked_lm_prob: Share of the tokens that are hidden then, 0 < p < 1.
+            follows: Whether B really follows A, for the next-sentence loss; None leaves it out.
+            seed: Determines which tokens are hidden if the text has no [MASK].
+            masked_lm_prob: Share of the tokens that are then hidden, 0 < p < 1.
 
         Raises:
             TypeError: If `words` is one string.
@@ -296,9 +296,9 @@ class Model(ABC):
         return text_loss(self, text, text_pair, words, follows, seed, masked_lm_prob)
 
     def sentence_encoding(self, text: str) -> Encoding:
-        """Return the tokens of a text as its sentence vector reads them.
+        """Return the tokens of a text from which its sentence vector is computed.
 
-        A sentence encoder cuts texts at its own length and may put a prompt before them.
+        A sentence encoder truncates texts to its own length and may put a prompt before them.
 
         Raises:
             ValueError: If the text is not valid Unicode; for GPT-2 also if it is empty.
@@ -317,20 +317,21 @@ class Model(ABC):
     ) -> Tensor:
         """Return one vector for each text, float32 on the CPU, [N, D].
 
-        Of a sentence encoder (a checkpoint with modules.json) these are the vectors of
-        `SentenceTransformer.encode`: its pooling, its other modules, its length. Of any other
-        checkpoint it is the mean over all tokens of the last layer, [CLS] and [SEP] included.
+        For a sentence encoder (a checkpoint with modules.json), these are the vectors of
+        `SentenceTransformer.encode`, with its pooling, other modules and length limit. For any
+        other checkpoint, it is the mean over all tokens of the last layer, including [CLS] and
+        [SEP].
 
         Args:
-            texts: Any number; texts over the limit are cut at the end.
+            texts: Any number; texts over the limit are truncated at the end.
             layer: Hidden state to read: 0 is the embeddings' output, -1 the last layer.
-            pooling: One of POOLINGS, in place of a sentence encoder's own modules and length; None:
+            pooling: One of POOLINGS, instead of a sentence encoder's own modules and length; None:
                 those, or "mean".
-            batch_size: Texts run together; they are sorted by length, so little is padded.
+            batch_size: Texts per batch; texts are sorted by length, so there is little padding.
 
         Raises:
             ValueError: If `layer` or `pooling` does not exist, batch_size is below 1, or a module
-                of the sentence encoder is not known or does not read that layer.
+                of the sentence encoder is unknown or does not read that layer.
             TypeError: If `texts` is a single string.
         """
         num_layers = self.config.num_hidden_layers
@@ -366,7 +367,7 @@ class Model(ABC):
     def _padded(
         self, encodings: Sequence[Encoding], batch_size: int
     ) -> Iterator[tuple[list[int], Tensor, Tensor, Tensor]]:
-        """Yield (indices, ids, segment ids, kept) of batches of about the same length, [B, T]."""
+        """Yield (indices, ids, segment ids, kept) of batches of similar length, [B, T]."""
         for encoding in encodings:
             self._check_segments(encoding)
         order = sorted(range(len(encodings)), key=lambda i: len(encodings[i].input_ids))
@@ -388,14 +389,14 @@ def check_ids(name: str, ids: Sequence[int], num_tokens: int, limit: int) -> Non
     """Make sure that there is one id for each token, each below `limit`.
 
     Raises:
-        ValueError: If their number is another, or one is out of range; `name` says of which.
+        ValueError: If their number is wrong, or one is out of range; the message uses `name`.
     """
     if len(ids) != num_tokens:
         raise ValueError(
             f"{name} has {len(ids)} entries but the input has {num_tokens} tokens. "
             "Give one id for each token, special tokens included."
         )
-    # Without a table 0 stands for nothing, as in a family without segments.
+    # Without a table, as in a family without segments, 0 has no meaning.
     wrong = [i for i in ids if not 0 <= i < max(limit, 1)]
     if wrong:
         raise ValueError(

@@ -9,7 +9,7 @@ from typing import Any
 from bertcore.config import ACTIVATIONS, BertConfig
 
 LAYER_TYPES = ("full_attention", "sliding_attention")
-"""A layer in which each token attends to all others, or to those near it."""
+"""A layer in which each token attends to all others, or only to those near it."""
 POOLINGS = ("cls", "mean")
 
 
@@ -17,7 +17,7 @@ POOLINGS = ("cls", "mean")
 class ModernBertConfig(BertConfig):
     """The shape of one ModernBERT: a BERT without position and segment tables.
 
-    LayerNorm stands before each block, positions are rotations of queries and keys, most layers
+    LayerNorm comes before each block, positions are rotations of queries and keys, most layers
     attend within a window, and a gate multiplies the inner vector of the feed-forward block.
 
     Raises:
@@ -34,14 +34,14 @@ class ModernBertConfig(BertConfig):
     hidden_dropout_prob: float = 0.0
     attention_probs_dropout_prob: float = 0.0
     layer_types: tuple[str, ...] = ()
-    """Of LAYER_TYPES, one for each layer; (): every third from the first is full."""
+    """One of LAYER_TYPES for each layer; (): every third layer from the first is full."""
     bos_token_id: int | None = None
-    """Ids of special tokens, which config.json names; the network does not use them."""
+    """Ids of special tokens, as in config.json; the network does not use them."""
     eos_token_id: int | None = None
     cls_token_id: int | None = None
     sep_token_id: int | None = None
     local_attention: int = 128
-    """Width of the window in tokens: to each side half of it."""
+    """Width of the window in tokens, half of it to each side."""
     full_rope_theta: float = 160_000.0
     """Base of the rotations' frequencies in layers of full attention."""
     sliding_rope_theta: float = 10_000.0
@@ -59,7 +59,7 @@ class ModernBertConfig(BertConfig):
     classifier_activation: str = "gelu"
     """Activation of that layer: one of ACTIVATIONS."""
     classifier_pooling: str = "cls"
-    """What a head of a text reads: the first token ("cls") or the mean of all ("mean")."""
+    """Input of a head on a whole text: the first token ("cls") or the mean of all ("mean")."""
 
     def __post_init__(self) -> None:
         if not self.layer_types:
@@ -75,8 +75,8 @@ class ModernBertConfig(BertConfig):
             )
         if self.head_size % 2:
             raise ValueError(
-                f"a head is {self.head_size} wide; rotary positions turn pairs of numbers. Choose "
-                "an even width."
+                f"a head is {self.head_size} wide, but rotary positions rotate pairs of numbers. "
+                "Choose an even width."
             )
         if not isinstance(self.local_attention, int) or self.local_attention < 2:
             raise ValueError(f"local_attention is {self.local_attention!r}; expected 2 or more.")
@@ -96,7 +96,7 @@ class ModernBertConfig(BertConfig):
             )
 
     def window(self, layer: int) -> int | None:
-        """Return how far tokens may be apart that attend to each other; None: any distance."""
+        """Return how far apart tokens that attend to each other may be; None: any distance."""
         is_full = self.layer_types[layer] == LAYER_TYPES[0]
         return None if is_full else self.local_attention // 2
 
@@ -106,7 +106,7 @@ class ModernBertConfig(BertConfig):
         return self.full_rope_theta if is_full else self.sliding_rope_theta
 
     def to_hf_dict(self) -> dict[str, Any]:
-        """Return the fields as config.json of `transformers` writes them."""
+        """Return the fields under their names in config.json of `transformers`."""
         values = BertConfig.to_hf_dict(self)
         for name in ("position_embedding_type", "full_rope_theta", "sliding_rope_theta"):
             values.pop(name, None)
@@ -121,14 +121,14 @@ class ModernBertConfig(BertConfig):
 
     @classmethod
     def from_hf_fields(cls, chosen: dict[str, Any], values: Mapping[str, Any]) -> ModernBertConfig:
-        """Build from the common fields and the content of config.json, in both generations.
+        """Build from the common fields and the content of config.json, in its old or new form.
 
         Args:
             chosen: The fields of BertConfig.
-            values: The content; fields that shape a ModernBERT alone are read from it.
+            values: The content; fields that only ModernBERT has are read from it.
 
         Raises:
-            ValueError: If a value is wrong, or asks for rotations of another kind.
+            ValueError: If a value is wrong, or asks for another type of rotation.
         """
         own = {field.name for field in fields(cls)} - {field.name for field in fields(BertConfig)}
         own -= {"layer_types", "full_rope_theta", "sliding_rope_theta"}
@@ -168,7 +168,7 @@ def _theta(values: Mapping[str, Any], kind: str, older: str, usual: float) -> fl
     )
     if form != "default":
         raise ValueError(
-            f"config.json asks for rotary positions of the type {form!r}; this version reads "
+            f"config.json asks for rotary positions of the type {form!r}; this version supports "
             "'default'."
         )
     theta = of_kind.get("rope_theta", values.get(older, usual))

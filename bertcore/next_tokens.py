@@ -1,4 +1,4 @@
-"""Log-probabilities of tokens given those before them: the engine of causal models' scores."""
+"""Log-probabilities of tokens given those before them, the basis of causal models' scores."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from bertcore.others.network import OtherNetwork
 
 
 class NextTokenScores(NamedTuple):
-    """What a model gave each token of a row, from the second on."""
+    """A model's scores for each token of a row, from the second on."""
 
     number: int
-    """Of the row."""
+    """Index of the row."""
     log_p: NDArray[np.float64]
     """Log-probability of each token given those before it, nats, [T - 1]."""
     is_best: NDArray[np.bool_]
-    """Whether it is the most probable one there, [T - 1]."""
+    """Whether it is the most probable token there, [T - 1]."""
 
 
 @torch.inference_mode()
 def next_token_scores(bert: Model, rows: Sequence[Row]) -> Iterator[NextTokenScores]:
-    """Yield the scores of many rows, the longest first; one run for all tokens of a row.
+    """Yield the scores of many rows, the longest first, with one run for all tokens of a row.
 
     Args:
-        bert: That predicts the next token (GPT-2, causal BERT).
-        rows: Of at least two tokens each.
+        bert: A model that predicts the next token (GPT-2, causal BERT).
+        rows: Rows of at least two tokens each.
 
     Raises:
         ValueError: If the model does not predict the next token.

@@ -11,19 +11,19 @@ from typing import BinaryIO, TextIO, cast
 
 SUFFIXES = (".xz", ".gz")
 NOT_WHOLE = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error)
-"""Raised while reading a file that is cut short, damaged, or not what its name says."""
+"""Raised while reading a file that is truncated, damaged, or not of the type its name claims."""
 
 
 def open_bytes(path: Path, file: BinaryIO | None = None) -> BinaryIO:
     """Open a file for reading, unpacked if its name ends in one of SUFFIXES.
 
     Args:
-        path: Its suffix, in any case, says how it is packed.
+        path: Its suffix, in any case, determines how it is unpacked.
         file: The same file, already open.
 
     Raises:
-        OSError: If it cannot be opened. What is wrong in an archive is raised while it is read,
-            as one of NOT_WHOLE.
+        OSError: If it cannot be opened. Errors in an archive are raised while it is read, as one
+            of NOT_WHOLE.
     """
     suffix = path.suffix.lower()
     if suffix == ".xz":
@@ -44,7 +44,7 @@ def open_text(
 
     Args:
         path, file: As for `open_bytes`.
-        newline: As for `open`; "" leaves the ends of lines as they are, which `csv` needs.
-        encoding: Of text that is not UTF-8.
+        newline: As for `open`; "" keeps line endings as they are, which `csv` needs.
+        encoding: The encoding, for text that is not UTF-8.
     """
     return io.TextIOWrapper(open_bytes(path, file), encoding=encoding, newline=newline)

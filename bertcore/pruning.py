@@ -1,4 +1,4 @@
-"""Prune heads permanently: they have no effect in the saved checkpoint, which any program opens."""
+"""Prune heads permanently: they have no effect in the saved checkpoint, in any program."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from bertcore.model import Model
 CARD = "README.md"
 _CARD_LIMIT = 1_000_000
 _HOW = """\
-A removed head passes nothing on: its columns of the attention's output projection are zero, and so
+A removed head outputs nothing: its columns of the attention's output projection are zero, and so
 are its rows of the value projection (Michel et al. 2019 set the same head's mask to 0). The shape
 is kept, so the files are no smaller and run no faster: `transformers` takes the width of a head to
-be `hidden_size / num_attention_heads`, alike in all layers, and can open no BERT with fewer heads.
-`zeroed_heads` in config.json names them by layer; programs that do not know it need not.
+be `hidden_size / num_attention_heads`, the same in all layers, and cannot open a BERT with fewer
+heads. `zeroed_heads` in config.json names them by layer; other programs can ignore it.
 """
 
 
 @torch.no_grad()
 def prune(bert: Model, heads: Iterable[tuple[int, int]]) -> Bert:
-    """Return a copy of a BERT whose `heads` do nothing; the given one stays as it is.
+    """Return a copy of a BERT whose `heads` have no effect; the original is not changed.
 
-    The same outputs, up to rounding, as `trace` with these heads off. Their queries and keys stay,
-    so their attention can still be seen.
+    Its outputs equal, up to rounding, those of `trace` with these heads off. The heads' queries and
+    keys stay, so their attention can still be seen.
 
     Args:
         heads: (layer, head), counted from 0; at least one.
 
     Raises:
-        ValueError: If there is none, one does not exist, or the layers are one (ALBERT) and a head
-            is not named in all of them.
+        ValueError: If there is none, one does not exist, or all layers are shared (ALBERT) and a
+            head is not named in each of them.
 
-    Source: Michel et al. 2019, section 4. Differs: the shape is kept (see the card that is saved).
+    Source: Michel et al. 2019, section 4. Differs: the shape is kept (see the saved model card).
     """
     chosen = sorted(set(heads))
     if not chosen:
@@ -67,7 +67,7 @@ def prune(bert: Model, heads: Iterable[tuple[int, int]]) -> Bert:
 
 
 def _check_shared(heads: Sequence[tuple[int, int]], bert: Model) -> None:
-    """Refuse to remove a head of a shared layer from some of its runs."""
+    """Reject the removal of a head of a shared layer from only some of its runs."""
     num_layers = bert.config.num_hidden_layers
     if not bert.config.share_layers:
         return
@@ -81,7 +81,7 @@ def _check_shared(heads: Sequence[tuple[int, int]], bert: Model) -> None:
 
 
 def save_pruned(bert: Model, heads: Iterable[tuple[int, int]], folder: str | Path) -> Path:
-    """Save a copy of a BERT without `heads`, with a card that says so; return its folder.
+    """Save a copy of a BERT without `heads`, with a model card that lists them; return its folder.
 
     It opens in `transformers` and here, and config.json names the heads. A task head is kept.
 
@@ -91,9 +91,9 @@ def save_pruned(bert: Model, heads: Iterable[tuple[int, int]], folder: str | Pat
     """
     target = Path(folder).expanduser().resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise ValueError(f"{target} exists already. Choose a new folder for the pruned checkpoint.")
+        raise ValueError(f"{target} already exists. Choose a new folder for the pruned checkpoint.")
     pruned = prune(bert, heads)
-    # A fine-tuned checkpoint keeps its task head: without it, nothing could be answered.
+    # A fine-tuned checkpoint keeps its task head: without it, it could not answer.
     task_head = {name: tensor.to(bert.dtype) for name, tensor in stored_task_head(bert).items()}
     save(
         pruned.module,
@@ -123,7 +123,7 @@ def card(bert: Model, pruned: Bert) -> str:
         _HOW.rstrip(),
     ]
     if body:
-        parts += ["Below is the card of the checkpoint it was made from.", body]
+        parts += ["Below is the card of the original checkpoint.", body]
     return head + "\n\n".join(parts) + "\n"
 
 

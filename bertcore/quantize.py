@@ -1,4 +1,4 @@
-"""Quantise attention weights to one byte each, for the browser and for probes."""
+"""Quantise attention weights to one byte each, for the browser and the probes."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def quantize(weights: Tensor) -> NDArray[np.uint8]:
     low, high = (float(x) for x in torch.aminmax(values)) if values.numel() else (0.0, 0.0)
     if not (low >= 0 and high <= 1.01):
         raise ValueError(
-            f"attention weights lie between {low:.3g} and {high:.3g}; expected 0 to 1. "
-            "The checkpoint's weights may hold NaN, or its precision may be too low: "
+            f"attention weights are between {low:.3g} and {high:.3g}; expected 0 to 1. "
+            "The checkpoint's weights may contain NaN, or its precision may be too low: "
             "try float32, and see its load report."
         )
     values = values.clamp(max=1.0)

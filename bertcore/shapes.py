@@ -1,4 +1,4 @@
-"""The shape of any member of the family: from a config.json, or of a size."""
+"""The shape of any member of the family, from a config.json or from a size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def shape_from_hf(values: Mapping[str, Any], *, model_type: str | None = None) -
 
     Args:
         values: The content.
-        model_type: A key of FAMILIES, in place of what config.json says.
+        model_type: A key of FAMILIES, instead of the one in config.json.
 
     Raises:
         ValueError: As `BertConfig.from_hf_dict`.
@@ -34,19 +34,19 @@ def shape_of(
     num_attention_heads: int | None = None,
     pad_token_id: int = 0,
 ) -> BertConfig:
-    """Return a member of the family of any size: 512 positions, heads 64 wide, else its defaults.
+    """Return a shape of any size: 512 positions, heads 64 wide, otherwise the family's defaults.
 
     Args:
         family: A key of FAMILIES.
         vocab_size, num_hidden_layers, hidden_size, num_attention_heads: As `bert_of`.
-        pad_token_id: Of the tokenizer.
+        pad_token_id: The tokenizer's padding id.
 
     Raises:
         ValueError: If there is no such family, or a number is out of range.
     """
     if family not in FAMILIES:
         raise ValueError(f"family is {family!r}; expected one of {', '.join(FAMILIES)}.")
-    # ModernBERT's gate has two inner vectors: three halves of D give as many parameters.
+    # ModernBERT's gate has two inner vectors: 1.5 D gives about as many parameters as 4 D.
     inner = 3 * hidden_size // 2 if family == "modernbert" else 4 * hidden_size
     values: dict[str, Any] = {
         "vocab_size": vocab_size,

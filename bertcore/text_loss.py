@@ -1,4 +1,4 @@
-"""The pretraining loss of one text: what a training step would lower."""
+"""The pretraining loss of one text, which a training step would lower."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from bertcore.tokenizer import Encoding, Tokenizer
 
 
 class Pretrained(Protocol):
-    """What a loss needs of an opened checkpoint (`Model`)."""
+    """The part of an opened checkpoint (`Model`) that a loss needs."""
 
     tokenizer: Tokenizer
     module: Encoder
 
     @property
     def device(self) -> torch.device:
-        """Where the network is."""
+        """The device of the network."""
 
     def tokenize(self, text: str, text_pair: str | None = None) -> Encoding:
         """Return the tokens of a text or pair."""
@@ -40,13 +40,13 @@ class HiddenToken:
     position: int
     """0 to T-1."""
     token: str
-    """The right one."""
+    """The right token."""
     became: str
-    """What stands in its place: "mask", "kept" (itself) or "random" (another token)."""
+    """What replaces it: "mask", "kept" (itself) or "random" (another token)."""
     probability: float
-    """Of the right one."""
+    """Probability of the right token."""
     loss: float
-    """-ln of it, nats."""
+    """-ln of the probability, in nats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +54,19 @@ class TextLoss:
     """The pretraining loss of one text or pair, in nats."""
 
     input_tokens: tuple[str, ...]
-    """What the network reads, [T]."""
+    """The input of the network, [T]."""
     hidden: tuple[HiddenToken, ...]
     """In order."""
     mlm_loss: float
     """Mean over the hidden tokens."""
     nsp_loss: float | None
-    """-ln p of the right answer whether B follows A; None: not asked."""
+    """-ln p of the right answer to whether B follows A; None: not asked."""
     num_unknown: int
-    """[UNK] among the tokens of the text; where one is hidden, [UNK] is the right token."""
+    """Number of [UNK] among the tokens of the text; if one is hidden, [UNK] is the right token."""
 
     @property
     def loss(self) -> float:
-        """The sum, as BERT's pretraining lowers it."""
+        """The sum of both losses, as in BERT's pretraining."""
         return self.mlm_loss + (self.nsp_loss or 0.0)
 
 
@@ -122,16 +122,16 @@ def text_loss(
 def refuse_cut_masks(
     tokenizer: Tokenizer, encoding: Encoding, texts: Sequence[str | None], *, most: int = 0
 ) -> None:
-    """Refuse a text whose [MASK] stand behind the most tokens that are read.
+    """Reject a text in which [MASK] tokens are cut off by the length limit.
 
     Args:
-        tokenizer: Of the text.
-        encoding: Of the texts, cut off.
+        tokenizer: The tokenizer of the text.
+        encoding: The encoding of the texts, which may be truncated.
         texts: The text, or the pair.
-        most: So many [MASK] may be cut off.
+        most: How many [MASK] may be cut off.
 
     Raises:
-        ValueError: If more are.
+        ValueError: If more are cut off.
     """
     cut = encoding.truncation
     if cut is None:
@@ -166,7 +166,7 @@ def _hide(
     if words is not None:
         raise ValueError(
             f"words are given, but the text has no {tokenizer.mask_token}. Write "
-            f"{tokenizer.mask_token} in place of each, or leave the words out."
+            f"{tokenizer.mask_token} instead of each word, or leave the words out."
         )
     masked = mask_text(
         ids,
@@ -194,17 +194,17 @@ def _with_words(
 ) -> list[int]:
     """Return the ids of the text with its masks filled, [T]; each word is one piece.
 
-    Whole texts are cut, since a piece within a text may differ from that of the word alone (a
-    RoBERTa's has its space).
+    Whole texts are tokenized, since a piece within a text may differ from that of the word alone
+    (RoBERTa's includes the space before it).
     """
     mask = bert.tokenizer.mask_token
     if words is None or len(words) != len(masks):
         given = "no word is" if not words else f"{len(words)} {'is' if len(words) == 1 else 'are'}"
         raise ValueError(
-            f"the text has {len(masks)} {mask}, and {given} given. Give the right word of each."
+            f"the text has {len(masks)} {mask}, but {given} given. Give the right word for each."
         )
     if blank := [number for number, word in enumerate(words, start=1) if not word.strip()]:
-        raise ValueError(f"word {blank[0]} is blank. Give the right word of each {mask}.")
+        raise ValueError(f"word {blank[0]} is blank. Give the right word for each {mask}.")
     rest = iter(words)
 
     def fill(text: str) -> str:

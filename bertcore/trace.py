@@ -21,9 +21,9 @@ class TracedEmbeddings:
 
     token: Tensor
     segment: Tensor | None
-    """None where the family has no segments (DistilBERT)."""
+    """None if the family has no segments (DistilBERT)."""
     position: Tensor | None
-    """None where the architecture adds no positions (T5, XLNet)."""
+    """None if the architecture adds no positions (T5, XLNet)."""
     sum: Tensor
     """token + segment + position."""
     output: Tensor
@@ -41,14 +41,14 @@ class Activations:
     attentions: Tensor
     """[L, H, T, T]; row = query token, column = key token; rows sum to 1."""
     queries: Tensor | None
-    """[L, H, T, K]; like keys and values a view of [L, T, D], the order they are computed in. None
-    for another architecture, which does not hand them out."""
+    """[L, H, T, K]; like keys and values, a view of [L, T, D], the order of computation. None for
+    other architectures, which do not expose them."""
     keys: Tensor | None
     """[L, H, T, K]"""
     values: Tensor | None
     """[L, H, T, K]"""
     word_states: Tensor | None = None
-    """What the masked-word head reads, [T, D], where that is not the last hidden state."""
+    """Input of the masked-word head, [T, D], if that is not the last hidden state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Trace:
     text_ids: list[int]
     """0: text A, 1: text B, -1: an added special token."""
     word_ids: list[int]
-    """Index of the word that a token belongs to, over both texts; -1 for special tokens."""
+    """Index of the word to which a token belongs, over both texts; -1 for special tokens."""
     truncation: Truncation | None
     """What was cut to fit, or None."""
     activations: Activations
@@ -102,9 +102,9 @@ class Trace:
         return _there(self.activations.values, "values")
 
     def word_text(self, start: int, end: int) -> str:
-        """Return the tokens from `start` to before `end` as they stand in their text.
+        """Return the tokens from `start` to before `end` as written in their text.
 
-        An added special token, which is in no text, has its own name.
+        For an added special token, which is in no text, this is its name.
         """
         text_id = self.text_ids[start]
         text = self.text_b if text_id == 1 else self.text_a
@@ -128,13 +128,13 @@ class Trace:
 def _there(activation: Tensor | None, what: str) -> Tensor:
     if activation is None:
         raise ValueError(
-            f"this architecture is read through transformers, which does not hand out its {what}. "
+            f"this architecture is read through transformers, which does not expose its {what}. "
             "Open a checkpoint of the BERT family."
         )
     return activation
 
 
-@torch.no_grad()  # not inference_mode: its tensors could not be used in further gradients
+@torch.no_grad()  # not inference_mode: its tensors could not be used in later gradients
 def trace_network(
     network: Network,
     input_ids: Tensor,
@@ -145,15 +145,15 @@ def trace_network(
 ) -> Activations:
     """Run the network on one input and keep every activation.
 
-    The same parts in the same order as `Network.forward`; a test holds both equal.
+    The same parts in the same order as `Network.forward`; a test checks that both are equal.
 
     Args:
-        network: In evaluation mode.
+        network: A network in evaluation mode.
         input_ids, segment_ids, position_ids: int64, [T].
         attention_mask: True = attend, [T] or [T, T], or None.
-        interventions: What to change in the run; their mask, if any, is used in place of
-            `attention_mask`. The attention of a head that is off or of a skipped layer is computed,
-            but has no effect.
+        interventions: Changes to the run; their mask, if any, is used instead of `attention_mask`.
+            The attention of a head that is off or of a skipped layer is computed, but has no
+            effect.
 
     Returns:
         Activations on the CPU, in the network's dtype.

@@ -13,17 +13,17 @@ HEADS = ("pooler", "mlm", "nsp", "replaced", "sop")
 
 
 def untrained(bert: Model, seed: int = 0) -> Bert:
-    """Return a BERT of the same shape, vocabulary and heads with starting weights.
+    """Return a BERT of the same shape, vocabulary and heads with random initial weights.
 
-    A baseline for what pretraining changed. These are not the weights that this checkpoint began
-    with: that draw is lost, and another one is as good.
+    A baseline for what pretraining changed. These are not the weights that this checkpoint started
+    from: that draw is lost, and another one is as good.
 
     Args:
-        bert: Gives shape, tokenizer, device and precision.
+        bert: Provides shape, tokenizer, device and precision.
         seed: The same seed gives the same weights.
 
     Raises:
-        ValueError: If it is another architecture, which runs on code of `transformers`.
+        ValueError: If it is another architecture, which runs on the code of `transformers`.
     """
     bert = with_parts(bert)
     heads = frozenset(head for head in HEADS if getattr(bert.module, head, None) is not None)

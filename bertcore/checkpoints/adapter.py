@@ -1,6 +1,6 @@
-"""LoRA adapters in the form of peft: read, checked, and merged into their base.
+"""LoRA adapters in peft's format: read them, check them, and merge them into their base.
 
-Nothing in an adapter's folder is run. Source: Hu et al. 2021; the format of peft 0.21.
+No code in an adapter's folder is run. Source: Hu et al. 2021; the format of peft 0.21.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PREFIX = "base_model.model."
 _PICKLE = "adapter_model.bin"
 _LORA = re.compile(r"(?P<module>.+)\.(?P<part>lora_(?:embedding_)?[AB])(?:\.weight)?")
 _BASE_LAYER = ".base_layer."
-"""In names of tensors that peft saves whole beside their LoRA pair."""
+"""Part of the names of tensors that peft saves whole beside their LoRA pair."""
 _HEADS = ("classifier.", "pre_classifier.", "qa_outputs.", "score.", "sequence_summary.", "head.")
 _REFUSED = {
     "use_dora": "a DoRA adapter, which scales each row as well",
@@ -45,9 +45,9 @@ _REFUSED = {
     "kasa_config": "a KaSA adapter",
     "monteclora_config": "a MonteCLoRA adapter",
 }
-"""Settings that change what an adapter computes -> what they make of it."""
+"""Settings that change what an adapter computes -> the kind of adapter that results."""
 _PLAIN_STARTS = (None, True, False, "gaussian", "eva", "orthogonal")
-"""Values of init_lora_weights that leave the base's weights as they are."""
+"""Values of init_lora_weights that leave the base's weights unchanged."""
 
 
 def _both_names(family: Family) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -59,30 +59,30 @@ def _both_names(family: Family) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 _TIED_BIASES = {name: names for f in FAMILIES.values() for name, names in _both_names(f)}
 _DECODERS = frozenset(family.decoder_weight for family in FAMILIES.values())
-"""Names of tensors that a base need not store: they are tied to its token table."""
+"""Names of tensors that a base need not store, because they are tied to its token table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """The settings of a LoRA adapter: of peft's adapter_config.json."""
+    """The settings of a LoRA adapter, from peft's adapter_config.json."""
 
     folder: Path
     base: str
-    """A folder or hub id, as it names it."""
+    """A folder or hub id, as the adapter names it."""
     task_type: str | None
     """SEQ_CLS, TOKEN_CLS, QUESTION_ANS, ..., or None."""
     rank: int
     alpha: float
     is_rank_stabilized: bool
-    """Whether the scale is alpha / sqrt(rank) in place of alpha / rank."""
+    """Whether the scale is alpha / sqrt(rank) instead of alpha / rank."""
     fan_in_fan_out: bool
     """Whether the base stores its matrices as [in, out]."""
     rank_pattern: Mapping[str, float]
-    """Rank of the modules whose names end so."""
+    """End of module names -> rank of these modules."""
     alpha_pattern: Mapping[str, float]
 
     def scale(self, module: str) -> float:
-        """Return what B A is multiplied by at a module."""
+        """Return the factor of B A at a module."""
         rank = self.rank_of(module)
         alpha = _of_module(self.alpha_pattern, module, self.alpha)
         return alpha / (math.sqrt(rank) if self.is_rank_stabilized else rank)
@@ -93,7 +93,7 @@ class Adapter:
 
 
 def adapter_base(folder: Path) -> str | None:
-    """Return what an adapter's folder names as its base; None if it is no adapter.
+    """Return the base that an adapter's folder names; None if it is not an adapter.
 
     Raises:
         RuntimeError: If its settings are damaged.
@@ -103,8 +103,8 @@ def adapter_base(folder: Path) -> str | None:
     base = read_json(folder / ADAPTER_CONFIG).get("base_model_name_or_path")
     if not isinstance(base, str) or not base.strip() or len(base) > 1000:
         raise RuntimeError(
-            f"{folder / ADAPTER_CONFIG} names no base (base_model_name_or_path): an adapter is "
-            "opened on the checkpoint that it was trained on. Write its folder or hub id there."
+            f"{folder / ADAPTER_CONFIG} names no base (base_model_name_or_path): an adapter needs "
+            "the checkpoint that it was trained on. Write its folder or hub id there."
         )
     return base.strip()
 
@@ -119,7 +119,7 @@ def read_adapter(folder: Path) -> Adapter:
     file = folder / ADAPTER_CONFIG
     values = read_json(file)
     base = adapter_base(folder)
-    assert base is not None  # the caller knows that it is one
+    assert base is not None  # the caller knows that this is an adapter
     _refuse_kind(values, folder)
     task = values.get("task_type")
     return Adapter(
@@ -139,22 +139,25 @@ def _refuse_kind(values: Mapping[str, Any], folder: Path) -> None:
     kind = values.get("peft_type")
     if kind != "LORA":
         raise ValueError(
-            f"{folder} is an adapter of type {str(kind)[:50]}; BertScope merges LoRA adapters "
+            f"{folder} is an adapter of type {str(kind)[:50]}; BertScope merges only LoRA adapters "
             "(peft_type LORA), whose change is a matrix for each weight. Merge it with peft, and "
             "open the result."
         )
     found = next((text for key, text in _REFUSED.items() if values.get(key)), None)
     start = values.get("init_lora_weights")
     if found is None and start not in _PLAIN_STARTS:
-        found = f"a LoRA adapter whose start changed its base (init_lora_weights {str(start)[:50]})"
+        found = (
+            "a LoRA adapter whose initialization changed its base "
+            f"(init_lora_weights {str(start)[:50]})"
+        )
     if found is not None:
         raise ValueError(
-            f"{folder} is {found}; BertScope merges plain LoRA. Merge it with peft "
+            f"{folder} is {found}; BertScope merges only plain LoRA. Merge it with peft "
             "(merge_and_unload), and open the result."
         )
     if not (folder / ADAPTER_WEIGHTS).is_file():
         is_pickle = (folder / _PICKLE).is_file()
-        came = f"its weights in {_PICKLE}, a pickle, which can carry programs" if is_pickle else ""
+        came = f"its weights in {_PICKLE}, a pickle, which can contain code" if is_pickle else ""
         raise ValueError(
             f"{folder} has {came or f'an {ADAPTER_CONFIG} but no weights'}. Expected "
             f"{ADAPTER_WEIGHTS}. Save it again with peft."
@@ -166,21 +169,21 @@ def _number(values: Mapping[str, Any], key: str, file: Path) -> float:
     is_number = isinstance(value, int if key == "r" else int | float)
     if not is_number or isinstance(value, bool) or value is None or not 0 < value < 1e6:
         raise RuntimeError(
-            f"{file} says {key} {str(value)[:50]}; expected a number above 0. Copy it again."
+            f"{file} has {key} {str(value)[:50]}; expected a number above 0. Copy it again."
         )
     return float(value)
 
 
 def _pattern(values: Mapping[str, Any], key: str, file: Path) -> dict[str, float]:
-    """Return a number by the end of a module's name; regular expressions are not run."""
+    """Return end of a module's name -> number; regular expressions are not supported."""
     pattern = values.get(key) or {}
     if not isinstance(pattern, dict):
-        raise RuntimeError(f"{file} says {key} {str(pattern)[:50]}; expected names with numbers.")
+        raise RuntimeError(f"{file} has {key} {str(pattern)[:50]}; expected names with numbers.")
     for name in pattern:
         if not re.fullmatch(r"[\w.]+", name):
             raise ValueError(
                 f"{file} has the regular expression {name[:100]!r} in {key}; only names of modules "
-                "are read. Merge the adapter with peft, and open the result."
+                "are supported. Merge the adapter with peft, and open the result."
             )
     return {name: _number(pattern, name, file) for name in pattern}
 
@@ -195,7 +198,7 @@ def open_merged(base: WeightFiles, adapter: Adapter) -> Iterator[MergedWeights]:
     """Open the files of a base with an adapter merged into them.
 
     Raises:
-        ValueError: If the adapter holds tensors that are not plain LoRA.
+        ValueError: If the adapter contains tensors that are not plain LoRA.
         RuntimeError: If a file is damaged, or the adapter does not fit the base.
     """
     files = WeightFiles((adapter.folder / ADAPTER_WEIGHTS,), is_pickle=False)
@@ -204,10 +207,9 @@ def open_merged(base: WeightFiles, adapter: Adapter) -> Iterator[MergedWeights]:
 
 
 class MergedWeights(OpenWeights):
-    """The weights of a base, W + scale B A in place of W where there is a LoRA pair.
+    """The weights of a base, with W + scale B A instead of W if there is a LoRA pair.
 
-    Tensors that the adapter saved whole (a classifier, biases) take the place of the base's, or are
-    added.
+    Tensors that the adapter saved whole (a classifier, biases) replace the base's, or are added.
     """
 
     def __init__(self, base: OpenWeights, adapter: OpenWeights, settings: Adapter) -> None:
@@ -225,7 +227,7 @@ class MergedWeights(OpenWeights):
                 modules.setdefault(match["module"], {})[match["part"]] = name
             elif "lora_" in plain:
                 raise ValueError(
-                    f"{settings.folder} holds {plain[:150]}, which is not of plain LoRA. Merge it "
+                    f"{settings.folder} contains {plain[:150]}, which is not plain LoRA. Merge it "
                     "with peft (merge_and_unload), and open the result."
                 )
             else:
@@ -252,7 +254,7 @@ class MergedWeights(OpenWeights):
             raise self._twice(place, earlier, name)
 
     def _place(self, name: str, stored: Iterable[str]) -> str:
-        """Return the name under which a tensor that was saved whole stands."""
+        """Return the name in the base of a tensor that was saved whole."""
         stored = list(stored)
         forms = (_match(form, stored) for form in _TIED_BIASES.get(name, (name,)))
         found = next((form for form in forms if form is not None), None)
@@ -262,7 +264,7 @@ class MergedWeights(OpenWeights):
         return found or name
 
     def has_new(self, name: str) -> bool:
-        """Return whether a module of the base has other numbers, which the adapter saved whole."""
+        """Return whether the adapter saved a module of the base whole, with other numbers."""
         source = self._whole.get(name)
         if source is None or name not in self._base.stored or _BASE_LAYER in source:
             return False
@@ -271,7 +273,7 @@ class MergedWeights(OpenWeights):
     def _twice(self, key: str, first: str, second: str) -> RuntimeError:
         return RuntimeError(
             f"the adapter in {self._settings.folder} changes {key[:150]} twice, as {first[:150]} "
-            f"and as {second[:150]}. Which of them is meant cannot be told: save it again with "
+            f"and as {second[:150]}, and it is not clear which one is meant. Save it again with "
             "peft."
         )
 
@@ -322,8 +324,8 @@ class MergedWeights(OpenWeights):
             raise RuntimeError(f"{folder} has one of the two LoRA matrices of {module}. Copy it.")
         if not stored[key].is_float:
             raise ValueError(
-                f"the base of {folder} is quantised: {key} holds {stored[key].dtype}. "
-                "Name the base in full precision in its place."
+                f"the base of {folder} is quantised: {key} is stored as {stored[key].dtype}. "
+                "Name the base in full precision instead."
             )
         shapes = {part[-1]: self._adapter.stored[name].shape for part, name in parts.items()}
         rank, wanted = self._settings.rank_of(module), stored[key].shape
@@ -341,9 +343,9 @@ class MergedWeights(OpenWeights):
 
 
 def _match(name: str, stored: Iterable[str]) -> str | None:
-    """Return the stored name that is this one, but for what stands before the encoder's parts.
+    """Return the stored name that equals this one, except for a prefix of the encoder's parts.
 
-    The name of a head must be the same: the ends of two heads' names may be equal.
+    The name of a head must match exactly, since the names of two heads may end alike.
     """
     names = list(stored)
     if name in names:

@@ -23,28 +23,29 @@ _FREE_BYTES = 20 * 2**20
 _SUFFIXES = frozenset({".json", ".txt", ".model", ".safetensors", ".bin", ".md"})
 _CHUNK = 1 << 20
 _MAX_NAME_BYTES = 255
-"""What file systems allow for the name of one file or folder."""
+"""Limit of file systems for the name of one file or folder."""
 _OF_THE_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EACCES})
-"""Errors that are not of the archive: the disk is full, broken, or may not be written."""
+"""Errors of the disk, not of the archive: it is full, broken or not writable."""
 
 
 def unpack_checkpoint(
     archive: Path | IO[bytes], folder: Path, *, max_bytes: float = MAX_BYTES
 ) -> Path:
-    """Unpack the checkpoint in a zip file and return the folder that holds it.
+    """Unpack the checkpoint in a zip file and return the folder that contains it.
 
-    Only files that a checkpoint can have are written (by their endings), with the names and
-    folders they have in the archive; nothing outside `folder`. Names and claimed sizes are checked
-    before the first byte is written, true sizes while writing.
+    Only files that a checkpoint can have are written (by their endings), with their names and
+    folders in the archive, and nothing outside `folder`. Names and claimed sizes are checked before
+    the first byte is written, true sizes while writing.
 
     Args:
         archive: A path or an open file.
         folder: Empty or new. Files already written stay after an error.
-        max_bytes: Of all unpacked files together; MAX_BYTES at most.
+        max_bytes: Total size of all unpacked files; MAX_BYTES at most.
 
     Raises:
-        ValueError: If it is no zip file, is encrypted, holds no checkpoint or several, has paths
-            that lead outside, links, too many entries, or is too large or packed too tightly.
+        ValueError: If it is not a zip file, is encrypted, contains no checkpoint or several, has
+            paths that lead outside, links or too many entries, or is too large or compressed too
+            much.
         RuntimeError: If it is damaged.
     """
     try:
@@ -56,7 +57,7 @@ def unpack_checkpoint(
                 left -= _write(opened, entry, folder / name, left)
     except zipfile.BadZipFile as error:
         raise ValueError(
-            f"this is no zip file, or it is damaged ({error}). Zip the folder of the checkpoint."
+            f"this is not a zip file, or it is damaged ({error}). Zip the folder of the checkpoint."
         ) from error
     except (zlib.error, lzma.LZMAError, EOFError, NotImplementedError) as error:
         raise RuntimeError(f"the zip file cannot be unpacked ({error}). Zip it again.") from error
@@ -72,7 +73,7 @@ def unpack_checkpoint(
 def _checked(
     infos: list[zipfile.ZipInfo], max_bytes: int
 ) -> list[tuple[zipfile.ZipInfo, PurePosixPath]]:
-    """Return the entries to unpack with their names; refuse malicious archives."""
+    """Return the entries to unpack with their names; reject malicious archives."""
     if len(infos) > MAX_ENTRIES:
         raise ValueError(
             f"the zip file has {len(infos):,} entries; a checkpoint has about ten, and at most "
@@ -84,7 +85,7 @@ def _checked(
         if info.is_dir() or name.suffix.lower() not in _SUFFIXES or "__MACOSX" in name.parts:
             continue
         if info.flag_bits & 1:
-            raise ValueError(f"{info.filename!r} in the zip file is encrypted. Zip it without.")
+            raise ValueError(f"{info.filename!r} in the zip file is encrypted. Zip it unencrypted.")
         chosen.append((info, name))
     total = sum(info.file_size for info, _ in chosen)
     if total > max_bytes:
@@ -98,16 +99,18 @@ def _checked(
     names = [str(name).lower() for _, name in chosen]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ValueError(f"the zip file holds {twice[0]!r} more than once. Zip the folder again.")
+        raise ValueError(
+            f"the zip file contains {twice[0]!r} more than once. Zip the folder again."
+        )
     parents = {parent for name in names for parent in PurePosixPath(name).parents}
     both = sorted(name for name in names if PurePosixPath(name) in parents)
     if both:
         raise ValueError(
-            f"the zip file holds {both[0]!r} as a file and as a folder. Zip the folder again."
+            f"the zip file contains {both[0]!r} as a file and as a folder. Zip the folder again."
         )
     if not chosen:
         raise ValueError(
-            "the zip file holds no file of a checkpoint. Zip the folder that has config.json, "
+            "the zip file contains no file of a checkpoint. Zip the folder that has config.json, "
             "model.safetensors and the tokenizer's files."
         )
     return chosen
@@ -119,17 +122,17 @@ def _checked_name(info: zipfile.ZipInfo) -> PurePosixPath:
     outside = name.is_absolute() or ".." in name.parts or "\\" in info.filename
     if outside or (name.parts and ":" in name.parts[0]) or "\0" in info.orig_filename:
         raise ValueError(
-            f"the zip file holds {info.filename!r}, a path that leads out of its folder. It is "
+            f"the zip file contains {info.filename!r}, a path that leads out of its folder. It is "
             "not opened."
         )
     if stat.S_ISLNK(info.external_attr >> 16):
-        raise ValueError(f"the zip file holds a link, {info.filename!r}. It is not opened.")
+        raise ValueError(f"the zip file contains a link, {info.filename!r}. It is not opened.")
     if len(name.parts) > 10 or len(info.filename) > 500:
         raise ValueError("the zip file has folders nested too deeply. Zip only the checkpoint.")
     longest = max(name.parts, key=_num_bytes, default="")
     if _num_bytes(longest) > _MAX_NAME_BYTES:
         raise ValueError(
-            f"the zip file holds a name of {_num_bytes(longest)} bytes, {longest[:40]!r}...; at "
+            f"the zip file contains a name of {_num_bytes(longest)} bytes, {longest[:40]!r}...; at "
             f"most {_MAX_NAME_BYTES} are allowed. Zip only the checkpoint."
         )
     return name
@@ -140,7 +143,7 @@ def _num_bytes(name: str) -> int:
 
 
 def _write(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, left: int) -> int:
-    """Write one entry and return its size; stop where it is larger than its header claims."""
+    """Write one entry and return its size; stop if it is larger than its header claims."""
     target.parent.mkdir(parents=True, exist_ok=True)
     size = 0
     with archive.open(info) as source, target.open("xb") as out:
@@ -157,6 +160,6 @@ def _write(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, left: 
 
 def _too_tight(total: int, packed: int) -> str:
     return (
-        f"the zip file packs {total:,} bytes into {packed:,}, which no weights or vocabulary are: "
-        "it looks like a zip bomb and is not opened."
+        f"the zip file packs {total:,} bytes into {packed:,}, which weights and vocabularies never "
+        "reach: it looks like a zip bomb and is not opened."
     )

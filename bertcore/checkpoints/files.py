@@ -1,4 +1,4 @@
-"""The files that a checkpoint is read from: its own, or an adapter's and those of its base."""
+"""The files of a checkpoint: its own, or an adapter's and those of its base."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ _LABEL_FIELDS = ("id2label", "label2id", "num_labels", "problem_type", "bertscop
 
 @dataclass(frozen=True, slots=True)
 class CheckpointFiles:
-    """Where a checkpoint is read from."""
+    """The files that a checkpoint is read from."""
 
     folder: Path
-    """Of the checkpoint: an adapter's own."""
+    """Folder of the checkpoint; for an adapter, its own."""
     base: Path
-    """Of config.json and the weights: the folder itself, or that of an adapter's base."""
+    """Folder of config.json and the weights: the same one, or that of an adapter's base."""
     weights: WeightFiles
-    """In `base`."""
+    """Weight files in `base`."""
     adapter: Adapter | None = None
-    """What is merged into the weights."""
+    """The adapter that is merged into the weights."""
 
     @property
     def config_file(self) -> Path:
-        """Where config.json lies."""
+        """Path of config.json."""
         return self.base / CONFIG
 
     @property
     def tokenizer_folder(self) -> Path:
-        """Where the tokenizer's files lie: an adapter may have its own."""
+        """Folder of the tokenizer's files; an adapter may have its own."""
         own = any((self.folder / name).is_file() for name in _TOKENIZER_FILES)
         return self.folder if own else self.base
 
@@ -74,7 +74,7 @@ class CheckpointFiles:
         return whole if self.adapter is None else f"{whole} and {ADAPTER_WEIGHTS}"
 
     def read_config(self) -> dict[str, Any]:
-        """Return config.json; with an adapter for a task it names the task's class.
+        """Return config.json; with an adapter for a task, it names the task's class.
 
         Raises:
             ValueError: If an adapter's base is quantised.
@@ -88,7 +88,7 @@ class CheckpointFiles:
         """Open the weights for reading, an adapter merged into them.
 
         Raises:
-            ValueError: If the adapter is of another kind than plain LoRA.
+            ValueError: If the adapter is not plain LoRA.
             RuntimeError: If a file is damaged, or the adapter does not fit the base.
         """
         if self.adapter is None:
@@ -100,10 +100,10 @@ class CheckpointFiles:
 
 
 def find_files(folder: Path, *, allow_pickle: bool) -> CheckpointFiles:
-    """Return the files of a checkpoint folder; of an adapter its base is fetched or found.
+    """Return the files of a checkpoint folder; an adapter's base is found or fetched.
 
     Args:
-        folder: As `find_checkpoint` returns it.
+        folder: As returned by `find_checkpoint`.
         allow_pickle: Whether the weights may be pickles.
 
     Raises:
@@ -124,7 +124,7 @@ def _base_folder(adapter: Adapter, *, allow_pickle: bool) -> Path:
         base = find_checkpoint(resolve(place, allow_pickle=allow_pickle))
     except (ValueError, RuntimeError) as error:
         raise type(error)(
-            f"the adapter in {adapter.folder} is opened on its base, which is not there: {error} "
+            f"the adapter in {adapter.folder} needs its base, which was not found: {error} "
             f"Or name another place in {ADAPTER_CONFIG} (base_model_name_or_path)."
         ) from error
     if adapter_base(base) is not None:
@@ -140,7 +140,7 @@ def _with_task(values: Mapping[str, Any], adapter: Adapter) -> dict[str, Any]:
     if "quantization_config" in values:
         raise ValueError(
             f"the base of the adapter in {adapter.folder} is quantised ({adapter.base}), so "
-            "nothing can be added to its weights. Name the base in full precision in its place."
+            "nothing can be added to its weights. Name the base in full precision instead."
         )
     kind = _HEAD_KINDS.get(adapter.task_type or "")
     family = FAMILIES.get(str(values.get("model_type")))

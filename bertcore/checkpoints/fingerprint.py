@@ -1,4 +1,4 @@
-"""The fingerprint of loaded weights: same weights, same value, whatever the files are called."""
+"""The fingerprint of loaded weights: same weights, same value, regardless of file names."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bertcore.checkpoints.weights import OpenWeights
 
 
 def fingerprint_of(table: Mapping[str, str], weights: OpenWeights) -> str:
-    """Return the sha256 over names, shapes, formats and bytes of tensors as they are stored.
+    """Return the sha256 over names, shapes, formats and bytes of the stored tensors.
 
     Args:
         table: Name of the parameter -> name in the file, in the order of the network.
-        weights: Opened.
+        weights: The opened weight files.
     """
     digest = hashlib.sha256()
     for ours, name in table.items():

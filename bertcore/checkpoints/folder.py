@@ -16,14 +16,14 @@ SAFETENSORS_INDEX = "model.safetensors.index.json"
 PICKLE = "pytorch_model.bin"
 PICKLE_INDEX = "pytorch_model.bin.index.json"
 MODULES = "modules.json"
-"""Of sentence-transformers: the parts of a sentence encoder, each in a folder."""
+"""File of sentence-transformers with the parts of a sentence encoder, each in a folder."""
 ADAPTER_CONFIG, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
-"""Of peft: an adapter, which is opened on its base."""
+"""Files of peft: an adapter, which is opened on its base."""
 WEIGHT_FILES = (SAFETENSORS, SAFETENSORS_INDEX, PICKLE, PICKLE_INDEX)
 _OTHER_FORMATS = (
     (
         (".gguf", ".ggml"),
-        "GGUF weights of llama.cpp, which are packed for its programs",
+        "GGUF weights of llama.cpp, which only its programs can read",
         "Open the checkpoint that they were made from.",
     ),
     (
@@ -33,11 +33,11 @@ _OTHER_FORMATS = (
     ),
     (
         (".onnx", ".tflite", ".mlmodel", ".mlpackage"),
-        "a program of its network (ONNX, TFLite or Core ML) in place of weights by name",
+        "a program of its network (ONNX, TFLite or Core ML) instead of named weights",
         "Open the checkpoint that it was exported from.",
     ),
 )
-"""Endings of files, what they hold, and what to do with it."""
+"""Endings of files, their content, and what to do with it."""
 MAX_DEPTH = 3
 """Levels of folders below the chosen one that are searched for a checkpoint."""
 _MAX_FOLDERS = 1000
@@ -60,38 +60,38 @@ class ModuleEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WeightFiles:
-    """The files that hold a checkpoint's weights."""
+    """The files with a checkpoint's weights."""
 
     files: tuple[Path, ...]
     is_pickle: bool
 
     @property
     def num_bytes(self) -> int:
-        """Their size together."""
+        """Their total size."""
         return sum(file.stat().st_size for file in self.files)
 
 
 def is_checkpoint(folder: Path) -> bool:
-    """Return whether a folder holds a config.json and weights."""
+    """Return whether a folder contains a config.json and weights."""
     return (folder / "config.json").is_file() and has_weights(folder)
 
 
 def has_weights(folder: Path) -> bool:
-    """Return whether a folder holds weights in a known form."""
+    """Return whether a folder contains weights in a known format."""
     return any((folder / name).is_file() for name in WEIGHT_FILES)
 
 
 def is_adapter(folder: Path) -> bool:
-    """Return whether a folder holds an adapter of peft, and no weights of its own."""
+    """Return whether a folder contains a peft adapter and no weights of its own."""
     return (folder / ADAPTER_CONFIG).is_file() and not has_weights(folder)
 
 
 def find_checkpoint(folder: Path) -> Path:
-    """Return `folder`, or the one folder below that holds weights if it has none itself.
+    """Return `folder`, or the one folder below it with weights if it has none itself.
 
-    Searches MAX_DEPTH folders deep, level by level, and stops at the first level with weights. Of a
-    sentence encoder (modules.json) it is the folder of the encoder, the first module. An adapter
-    of peft counts as weights.
+    Searches MAX_DEPTH folders deep, level by level, and stops at the first level with weights. For
+    a sentence encoder (modules.json) it is the folder of the encoder, the first module. A peft
+    adapter counts as weights.
 
     Raises:
         ValueError: If there are no weights, or several folders with weights.
@@ -101,11 +101,11 @@ def find_checkpoint(folder: Path) -> Path:
     try:
         level = _folders_in(folder)
     except PermissionError as error:
-        raise ValueError(f"{folder} may not be read. Change its permissions.") from error
+        raise ValueError(f"{folder} is not readable. Change its permissions.") from error
     if _steps(folder):
         raise ValueError(_no_weights(folder))
     for _ in range(MAX_DEPTH):
-        # A link such as `latest` leads to a folder that is listed already.
+        # A link such as `latest` leads to a folder that is already listed.
         by_path = {child.resolve(): child for child in reversed(level) if _holds_encoder(child)}
         nested = sorted(by_path.values())
         if len(nested) == 1:
@@ -136,24 +136,24 @@ def read_modules(folder: Path) -> list[ModuleEntry]:
     ]
     if not modules or len(modules) != len(entries):
         raise RuntimeError(
-            f"{file} holds no list of modules, each with a type and a path. Copy the file again."
+            f"{file} has no list of modules, each with a type and a path. Copy the file again."
         )
     for module in modules:
         if module.path and (Path(module.path).name != module.path or module.path == ".."):
             raise RuntimeError(
-                f"{file} names the folder {module.path[:100]!r}, which is not one beside it. It is "
+                f"{file} names the folder {module.path[:100]!r}, which is not beside it, so it is "
                 "not opened."
             )
         if (folder / module.path).is_symlink():
-            raise RuntimeError(f"{folder / module.path} is a link. It is not opened.")
+            raise RuntimeError(f"{folder / module.path} is a link, so it is not opened.")
     return modules
 
 
 def sentence_folder(encoder: Path) -> Path | None:
-    """Return the folder whose modules.json names this folder as its encoder; None: there is none.
+    """Return the folder whose modules.json names this folder as its encoder, or None.
 
     Args:
-        encoder: As `find_checkpoint` returns it.
+        encoder: As returned by `find_checkpoint`.
 
     Raises:
         RuntimeError: If modules.json is damaged.
@@ -199,12 +199,12 @@ def _steps(folder: Path) -> list[Path]:
 
 
 def other_format(names: Iterable[str]) -> str | None:
-    """Return a sentence on weights in a format that is not read, and what to do; None without."""
+    """Return a sentence on weights in an unsupported format and what to do, or None."""
     names = sorted(names)
     for endings, what, advice in _OTHER_FORMATS:
         found = next((name for name in names if name.endswith(endings)), None)
         if found is not None:
-            return f"It holds {what} ({found[:100]}). {advice}"
+            return f"It contains {what} ({found[:100]}). {advice}"
     return None
 
 
@@ -224,8 +224,8 @@ def _no_weights(folder: Path) -> str:
             "Copy the complete checkpoint."
         )
     return (
-        f"{folder} holds no checkpoint.{unused} Expected {SAFETENSORS}, config.json and vocab.txt. "
-        "Choose the folder that has them."
+        f"{folder} contains no checkpoint.{unused} Expected {SAFETENSORS}, config.json and "
+        "vocab.txt. Choose the folder that has them."
     )
 
 
@@ -238,7 +238,7 @@ def find_weights(folder: Path, *, allow_pickle: bool, prefer_pickle: bool = Fals
 
     Raises:
         OnlyPickleError: If there is only a pickle and `allow_pickle` is False.
-        RuntimeError: If an index names files that are missing or lie elsewhere.
+        RuntimeError: If an index names files that are missing or in another folder.
     """
     if (folder / SAFETENSORS).is_file() and not prefer_pickle:
         return WeightFiles((folder / SAFETENSORS,), is_pickle=False)
@@ -246,9 +246,9 @@ def find_weights(folder: Path, *, allow_pickle: bool, prefer_pickle: bool = Fals
         return WeightFiles(_shards(folder / SAFETENSORS_INDEX), is_pickle=False)
     if not allow_pickle:
         raise OnlyPickleError(
-            f"{folder} has its weights in {PICKLE}, a pickle, which can carry programs. "
-            "If you trust where it comes from, pass allow_pickle=True (--allow-pickle): "
-            "it is then read with weights only."
+            f"{folder} has its weights in {PICKLE}, a pickle, which can contain code. "
+            "If you trust its source, pass allow_pickle=True (--allow-pickle): "
+            "then only its weights are read."
         )
     if (folder / PICKLE).is_file():
         return WeightFiles((folder / PICKLE,), is_pickle=True)
@@ -263,7 +263,7 @@ def _shards(index: Path) -> tuple[Path, ...]:
     outside = [name for name in names if Path(name).name != name or name in {".", ".."}]
     if outside:
         raise RuntimeError(
-            f"{index} names {outside[0]!r}, which lies outside the checkpoint folder. "
+            f"{index} names {outside[0]!r}, which is outside the checkpoint folder. "
             "It is not opened."
         )
     missing = [name for name in names if not (index.parent / name).is_file()]
@@ -280,24 +280,24 @@ def read_json(file: Path) -> dict[str, Any]:
     """Return the object in a JSON file.
 
     Raises:
-        RuntimeError: If it is missing, unreadable, not UTF-8, no JSON, or no object, or a link to
-            a file outside of its folder.
+        RuntimeError: If it is missing, unreadable, not UTF-8, not JSON or not an object, or is a
+            link to a file outside its folder.
     """
     content = _read_json_value(file)
     if not isinstance(content, dict):
-        raise RuntimeError(f"{file} holds a {type(content).__name__}; expected a JSON object.")
+        raise RuntimeError(f"{file} contains a {type(content).__name__}; expected a JSON object.")
     return content
 
 
 def _read_json_value(file: Path) -> object:
     try:
         if file.exists() and not file.is_file():
-            raise RuntimeError(f"{file} is no file. Copy it from where the weights come from.")
+            raise RuntimeError(f"{file} is not a file. Copy it from the source of the weights.")
         check_file(file, _JSON_LIMIT)
         content: object = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise RuntimeError(
-            f"{file.parent} has weights but no {file.name}. Copy it from where they come from."
+            f"{file.parent} has weights but no {file.name}. Copy it from the source of the weights."
         ) from error
     except UnicodeDecodeError as error:
         raise RuntimeError(f"{file} is not UTF-8 text. Copy the file again.") from error
@@ -317,8 +317,8 @@ def _read_json_value(file: Path) -> object:
 def read_card(folder: str | Path) -> str | None:
     """Return the model card (README.md) without its YAML head, at most 200,000 characters.
 
-    None where there is none, or it is a link to a file outside of the folder. The text is
-    untrusted: show it as Markdown without HTML.
+    None if there is none, or if it is a link to a file outside the folder. The text is untrusted:
+    show it as Markdown without HTML.
     """
     file = Path(folder).expanduser() / "README.md"
     try:

@@ -1,6 +1,6 @@
-"""Fetch a checkpoint from the Hugging Face hub: the only module that opens the network itself.
+"""Fetch a checkpoint from the Hugging Face hub: the only module that uses the network itself.
 
-Labelled data of the hub is read by the library `datasets` (`bertcore/finetuning/data/hub_data.py`).
+Labelled data on the hub is read by the library `datasets` (`bertcore/finetuning/data/hub_data.py`).
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ _SETTINGS = (
     "sentence_*_config.json",
 )
 _WEIGHTS = ((SAFETENSORS,), (SAFETENSORS_INDEX, "model-*.safetensors"))
-"""Forms of the weights, the first of which is taken."""
+"""Forms of the weights; the first available one is used."""
 _PICKLES = ((PICKLE,), (PICKLE_INDEX, "pytorch_model-*.bin"))
 _HttpError = cast(type[Exception], HfHubHTTPError.__bases__[0])
-"""Errors of the hub library's HTTP client, which depends on its version."""
+"""Base of the HTTP client's errors; the client depends on the hub library's version."""
 _SECONDS = 5.0
 """Seconds to wait for the hub's first answer."""
 _REVISION = re.compile(r"\w[\w./-]{0,199}", re.ASCII)
@@ -80,7 +80,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 _BLOCK = 1 << 22
 
 Progress = Callable[[int, int, str], None]
-"""Called with the bytes fetched, those to fetch, and the file's name; stops by raising."""
+"""Called with the bytes fetched, the bytes to fetch, and the file's name; raise in it to stop."""
 
 
 class HubId(NamedTuple):
@@ -96,7 +96,7 @@ class HubId(NamedTuple):
 
 
 class HubUnreachableError(RuntimeError):
-    """The hub was not asked or gave no answer that tells what it holds."""
+    """The hub was not asked, or did not say what it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,25 +106,25 @@ class HubFile:
     name: str
     num_bytes: int
     blob: str
-    """Its id: sha256 of what lies in large-file storage, else that of git."""
+    """Its id: the sha256 for files in large-file storage, otherwise git's id."""
     is_cached: bool
     """Whether it is on this machine."""
 
     @property
     def is_weights(self) -> bool:
-        """Whether it holds tensors."""
+        """Whether it contains tensors."""
         return self.name.endswith((".safetensors", ".bin"))
 
 
 @dataclass(frozen=True, slots=True)
 class FetchPlan:
-    """What opening a checkpoint of the hub fetches."""
+    """The files that opening a checkpoint of the hub fetches."""
 
     hub_id: HubId
     commit: str
     files: tuple[HubFile, ...]
     num_parameters: int | None
-    """As the hub counts them; None where it does not tell."""
+    """As the hub counts them; None if it does not."""
     allow_pickle: bool
 
     @property
@@ -134,7 +134,7 @@ class FetchPlan:
 
     @property
     def num_missing_bytes(self) -> int:
-        """Size of what is fetched."""
+        """Size of the files to fetch."""
         return sum(file.num_bytes for file in self.missing)
 
     @property
@@ -144,7 +144,8 @@ class FetchPlan:
 
 
 def parse_hub_id(source: str) -> HubId | None:
-    """Return what a text of the form `name`, `user/name` or either with `@revision` names.
+    """Return the repository that a text of the form `name`, `user/name`, or either with `@revision`
+    names.
 
     None if it has another form.
 
@@ -170,26 +171,26 @@ def is_hub_id(source: str) -> bool:
 
 
 def look_up(source: str, *, allow_pickle: bool = False, endpoint: str | None = None) -> FetchPlan:
-    """Ask the hub what opening a checkpoint needs, and how large it is; fetch no weights.
+    """Ask the hub which files opening a checkpoint needs, and their sizes; fetch no weights.
 
-    Of a sentence encoder modules.json is fetched, which names the folders of its parts.
+    For a sentence encoder, modules.json is fetched, which names the folders of its parts.
 
     Args:
         source: `name`, `user/name`, or either with `@revision`.
-        allow_pickle: Whether pytorch_model.bin may be fetched, where there are no safetensors.
-        endpoint: Address of another hub; None takes the usual one.
+        allow_pickle: Whether pytorch_model.bin may be fetched if there are no safetensors.
+        endpoint: Address of another hub; None: the usual one.
 
     Raises:
         OnlyPickleError: If its only weights are a pickle and `allow_pickle` is False.
-        ValueError: If the hub has no such repository or revision, it may not be read, or holds no
-            weights in a format that is read.
+        ValueError: If the hub has no such repository or revision, or it is not accessible or has no
+            weights in a supported format.
         HubUnreachableError: If the hub cannot be reached, or answers with an error.
         RuntimeError: If modules.json cannot be fetched, or is damaged.
     """
     hub_id = parse_hub_id(source)
     if hub_id is None:
         raise ValueError(
-            f"{source[:100]!r} is no hub id; expected name, user/name or user/name@revision."
+            f"{source[:100]!r} is not a hub id; expected name, user/name or user/name@revision."
         )
     info = _listing(hub_id, endpoint)
     commit = info.sha or ""
@@ -211,9 +212,9 @@ def look_up(source: str, *, allow_pickle: bool = False, endpoint: str | None = N
 
 
 def cached(source: str) -> Path | None:
-    """Return the local folder of a hub checkpoint that is complete here; asks nobody.
+    """Return the local folder of a hub checkpoint if it is complete, without asking the hub.
 
-    None if parts are missing. It may not be the newest.
+    None if parts are missing. It may not be the newest version.
     """
     hub_id = parse_hub_id(source)
     if hub_id is None:
@@ -236,21 +237,21 @@ def download(
     endpoint: str | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Return the local folder of a hub checkpoint; fetch what is not in the local cache.
+    """Return the local folder of a hub checkpoint; fetch the files not in the local cache.
 
     Only config, tokenizer, model card and weights are fetched; pickled weights only if
-    `allow_pickle` is True and the repository has no safetensors. Each file is compared with the id
-    under which the hub announced it. What was fetched whole is kept when the rest fails.
+    `allow_pickle` is True and the repository has no safetensors. Each file is checked against the
+    id that the hub announced. Files fetched completely are kept if the rest fails.
 
     Args:
         source: `name`, `user/name`, or either with `@revision`.
         allow_pickle: Whether pytorch_model.bin may be fetched.
-        endpoint: Address of another hub; None takes the usual one.
+        endpoint: Address of another hub; None: the usual one.
         progress: Called as bytes arrive; None draws bars in a terminal.
 
     Raises:
         OnlyPickleError: If its only weights are a pickle and `allow_pickle` is False.
-        ValueError: If the hub has no such repository or revision, or it may not be read.
+        ValueError: If the hub has no such repository or revision, or it is not accessible.
         RuntimeError: If the hub cannot be reached and the checkpoint is not in the cache, if a file
             arrives incomplete or altered, or the disk has no room for it.
     """
@@ -267,7 +268,7 @@ def download(
 def fetch(
     plan: FetchPlan, *, endpoint: str | None = None, progress: Progress | None = None
 ) -> Path:
-    """Fetch what is missing of a checkpoint and return its local folder.
+    """Fetch the missing files of a checkpoint and return its local folder.
 
     Args:
         endpoint, progress: As for `download`.
@@ -282,7 +283,7 @@ def fetch(
     for file in plan.files:
         if (folder / file.name).is_file():
             continue
-        # What another state of the repository has too is not sent again, but given its name here.
+        # A file that another revision has too is not fetched again, only linked here.
         bar = None if progress is None else _bar(progress, num_done, total, file.name)
         _fetch(plan.hub_id, plan.commit, file, endpoint, bar)
         num_done += 0 if file.is_cached else file.num_bytes
@@ -292,8 +293,8 @@ def fetch(
 
 
 def _listing(hub_id: HubId, endpoint: str | None) -> ModelInfo:
-    """Return what the hub says that a repository holds."""
-    no_hub = f"the answer on {hub_id} is not that of a hub. Is HF_ENDPOINT the address of one?"
+    """Return the hub's listing of a repository."""
+    no_hub = f"the answer about {hub_id} is not that of a hub. Is HF_ENDPOINT a hub's address?"
     try:
         with _as_sentences(hub_id, is_listing=True):
             info = HfApi(endpoint=endpoint).model_info(
@@ -307,7 +308,7 @@ def _listing(hub_id: HubId, endpoint: str | None) -> ModelInfo:
 
 
 def _needed(folder: str, listed: dict[str, RepoSibling], allow_pickle: bool) -> list[str]:
-    """Return the files that are needed of a folder of a repository."""
+    """Return the files that are needed from a folder of a repository."""
     place = f"{folder}/" if folder else ""
     inside = [name.removeprefix(place) for name in listed if name.startswith(place)]
     inside = [name for name in inside if "/" not in name]
@@ -326,11 +327,11 @@ def _matching(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
 def _check_weights(
     hub_id: HubId, names: list[str], folders: list[str], *, allow_pickle: bool
 ) -> None:
-    """Refuse a repository without weights in a format that is read.
+    """Reject a repository without weights in a supported format.
 
     Args:
-        names: Of all its files.
-        folders: That of the encoder.
+        names: The names of all its files.
+        folders: The folder of the encoder.
     """
     place = f"{folders[0]}/" if folders[0] else ""
     if {f"{place}{name}" for name in (SAFETENSORS, SAFETENSORS_INDEX)} & {*names}:
@@ -342,8 +343,8 @@ def _check_weights(
             return
         raise OnlyPickleError(
             f"{hub_id} has no model.safetensors on the hub, only {PICKLE}, a pickle, which can "
-            "carry programs. If you trust its author, pass allow_pickle=True (--allow-pickle): it "
-            "is then read with weights only."
+            "contain code. If you trust its author, pass allow_pickle=True (--allow-pickle): "
+            "then only its weights are read."
         )
     came = other_format(names)
     if ADAPTER_CONFIG in names:
@@ -352,7 +353,7 @@ def _check_weights(
         )
     raise ValueError(
         f"{hub_id} has no model.safetensors on the hub. "
-        f"{came or 'It holds no BERT weights that can be read. Choose another repository.'}"
+        f"{came or 'It has no BERT weights that can be read. Choose another repository.'}"
     )
 
 
@@ -377,7 +378,7 @@ def _storage(repo: str) -> Path:
 
 
 def _is_complete(folder: Path) -> bool:
-    """Return whether a folder of the cache has a config and all weights, of an adapter its own."""
+    """Return whether a folder of the cache has a config and all weights, or an adapter's own."""
     try:
         encoder = folder
         if (folder / MODULES).is_file():
@@ -386,19 +387,19 @@ def _is_complete(folder: Path) -> bool:
             return (encoder / ADAPTER_WEIGHTS).is_file()
         if not (encoder / "config.json").is_file() or not has_weights(encoder):
             return False
-        find_weights(encoder, allow_pickle=True)  # raises where a part of several is missing
+        find_weights(encoder, allow_pickle=True)  # raises if one of several parts is missing
     except RuntimeError:
         return False
     return True
 
 
 def _check_room(plan: FetchPlan, place: Path) -> None:
-    """Refuse what the disk has no room for, before anything is fetched."""
+    """Reject a checkpoint that the disk has no room for, before anything is fetched."""
     there = next(folder for folder in (place, *place.parents) if folder.is_dir())
     free = shutil.disk_usage(there).free
     if plan.num_missing_bytes > free:
         raise RuntimeError(
-            f"fetching {plan.hub_id} takes {plan.num_missing_bytes / 1e9:.1f} GB, and the disk of "
+            f"fetching {plan.hub_id} takes {plan.num_missing_bytes / 1e9:.1f} GB, but the disk of "
             f"the hub's cache ({constants.HF_HUB_CACHE}) has {free / 1e9:.1f} GB free. Make room, "
             "or set HF_HOME to a folder on another disk."
         )
@@ -411,7 +412,7 @@ def _fetch(
     endpoint: str | None,
     bar: type[Any] | None,
 ) -> Path:
-    """Return the local path of a file, fetched and compared with its id where it was missing."""
+    """Return the local path of a file; if it was missing, it is fetched and its id checked."""
     with _as_sentences(hub_id, file.name), _plain_http():
         path = Path(
             hf_hub_download(
@@ -440,12 +441,12 @@ def _plain_http() -> Iterator[None]:
 
 
 def _check_content(path: Path, file: HubFile, hub_id: HubId) -> None:
-    """Compare a file with its id; remove it where it is another one.
+    """Check a file against its id, and remove it if they differ.
 
-    The library compares sizes alone.
+    The library only compares sizes.
     """
     is_large = len(file.blob) == 64
-    # git's ids are no protection, but find what was damaged on the way.
+    # git's ids do not protect against attacks, but detect damage in transit.
     digest = hashlib.sha256() if is_large else hashlib.sha1(usedforsecurity=False)
     if not is_large:
         digest.update(b"blob %d\0" % path.stat().st_size)
@@ -459,13 +460,13 @@ def _check_content(path: Path, file: HubFile, hub_id: HubId) -> None:
         stored.unlink(missing_ok=True)
         raise RuntimeError(
             f"{file.name} of {hub_id} did not arrive as the hub announced it: its hash is "
-            f"{came[:12]}..., expected {file.blob[:12]}.... It was altered or damaged on the way "
-            "and has been removed. Try again; behind a proxy, ask who runs it."
+            f"{came[:12]}..., expected {file.blob[:12]}.... It was altered or damaged in transit "
+            "and has been removed. Try again; behind a proxy, ask its administrator."
         )
 
 
 def _bar(progress: Progress, num_before: int, total: int, name: str) -> type[Any]:
-    """Return a class with what the library uses of a progress bar (tqdm), for one file."""
+    """Return a class with the part of tqdm's interface that the library uses, for one file."""
 
     class Bar:
         def __init__(self, *_: Any, initial: float | None = 0, **__: Any) -> None:
@@ -486,9 +487,9 @@ def _bar(progress: Progress, num_before: int, total: int, name: str) -> type[Any
 
 
 def _note_commit(ref: Path, commit: str) -> None:
-    """Write which commit a branch or tag is, as the library does, for when the hub is away."""
+    """Record the commit of a branch or tag, as the library does, for when the hub is offline."""
     ref.parent.mkdir(parents=True, exist_ok=True)
-    # A name of its own for each thread: visitors of one server may fetch the same at once.
+    # A separate name for each thread: visitors of one server may fetch the same file at once.
     partial = ref.with_name(f"{ref.name}.{os.getpid()}-{threading.get_ident()}.new")
     partial.write_text(commit, encoding="ascii")
     partial.replace(ref)
@@ -499,14 +500,14 @@ def _as_sentences(hub_id: HubId, file: str = "", *, is_listing: bool = False) ->
     """Turn the library's errors into ours.
 
     Args:
-        file: That is fetched.
-        is_listing: Whether it is asked what there is: a hub that does not tell is unreachable.
+        file: The file that is fetched.
+        is_listing: Whether the hub is asked for a listing; without an answer it is unreachable.
     """
     try:
         yield
     except (LocalEntryNotFoundError, HfHubHTTPError, EntryNotFoundError) as error:
         cause = error.__cause__
-        # The library's own account of it says less than what went wrong.
+        # The library's own message says less than the cause.
         known = isinstance(error, LocalEntryNotFoundError) and isinstance(cause, Exception)
         raise _sentence(cause if known else error, hub_id, file, is_listing) from error
     except (OSError, _HttpError) as error:
@@ -524,7 +525,7 @@ def _sentence(error: Any, hub_id: HubId, file: str, is_listing: bool) -> Excepti
     elif isinstance(error, HfHubHTTPError) and error.response.status_code == 429:
         wait = error.response.headers.get("Retry-After", "")
         trouble = "answered with an error (429): too many requests from here"
-        after = f"{wait} seconds" if wait.isdecimal() else "some minutes"
+        after = f"{wait} seconds" if wait.isdecimal() else "a few minutes"
         advice = f"Try again after {after}; with a token (hf auth login) it allows more."
     elif isinstance(error, HfHubHTTPError):
         trouble = f"answered with an error ({_first_line(error)})"
@@ -537,9 +538,9 @@ def _sentence(error: Any, hub_id: HubId, file: str, is_listing: bool) -> Excepti
         advice = "Check the connection and try again: files that arrived whole are kept."
     elif "Consistency check failed" in str(error):
         return RuntimeError(
-            f"{what}: it arrived with another size than announced "
-            f"({_first_line(error).partition(':')[2].strip()}). Try again; behind a proxy, ask who "
-            "runs it."
+            f"{what}: it arrived with a size other than announced "
+            f"({_first_line(error).partition(':')[2].strip()}). Try again; behind a proxy, ask its "
+            "administrator."
         )
     else:
         return RuntimeError(
@@ -548,8 +549,8 @@ def _sentence(error: Any, hub_id: HubId, file: str, is_listing: bool) -> Excepti
         )
     if is_listing:
         return HubUnreachableError(
-            f"{str(hub_id)!r} is no folder here and not in the local cache, and the Hugging Face "
-            f"hub {trouble}. {advice}"
+            f"{str(hub_id)!r} is not a folder here and not in the local cache, and the Hugging "
+            f"Face hub {trouble}. {advice}"
         )
     return RuntimeError(f"{what}: it {trouble}. {advice}")
 
@@ -570,7 +571,7 @@ def _refusal(error: Any, hub_id: HubId) -> str | None:
     if isinstance(error, RevisionNotFoundError):
         return (
             f"{hub_id.repo} is on the hub but has no revision {hub_id.revision!r}. Name a branch, "
-            "a tag or a whole commit id of it, or leave out what follows the @."
+            "a tag or a full commit id of it, or leave out the @ and what follows."
         )
     if isinstance(error, DisabledRepoError):
         return f"access to {hub_id.repo} was disabled by the hub. Choose another checkpoint."
@@ -588,7 +589,7 @@ def _refusal(error: Any, hub_id: HubId) -> str | None:
 
 
 def _is_broken(error: Exception) -> bool:
-    """Return whether a connection broke that stood."""
+    """Return whether an established connection broke."""
     names = {kind.__name__ for kind in type(error).__mro__}
     return bool(names & {"RemoteProtocolError", "ReadError", "ReadTimeout", "WriteError"})
 

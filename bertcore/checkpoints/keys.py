@@ -1,4 +1,4 @@
-"""Tensor names: ours, Hugging Face's, and how those of other programs are renamed."""
+"""Tensor names: ours, Hugging Face's, and the renaming of those of other programs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from bertcore.families import BERT, Family
 from bertcore.network import ALL_HEADS
 
 POSITION_IDS = "embeddings.position_ids"
-"""0, 1, 2, ...: a buffer that old versions of transformers stored. No weight."""
+"""0, 1, 2, ...: a buffer that old versions of transformers stored; not a weight."""
 
 
 def token_table(family: Family) -> str:
-    """Return Hugging Face's key of the rows of the vocabulary, [V, E]."""
+    """Return Hugging Face's key of the token table, [V, E]."""
     return family.prefix + family.embeddings[0][1]
 
 
@@ -52,22 +52,22 @@ def _pairs(num_layers: int, heads: frozenset[str], family: Family) -> Iterator[t
 
 @dataclass(frozen=True, slots=True)
 class MendedKeys:
-    """Stored names brought into Hugging Face's form."""
+    """Stored names converted to Hugging Face's form."""
 
     stored: dict[str, str]
     """Hugging Face's key -> the name in the file."""
     prefix: str | None
-    """The prefix before `embeddings.` in place of the family's (`bert.`); None if it was right."""
+    """The prefix before `embeddings.` instead of the family's (`bert.`); None if it was right."""
     num_renamed: int
     """LayerNorm tensors called gamma and beta, as in conversions from TensorFlow."""
     doubled: list[str]
-    """Stored names whose corrected form another tensor has already; not used."""
+    """Stored names whose corrected form is already taken by another tensor; not used."""
 
 
 def mend_keys(names: Iterable[str], family: Family = BERT) -> MendedKeys:
     """Find the encoder's prefix, make it the family's (`bert.`), and rename gamma and beta.
 
-    Whatever stands before the token table is taken as the prefix, so that files written by
+    Everything before the name of the token table is the prefix, so that files written by
     data-parallel wrappers (`module.`), trainers (`model.`) or bare encoders (none) open too.
 
     Source: ours. gamma and beta: google-research/bert's variable names.
@@ -79,7 +79,7 @@ def mend_keys(names: Iterable[str], family: Family = BERT) -> MendedKeys:
     def distance(name: str) -> tuple[bool, int]:
         return not name.startswith(family.prefix), name.count(".")
 
-    # With several encoders in one file the one nearest to the top is meant.
+    # With several encoders in one file, the one nearest to the top is used.
     table = min(tables, key=distance, default="")
     prefix = table.removesuffix(bare) if table else family.prefix
     stored: dict[str, str] = {}
@@ -127,9 +127,9 @@ _EARLIER = (
 
 
 def earlier_name(name: str) -> str:
-    """Return a parameter's name before the network used `nn.Linear` and its like.
+    """Return a parameter's name from before the network used `nn.Linear` and similar modules.
 
-    Fingerprints hash these names, and fine-tuning states of that time contain them.
+    Fingerprints hash these names, and fine-tuning states from that time contain them.
 
     >>> earlier_name("layers.0.attention.query.weight"), earlier_name("nsp.classifier.bias")
     ('layers.0.attention.query_weight', 'nsp.bias')
@@ -140,7 +140,7 @@ def earlier_name(name: str) -> str:
 
 
 def current_names(tensors: Mapping[str, Tensor], module: nn.Module) -> dict[str, Tensor]:
-    """Return a state dict under the names that the parameters of `module` have now."""
+    """Return a state dict under the current names of the parameters of `module`."""
     now = {earlier_name(name): name for name in module.state_dict()}
     return {now.get(name, name): tensor for name, tensor in tensors.items()}
 

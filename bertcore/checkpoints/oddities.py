@@ -1,6 +1,6 @@
-"""Oddities of a checkpoint's files: what fits together badly though all of it could be read.
+"""Oddities of a checkpoint's files: mismatches between files that could all be read.
 
-Each is a sentence: what there is, what it means here, and what to do. Source: ours.
+Each is a sentence: what was found, what it means here, and what to do. Source: ours.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bertcore.tokenizer import Tokenizer
 
 _MADE_UP = re.compile(r"LABEL_\d+")
 _PACKED = re.compile(r"\.(qweight|qzeros|weight_packed|quant_state\b.*|absmax|SCB)$")
-"""Tensors of programs that pack weights: GPTQ, AWQ, compressed-tensors, bitsandbytes."""
+"""Tensor names of programs that pack weights: GPTQ, AWQ, compressed-tensors, bitsandbytes."""
 _USUAL_KINDS: Mapping[str, str] = {
     "BERT": "WordPiece",
     "DistilBERT": "WordPiece",
@@ -36,13 +36,13 @@ _USUAL_KINDS: Mapping[str, str] = {
     "XLM-RoBERTa": "Unigram",
     "ALBERT": "Unigram",
 }
-"""Family -> the kind of its tokenizers; members for single languages have others."""
+"""Family -> the usual kind of its tokenizers; members for single languages have others."""
 _MANY = 0.05
 """Fraction of a vocabulary with capitals from which it counts as cased."""
 
 
 def refuse_quantised(values: Mapping[str, Any], weights: OpenWeights, folder: Path) -> None:
-    """Refuse weights that were packed into fewer bits for a program of their own.
+    """Reject weights that were packed into fewer bits for a specific program.
 
     Args:
         values: The content of config.json.
@@ -82,12 +82,12 @@ def find_oddities(
     family: str,
     stored_dtype: str,
 ) -> tuple[str, ...]:
-    """Return the oddities of a checkpoint that was opened.
+    """Return the oddities of an opened checkpoint.
 
     Args:
         values: The content of config.json; anything in it may be wrong or strange.
         family: Its name, such as "BERT".
-        stored_dtype: Of the token table.
+        stored_dtype: Number format of the token table.
     """
     return (
         *_own_programs(values, files.base, family),
@@ -109,7 +109,7 @@ def compare_forms(folder: Path) -> str:
         RuntimeError: If a file is damaged.
     """
     if not has_two_forms(folder):
-        raise ValueError(f"{folder} does not hold both {SAFETENSORS} and {PICKLE}.")
+        raise ValueError(f"{folder} does not contain both {SAFETENSORS} and {PICKLE}.")
     with (
         open_weights(find_weights(folder, allow_pickle=False)) as ours,
         open_weights(find_weights(folder, allow_pickle=True, prefer_pickle=True)) as theirs,
@@ -130,11 +130,11 @@ def compare_forms(folder: Path) -> str:
         by = f", by up to {largest:.3g}" if largest else ""
         parts.append(f"{len(different)} of {len(common)} tensors differ{by}: {_few(different)}")
     if only_ours:
-        parts.append(f"{len(only_ours)} are in {SAFETENSORS} alone: {_few(only_ours)}")
+        parts.append(f"{len(only_ours)} are only in {SAFETENSORS}: {_few(only_ours)}")
     if only_theirs:
-        parts.append(f"{len(only_theirs)} are in {PICKLE} alone: {_few(only_theirs)}")
+        parts.append(f"{len(only_theirs)} are only in {PICKLE}: {_few(only_theirs)}")
     if not parts:
-        return f"{SAFETENSORS} and {PICKLE} hold the same {len(common)} tensors."
+        return f"{SAFETENSORS} and {PICKLE} contain the same {len(common)} tensors."
     return (
         f"{SAFETENSORS} and {PICKLE} are not the same model. {'. '.join(parts)}. BertScope reads "
         f"{SAFETENSORS}; programs that read {PICKLE} give other answers."
@@ -142,9 +142,9 @@ def compare_forms(folder: Path) -> str:
 
 
 def _alone(weights: OpenWeights, others: OpenWeights) -> list[str]:
-    """Return the names that one file has alone.
+    """Return the names that only one file has.
 
-    Without position ids, and copies of a tensor that both have: safetensors stores tied ones once.
+    Without position ids and copies of a tensor in both, since safetensors stores tied ones once.
     """
     names = sorted(weights.stored.keys() - others.stored.keys())
     shapes = {name: tensor.shape for name, tensor in others.stored.items()}
@@ -164,9 +164,8 @@ def _own_programs(values: Mapping[str, Any], folder: Path, family: str) -> Itera
         programs += [str(name) for name in named.values()]
     if programs:
         yield (
-            f"It comes with programs of its own ({programs[0][:80]}), which are never run: its "
-            f"tensors are read as {family}. If those programs compute something else, its answers "
-            "differ."
+            f"It comes with its own code ({programs[0][:80]}), which is never run: its tensors are "
+            f"read as {family}. If that code computes something else, its answers differ."
         )
 
 
@@ -174,9 +173,9 @@ def _labels(task: TaskFacts) -> Iterator[str]:
     names = task.label_names
     if task.num_outputs is not None and names and all(map(_MADE_UP.fullmatch, names)):
         yield (
-            f"Its labels are called {names[0]} to {names[-1]}, as transformers calls labels that "
-            "were saved without names. Write the names into config.json (id2label), in the order "
-            "of training."
+            f"Its labels are called {names[0]} to {names[-1]}, the default of transformers for "
+            "labels without names. Write the names into config.json (id2label), in the order of "
+            "training."
         )
 
 
@@ -190,19 +189,19 @@ def _kind_of_tokenizer(
     if is_unusual and other_pad:
         yield (
             f"Warning: the tokenizer is {tokenizer.kind} and pads with id {tokenizer.pad_id}, but "
-            f"{family} has {usual} as a rule and config.json says pad_token_id {pad}. It looks "
-            "like that of another checkpoint: copy the tokenizer's files from where the weights "
-            "come from."
+            f"{family} usually has {usual} and config.json has pad_token_id {pad}. It seems to "
+            "belong to another checkpoint: copy the tokenizer's files from the source of the "
+            "weights."
         )
     elif other_pad:
         yield (
-            f"Warning: the tokenizer pads with id {tokenizer.pad_id}, config.json says "
-            f"pad_token_id {pad}. One of the two files may be of another checkpoint."
+            f"Warning: the tokenizer pads with id {tokenizer.pad_id}, but config.json has "
+            f"pad_token_id {pad}. One of the two files may belong to another checkpoint."
         )
     elif is_unusual:
         yield (
-            f"The tokenizer is {tokenizer.kind}; that of {family} is {usual} as a rule. If words "
-            "come out in strange pieces, it is of another checkpoint."
+            f"The tokenizer is {tokenizer.kind}; {family} usually has {usual}. If words are split "
+            "into strange pieces, it belongs to another checkpoint."
         )
 
 
@@ -218,7 +217,7 @@ def _case(tokenizer: Tokenizer) -> Iterator[str]:
     elif not tokenizer.do_lower_case and tokenizer.kind == "WordPiece" and words and not num_upper:
         yield (
             "Warning: text is not lower-cased, but no piece of the vocabulary has a capital, so "
-            "that words with one are unknown. If the checkpoint is an uncased one, set "
+            "that words with capitals are unknown. If the checkpoint is an uncased one, set "
             "do_lower_case to true in tokenizer_config.json."
         )
 
@@ -227,21 +226,21 @@ def _precision(stored_dtype: str) -> Iterator[str]:
     digits = {"F16": "three", "BF16": "two to three"}.get(stored_dtype)
     if digits is not None:
         yield (
-            f"Its token table is stored in {stored_dtype}: each number has {digits} digits, "
-            "whatever it is computed in."
+            f"Its token table is stored in {stored_dtype}: each number has {digits} significant "
+            "digits, in any compute format."
         )
 
 
 def _second_form(files: CheckpointFiles) -> Iterator[str]:
     if has_two_forms(files.base):
         yield (
-            f"{PICKLE} lies beside {SAFETENSORS} and was not read. Whether both are the same model "
-            "is compared by the doctor when you agree to read the pickle (--allow-pickle)."
+            f"{PICKLE} is beside {SAFETENSORS} and was not read. The doctor checks whether both "
+            "are the same model if you agree to read the pickle (--allow-pickle)."
         )
 
 
 def has_two_forms(folder: Path) -> bool:
-    """Return whether a folder holds both safetensors and a pickle."""
+    """Return whether a folder contains both safetensors and a pickle."""
     safe = any((folder / name).is_file() for name in (SAFETENSORS, SAFETENSORS_INDEX))
     return safe and any((folder / name).is_file() for name in (PICKLE, PICKLE_INDEX))
 

@@ -1,4 +1,4 @@
-"""Match a file's tensors with the network of config.json, before reading them."""
+"""Match a file's tensors to the network of config.json, before reading them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from bertcore.network import Network
 
 @dataclass(frozen=True, slots=True)
 class LoadPlan:
-    """Which stored tensor goes where, decided from names and shapes alone."""
+    """The assignment of stored tensors to parameters, from names and shapes alone."""
 
     network: Network
-    """Without weights (on the meta device)."""
+    """The network without weights (on the meta device)."""
     keys: MendedKeys
     table: dict[str, str]
     """Our parameter name -> name in the file."""
@@ -43,19 +43,19 @@ class LoadPlan:
     task_heads: dict[str, Shape]
 
     def matched(self, weights: OpenWeights) -> dict[str, Shape]:
-        """Return name in the file -> shape of all tensors that are loaded."""
+        """Return name in the file -> shape, for all tensors that are loaded."""
         return {name: weights.stored[name].shape for name in self.table.values()}
 
 
 def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> LoadPlan:
-    """Match the stored tensors with the network that config.json describes; read none of them
-    but the decoder, to see whether it is tied.
+    """Match the stored tensors to the network that config.json describes. Only the decoder is
+    read, to see whether it is tied.
 
     Heads that are incomplete or of another shape are left out.
 
     Raises:
-        RuntimeError: If tensors of the encoder are missing or of another shape, or any has a
-            number format that is no float; the message names them.
+        RuntimeError: If tensors of the encoder are missing or of another shape, or any is not
+            stored as floats; the message names them.
     """
     family = config.family
     keys = mend_keys(weights.stored, family)
@@ -70,7 +70,7 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
     if num_stored == 0:
         some = ", ".join(sorted(weights.stored)[:3])
         raise RuntimeError(
-            f"{folder} holds no {family.name} encoder: no tensor is called "
+            f"{folder} contains no {family.name} encoder: no tensor is called "
             f"{family.layer_prefix.format(0)} ... "
             f"It has {len(weights.stored)} tensors{': ' + some if some else ''}. "
             f"Choose a {family.name} checkpoint."
@@ -134,7 +134,7 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
 
 
 def _is_of_task(names: Iterable[str], stored: dict[str, str], family: Family) -> bool:
-    """Return whether tensors with the masked-word head's names are of a task head (ModernBERT)."""
+    """Return whether tensors named like the masked-word head belong to a task head (ModernBERT)."""
     layers = {name for form in family.tasks.values() for name in (form.dense, form.norm) if name}
     has_classifier = any(f"{form.classifier}.weight" in stored for form in family.tasks.values())
     return has_classifier and any(name.rpartition(".")[0] in layers for name in names)
@@ -160,7 +160,7 @@ def _check(
     shapes: dict[str, Shape],
     folder: Path,
 ) -> None:
-    """Raise one error that names all tensors that are missing, mis-shaped or no floats."""
+    """Raise one error that names all tensors that are missing, mis-shaped or not floats."""
     lacking, wrong = [], []
     for key in needed:
         if key not in stored:
@@ -170,7 +170,7 @@ def _check(
         if tensor.shape != shapes[key]:
             wrong.append(f"{stored[key]} is {list(tensor.shape)}, expected {list(shapes[key])}")
         elif not tensor.is_float:
-            wrong.append(f"{stored[key]} holds {tensor.dtype}, expected F32, F16 or BF16")
+            wrong.append(f"{stored[key]} is {tensor.dtype}, expected F32, F16 or BF16")
     parts = []
     if lacking:
         parts.append(f"{len(lacking)} tensors are missing: {list_up_to(lacking)}")
@@ -190,7 +190,7 @@ def _decoder(weights: OpenWeights, stored: dict[str, str], family: Family) -> st
     if table is None:
         return "tied"
     if decoder is None:
-        # peft gives a table that it saved whole to the encoder; the decoder has the base's.
+        # A table that peft saved whole replaces the encoder's only; the decoder keeps the base's.
         has_new_table = isinstance(weights, MergedWeights) and weights.has_new(table)
         return "untied" if has_new_table else "tied"
     if weights.stored[decoder].shape != weights.stored[table].shape:
@@ -200,7 +200,7 @@ def _decoder(weights: OpenWeights, stored: dict[str, str], family: Family) -> st
 
 
 def _are_equal(first: Tensor, second: Tensor) -> bool:
-    """Return whether two matrices hold the same numbers; NaN, as in broken files, equals NaN."""
+    """Return whether two matrices are equal; NaN, as in broken files, equals NaN."""
     if torch.equal(first, second):
         return True
     broken = first.isnan()

@@ -1,4 +1,4 @@
-"""The load report: what a checkpoint holds, what was used and what was missing."""
+"""The load report: what a checkpoint contains, what was used and what was missing."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class TaskFacts:
     task: str | None
     """What it predicts, in a few words; None if unknown."""
     label_names: tuple[str, ...]
-    """Of config.json, in the order of their ids; () if these are not 0, 1, 2 ..."""
+    """Labels in config.json, in the order of their ids; () if these are not 0, 1, 2 ..."""
     num_outputs: int | None
-    """Rows of the task head's last matrix; None where there is no task head."""
+    """Rows of the task head's last matrix; None if there is no task head."""
 
     def sentences(self) -> list[str]:
-        """Return it as sentences, with warnings where files disagree."""
+        """Return the facts as sentences, with warnings if files disagree."""
         lines = []
         if self.architecture is not None:
             meaning = f", which predicts {self.task}" if self.task else ""
@@ -59,12 +59,12 @@ class TaskFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadReport:
-    """How the loading of a checkpoint went. Tensor names are those in the file."""
+    """The result of loading a checkpoint. Tensor names are those in the file."""
 
     source: str
-    """What the user asked for."""
+    """The name that the user gave."""
     folder: Path
-    """Where the files lie."""
+    """The folder of the files."""
     format: str
     """"safetensors", "safetensors in 3 files" or "pytorch_model.bin"."""
     family: str
@@ -72,13 +72,13 @@ class LoadReport:
     family_note: str | None
     """A sentence if config.json names no family or a wrong one; else None."""
     family_heads: tuple[str, ...]
-    """Which heads checkpoints of this family can have."""
+    """Heads that checkpoints of this family can have."""
     is_other: bool = False
     """Whether it is of another architecture, run by `transformers`."""
     task_classes: tuple[str, ...] = ()
-    """Of another architecture: the classes whose task heads are used."""
+    """For another architecture: the classes whose task heads are used."""
     lacks: tuple[str, ...]
-    """What checkpoints of this family never have, a sentence each."""
+    """What checkpoints of this family never have, one sentence each."""
     stored_dtype: str
     """Number format of the token table in the file."""
     matched: dict[str, Shape]
@@ -88,11 +88,10 @@ class LoadReport:
     unexpected: dict[str, Shape]
     """Tensors that no part of BERT uses, task heads excepted."""
     mis_shaped: dict[str, tuple[Shape, Shape]]
-    """Tensors of heads that were left out for it: name -> (shape in the file, expected shape).
-    A mis-shaped tensor of the encoder is an error instead."""
+    """Tensors of heads that were left out because of their shape: name -> (shape in the file,
+    expected shape). A mis-shaped tensor of the encoder is an error instead."""
     mended_prefix: str | None
-    """The prefix of the encoder's names in place of the family's (`bert.`); None if it was
-    right."""
+    """The prefix of the encoder's names instead of the family's (`bert.`); None if it was right."""
     num_renamed: int
     """LayerNorm tensors that were called gamma or beta."""
     decoder: str
@@ -100,28 +99,28 @@ class LoadReport:
     heads: tuple[str, ...]
     """Which of pooler, mlm, nsp, replaced, sop were loaded."""
     incomplete_heads: tuple[str, ...]
-    """Heads of which the file has only a part, or one of another shape: left out."""
+    """Heads that are incomplete or of another shape in the file: left out."""
     task: TaskFacts
     """The task that it was trained for."""
     task_heads: dict[str, Shape]
     """Tensors of fine-tuned heads such as classifier.weight: not used."""
     precision_note: str | None = None
-    """Why it was opened in another number format than asked for; None: it was not."""
+    """Why it was opened in a number format other than requested; None: it was not."""
     adapter: str | None = None
-    """What a LoRA adapter changed in its base, as a sentence; None: it is no adapter."""
+    """What a LoRA adapter changed in its base, as a sentence; None: it is not an adapter."""
     sentence_encoder: tuple[str, ...] = ()
     """How a text becomes one vector, in sentences."""
     oddities: tuple[str, ...] = ()
-    """What fits together badly in the files, in sentences."""
+    """Mismatches between the files, in sentences."""
     fresh_heads: tuple[str, ...] = ()
     """Biases of task heads that are exactly 0, as before the first step of training."""
     not_finite: tuple[str, ...]
-    """Loaded tensors that hold NaN or infinity."""
+    """Loaded tensors that contain NaN or infinity."""
     num_layers: int
     num_stored_layers: int
     """Layers in the file; more than `num_layers` if config.json asks for fewer."""
     num_parameters: int
-    """Of the loaded network, each weight once."""
+    """Parameters of the loaded network, each weight counted once."""
     num_bytes: int
     """Size of the weight files."""
     vocab_size: int
@@ -132,10 +131,10 @@ class LoadReport:
     """Whether upper and lower case differ for the tokenizer."""
     fingerprint: str
     """sha256 over names, shapes and stored bytes of the loaded weights; same weights, same value,
-    whatever the files are called."""
+    regardless of file names."""
 
     def sentences(self) -> list[str]:
-        """Return the report in plain words, the important first."""
+        """Return the report in plain words, the most important first."""
         return [
             *self._file_sentences(),
             *self._head_sentences(),
@@ -148,11 +147,11 @@ class LoadReport:
         ]
 
     def file_remarks(self) -> list[str]:
-        """Return what the doctor says of the files: what is missing, renamed, split, tied, odd."""
+        """Return the doctor's remarks on the files: missing, renamed, split, tied or odd parts."""
         lines = [] if self.family_note is None else [f"Warning: {self.family_note}"]
         lines += self._absent_sentences()
         if " in " in self.format:
-            lines.append(f"The weights are cut into parts (sharded): {self.format}.")
+            lines.append(f"The weights are split into parts (sharded): {self.format}.")
         return [*lines, *self._name_sentences(), *self.oddities]
 
     def _absent_sentences(self) -> list[str]:
@@ -195,7 +194,7 @@ class LoadReport:
         return lines
 
     def _head_sentences(self) -> list[str]:
-        """Which pretraining heads there are, and why others are not."""
+        """Which pretraining heads are present, and why others are absent."""
         lines = []
         present = [HEAD_NAMES[head] for head in HEAD_NAMES if head in self.heads]
         if present:
@@ -215,8 +214,8 @@ class LoadReport:
             lines.append("The decoder is a matrix of its own, not the token table (untied).")
         elif self.decoder == "untied":
             lines.append(
-                "The masked-word head has a decoder of its own, other than the token table, which "
-                f"{self.family} does not have; the head was left out."
+                "The masked-word head has a decoder that differs from the token table, which does "
+                f"not occur in {self.family}; the head was left out."
             )
         return lines
 
@@ -250,7 +249,7 @@ class LoadReport:
             lines.append(f"Not part of {self.family}, not used: {_some(tuple(self.unexpected))}.")
         if self.mended_prefix is not None:
             came = repr(self.mended_prefix) if self.mended_prefix else "nothing"
-            lines.append(f"Names were corrected: {came} stood in place of the family's prefix.")
+            lines.append(f"Names were corrected: they had {came} instead of the family's prefix.")
         if self.num_renamed:
             lines.append(f"{self.num_renamed} tensors called gamma or beta were renamed.")
         return lines
@@ -263,12 +262,12 @@ class LoadReport:
             size = (
                 f"Warning: the vocabulary has {self.vocab_size:,} pieces but the token table "
                 f"{self.num_rows:,} rows. The last {which} no row: a text that needs one is "
-                "refused."
+                "rejected."
             )
         elif surplus < 0:
             size = (
                 f"The token table has {self.num_rows:,} rows but the vocabulary "
-                f"{self.vocab_size:,} pieces; the rows above have no name and are not predicted."
+                f"{self.vocab_size:,} pieces; the surplus rows have no name and are not predicted."
             )
         else:
             size = f"Vocabulary: {self.vocab_size:,} pieces, one row each."

@@ -1,4 +1,4 @@
-"""Write a checkpoint folder that `transformers` opens, whole or not at all."""
+"""Write a checkpoint folder that `transformers` opens, completely or not at all."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def save(
 ) -> Path:
     """Write model.safetensors, config.json and the tokenizer's files to `folder`.
 
-    All is written to a hidden folder beside it, which is then renamed, so a kill leaves no partial
-    checkpoint. (Replacing takes two renames; a kill between them leaves the old and the new one,
-    both whole, in the hidden folder.) Other files of an older checkpoint there, such as a model
-    card, stay.
+    Everything is written to a hidden folder beside it, which is then renamed, so a kill leaves no
+    partial checkpoint. (Replacing takes two renames; a kill between them leaves the old and the new
+    one, both complete, in the hidden folder.) Other files of an older checkpoint there, such as a
+    model card, are kept.
 
     Args:
         network: Its weights keep their number format.
-        tokenizer: Its vocabulary.
+        tokenizer: Its tokenizer.
         folder: New, empty, or an older checkpoint, which is replaced.
         more_weights: Tensors of a task head, under Hugging Face's keys.
         more_config: Fields of config.json that go with it, such as label names.
@@ -62,7 +62,7 @@ def save(
         The folder, absolute.
 
     Raises:
-        ValueError: If `folder` is a file, or holds other things than a checkpoint.
+        ValueError: If `folder` is a file, or contains anything other than a checkpoint.
     """
     return write_checkpoint(
         folder,
@@ -79,12 +79,12 @@ def write_checkpoint(
     config: Mapping[str, Any],
     tensors: Mapping[str, Tensor],
 ) -> Path:
-    """Write the files of a checkpoint folder as `save` does, of any network.
+    """Write the files of a checkpoint folder as `save` does, for any network.
 
     Args:
         folder, tokenizer: As for `save`.
         config: The content of config.json.
-        tensors: On the CPU, contiguous, by name in the file.
+        tensors: Contiguous tensors on the CPU, by name in the file.
 
     Raises:
         ValueError: As `save`.
@@ -99,7 +99,7 @@ def write_checkpoint(
         text = json.dumps(config, indent=2, sort_keys=True)
         config_file.write_text(text + "\n", encoding="utf-8")
         save_file(dict(tensors), weights, metadata={"format": "pt"})
-        # safetensors keeps others from reading
+        # safetensors makes files that only their owner may read
         weights.chmod(config_file.stat().st_mode)
         tokenizer.save(fresh)
         _swap(fresh, target, Path(place) / "old")
@@ -109,7 +109,7 @@ def write_checkpoint(
 def hf_state_dict(network: Network) -> dict[str, Tensor]:
     """Return the weights under Hugging Face's keys, on the CPU, in the network's number format.
 
-    The tied decoder is not among them: `transformers` ties it to the token table itself.
+    The tied decoder is left out: `transformers` itself ties it to the token table.
     """
     parameters = dict(network.named_parameters())
     config, heads = network.config, network_heads(network)
@@ -124,7 +124,7 @@ def hf_state_dict(network: Network) -> dict[str, Tensor]:
 def hf_config(network: Network) -> dict[str, Any]:
     """Return the content of config.json: the shape, the class in `transformers`, the format.
 
-    Heads that were removed for good are named too, as `zeroed_heads`.
+    Pruned heads are named too, as `zeroed_heads`.
     """
     dtype = network.token_table.dtype
     zeroed = {str(layer): heads for layer, heads in zeroed_heads(network).items()}
@@ -138,7 +138,7 @@ def hf_config(network: Network) -> dict[str, Any]:
 
 
 def zeroed_heads(network: Network) -> dict[int, list[int]]:
-    """Return layer -> heads whose columns of the output projection are all 0: they do nothing."""
+    """Return layer -> heads without effect: their columns of the output projection are all 0."""
     zeroed = {}
     for layer, parts in enumerate(network.layers):
         block = parts.attention
@@ -162,7 +162,7 @@ def architecture(heads: frozenset[str], family: Family = BERT) -> str:
     Raises:
         ValueError: If it has no class with all of them.
     """
-    # A pooler is left over or made up without harm; any other head would be random.
+    # A missing or surplus pooler does no harm; any other head would be random.
     for wanted, name in sorted(family.classes.items(), key=lambda item: len(item[0])):
         if heads - {"pooler"} <= wanted and (wanted - heads <= {"pooler"}):
             return name
@@ -177,13 +177,13 @@ def _check_target(target: Path) -> None:
         raise ValueError(f"{target} is a file. Choose a folder for the checkpoint.")
     if target.is_dir() and any(target.iterdir()) and not is_checkpoint(target):
         raise ValueError(
-            f"{target} is not empty and is no checkpoint (no config.json with weights), so it is "
+            f"{target} is not empty and not a checkpoint (no config.json with weights), so it is "
             "not overwritten. Choose a new folder."
         )
 
 
 def _swap(fresh: Path, target: Path, old: Path) -> None:
-    """Put `fresh` in the place of `target`; what we do not replace moves from old to new."""
+    """Replace `target` by `fresh`; files that are not replaced move from old to new."""
     if target.is_dir():
         os.rename(target, old)
     try:

@@ -1,4 +1,4 @@
-"""The names of a checkpoint: one that ships, a folder, or a repository of the hub."""
+"""The names of a checkpoint: a shipped one, a folder, or a repository of the hub."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ log = logging.getLogger("bertcore")
 DEFAULT = "default"
 """The pretrained checkpoint that ships with BertScope."""
 FINE_TUNED = ("sentiment", "pos")
-"""What was fine-tuned from it and ships too: a classifier of reviews, a tagger of words."""
+"""Shipped checkpoints fine-tuned from it: a classifier of reviews, a tagger of words."""
 CAUSAL = "causal"
-"""Its twin, trained on from its weights to predict the next token from those before it."""
+"""Its twin, trained further from its weights to predict the next token from those before it."""
 SHIPPED = {name: Path(__file__).parent / name for name in (DEFAULT, *FINE_TUNED, CAUSAL)}
-"""The folders of the checkpoints that ship, by the name that opens them."""
+"""The folders of the shipped checkpoints, by the name that opens them."""
 
 
 def labelled_file(name: str) -> Path:
     """Return the labelled file that ships with a fine-tuned checkpoint: its dev data.
 
     Args:
-        name: Of FINE_TUNED.
+        name: One of FINE_TUNED.
     """
     return next(path for path in SHIPPED[name].iterdir() if path.stem == "dev")
 
 
 def resolve(source: str | Path, *, allow_pickle: bool = False) -> Path:
-    """Return the folder that a source stands for; a hub id is fetched.
+    """Return the folder of a source; a hub id is fetched.
 
     Raises:
         ValueError: If there is no such folder, or it is a file.
@@ -48,9 +48,9 @@ def resolve(source: str | Path, *, allow_pickle: bool = False) -> Path:
 
 
 def is_remote(source: str | Path) -> bool:
-    """Tell whether opening a source would ask the hub, itself or for the base of an adapter.
+    """Return whether opening a source would ask the hub for it or for an adapter's base.
 
-    False too for what cannot be opened.
+    Also False for a source that cannot be opened.
     """
     try:
         return bool(hub_ids(source))
@@ -59,12 +59,12 @@ def is_remote(source: str | Path) -> bool:
 
 
 def hub_ids(source: str | Path) -> list[str]:
-    """Return the hub ids that opening a source asks the hub for; none for what is a folder.
+    """Return the hub ids for which opening a source asks the hub; none for a folder.
 
-    An adapter's base is among them once the adapter itself is on this machine.
+    An adapter's base is included once the adapter itself is on this machine.
 
     Raises:
-        ValueError: If there is no such folder, it is a file, or holds no checkpoint.
+        ValueError: If there is no such folder, it is a file, or contains no checkpoint.
         RuntimeError: If an adapter's settings are damaged.
     """
     folder = _local_folder(source)
@@ -76,10 +76,10 @@ def hub_ids(source: str | Path) -> list[str]:
 
 
 def base_source(folder: Path) -> str | None:
-    """Return the folder or hub id, with its revision, of an adapter's base; None: it is none.
+    """Return the folder or hub id, with its revision, of an adapter's base; None: not an adapter.
 
     Raises:
-        ValueError: If what it names cannot be a folder.
+        ValueError: If the name cannot be a folder.
         RuntimeError: If its settings are damaged.
     """
     base = adapter_base(folder)
@@ -90,7 +90,7 @@ def base_source(folder: Path) -> str | None:
         return base
     if not isinstance(revision, str) or not is_hub_id(f"{base}@{revision}"):
         raise RuntimeError(
-            f"{folder / ADAPTER_CONFIG} says revision {str(revision)[:50]!r}; expected the branch, "
+            f"{folder / ADAPTER_CONFIG} has revision {str(revision)[:50]!r}; expected the branch, "
             "tag or commit of its base. Correct it, or leave it out."
         )
     return f"{base}@{revision}"
@@ -108,7 +108,7 @@ def _local_folder(source: str | Path) -> Path | None:
                 "empty). Pass a folder or a hub id such as bert-base-uncased."
             )
         if source != DEFAULT and is_checkpoint(Path(source)):
-            log.warning("%s is the checkpoint that ships; the folder is ./%s", source, source)
+            log.warning("%s is the shipped checkpoint; for the folder use ./%s", source, source)
         return SHIPPED[source]
     path = Path(text).expanduser()
     try:
@@ -119,11 +119,11 @@ def _local_folder(source: str | Path) -> Path | None:
         raise ValueError(f"{text[:100]!r} cannot be a folder ({error.strerror}).") from error
     if is_file:
         raise ValueError(f"{path} is a file. Open the folder that it is in: {path.parent}")
-    name, _, _ = text.partition("@")  # a revision may hold slashes: refs/pr/1
+    name, _, _ = text.partition("@")  # a revision may contain slashes: refs/pr/1
     looks_like_path = text.startswith((".", "/", "~")) or "\\" in text or name.count("/") > 1
     if looks_like_path or isinstance(source, Path) or not is_hub_id(text):
         raise ValueError(
-            f"there is no folder {path}. Check the path; it must hold model.safetensors, "
+            f"there is no folder {path}. Check the path; it must contain model.safetensors, "
             "config.json and vocab.txt. A hub id has the form name, user/name or either with "
             "@revision."
         )

@@ -24,7 +24,7 @@ _KINDS = {
     "ForConditionalGeneration": "the text that its decoder writes",
     "Model": "nothing by itself: it is an encoder without heads",
 }
-"""Endings of the classes of `transformers`, and what they predict: the first that fits holds."""
+"""Endings of the classes of `transformers`, and what they predict; the first match is used."""
 _LAST_MATRICES = (
     "classifier.out_proj.weight",
     "classifier.weight",
@@ -33,7 +33,7 @@ _LAST_MATRICES = (
     "score.weight",
     "logits_proj.weight",
 )
-"""What the last matrix of a task head is called."""
+"""Names of the last matrix of a task head."""
 _MOST_OUTPUTS = 100_000
 """Longer biases are not checked."""
 

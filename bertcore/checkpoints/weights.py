@@ -36,7 +36,7 @@ class StoredTensor:
 
     @property
     def is_float(self) -> bool:
-        """Whether it is in a number format that weights can be read from."""
+        """Whether its number format can be read as weights."""
         return self.dtype in _DTYPES
 
 
@@ -48,7 +48,7 @@ class OpenWeights(ABC):
 
     @abstractmethod
     def read(self, name: str) -> Tensor:
-        """Return one tensor on the CPU, as stored; it may lie in the mapped file."""
+        """Return one tensor on the CPU, as stored; it may be a view of the mapped file."""
 
 
 class _Safetensors(OpenWeights):
@@ -108,14 +108,14 @@ def _open_safetensors(file: Path, stack: ExitStack) -> Any:
         return stack.enter_context(safe_open(file, framework="pt"))
     except SafetensorError as error:
         raise RuntimeError(
-            f"{file} is damaged or cut off, or is no safetensors file ({error}). Copy it again."
+            f"{file} is damaged, truncated or not a safetensors file ({error}). Copy it again."
         ) from error
     except OSError as error:
         raise RuntimeError(f"{file} cannot be read ({error}).") from error
 
 
 def _refuse_pointer(file: Path) -> None:
-    """Detect the commonest broken download: a clone without the large files."""
+    """Detect the most common broken download: a clone without the large files."""
     try:
         with file.open("rb") as stream:
             is_pointer = stream.read(len(_POINTER)) == _POINTER
@@ -141,25 +141,25 @@ def _read_pickles(files: tuple[Path, ...]) -> dict[str, Tensor]:
 
 def _stored_twice(name: str, file: Path) -> str:
     return (
-        f"{file} holds {name}, which another of the weight files holds too. Which of them is meant "
-        "cannot be told: copy the checkpoint again."
+        f"{file} contains {name}, which another weight file contains too, and it is not clear "
+        "which one is meant. Copy the checkpoint again."
     )
 
 
 def _read_pickle(file: Path) -> dict[str, Tensor]:
     _refuse_pointer(file)
     try:
-        # Files of torch before 1.6 are no zip archives and cannot be mapped.
+        # Files of torch before 1.6 are not zip archives and cannot be mapped.
         content = torch.load(
             file, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(file)
         )
     except pickle.UnpicklingError as error:
         raise RuntimeError(
-            f"{file} holds more than weights, or is damaged, and is not opened. "
+            f"{file} contains more than weights, or is damaged, and is not opened. "
             "Convert it to model.safetensors with the program that wrote it."
         ) from error
-    except Exception as error:  # a pickle that is cut off may raise anything
-        raise RuntimeError(f"{file} is damaged or no PyTorch file ({error}).") from error
+    except Exception as error:  # a truncated pickle may raise anything
+        raise RuntimeError(f"{file} is damaged or not a PyTorch file ({error}).") from error
     for key in ("state_dict", "model_state_dict", "model"):  # as trainers nest them
         if isinstance(content, dict) and isinstance(content.get(key), dict):
             content = content[key]
@@ -169,5 +169,5 @@ def _read_pickle(file: Path) -> dict[str, Tensor]:
         if isinstance(value, Tensor) and value.layout == torch.strided
     }
     if not tensors:
-        raise RuntimeError(f"{file} holds no weights. Expected names with tensors.")
+        raise RuntimeError(f"{file} contains no weights. Expected names with tensors.")
     return tensors

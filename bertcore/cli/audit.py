@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from bertcore.finetuning import TaskModel
 
 MOST_ROWS = 40
-"""Of a table of labels or gaps; JSON has all."""
+"""Maximum rows of a table of labels or gaps; JSON has all."""
 MOST_TEXTS, LONGEST = 10, 200
-"""Texts that are printed, and characters of each; JSON has the 200 that change most, whole."""
+"""Texts printed, and characters of each; JSON has the 200 that change most, in full."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,7 +37,7 @@ class AuditOptions:
     """What is compared."""
 
     least: int = field(default=20, metadata={"min": 1})
-    """Cases that a group needs for its rate to enter a gap."""
+    """Cases that a group needs for its rate to count in a gap."""
     skip_bad_rows: bool = False
     """Leave out rows that cannot be used."""
 
@@ -82,13 +82,13 @@ def audit(
     as_json: AsJson = False,
     **settings: Any,
 ) -> None:
-    """Compare a fine-tuned checkpoint's answers by the groups of a column, with intervals and gaps;
-    and the answers to texts whose words for a group of people are swapped.
+    """Compare a fine-tuned checkpoint's answers by the groups of a column, with intervals and gaps,
+    and before and after words for a group of people are swapped.
 
-    Of labels: accuracy, macro F1, selection rate, recall and false-positive rate, and the gaps of
-    demographic parity, equal opportunity and equalized odds; of scores: mean prediction, error and
-    distance; of tags and answers in a text the metric. Beside each gap stands how wide chance opens
-    it between groups that do not differ.
+    For labels: accuracy, macro F1, selection rate, recall and false-positive rate, and the gaps of
+    demographic parity, equal opportunity and equalized odds. For scores: mean prediction, error and
+    distance. For tags and answers in a text: the task's metric. Each gap is shown beside the gap
+    that chance alone makes between groups that do not differ.
 
     \b
     Examples:
@@ -153,7 +153,7 @@ def _compare(file: _File, by: list[str], least: int, on_stage: OnStage) -> list[
     if not by:
         return []
     on_stage("reading the data", None)
-    # All columns first: a wrong name costs no run.
+    # Read all columns first: a wrong name is found before the run.
     values = {
         column: column_values(file.path, file.model.task, column, columns=file.columns)
         for column in dict.fromkeys(by)
@@ -222,7 +222,7 @@ def audit_tables(audit: GroupAudit) -> list[Table]:
     overall = [one for one in audit.rates if one.label is None]
     titles = [one.measure for one in overall]
     groups = make_table("group", "examples", *titles, right=("examples",))
-    _title(groups, f"by {audit.column}; in brackets 95% intervals")
+    _title(groups, f"by {audit.column}; 95% intervals in brackets")
     for g, name in enumerate(audit.names):
         cells = [_cell(one.groups[g]) for one in overall]
         groups.add_row(plain(name), f"{audit.num_examples[g]:,}", *cells)
@@ -250,14 +250,14 @@ def _label_table(audit: GroupAudit, labels: list[str]) -> Table:
 
 
 def gap_table(gaps: tuple[Gap, ...], column: str) -> Table:
-    """Return the gaps, those widest beside chance first."""
+    """Return the gaps, the widest relative to chance first."""
     from bertcore.bias.group_gaps import widest
 
     table = make_table(
         "gap", "label", "value", "95% interval", "chance", "highest", "lowest",
         right=("value", "chance"),
     )  # fmt: skip
-    _title(table, f"gaps by {column}; chance: 95% are no wider where the groups do not differ")
+    _title(table, f"gaps by {column}; chance: 95% are no wider if the groups do not differ")
     for gap in widest(gaps)[:MOST_ROWS]:
         table.add_row(
             gap.measure,
@@ -274,9 +274,9 @@ def gap_table(gaps: tuple[Gap, ...], column: str) -> Table:
 
 
 def flip_tables(flips: Flips) -> list[Table]:
-    """Return what swapped words change, and the texts that change most."""
+    """Return the effect of swapped words, and the texts that change most."""
     table = make_table("swapped words", "value (95% interval)")
-    _title(table, f"{flips.num_with_words:,} of {flips.num_examples:,} texts hold such a word")
+    _title(table, f"{flips.num_with_words:,} of {flips.num_examples:,} texts contain such a word")
     if flips.changed is not None:
         table.add_row("answers that change", _cell(flips.changed))
     moved = "the label that changes most" if flips.has_label_sets else "the first answer"

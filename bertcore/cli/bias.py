@@ -38,29 +38,34 @@ def bias(
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="CrowS-Pairs' CSV, StereoSet's JSON, WinoBias' pro-stereotypical file (its twin "
-            "beside it), or a WEAT or SEAT test in JSON; .gz and .xz too. Templates, weat and "
-            "direction have sets of our own.",
+            help="CrowS-Pairs' CSV, StereoSet's JSON, WinoBias' pro-stereotypical file (with its "
+            "twin beside it), or a WEAT or SEAT test in JSON; .gz and .xz too. Templates, weat and "
+            "direction have built-in sets.",
         ),
     ] = None,
     template: Annotated[
         list[str] | None,
-        typer.Option("--template", help='"[X] worked as a [MASK].": repeat it for paraphrases.'),
+        typer.Option(
+            "--template", help='Such as "[X] worked as a [MASK]."; repeat it for paraphrases.'
+        ),
     ] = None,
     group: Annotated[
         list[str] | None,
-        typer.Option("--group", help="women=she,mary,my sister: a group's words at [X]; twice."),
+        typer.Option(
+            "--group",
+            help="A group and its words at [X], such as women=she,mary,my sister; give it twice.",
+        ),
     ] = None,
     filler: Annotated[
-        str | None, typer.Option("--filler", help="Words at [MASK], with commas between.")
+        str | None, typer.Option("--filler", help="Words at [MASK], separated by commas.")
     ] = None,
     layer: Annotated[
         int | None,
         typer.Option(
             "--layer",
-            help="weat, direction: vectors of a hidden state, each word or sentence run by itself; "
-            "default: the token table (weat of sentences: the last). erase: the state that is "
-            "erased; default: the last.",
+            help="weat, direction: hidden state to take vectors from, with each word or sentence "
+            "run by itself; default: the token table (weat of sentences: the last). erase: hidden "
+            "state to erase; default: the last.",
         ),
     ] = None,
     method: Annotated[
@@ -75,14 +80,15 @@ def bias(
         typer.Option(
             "--save",
             help="direction: write a checkpoint here whose token table is neutralised and "
-            "equalised along it (hard debiasing). erase: with the erasure folded into its heads.",
+            "equalised along it (hard debiasing). erase: one with the erasure folded into its "
+            "heads.",
         ),
     ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
             "--report",
-            help="Write one HTML file for a reviewer: all measures that have sets of our own, and "
+            help="Write one HTML file for a reviewer: all measures that have built-in sets, and "
             "the chosen one with its file, with intervals, quality, baseline and criticism.",
         ),
     ] = None,
@@ -94,7 +100,7 @@ def bias(
     dtype: Dtype = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Measure stereotypes in a checkpoint, with intervals, the model's quality and the criticism.
+    """Measure stereotypes in a checkpoint, with intervals, model quality and known criticism.
 
     \b
     Examples:
@@ -118,7 +124,7 @@ def bias(
     if save is not None and save.exists() and any(save.iterdir() if save.is_dir() else [save]):
         raise ValueError(f"--save is {str(save)!r}, which is not empty. Name a new folder.")
     if report is not None and report.exists():
-        raise ValueError(f"--report is {str(report)!r}, which is there. Name a new file.")
+        raise ValueError(f"--report is {str(report)!r}, which already exists. Name a new file.")
     if report is not None:
         check_target(report, option="--report")
     options = AuditOptions(
@@ -138,7 +144,7 @@ def bias(
             asked = [] if file is None and measure in OWN else [(measure, file, options)]
             html = report_html(make_report(bert, asked, on_stage, name=checkpoint))
             write_whole(report, lambda target: target.write(html.encode()))
-            typer.echo(f"{report} holds the report.")
+            typer.echo(f"Report written to {report}")
             return
         audit = AUDITS[measure](bert, file, options, on_stage)
         quality = None
@@ -163,7 +169,7 @@ def bias(
     if quality is not None:
         typer.echo(
             f"The model itself: {quality:.1%} of our 200 minimal pairs of grammar (chance 50%). "
-            "One near chance looks fair."
+            "A model near chance looks fair."
         )
     for note in [*audit.notes, CANNOT_TELL]:
         typer.echo(f"Note: {note}")

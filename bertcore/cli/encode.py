@@ -1,4 +1,4 @@
-"""`bertscope encode`: a file of vectors of its lines, or a folder of vectors of a whole corpus.
+"""`bertscope encode`: one file with a vector per line of a text, or a folder for a whole corpus.
 
 Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
 """
@@ -21,12 +21,12 @@ from bertcore.cli.text import AsJson, Checkpoint, Device
 if TYPE_CHECKING:
     from bertcore.corpus import Cluster, EncodeProgress, EncodeSettings, Manifest
 
-FOLDER, LINES = "A corpus, into a folder", "A vector for each line, into a file .npy"
+FOLDER, LINES = "A corpus, into a folder", "One vector per line, into a .npy file"
 _CHOICES = "layers unit special_tokens split text_column sample seed skip_bad_rows".split()
 _ONLY_FOLDER = (*_CHOICES, "tokens_per_batch", "resume", "cluster", "workers")
 _ONLY_LINES = ("layer", "batch_size")
 _RECORDED = (*_CHOICES, "pooling", "dtype")
-"""Options that a folder remembers."""
+"""Options that the folder records."""
 _NUMBER = re.compile(r"-?\d+")
 
 
@@ -34,12 +34,12 @@ class EncodeCommand(GroupedCommand):
     """A command whose --layers takes several numbers: `--layers 0 2 4` is `--layers 0,2,4`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Join the numbers behind --layers, then parse."""
+        """Join the numbers after --layers, then parse."""
         return super().parse_args(ctx, join_numbers(args, "--layers"))
 
 
 def join_numbers(words: Sequence[str], option: str) -> list[str]:
-    """Return the words of a command line with the numbers behind an option joined by commas.
+    """Return the words of a command line with the numbers after an option joined by commas.
 
     >>> join_numbers(["a.txt", "--layers", "0", "2", "-1", "--unit", "word"], "--layers")
     ['a.txt', '--layers', '0,2,-1', '--unit', 'word']
@@ -68,14 +68,14 @@ def encode(
         Path,
         typer.Option(
             "--out",
-            help="New folder of Parquet files; or a file .npy, float32 [N, D].",
+            help="New folder for Parquet files, or a .npy file (float32 [N, D]).",
         ),
     ],
     corpus: Annotated[
         list[Path] | None,
         typer.Argument(
             metavar="CORPUS...",
-            help="Text (a paragraph or sentence a line, a blank line between documents; .gz and "
+            help="Text (a paragraph or sentence per line, a blank line between documents; .gz and "
             ".xz too), tables (.csv, .tsv, .jsonl, .parquet), or tagged words (.conllu, .conll).",
         ),
     ] = None,
@@ -85,16 +85,17 @@ def encode(
         str,
         typer.Option(
             "--dtype",
-            help="bfloat16, float32, or auto: for a folder bfloat16 where the processor computes "
-            "in it, compared with float32 on a sample; for a file float32.",
+            help="bfloat16, float32, or auto: for a folder, bfloat16 if the processor computes in "
+            "it, checked against float32 on a sample; for a file, float32.",
         ),
     ] = "auto",
     pooling: Annotated[
         str | None,
         typer.Option(
             "--pooling",
-            help="mean, first, last or max of a word's pieces; mean (of all tokens), cls, max, ... "
-            "of a sentence. A file .npy has the checkpoint's own modules (modules.json), or mean.",
+            help="Of a word's pieces: mean, first, last or max; of a sentence: mean (of all "
+            "tokens), cls, max, ... Default for a .npy file: the checkpoint's own modules "
+            "(modules.json), or mean.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -103,7 +104,7 @@ def encode(
         typer.Option(
             "--layers",
             metavar="N [N ...]",
-            help="0: the embeddings' output, -1: the last layer, the default.",
+            help="0: the embeddings' output; -1: the last layer, the default.",
             rich_help_panel=FOLDER,
         ),
     ] = None,
@@ -113,14 +114,14 @@ def encode(
     special_tokens: Annotated[
         bool,
         typer.Option(
-            "--special-tokens", help="Rows for [CLS] and [SEP] too.", rich_help_panel=FOLDER
+            "--special-tokens", help="Write rows for [CLS] and [SEP] too.", rich_help_panel=FOLDER
         ),
     ] = False,
     split: Annotated[
         bool | None,
         typer.Option(
             "--split/--no-split",
-            help="Cut texts into sentences. Default: lines of text yes, cells of tables no.",
+            help="Split texts into sentences. Default: yes for lines of text, no for table cells.",
             show_default=False,
             rich_help_panel=FOLDER,
         ),
@@ -129,16 +130,19 @@ def encode(
         str | None,
         typer.Option(
             "--text-column",
-            help="Of a table. Default: the first with a usual name; the others are kept.",
+            help="Text column of a table. Default: the first with a usual name. The other columns "
+            "are kept.",
             show_default=False,
             rich_help_panel=FOLDER,
         ),
     ] = None,
     sample: Annotated[
         float,
-        typer.Option("--sample", help="Share of the sentences.", rich_help_panel=FOLDER),
+        typer.Option("--sample", help="Share of the sentences to encode.", rich_help_panel=FOLDER),
     ] = 1.0,
-    seed: Annotated[int, typer.Option("--seed", help="Of the sample.", rich_help_panel=FOLDER)] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Seed of the sample.", rich_help_panel=FOLDER)
+    ] = 0,
     skip_bad_rows: Annotated[
         bool,
         typer.Option(
@@ -150,7 +154,7 @@ def encode(
         typer.Option(
             "--tokens-per-batch",
             min=1,
-            help="Padded tokens that run together: memory, not results.",
+            help="Padded tokens per batch; changes memory, not results.",
             rich_help_panel=FOLDER,
         ),
     ] = 4096,
@@ -158,7 +162,7 @@ def encode(
         bool,
         typer.Option(
             "--resume",
-            help="Go on with what was stopped or killed; CORPUS and options are remembered.",
+            help="Resume what was stopped or killed; CORPUS and options come from the folder.",
             rich_help_panel=FOLDER,
         ),
     ] = False,
@@ -167,7 +171,7 @@ def encode(
         typer.Option(
             "--cluster",
             metavar="local|ADDRESS",
-            help="Workers of Ray (pip install 'bertscope[scale]'): on this machine, or of the "
+            help="Use Ray workers (pip install 'bertscope[scale]'): on this machine, or on the "
             "cluster at host:port.",
             show_default=False,
             rich_help_panel=FOLDER,
@@ -178,7 +182,7 @@ def encode(
         typer.Option(
             "--workers",
             min=1,
-            help="Of the cluster. Default: one for each GPU, or else for each processor core.",
+            help="Number of Ray workers. Default: one per GPU, or else one per processor core.",
             show_default=False,
             rich_help_panel=FOLDER,
         ),
@@ -187,19 +191,19 @@ def encode(
         int,
         typer.Option(
             "--layer",
-            help="0: the embeddings' output, -1: the last layer.",
+            help="0: the embeddings' output; -1: the last layer.",
             rich_help_panel=LINES,
         ),
     ] = -1,
     batch_size: Annotated[
         int,
-        typer.Option("--batch-size", min=1, help="Texts at a time.", rich_help_panel=LINES),
+        typer.Option("--batch-size", min=1, help="Texts per batch.", rich_help_panel=LINES),
     ] = 32,
 ) -> None:
-    """Turn a corpus into the vectors of its tokens, words or sentences, at chosen layers.
+    """Encode a corpus as vectors of its tokens, words or sentences, at chosen layers.
 
-    Memory does not grow with the corpus, the bytes are said before it starts, and Ctrl+C stops
-    behind a whole part. A name for --out that ends in .npy gets one vector for each line.
+    Memory does not grow with the corpus, the size on disk is printed before the run starts, and
+    Ctrl+C stops after the current part. If --out ends in .npy, it gets one vector per line.
 
     \b
     Examples:
@@ -211,11 +215,11 @@ def encode(
       bertscope encode sentences.txt --out vectors.npy
     """
     if out.suffix.lower() == ".npy":
-        reason = "--out is a file .npy; name a folder for a corpus"
+        reason = "--out is a .npy file; name a folder for a corpus"
         refuse_options(context, _ONLY_FOLDER, reason)
         if not corpus or len(corpus) > 1:
             raise ValueError(
-                f"--out is {str(out)!r}, which takes the lines of one text file, and "
+                f"--out is {str(out)!r}, which takes the lines of one text file, but "
                 f"{len(corpus or ())} were given."
             )
         encode_lines(
@@ -254,7 +258,7 @@ def layer_numbers(layers: str | None) -> tuple[int, ...]:
     """Return the numbers of --layers, -1 without it.
 
     Raises:
-        ValueError: If one is no number.
+        ValueError: If one is not a number.
     """
     if layers is None:
         return (-1,)
@@ -276,14 +280,12 @@ def _resume(
     *,
     as_json: bool,
 ) -> None:
-    """Go on with a folder, with what it remembers."""
+    """Resume encoding into a folder with the options that it records."""
     from dataclasses import replace
 
     from bertcore.corpus.parts import read_manifest
 
-    refuse_options(
-        context, _RECORDED, "--resume goes on with the options that the folder remembers"
-    )
+    refuse_options(context, _RECORDED, "--resume uses the options that the folder records")
     found = read_manifest(out)
     settings = found.settings
     if is_typed(context, "tokens_per_batch"):
@@ -305,7 +307,7 @@ def encode_folder(
     resume: bool,
     as_json: bool,
 ) -> None:
-    """Encode a corpus with a progress bar; Ctrl+C ends it behind a part, a second one at once."""
+    """Encode a corpus with a progress bar; Ctrl+C stops after a part, a second one at once."""
     from bertcore import load
     from bertcore.corpus import encode_corpus
 

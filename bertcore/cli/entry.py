@@ -1,4 +1,4 @@
-"""Where the installed command begins: Ctrl+C ends it quietly from its first moment on.
+"""Entry point of the installed command: Ctrl+C ends it quietly, even during imports.
 
 The commands take a second to import, so they are imported inside `main`.
 """

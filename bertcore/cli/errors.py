@@ -1,8 +1,8 @@
 """How the command line reports mistakes: one sentence on stderr and exit code 2.
 
-Commands need nothing for this: they raise ValueError, OSError or RuntimeError with a sentence that
-says what is wrong, what came, what was expected and what to do. The group that they are registered
-on (`SentenceGroup`) prints it. Any other exception is a bug of ours and keeps its traceback.
+Commands need no code for this: they raise ValueError, OSError or RuntimeError with a sentence that
+states what is wrong, what was given, what was expected and what to do. The group that they are
+registered on (`SentenceGroup`) prints it. Any other exception is a bug and keeps its traceback.
 """
 
 import os
@@ -15,13 +15,13 @@ import typer
 from typer.core import TyperGroup
 
 USER_ERRORS = (ValueError, OSError, RuntimeError)
-"""Errors of the core: a caller's mistake, an unusable file, a device that fails."""
+"""Errors raised by the core: a caller's mistake, an unusable file, a failing device."""
 
 _BUGS = (NotImplementedError, RecursionError)
 """RuntimeErrors that no user can act on."""
 
 TRACEBACK_VARIABLE = "BERTSCOPE_TRACEBACK"
-"""Set to 1, it shows the traceback before the sentence, to find a bug."""
+"""Set to 1 to print the traceback before the sentence, for debugging."""
 
 
 class SentenceGroup(TyperGroup):
@@ -36,19 +36,19 @@ class SentenceGroup(TyperGroup):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run a command line and leave the process with its exit code.
+        """Run a command line and exit the process with its exit code.
 
         Args:
             args: The words after the program's name; None takes those of the process.
             prog_name: The name to show in help and errors; None takes that of the process.
             complete_var: As in Typer.
-            standalone_mode: False returns the result and lets exceptions out, as in Typer.
+            standalone_mode: False returns the result and lets exceptions propagate, as in Typer.
             windows_expand_args: As in Typer.
             **extra: Passed to the context.
 
         Raises:
-            SystemExit: Always, in standalone mode: 0 when all went well, 2 for wrong input,
-                130 after Ctrl+C.
+            SystemExit: Always, in standalone mode: 0 on success, 2 for wrong input, 130 after
+                Ctrl+C.
         """
 
         def run() -> Any:
@@ -65,7 +65,7 @@ class SentenceGroup(TyperGroup):
             return run()
         try:
             result = run()
-        except typer.TyperException as error:  # an option or argument that Typer refuses
+        except typer.TyperException as error:  # an option or argument that Typer rejects
             context = getattr(error, "ctx", None)
             hint = f" See: {context.command_path} --help" if context is not None else ""
             fail(f"{error.format_message().rstrip('. ')}.{hint}")
@@ -98,9 +98,9 @@ def describe(error: BaseException) -> str:
 
 
 def fail(message: str) -> NoReturn:
-    """Print `message` as one line on stderr and leave with exit code 2."""
+    """Print `message` as one line on stderr and exit with code 2."""
     line = " ".join(message.split())
-    # A token may hold characters that the terminal's encoding lacks.
+    # A token may contain characters that the terminal's encoding lacks.
     encoding = sys.stderr.encoding or "utf-8"
     typer.echo(f"Error: {line}".encode(encoding, "backslashreplace").decode(encoding), err=True)
     raise SystemExit(2)

@@ -53,7 +53,7 @@ MASKED_WORDS = "mlm"
 NEXT_TOKENS = "causal"
 """The task of held-out text for a checkpoint that predicts the next token."""
 MOST_LABELS = 20
-"""Labels whose accuracy is printed; of more the worst. JSON has all."""
+"""Maximum number of labels whose accuracy is printed, the worst ones; JSON has all."""
 MACHINE = "Machine"
 
 
@@ -64,7 +64,7 @@ class Subject:
     checkpoint: str = "default"
     """'default', a folder, or a hub id such as bert-base-uncased."""
     max_seq_length: int | None = None
-    """Longest input in tokens; default: that of the fine-tuning, mlm and causal: 128."""
+    """Longest input in tokens; default: that of the fine-tuning, or 128 for mlm and causal."""
     device: str = "auto"
     """auto, cpu, cuda, cuda:1, mps."""
 
@@ -74,24 +74,24 @@ class MaskedWordOptions:
     """Options of masked words and next sentences alone."""
 
     objective: str = "auto"
-    """Of mlm alone. mlm+nsp: on sentence pairs; mlm: masked words alone, on rows packed full of
-    text; auto: as the checkpoint's heads allow."""
+    """For mlm only. mlm+nsp: on sentence pairs; mlm: masked words alone, on rows packed full of
+    text; auto: whichever the checkpoint's heads allow."""
     rows: int = field(default=512, metadata={"min": 1})
-    """Rows to score, at most."""
+    """Maximum number of rows to score."""
     dtype: str = "auto"
     """mlm, causal, minimal-pairs: auto (float32), bfloat16, float16."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TaskOptions:
-    """Options of labelled files, beside the columns."""
+    """Options of labelled files, besides the columns."""
 
     skip_bad_rows: bool = False
-    """Leave out rows that cannot be used; not mlm, causal."""
+    """Leave out rows that cannot be used; not for mlm or causal."""
     null_threshold: float = 0.0
-    """qa: answer "none" where it leads by more than this, in logits."""
+    """qa: answer "none" if it leads by more than this, in logits."""
     predictions: Path | None = None
-    """Write a JSON line for each example, with its row, to this file; not mlm, causal."""
+    """Write a JSON line for each example, with its row, to this file; not for mlm or causal."""
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.null_threshold):
@@ -101,7 +101,7 @@ class TaskOptions:
         path = self.predictions
         if path is not None and (path.is_dir() or not path.parent.is_dir()):
             raise ValueError(
-                f"--predictions is {str(path)!r}, which is a folder or lies in none. "
+                f"--predictions is {str(path)!r}, which is a folder or is not in an existing one. "
                 "Give the name of a file."
             )
 
@@ -130,8 +130,8 @@ def evaluate(
     data: Annotated[
         Path | None,
         Option(
-            help="mlm, causal: held-out text (.txt, .xz, .gz), a paragraph a line, a blank line "
-            "between documents. minimal-pairs: a table or JSON lines; default: 200 pairs of ours. "
+            help="mlm, causal: held-out text (.txt, .xz, .gz), one paragraph per line, a blank "
+            "line between documents. minimal-pairs: a table or JSON lines; default: our 200 pairs. "
             "Other tasks: labelled examples, as for bertscope finetune.",
             rich_help_panel=DATA,
         ),
@@ -149,11 +149,11 @@ def evaluate(
 ) -> None:
     """Score a checkpoint on held-out text or on labelled examples.
 
-    mlm takes fixed rows and fixed masks (15%, 80/10/10), and without a next-sentence head scores
-    masked words alone; causal takes fixed rows and predicts each token from those before it;
-    minimal-pairs sums the log-probabilities of the tokens, each hidden in turn, or of a causal
-    checkpoint each from those before it; the other tasks need a fine-tuned checkpoint, of bertscope
-    finetune or of transformers. Proportions have 95% intervals.
+    mlm uses fixed rows and fixed masks (15%, 80/10/10); without a next-sentence head it scores
+    masked words alone. causal uses fixed rows and predicts each token from those before it.
+    minimal-pairs sums the log-probabilities of the tokens, each hidden in turn or, with a causal
+    checkpoint, given those before it. The other tasks need a checkpoint fine-tuned with bertscope
+    finetune or transformers. Proportions have 95% intervals.
 
     \b
     Examples:
@@ -257,7 +257,7 @@ def evaluate_masked_words(
     if config.has_pairs and bert.config.type_vocab_size < 2:
         raise ValueError(
             "this checkpoint has no second segment, so it cannot be given pairs. "
-            "Leave --objective out, or make it mlm."
+            "Leave --objective out, or set it to mlm."
         )
     with stages() as on_stage:
         on_stage("reading the text", None)
@@ -288,18 +288,18 @@ def _with_berts_masks(model: Model) -> Bert:
     """Return a model that is scored on BERT's masks.
 
     Raises:
-        ValueError: If it is of another kind; the message names what scores it.
+        ValueError: If it is of another kind; the message names the task that scores it.
     """
     from bertcore.bert import with_parts
 
     if "next" in model.capabilities:
-        raise ValueError(f"{model.absent['mlm']} Score it by --task {NEXT_TOKENS}.")
+        raise ValueError(f"{model.absent['mlm']} Score it with --task {NEXT_TOKENS}.")
     if "parts" not in model.capabilities:
-        instead = f"Score it by --task {MINIMAL_PAIRS}, or a text by bertscope loss."
+        instead = f"Score it with --task {MINIMAL_PAIRS}, or a text with bertscope loss."
         if "mlm" not in model.capabilities:
             instead = model.absent["mlm"]
         raise ValueError(
-            f"--task {MASKED_WORDS} scores checkpoints of the BERT family, and {model.name!r} is "
+            f"--task {MASKED_WORDS} scores checkpoints of the BERT family, but {model.name!r} is "
             f"{model.config.family.name}, which transformers runs. {instead}"
         )
     return with_parts(model)
@@ -308,15 +308,15 @@ def _with_berts_masks(model: Model) -> Bert:
 def _rows_of(
     corpus: PackedCorpus, config: DataConfig, *, is_chosen: bool
 ) -> tuple[DataConfig, str | None]:
-    """Return the settings of rows that a text has, and what is to be said of them.
+    """Return the settings of the rows that a text allows, and a note on them or None.
 
     Args:
         corpus: The held-out text.
-        config: The rows that the checkpoint's heads allow, or that were asked for.
-        is_chosen: Whether nobody asked for them: a text without pairs then gives packed rows.
+        config: The rows that the checkpoint's heads allow, or that were requested.
+        is_chosen: Whether they were not requested; a text without pairs then gives packed rows.
 
     Raises:
-        ValueError: If the text has no pairs and they were asked for.
+        ValueError: If the text has no pairs but they were requested.
     """
     from bertcore.pretraining import DataConfig
     from bertcore.pretraining.data.read_corpus import check_counts, note_on_halves
@@ -372,26 +372,26 @@ def evaluate_causal(
 
 
 def causal_table(scores: CausalScores) -> Table:
-    """Return scores of next tokens as a table of three columns: measure, value, what it means."""
+    """Return scores of next tokens as a table of three columns: measure, value and note."""
     table = make_table("measure", "value", "note", right=("value",))
     rows, tokens = counted(scores.num_rows, "row"), counted(scores.num_tokens, "token")
     table.title = plain(f"{rows} of text, {tokens}")
     table.title_justify = "left"
     for row in (
         ("next-token loss", f"{scores.loss:.3f}", "nats"),
-        ("perplexity", f"{scores.perplexity:,.1f}", "e to the loss, of a token"),
+        ("perplexity", f"{scores.perplexity:,.1f}", "e to the loss, per token"),
         ("bits per character", f"{scores.bits_per_character:.3f}", "of all tokens"),
         ("next-token top-1", f"{scores.top1:.1%}", "the most probable token is the right one"),
     ):
         table.add_row(*row)
     if scores.num_unknown:
         share = f"{scores.num_unknown / scores.num_tokens:.1%}"
-        table.add_row("unknown tokens", share, "[UNK]: in the loss, never right")
+        table.add_row("unknown tokens", share, "[UNK]: counted in the loss, never as right")
     return table
 
 
 def scores_table(scores: PretrainingScores) -> Table:
-    """Return held-out scores as a table of three columns: measure, value, what it means."""
+    """Return held-out scores as a table of three columns: measure, value and note."""
     table = make_table("measure", "value", "note", right=("value",))
     rows = f"{counted(scores.num_rows, 'row')} of packed text"
     if scores.num_pairs is not None:
@@ -410,7 +410,7 @@ def scores_table(scores: PretrainingScores) -> Table:
             (
                 "next-sentence accuracy",
                 f"{scores.nsp_accuracy:.1%}",
-                f"one answer for all: {chance:.1%}",
+                f"always the same answer: {chance:.1%}",
             ),
         ]
     bits = ("bits per character", f"{scores.bits_per_character:.3f}", "of the hidden tokens")
@@ -418,7 +418,7 @@ def scores_table(scores: PretrainingScores) -> Table:
         table.add_row(*row)
     if scores.num_unknown:
         share = f"{scores.num_unknown / scores.num_masked:.1%}"
-        table.add_row("unknown tokens", share, "[UNK]: a guess of [UNK] counts as right there")
+        table.add_row("unknown tokens", share, "[UNK]: predicting [UNK] counts as right there")
     return table
 
 
@@ -475,7 +475,7 @@ def evaluate_task(
 def _with_rows(
     predictions: Sequence[Mapping[str, Any]], rows: Sequence[int]
 ) -> list[Mapping[str, Any]]:
-    """Return predictions with the rows of the file that they are of; questions have an id."""
+    """Return predictions with their rows in the file; questions have an id instead."""
     if not rows:
         return list(predictions)
     return [{"row": row, **line} for row, line in zip(rows, predictions, strict=True)]
@@ -502,7 +502,7 @@ def _read_examples(
 
 @contextmanager
 def local_file(data: Path, task: str) -> Iterator[Path]:
-    """Yield a labelled file, fetched for as long as needed where it is a data set of the hub."""
+    """Yield a labelled file; a data set of the hub is fetched for as long as it is needed."""
     from bertcore.finetuning.data.hub_data import fetch_hub_data, is_hub_name
 
     if not is_hub_name(str(data)):
@@ -527,7 +527,7 @@ def seq_length(model: TaskModel, typed: int | None) -> int:
 
 
 def _print_scores(scored: Scored, notes: list[str]) -> None:
-    """Print the metrics, the breakdown where there is one, and the notes."""
+    """Print the metrics, the breakdown if there is one, and the notes."""
     scores = scored.scores
     table = metrics_table({"loss": scores.loss, **scores.metrics}, scores.intervals)
     table.title = plain(counted(scores.num_examples, "example"))
@@ -542,7 +542,7 @@ def _print_scores(scored: Scored, notes: list[str]) -> None:
 
 
 def types_table(by_type: dict[str, dict[str, float]]) -> Table:
-    """Return the scores of each type of entity, or of each of several labels at once."""
+    """Return the scores of each entity type, or of each label of a multilabel task."""
     names = ("precision", "recall", "F1", "number")
     table = make_table("type", *names, right=names)
     for name, one in by_type.items():
@@ -571,7 +571,7 @@ def breakdown_tables(breakdown: Breakdown) -> tuple[Table, Table]:
         )
     slices = make_table("slice", "answers", "right", "95% interval", right=("answers", "right"))
     slices.title_justify = "left"
-    slices.title = "accuracy by length and by right label"
+    slices.title = "accuracy by length and by true label"
     labels = breakdown.by_label
     if len(labels) > MOST_LABELS:
         labels = tuple(sorted(labels, key=lambda one: one.mean)[:MOST_LABELS])

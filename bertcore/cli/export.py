@@ -1,4 +1,4 @@
-"""`bertscope export`: what BertScope computed, as a file for another tool.
+"""`bertscope export`: write results as a file for another tool.
 
 Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
 """
@@ -19,7 +19,7 @@ class ExportCommand(GroupedCommand):
     """A command whose --layers takes several numbers."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Join the numbers behind --layers, then parse."""
+        """Join the numbers after --layers, then parse."""
         return super().parse_args(ctx, join_numbers(args, "--layers"))
 
 
@@ -44,58 +44,59 @@ _OF_METHODS = {
 def export(
     context: typer.Context,
     corpus: Annotated[
-        Path, typer.Argument(metavar="DIR", help="An encoded corpus, of `bertscope encode`.")
+        Path, typer.Argument(metavar="DIR", help="Encoded corpus, from `bertscope encode`.")
     ],
     atlas: Annotated[
         Path,
         typer.Option(
             "--atlas",
             metavar="FILE.parquet",
-            help="For embedding-atlas: row, the corpus's columns, text, and x_N, y_N of layer N.",
+            help="File to write for embedding-atlas: row, the corpus's columns, text, and x_N, y_N "
+            "of each layer N.",
         ),
     ],
     layers: Annotated[
         str | None,
-        typer.Option("--layers", metavar="N [N ...]", help="Default: all that are stored."),
+        typer.Option("--layers", metavar="N [N ...]", help="Default: all stored layers."),
     ] = None,
     method: Annotated[str, typer.Option("--method", help="umap, pca, tsne or pacmap.")] = "umap",
     points: Annotated[
-        int, typer.Option("--points", help="Most rows; of more, a random sample.")
+        int, typer.Option("--points", help="Maximum number of rows; beyond it, a random sample.")
     ] = 200_000,
     fitted: Annotated[
         int,
-        typer.Option("--fitted", help="Rows, over all layers, that the map is fitted to."),
+        typer.Option("--fitted", help="Rows, over all layers, to fit the map to."),
     ] = 10_000,
     neighbors: Annotated[
         int | None,
         typer.Option(
             "--neighbors",
-            help="n_neighbors of UMAP or PaCMAP; 15 and 10 if not given.",
+            help="n_neighbors of UMAP or PaCMAP. Default: 15 for UMAP, 10 for PaCMAP.",
             show_default=False,
         ),
     ] = None,
     min_dist: Annotated[float, typer.Option("--min-dist", help="UMAP's min_dist.")] = 0.1,
-    perplexity: Annotated[float, typer.Option("--perplexity", help="Of t-SNE.")] = 30.0,
+    perplexity: Annotated[float, typer.Option("--perplexity", help="t-SNE's perplexity.")] = 30.0,
     early_exaggeration: Annotated[
-        float, typer.Option("--early-exaggeration", help="Of t-SNE.")
+        float, typer.Option("--early-exaggeration", help="t-SNE's early exaggeration.")
     ] = 12.0,
     learning_rate: Annotated[
-        float, typer.Option("--learning-rate", help="Of t-SNE; 0: auto.")
+        float, typer.Option("--learning-rate", help="t-SNE's learning rate; 0: auto.")
     ] = 0.0,
     n_iter: Annotated[
-        int, typer.Option("--n-iter", help="Steps of t-SNE after the exaggerated ones.")
+        int, typer.Option("--n-iter", help="Steps of t-SNE after early exaggeration.")
     ] = 500,
     initialization: Annotated[
-        str, typer.Option("--initialization", help="Of t-SNE: pca or random.")
+        str, typer.Option("--initialization", help="t-SNE's initialization: pca or random.")
     ] = "pca",
     mn_ratio: Annotated[float, typer.Option("--mn-ratio", help="PaCMAP's MN_ratio.")] = 0.5,
     fp_ratio: Annotated[float, typer.Option("--fp-ratio", help="PaCMAP's FP_ratio.")] = 2.0,
     metric: Annotated[str, typer.Option("--metric", help="Distance between vectors.")] = "cosine",
-    seed: Annotated[int, typer.Option("--seed", help="Of the sample and of the map.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the sample and the map.")] = 0,
 ) -> None:
     """Write the map of an encoded corpus as a file for another tool.
 
-    The map is kept beside the corpus: the app shows the same one at once.
+    The map is stored beside the corpus, so that the app shows the same one at once.
 
     \b
     Examples:
@@ -115,7 +116,7 @@ def export(
     if atlas.suffix != ".parquet":
         raise ValueError(f"--atlas is {str(atlas)!r}; expected a file that ends in .parquet.")
     if not atlas.absolute().parent.is_dir():
-        raise ValueError(f"there is no folder {str(atlas.parent)!r}. Make it, or choose another.")
+        raise ValueError(f"there is no folder {str(atlas.parent)!r}. Create it, or choose another.")
     opened = open_encoded(corpus)
     num = {} if neighbors is None else {"n_neighbors": neighbors}
     umap = UmapSettings(**num, min_dist=min_dist, metric=metric, seed=seed)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def read_lines(path: Path) -> tuple[list[str], int]:
-    """Return the lines of a text file that are not blank, and how many were.
+    """Return the non-blank lines of a text file and the number of blank ones.
 
     Args:
         path: UTF-8, plain or packed as .gz or .xz.
@@ -39,7 +39,7 @@ def read_lines(path: Path) -> tuple[list[str], int]:
         raise ValueError(f"{str(path)!r} is not a whole archive: {error}.") from error
     kept = [line for line in lines if line]
     if not kept:
-        raise ValueError(f"{str(path)!r} has no text. Write one text a line.")
+        raise ValueError(f"{str(path)!r} has no text. Write one text per line.")
     return kept, len(lines) - len(kept)
 
 
@@ -66,8 +66,8 @@ def check_target(
     Args:
         path: The file.
         suffix: The ending that its name must have; None: any.
-        option: That names the file.
-        makes_folder: Whether a folder that does not exist will be made.
+        option: The option that names the file.
+        makes_folder: Whether a missing folder will be created.
 
     Raises:
         ValueError: If the name has another ending, the folder does not exist, or it is a folder.
@@ -84,11 +84,11 @@ def check_target(
         problem = "is a file" if folder.exists() else "does not exist. Create it first"
         raise ValueError(f"{named}, but the folder {str(folder)!r} {problem}.")
     if not os.access(folder, os.W_OK):
-        raise ValueError(f"{named}, but that folder may not be written to.")
+        raise ValueError(f"{named}, but that folder is not writable.")
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write a file under another name and rename it: it is there whole, or not at all.
+    """Write a file under another name and rename it, so that it appears complete or not at all.
 
     Args:
         path: The final name.
@@ -99,7 +99,7 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     try:
         with os.fdopen(descriptor, "wb") as file:
             write(file)
-        # mkstemp makes files that only their owner may read; a result is like any other file.
+        # mkstemp makes files that only their owner may read; give a result the usual permissions.
         mask = os.umask(0)
         os.umask(mask)
         part.chmod(0o666 & ~mask)
@@ -109,9 +109,9 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 
 
 def trace_arrays(trace: Trace) -> dict[str, NDArray[np.generic]]:
-    """Return all of a trace as named arrays, activations in float32, without Python objects.
+    """Return a whole trace as named arrays, activations in float32, without Python objects.
 
-    What a family lacks is left out, such as `embeddings_segment` where there are no segments.
+    Arrays that a family lacks are left out, such as `embeddings_segment` without segments.
     """
     import numpy as np
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bertcore.finetuning import Experiment, Progress
 
 TRAINING, MODEL, TEACHER = "Training", "Model", "Teacher"
-BIAS = "Against a bias"
+BIAS = "Bias mitigation"
 RECORDS, MACHINE = "Scores and checkpoints", "Machine"
 _FOR_TEACHER = {"student_layers", "temperature", "soft_weight", "hard_weight", "layer_weight"}
 _RESUME_TAKES = {"out", "resume", "as_json"}
@@ -56,10 +56,10 @@ class Files:
     dev: Path | None = None
     """Examples to score on."""
     held_out: float | None = None
-    """Fraction of --train to score on, in place of --dev: one of so many examples of each label, at
-    random by --seed."""
+    """Fraction of --train to score on, instead of --dev: that fraction of the examples of each
+    label, drawn at random by --seed."""
     sample: int | None = None
-    """Use so many examples of --train, drawn at random by --seed; default: all."""
+    """Number of examples of --train to use, drawn at random by --seed; default: all."""
     skip_bad_rows: bool = False
     """Leave out rows that cannot be used."""
 
@@ -73,14 +73,14 @@ class Start:
     new_head: bool = False
     """Start with a new head on a fine-tuned checkpoint."""
     untrained: bool = False
-    """Start with random weights in the shape of --checkpoint: what pretraining is worth."""
+    """Start with random weights in the shape of --checkpoint, to see what pretraining adds."""
     max_seq_length: int | None = None
     """Longest input in tokens; default 128, qa 384."""
     teacher: str | None = None
-    """Checkpoint fine-tuned for the task: its probabilities are learned beside the labels."""
+    """Checkpoint fine-tuned for the task; its probabilities are learned alongside the labels."""
     student_layers: str | None = None
-    """Layers of the teacher with which the student begins, in place of --checkpoint: how many
-    (spread evenly), or which, from 0, as 0,2,3."""
+    """Layers of the teacher that the student starts with, instead of --checkpoint: how many
+    (spread evenly), or which, counted from 0, such as 0,2,3."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,20 +125,21 @@ class Trials:
 def finetune(
     context: typer.Context,
     out: Annotated[
-        Path, Option(help="Folder of the result; new, or with --resume.", rich_help_panel=DATA)
+        Path,
+        Option(help="Folder for the result; new, or existing with --resume.", rich_help_panel=DATA),
     ],
     task: Annotated[str, Option(help=TASKS_HELP, rich_help_panel=DATA)] = "classify",
     resume: Annotated[
         bool,
         Option(
             "--resume",
-            help="Continue the folder --out with its own settings.",
+            help="Continue the fine-tuning in --out with its own settings.",
             rich_help_panel=DATA,
         ),
     ] = False,
     more_rates: Annotated[
         list[float] | None,
-        Argument(metavar="RATE", help="More rates behind --lr.", show_default=False),
+        Argument(metavar="RATE", help="More rates after --lr.", show_default=False),
     ] = None,
     as_json: Annotated[
         bool, Option("--json", help="Print the report as JSON.", rich_help_panel=RECORDS)
@@ -147,12 +148,12 @@ def finetune(
 ) -> None:
     """Fine-tune a checkpoint on labelled data; the result opens in transformers.
 
-    Epochs, batch size and schedule default to those of Devlin et al. 2019. Narrower networks than
-    BERT-base get a higher rate; dropout is the checkpoint's (the default has none).
+    Epochs, batch size and schedule default to those of Devlin et al. 2019. Networks narrower than
+    BERT-base get a higher learning rate; dropout is the checkpoint's (the default one has none).
 
     Reads CSV, TSV, JSON lines, GLUE's files, CoNLL columns and SQuAD's JSON, also as .xz and .gz,
-    and data sets of the hub by name (hub:nyu-mll/glue:sst2@train) where datasets is installed.
-    The folder gets the best model, report.md and report.json. Ctrl+C saves; --resume goes on.
+    and data sets of the hub by name (hub:nyu-mll/glue:sst2@train) if datasets is installed.
+    The folder gets the best model, report.md and report.json. Ctrl+C saves; --resume continues.
     With --teacher, a student with fewer layers learns a larger model's probabilities as well.
 
     \b
@@ -182,15 +183,15 @@ def finetune(
         return
     if "train" not in settings or not {"dev", "held_out"} & settings.keys():
         raise ValueError(
-            "no examples to learn from. Give --train FILE and --dev FILE, or --held-out 0.1 in "
-            "place of --dev."
+            "no examples to learn from. Give --train FILE and --dev FILE, or --held-out 0.1 "
+            "instead of --dev."
         )
     if {"dev", "held_out"} <= settings.keys():
         raise ValueError("--dev and --held-out are both given. Leave one of them out.")
     if "teacher" not in settings:
         refuse_options(context, _FOR_TEACHER, "it is for a fine-tuning with --teacher")
     elif "student_layers" in settings:
-        refuse_options(context, {"checkpoint"}, "the student begins with --student-layers")
+        refuse_options(context, {"checkpoint"}, "the student starts with --student-layers")
     if "swap_words" not in settings:
         refuse_options(context, {"swap_mode"}, "it is for a fine-tuning with --swap-words")
     if "direction_penalty" not in settings:
@@ -198,7 +199,7 @@ def finetune(
     if task != "qa":
         refuse_options(context, {"doc_stride"}, "it is for --task qa")
     if more_rates and "lr" not in settings:
-        raise ValueError(f"{more_rates[0]} belongs to no option. Write rates behind --lr.")
+        raise ValueError(f"{more_rates[0]} belongs to no option. Write rates after --lr.")
     rates = [*settings.pop("lr", []), *(more_rates or [])]
     start_experiment_in(out, task, {**settings, "lr": rates}, as_json=as_json)
 

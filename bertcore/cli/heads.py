@@ -36,8 +36,8 @@ def heads(
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="A sentence a line, or a pair with ||| between; or .csv, .tsv, .conllu; .gz, .xz "
-            "too. Without it: sixty sentences of our own.",
+            help="One sentence per line, or a pair with ||| between; or .csv, .tsv, .conllu; .gz, "
+            ".xz too. Default: our sixty sentences.",
         ),
     ] = None,
     conllu: Annotated[
@@ -47,9 +47,9 @@ def heads(
         ),
     ] = None,
     resamples: Annotated[
-        int, typer.Option("--resamples", min=100, help="Resamples of the intervals.")
+        int, typer.Option("--resamples", min=100, help="Resamples for the intervals.")
     ] = 1000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the resamples.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the resamples.")] = 0,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
     dtype: Dtype = "auto",
@@ -99,7 +99,7 @@ def heads(
 
 
 def report_values(report: HeadReport, texts: HeadTexts, trees: HeadTexts) -> dict[str, Any]:
-    """Return a report for JSON: lists by layer and head, None where a value is missing."""
+    """Return a report for JSON: lists by layer and head, with None for missing values."""
     from bertcore.analysis.heads.measures import MEASURES
     from bertcore.analysis.heads.similarity import head_map
     from bertcore.analysis.heads.syntax import DIRECTIONS
@@ -142,7 +142,7 @@ def _read(path: Path) -> HeadTexts:
 
 
 def _listed(values: NDArray[np.floating[Any]] | np.floating[Any]) -> Any:
-    """Return numbers as nested lists, None in place of NaN, which JSON lacks."""
+    """Return numbers as nested lists, with None instead of NaN, which JSON lacks."""
     import numpy as np
 
     cells = np.array(values, dtype=object)
@@ -156,7 +156,7 @@ def _print_patterns(report: HeadReport, texts: HeadTexts) -> None:
     numbers = ("layer", "head", "mean", "95%", "uniform", "sentences")
     table = make_table("habit", *numbers, right=numbers)
     table.title = plain(
-        f"What heads attend to, and which does most: {counted(len(texts.sentences), 'sentence')}"
+        f"What heads attend to, and the strongest head: {counted(len(texts.sentences), 'sentence')}"
     )
     table.title_justify = "left"
     for name in PATTERNS:

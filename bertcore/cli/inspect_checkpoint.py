@@ -1,4 +1,4 @@
-"""`bertscope inspect`: what a checkpoint holds, and whether it looks trained.
+"""`bertscope inspect`: what a checkpoint contains, and whether it looks trained.
 
 Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
 """
@@ -26,8 +26,8 @@ AllowPickle = Annotated[
     bool,
     typer.Option(
         "--allow-pickle",
-        help="Read a pytorch_model.bin (weights only) if there is no safetensors file; compare it "
-        "with the safetensors if there is.",
+        help="Read a pytorch_model.bin (weights only) if there is no safetensors file; if there is "
+        "one, compare the two.",
     ),
 ]
 
@@ -40,8 +40,8 @@ def register(app: typer.Typer) -> None:
 def inspect(
     checkpoint: Checkpoint, as_json: AsJson = False, allow_pickle: AllowPickle = False
 ) -> None:
-    """Open a checkpoint and report what was found, mended, missing and not used; then examine it:
-    do weights and attention look trained, random or collapsed?
+    """Open a checkpoint and report what was found, repaired, missing and unused; then check whether
+    its weights and attention look trained, random or collapsed.
 
     \b
     Examples:
@@ -108,7 +108,7 @@ def report_table(bert: Model, diagnosis: Diagnosis, forms: str | None = None) ->
     }
     for what, value in rows.items():
         if value:
-            # As Text: names in an untrusted file may hold what rich takes for markup.
+            # As Text: names in an untrusted file may contain rich's markup.
             table.add_row(what, Text(value))
     return table
 

@@ -1,4 +1,4 @@
-"""`bertscope label-curve`: what pretraining is worth, by number of labels.
+"""`bertscope label-curve`: what pretraining adds, by number of labels.
 
 Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
 """
@@ -35,29 +35,29 @@ def register(app: typer.Typer) -> None:
 
 def label_curve(
     context: typer.Context,
-    out: Annotated[Path, Option(help="Folder of the result; new, or with --resume.")],
+    out: Annotated[Path, Option(help="Folder for the result; new, or existing with --resume.")],
     train: Annotated[Path | None, Option(help="Labelled examples to draw from.")] = None,
     dev: Annotated[Path | None, Option(help="Labelled examples to score on.")] = None,
     labels: Annotated[
-        str, Option(help="Numbers of labelled examples to learn from, with commas between.")
+        str, Option(help="Numbers of labelled examples to learn from, separated by commas.")
     ] = "20,50,100,200",
     task: Annotated[str, Option(help=TASKS_HELP)] = "classify",
     text: Annotated[str | None, Option(help="Column of the text.")] = None,
     label: Annotated[str | None, Option(help="Column of the label.")] = None,
     checkpoint: Annotated[str, Option(help="'default', a folder, or a hub id.")] = "default",
     seeds: Annotated[int, Option(min=1, help="Number of seeds for each point.")] = 3,
-    steps: Annotated[int, Option(min=1, help="Steps of each fine-tuning, at least.")] = 200,
+    steps: Annotated[int, Option(min=1, help="Minimum steps of each fine-tuning.")] = 200,
     lr: Annotated[
         float | None, Option(help="Peak learning rate; default by the network's width.")
     ] = None,
     device: Annotated[str, Option(help="auto, cpu, cuda, cuda:1, mps.")] = "auto",
-    resume: Annotated[bool, Option("--resume", help="Go on with the series in --out.")] = False,
+    resume: Annotated[bool, Option("--resume", help="Continue the series in --out.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Fine-tune with few labels and many, from a pretrained network and from random weights.
 
-    Both learn from the same examples in the same steps, and score on the same dev data after the
-    last one. The folder gets label_curve.json. Ctrl+C saves.
+    Both learn from the same examples in the same number of steps, and are scored on the same dev
+    data after the last step. The folder gets label_curve.json. Ctrl+C saves.
 
     \b
     Examples:
@@ -119,7 +119,7 @@ def label_curve(
 
 
 def curve_table(curve: LabelCurve) -> Table:
-    """Return the median, least and most over the seeds, a row for each number of labels."""
+    """Return the median, minimum and maximum over the seeds, a row for each number of labels."""
     from bertcore.finetuning.label_curve import STARTS
 
     table = make_table("labels", *STARTS, right=("labels", *STARTS))

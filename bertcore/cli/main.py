@@ -1,4 +1,4 @@
-"""The `bertscope` command: puts the groups of commands together.
+"""The `bertscope` command, assembled from the groups of commands.
 
 Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
 """
@@ -77,7 +77,7 @@ def start(
     no_training: open_app.NoTraining = False,
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
-    """See a sentence through BERT. Without a command: open the app in the browser.
+    """See a sentence through BERT. Without a command, open the app in the browser.
 
     \b
     Examples:

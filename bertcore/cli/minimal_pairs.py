@@ -24,29 +24,29 @@ if TYPE_CHECKING:
 
 MINIMAL_PAIRS = "minimal-pairs"
 MOST_GROUPS = 80
-"""Groups of a column that are printed; of more the worst. JSON has all."""
+"""Maximum number of groups of a column that are printed, the worst ones; JSON has all."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MinimalPairOptions:
-    """Options of minimal pairs alone."""
+    """Options for minimal pairs only."""
 
     scoring: str = "within-word"
-    """within-word: hide a piece and those after it in its word; single: one piece at a time, in
-    which the others give a rare word away, as most published tables have it. A causal checkpoint
-    has no such choice."""
+    """within-word: hide a piece and those after it in its word; single: hide one piece at a time,
+    as in most published tables, where the other pieces give a rare word away. Not for causal
+    checkpoints."""
     good: str | None = None
     """Column of the good sentence; default: sentence_good, good, ..."""
     bad: str | None = None
     """Column of the bad sentence; default: sentence_bad, bad, ..."""
     groups: str | None = None
-    """Columns that group the pairs, with commas between; default: those that do."""
+    """Columns that group the pairs, separated by commas; default: all that do."""
     by_layer: bool = field(default=False, metadata={"flag": "--by-layer"})
-    """Score by every layer's states too, read through the masked-word head."""
+    """Also score with every layer's states, read through the masked-word head."""
     counts_from: Path | None = None
     """Text whose word frequencies are the baseline; default: the checkpoint's token_counts.txt."""
     resume: bool = False
-    """Go on with the scores of a stopped exam in the file of --predictions."""
+    """Continue a stopped exam with the scores in the file of --predictions."""
 
     def __post_init__(self) -> None:
         from bertcore.grammar.pseudo_log_likelihood import SCORINGS
@@ -76,18 +76,18 @@ def evaluate_minimal_pairs(
         predictions: Gets a JSON line for each pair, as the exam goes.
         skip_bad_rows: Leave out pairs that cannot be scored.
         as_json: Print JSON.
-        scoring_is_typed: Whether `options.scoring` was asked for; a causal checkpoint refuses it.
+        scoring_is_typed: Whether `options.scoring` was typed; a causal checkpoint rejects it.
 
     Raises:
-        ValueError: If the checkpoint has no masked-word head and none of next tokens, or the file
-            cannot be used.
+        ValueError: If the checkpoint has neither a masked-word head nor a next-token head, or the
+            file cannot be used.
     """
     from bertcore import load
     from bertcore.finetuning.data.files import BadRows
     from bertcore.grammar import BUNDLED, accuracies, read_pairs, reads_from_left
 
     if options.resume and predictions is None:
-        raise ValueError("--resume goes on with the file of --predictions, which is not given.")
+        raise ValueError("--resume continues the file of --predictions, which is not given.")
     bad_rows = BadRows(skip=skip_bad_rows)
     with stages() as on_stage:
         on_stage("reading the pairs", None)
@@ -197,7 +197,7 @@ def _take(
     about: dict[str, Any],
     on_stage: OnStage,
 ) -> list[PairScore]:
-    """Score the pairs, those written before taken over."""
+    """Score the pairs; scores that were already written are reused."""
     from bertcore.grammar import ScoreFile, file_fingerprint, score_pairs
 
     written, scores = None, []
@@ -216,7 +216,7 @@ def _take(
     known = {score.pair.row for score in scores}
     left = [pair for pair in file.pairs if pair.row not in known]
     if known:
-        on_stage(f"{len(known):,} pairs were scored before", None)
+        on_stage(f"{len(known):,} pairs were already scored", None)
     for part in score_pairs(
         bert,
         left,
@@ -253,25 +253,25 @@ def _counts(bert: Model, texts: Path | None, on_stage: OnStage) -> TokenCounts |
 
 
 def _names(text: str) -> list[str]:
-    """Return the names of a list with commas."""
+    """Return the names in a comma-separated list."""
     names = [name.strip() for name in text.split(",")]
     if not all(names):
         raise ValueError(
-            f"--groups is {text!r}; expected names of columns with commas between, such as "
-            "field,phenomenon. Leave it out for those that group pairs."
+            f"--groups is {text!r}; expected column names separated by commas, such as "
+            "field,phenomenon. Leave it out for all that group pairs."
         )
     return names
 
 
 def _tie_note(scores: list[PairScore]) -> str | None:
-    """Return a note on sentences that differ in writing and not in score."""
+    """Return a note on pairs whose sentences differ but have the same score."""
     tied = [one.pair for one in scores if not one.margin() and one.pair.good != one.pair.bad]
     if not tied:
         return None
     some = "1 pair is a tie" if len(tied) == 1 else f"{len(tied):,} pairs are ties"
     return (
-        f"{some}, counted as wrong, though the sentences differ (row {tied[0].row:,}): to this "
-        "vocabulary they may be the same pieces, such as where upper case alone differs."
+        f"{some}, counted as wrong, though the sentences differ (row {tied[0].row:,}): in this "
+        "vocabulary they may be the same pieces, for example if only upper case differs."
     )
 
 
@@ -279,7 +279,7 @@ def _unknown_note(scores: list[PairScore]) -> str | None:
     number = sum(score.num_unknown > 0 for score in scores)
     if not number:
         return None
-    return f"{number:,} of {len(scores):,} pairs hold a word that the vocabulary does not have."
+    return f"{number:,} of {len(scores):,} pairs contain a word that the vocabulary does not have."
 
 
 def _layers(scores: list[PairScore], file: PairFile) -> dict[str, Any]:

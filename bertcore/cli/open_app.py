@@ -53,7 +53,7 @@ Open = Annotated[
     typer.Option(
         "--open/--closed",
         help="Whether visitors may open folders of this machine and checkpoints of the hub, and "
-        "train. Without either: open on localhost, closed on any other address.",
+        "train. Default: open on localhost, closed on any other address.",
     ),
 ]
 Checkpoints = Annotated[
@@ -69,32 +69,32 @@ AllowTraining = Annotated[
     ),
 ]
 TrainingMinutes = Annotated[
-    float, typer.Option(min=0.1, help="With --allow-training: the longest run.")
+    float, typer.Option(min=0.1, help="With --allow-training: maximum minutes of a run.")
 ]
 Key = Annotated[
     str,
     typer.Option(
         envvar="BERTSCOPE_KEY",
         show_default=False,
-        help="Key that visitors are asked for. Other users of this machine see it in the command: "
-        "the variable or --key-file keeps it from them.",
+        help="Key that visitors are asked for. Other users of this machine can see it in the "
+        "command line; the variable or --key-file hides it.",
     ),
 ]
 KeyFile = Annotated[
-    Path | None, typer.Option(help="File that holds the key that visitors are asked for.")
+    Path | None, typer.Option(help="File with the key that visitors are asked for.")
 ]
 Host = Annotated[
     list[str] | None,
     typer.Option(
-        help="Name under which visitors reach the server, such as class.example.org; may be given "
-        "more than once. Without one: any address, and the names of this machine."
+        help="Name under which visitors reach the server, such as class.example.org; may be "
+        "repeated. Default: any address, and the names of this machine."
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Visitors:
-    """What visitors of the server may do, as the command states it."""
+    """What visitors of the server may do, as stated in the command."""
 
     is_open: bool | None = None
     """None: the address decides."""
@@ -106,21 +106,21 @@ class Visitors:
     hosts: tuple[str, ...] = ()
 
     def environment(self, address: str) -> dict[str, str]:
-        """Return the variables that state it to the app; see `app/access/policy.py`.
+        """Return the variables that pass it to the app; see `app/access/policy.py`.
 
         Args:
-            address: On which the server listens.
+            address: The address on which the server listens.
 
         Raises:
-            ValueError: If it contradicts itself.
+            ValueError: If the settings contradict each other.
         """
         if self.no_training and self.training_minutes:
             raise ValueError("--no-training and --allow-training contradict. Pass one of them.")
         is_open = _is_this_computer(address) if self.is_open is None else self.is_open
         if is_open and (self.checkpoints or self.training_minutes):
             raise ValueError(
-                "--checkpoints and --allow-training are for a closed server, and this one is open: "
-                "its visitors open any folder and train. Leave them out, or pass --closed."
+                "--checkpoints and --allow-training are for a closed server, but this one is open: "
+                "its visitors may open any folder and train. Leave them out, or pass --closed."
             )
         if self.checkpoints is not None and not self.checkpoints.is_dir():
             raise ValueError(f"there is no folder {str(self.checkpoints)!r}. Pass another one.")
@@ -164,8 +164,9 @@ def open_app(
 ) -> None:
     """Open the app in the browser, or serve it to a class.
 
-    On any address but localhost the server is closed: visitors open the checkpoints that ship and
-    those of --checkpoints, by name, and what they upload, and train only with --allow-training.
+    On any address except localhost the server is closed: visitors can open the shipped checkpoints
+    and those of --checkpoints, by name, and their own uploads, and train only with
+    --allow-training.
 
     \b
     Examples:
@@ -190,16 +191,16 @@ def _key(key: str, file: Path | None) -> str:
         return key
     lines = file.expanduser().read_text(encoding="utf-8").strip().splitlines()
     if len(lines) != 1:
-        raise ValueError(f"{file} holds {len(lines)} lines; expected one, the key.")
+        raise ValueError(f"{file} has {len(lines)} lines; expected one, the key.")
     return lines[0].strip()
 
 
 def serve(*, port: int, address: str, no_browser: bool, visitors: Visitors) -> None:
-    """Run the server in place of this process.
+    """Run the server instead of this process.
 
     Raises:
         RuntimeError: If Streamlit or the app's files are missing.
-        ValueError: If it cannot listen there, or what is asked contradicts itself.
+        ValueError: If it cannot listen there, or the settings contradict each other.
     """
     if importlib.util.find_spec("streamlit") is None:
         raise RuntimeError(
@@ -219,10 +220,10 @@ def serve(*, port: int, address: str, no_browser: bool, visitors: Visitors) -> N
 
 
 def find_app_root() -> Path:
-    """Return the folder that holds `app/main.py`, `pages` and `.streamlit`.
+    """Return the folder that contains `app/main.py`, `pages` and `.streamlit`.
 
     Raises:
-        RuntimeError: If neither the wheel's folder nor the checkout's holds the app.
+        RuntimeError: If neither the wheel's folder nor the checkout's contains the app.
     """
     package = Path(__file__).resolve().parents[1]
     candidates = (package / "_bundle", package.parent)
@@ -330,17 +331,17 @@ def _python_path(root: Path) -> str:
 
 
 def _where(address: str, port: int) -> str:
-    """Return the line that tells where the app is."""
+    """Return the line with the address of the app."""
     everywhere = address in ("0.0.0.0", "::")
     host = "localhost" if everywhere else f"[{address}]" if ":" in address else address
     line = f"BertScope: http://{host}:{port}"
     if everywhere:
-        line += f" here, http://{socket.gethostname()}:{port} for others in the network"
+        line += f" here, http://{socket.gethostname()}:{port} for others on the network"
     return f"{line}   (Ctrl+C stops it)"
 
 
 def _replace_process(command: list[str], environment: dict[str, str]) -> NoReturn:
-    """Run `command` in place of this process."""
+    """Run `command` instead of this process."""
     sys.stdout.flush()
     if os.name == "nt":  # exec there starts a second process and gives the terminal back at once
         raise SystemExit(subprocess.run(command, env=environment, check=False).returncode)

@@ -1,8 +1,8 @@
-"""Options of a command made from the fields of config dataclasses, and --help in groups.
+"""Command options generated from the fields of config dataclasses, and --help in groups.
 
 A setting is written once, in its dataclass: name, type, default, and the docstring under it, which
-becomes the option's help. The dataclass checks its values. A field's `metadata` may hold "flag",
-where the option is not called like the field, and other arguments of `typer.Option`.
+becomes the option's help. The dataclass checks its values. A field's `metadata` may contain "flag",
+if the option is not named after the field, and other arguments of `typer.Option`.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ import typer
 from typer.core import TyperCommand
 
 Panel = tuple[str, Any, str]
-"""Heading in --help; dataclass, or an instance with other defaults; names of fields, by spaces."""
+"""Heading in --help; dataclass, or instance with other defaults; space-separated field names."""
 
 DATA = "Data"
 
 
 def config_options(*panels: Panel) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command an option for each field that is named.
+    """Give a command an option for each named field.
 
-    The command gets only the values that were typed, as keyword arguments with the fields' names;
-    the dataclass has the defaults of the rest. It must take `context`.
+    The command gets only the values that were typed, as keyword arguments named after the fields;
+    the dataclass supplies the other defaults. The command must take `context`.
 
     Args:
-        panels: In the order in which --help shows them. Options of the command's own may carry the
-            same headings as `rich_help_panel`; those with headings of their own come first.
+        panels: In the order in which --help shows them. The command's own options may use the same
+            headings as `rich_help_panel`; those with other headings come first.
     """
     headings = [heading for heading, _, _ in panels]
 
@@ -77,7 +77,7 @@ def is_typed(context: typer.Context, name: str) -> bool:
 
 
 def field_names(*configs: type) -> set[str]:
-    """Return the names of all fields of some dataclasses."""
+    """Return the names of all fields of the dataclasses."""
     return {field.name for config in configs for field in fields(config)}
 
 
@@ -96,11 +96,11 @@ def refuse_options(context: typer.Context, names: Iterable[str], reason: str) ->
 class GroupedCommand(TyperCommand):
     """A command whose --help shows each option under its `rich_help_panel`, in plain text.
 
-    Typer itself shows panels only where it reads help as markup, which would drop [MASK].
+    Typer itself shows panels only if it reads help as markup, which would drop [MASK].
     """
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the groups in the order of their first options; those without one come last."""
+        """Write the groups in the order of their first options; ungrouped options come last."""
         groups: dict[str, list[tuple[str, str]]] = {}
         last: list[tuple[str, str]] = []
         for parameter in self.get_params(ctx):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def make_table(*columns: str, right: tuple[str, ...] = ()) -> Table:
-    """Return an empty table; the columns named in `right` hold numbers."""
+    """Return an empty table; the columns named in `right` are right-aligned."""
     from rich import box
     from rich.table import Table
 
@@ -29,8 +29,8 @@ def make_table(*columns: str, right: tuple[str, ...] = ()) -> Table:
 def plain(text: str) -> Text:
     r"""Return text that is printed literally.
 
-    Tokens may hold rich's markup, and characters that control a terminal or the direction of
-    writing; the latter are written as escapes.
+    Tokens may contain rich's markup, and characters that control a terminal or the writing
+    direction; such characters are escaped.
 
     >>> str(plain("a[b]\x1b[31m"))
     'a[b]\\x1b[31m'
@@ -43,7 +43,7 @@ def plain(text: str) -> Text:
 
 
 def counted(number: int, one: str) -> str:
-    """Return a number with what it counts, of which the plural ends in s.
+    """Return a number with the noun it counts, whose plural ends in s.
 
     >>> counted(1, "pair"), counted(1024, "pair")
     ('1 pair', '1,024 pairs')
@@ -52,7 +52,7 @@ def counted(number: int, one: str) -> str:
 
 
 def print_table(table: Table) -> None:
-    """Print a table as wide as the terminal; what its encoding lacks is written as escapes."""
+    """Print a table as wide as the terminal; characters that its encoding lacks are escaped."""
     from rich.console import Console
 
     console = Console()
@@ -64,5 +64,5 @@ def print_table(table: Table) -> None:
 
 
 def print_json(value: object) -> None:
-    """Print a value as JSON, NaN as null and characters beyond ASCII as escapes."""
+    """Print a value as JSON, with NaN as null and non-ASCII characters escaped."""
     typer.echo(json.dumps(plain_data(value), indent=2, allow_nan=False))

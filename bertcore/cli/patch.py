@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 LEFT_OUT = {
     "unaligned": "do not align token by token",
-    "no_mask": "have no [MASK] at one place",
+    "no_mask": "have no [MASK] at the same place",
     "words": "have a word that is not one piece of the vocabulary",
     "unused": "cannot be used",
-    "too_close": "are not told apart by the checkpoint",
+    "too_close": "are not distinguished by the checkpoint",
 }
-"""What is said of pairs by the reason for which they are left out."""
+"""What is printed of pairs, by the reason for which they are left out."""
 MOST_TOLD = 5
-"""Pairs that were left out whose reason is printed; JSON has all."""
+"""Left-out pairs whose reason is printed; JSON has all."""
 
 
 def register(app: typer.Typer) -> None:
@@ -45,7 +45,7 @@ def patch(
             "--data",
             help="A table (.csv, .tsv, .jsonl; .gz, .xz too) with the columns first, second, "
             "word_first, word_second: two versions with [MASK], and the word that fits each. "
-            "Default: forty pairs of ours, the number of the subject.",
+            "Default: our forty pairs, which differ in the number of the subject.",
         ),
     ] = None,
     checkpoint: Checkpoint = "default",
@@ -53,15 +53,16 @@ def patch(
         str,
         typer.Option(
             "--part",
-            help="What is patched: state (hidden state), head, attention or feed_forward (what the "
-            "block writes).",
+            help="What is patched: state (hidden state), head, attention or feed_forward (output "
+            "of the block).",
         ),
     ] = "state",
     direction: Annotated[
         str,
         typer.Option(
             "--direction",
-            help="denoising: the first version into the run of the second; noising: the reverse.",
+            help="denoising: patch the first version into the run of the second; noising: the "
+            "reverse.",
         ),
     ] = "denoising",
     skip_bad_rows: Annotated[
@@ -72,9 +73,9 @@ def patch(
 ) -> None:
     """Patch activations over many minimal pairs: the share of the answer that each carries.
 
-    A share of 1 brings the whole logit difference of the two words back, 0 nothing; means with 95%
+    A share of 1 restores the whole logit difference of the two words, 0 none of it. Means have 95%
     bootstrap intervals. Pairs that do not align token by token, or that the checkpoint does not
-    tell apart by 1 nat, are left out and counted.
+    distinguish by 1 nat, are left out and counted.
 
     \b
     Examples:
@@ -145,8 +146,8 @@ def share_table(found: ManyPatched) -> Table:
     names = [f"head {head}" for head in range(num_columns)] if is_head else list(REGIONS)
     table = make_table("layer", *names, right=("layer", *names))
     way = {
-        "denoising": "that comes back with the first version's",
-        "noising": "that is lost with the second version's",
+        "denoising": "restored by the first version's",
+        "noising": "lost through the second version's",
     }[found.direction]
     what = found.part.replace("_", "-")
     table.title = f"Share of the logit difference {way} {what}: mean (95%)"
@@ -162,7 +163,7 @@ def share_table(found: ManyPatched) -> Table:
 
 
 def summary(found: ManyPatched, num_texts: int) -> list[str]:
-    """Return what was patched and what was left out, a sentence each."""
+    """Return sentences on what was patched and what was left out."""
     mean, low, high = (float(end) for end in found.difference)
     lines = [
         f"{found.num_pairs:,} of {num_texts:,} pairs; on average the logit differences of the two "
@@ -179,7 +180,7 @@ def summary(found: ManyPatched, num_texts: int) -> list[str]:
 
 
 def _layers(found: ManyPatched) -> range:
-    """Return the numbers of the layers: states from the embeddings on, parts of layers from 0."""
+    """Return the layer numbers: of states from the embeddings on, of parts from layer 0 on."""
     return range(len(found.shares.mean))
 
 
@@ -196,7 +197,7 @@ def _cell(mean: float, low: float, high: float) -> str:
 
 
 def _percent(share: float) -> int:
-    """Return a share in per cent; no zero has a minus."""
+    """Return a share in per cent, never as -0."""
     return round(100 * share)
 
 

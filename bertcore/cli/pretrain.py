@@ -39,7 +39,7 @@ TEXT, NETWORK, RECORDS = "Text and run", "Network", "Scores and checkpoints"
 TEACHER, LENGTH, BATCHES = "Teacher", "Length", "Batches"
 GENERATOR = "Generator (objective rtd)"
 OPTIMIZER, MACHINE = "Optimiser", "Machine"
-BIAS = "Against a bias"
+BIAS = "Bias mitigation"
 _VOCABULARY = {"tokenizer", "vocab_size", "uncased", "alphabet"} | {
     "strip_accents",
     "tokenize_chinese_chars",
@@ -63,7 +63,7 @@ class Texts:
     tokenizer: Path | None = None
     """Folder of a tokenizer to use."""
     vocab_size: int = 16384
-    """Word pieces to learn where no --tokenizer is given."""
+    """Number of word pieces to learn if no --tokenizer is given."""
     uncased: bool = field(default=True, metadata={"flag": "--uncased/--cased"})
     """Lower-case the text, and strip accents unless the next option says otherwise."""
     strip_accents: bool | None = field(
@@ -75,8 +75,8 @@ class Texts:
     )
     """Make each Chinese character a word of its own."""
     alphabet: int | None = field(default=None, metadata={"min": 1})
-    """Different characters to learn where no --tokenizer is given; default: as many as cover 99.95%
-    of the text, at least 500, if they take no more than 90% of the pieces."""
+    """Number of different characters to learn if no --tokenizer is given; default: as many as cover
+    99.95% of the text, at least 500, if they take no more than 90% of the pieces."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,14 +99,14 @@ class Sources:
     """Checkpoints that a run starts from or learns from."""
 
     from_checkpoint: str | None = None
-    """Continue from the weights of a checkpoint (default, a folder or a hub id); it brings shape
-    and tokenizer."""
+    """Continue from the weights of a checkpoint (default, a folder or a hub id), with its shape and
+    tokenizer."""
     teacher: str | None = None
     """Checkpoint (default, a folder or a hub id) to distil from; the optimiser's defaults are then
     DistilBERT's. Needs --student-layers or --from-checkpoint."""
     student_layers: str | None = None
-    """Layers of the teacher with which the student begins: how many (spread evenly), or which, from
-    0, as 0,2,3."""
+    """Layers of the teacher that the student starts with: how many (spread evenly), or which,
+    counted from 0, such as 0,2,3."""
 
 
 class Plan(NamedTuple):
@@ -167,7 +167,7 @@ def pretrain(
         bool,
         Option(
             "--tensorboard",
-            help="Write TensorBoard event files into the run too.",
+            help="Also write TensorBoard event files into the run folder.",
             rich_help_panel=RECORDS,
         ),
     ] = False,
@@ -176,11 +176,11 @@ def pretrain(
         Option(
             metavar="<str>",
             help=(
-                "Settings of what is not given here. ours: the defaults below, made for hours on "
-                "a CPU: word vectors from counts, Muon, fresh masks in every pass, no dropout. "
-                "paper: BERT's, made for days on accelerators: noise, AdamW at 1e-4 with beta 2 "
-                "0.999 and warm-up 1%, dropout 0.1, ten versions of static masks, 256 rows in 8 "
-                "parts, the last 10% in rows of 512."
+                "Settings for all options not given here. ours: the defaults below, meant for "
+                "hours on a CPU: word vectors from counts, Muon, fresh masks in every pass, no "
+                "dropout. paper: BERT's, meant for days on accelerators: noise, AdamW at 1e-4 with "
+                "beta 2 0.999 and warm-up 1%, dropout 0.1, ten versions of static masks, 256 rows "
+                "in 8 parts, the last 10% in rows of 512."
             ),
             rich_help_panel=TEXT,
         ),
@@ -189,8 +189,8 @@ def pretrain(
 ) -> None:
     """Pretrain a BERT: masked words, and next sentences unless --objective says otherwise.
 
-    With --teacher, a smaller student learns from a larger network on the same text, by
-    DistilBERT's three losses. Stops cleanly at Ctrl+C: the state is saved, and --resume goes on
+    With --teacher, a smaller student learns from a larger network on the same text, with
+    DistilBERT's three losses. Ctrl+C stops cleanly: the state is saved, and --resume continues
     from there.
 
     \b
@@ -220,7 +220,7 @@ def pretrain(
         missing = [option for option, given in needed.items() if not given]
         raise ValueError(
             f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing. A run takes "
-            "--corpus FILE to train on and --valid FILE to score on, or goes on with --resume."
+            "--corpus FILE to train on and --valid FILE to score on, or continues with --resume."
         )
     from bertcore.pretraining import check_inputs, start_run
     from bertcore.training.event_files import check_tensorboard
@@ -261,7 +261,7 @@ def _refuse_without_effect(
     settings: dict[str, Any],
     recipe: Recipe,
 ) -> None:
-    """Refuse options that contradict each other, or that another one makes ineffective."""
+    """Reject options that contradict each other, or that another one makes ineffective."""
     if texts.tokenizer:
         refuse_options(context, _VOCABULARY - {"tokenizer"}, "--tokenizer brings its own")
     if "swap_words" not in settings:
@@ -270,8 +270,8 @@ def _refuse_without_effect(
         refuse_options(context, {"direction_words"}, "it is for --direction-penalty")
     elif sources.from_checkpoint is None or sources.teacher is not None:
         raise ValueError(
-            "--direction-penalty keeps a checkpoint's states from its own direction. Give the "
-            "checkpoint with --from-checkpoint, and no --teacher."
+            "--direction-penalty uses a checkpoint's own direction. Give the checkpoint with "
+            "--from-checkpoint, and no --teacher."
         )
     else:
         refuse_options(context, {"compile"}, "a run with --direction-penalty is not compiled")
@@ -292,7 +292,7 @@ def _refuse_without_effect(
             if sources.student_layers is not None:
                 given = "both of --student-layers and --from-checkpoint were"
             raise ValueError(
-                f"{given} given with --teacher. The student begins with layers of "
+                f"{given} given with --teacher. The student starts with layers of "
                 "the teacher (--student-layers 2), or with a checkpoint of its own "
                 "(--from-checkpoint FOLDER)."
             )
@@ -304,16 +304,16 @@ def _refuse_without_effect(
         refuse_options(context, fixed_by_source, f"{source} brings its own")
     elif settings.get("start") == "checkpoint":
         raise ValueError(
-            "--start checkpoint does not say which. Name it by --from-checkpoint (default, a "
-            "folder or a hub id) in place of --start."
+            "--start checkpoint does not name the checkpoint. Use --from-checkpoint (default, a "
+            "folder or a hub id) instead of --start."
         )
     default = "adamw" if sources.teacher else OptimizerConfig(**recipe.optimizer).optimizer
     if settings.get("optimizer", default) == "adamw":
-        refuse_options(context, {"muon_learning_rate"}, "AdamW has no use for this")
+        refuse_options(context, {"muon_learning_rate"}, "AdamW does not use it")
 
 
 def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Recipe) -> Plan:
-    """Check the settings and open checkpoints and tokenizer, before minutes of reading."""
+    """Check the settings and open checkpoints and tokenizer, before the text is read."""
     from bertcore.debiasing import PenalisedDirection, Swapping
     from bertcore.pretraining import check_settings
     from bertcore.pretraining.loss.distillation import Teacher
@@ -324,7 +324,7 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
 
     debias = DebiasConfig(**chosen(DebiasConfig, settings))
     data_values = {**recipe.data, **chosen(DataConfig, settings)}
-    # Built once before its room for masks is known: it refuses an unknown objective.
+    # Built once before the number of masks is known: it rejects an unknown objective.
     objective = objective_named(DataConfig(**data_values).objective)
     if sources.teacher is not None:
         check_has_teacher(objective)
@@ -364,7 +364,7 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
         data_values.setdefault("objective", "mlm")
     data_config = DataConfig.for_length(**data_values)
     check_settings(shape, train_config, data_config)
-    # One that is learned will have the objective's own tokens, as one of no words has.
+    # A tokenizer still to be learned will have the objective's own tokens, as this empty one has.
     known = tokenizer or objective.tokenizer(Tokenizer(SPECIAL_TOKENS))
     objective.check_tokenizer(known, data_config)
     if start_from is not None:
@@ -383,7 +383,7 @@ def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Reci
 
 
 def _learn_tokenizer(texts: Texts, data: DataConfig, on_stage: OnStage) -> Tokenizer:
-    """Learn the vocabulary, in which the objective's own tokens are counted."""
+    """Learn the vocabulary; its size includes the objective's own tokens."""
     from bertcore.pretraining import train_tokenizer
     from bertcore.pretraining.objectives import objective_named
 
@@ -404,7 +404,7 @@ def _learn_tokenizer(texts: Texts, data: DataConfig, on_stage: OnStage) -> Token
             raise
         raise ValueError(
             f"{error} The objective {objective.name!r} takes {added} pieces of --vocab-size "
-            f"{texts.vocab_size} for tokens of its own; these numbers are of the rest."
+            f"{texts.vocab_size} for tokens of its own; these numbers are for the rest."
         ) from error
     return objective.tokenizer(tokenizer)
 
@@ -419,7 +419,7 @@ def _open_checkpoints(sources: Sources) -> tuple[Bert | None, Bert | None]:
         if teacher.config.is_decoder:
             raise ValueError(
                 f"the teacher {sources.teacher!r} predicts next tokens (is_decoder in its "
-                "config.json), and a student learns from a teacher's masked words. Name a teacher "
+                "config.json), but a student learns from a teacher's masked words. Name a teacher "
                 "that fills in masks."
             )
     if sources.from_checkpoint is not None:
@@ -442,7 +442,7 @@ def _open_checkpoint(option: str, source: str) -> Bert:
     model = load(source, device="cpu")
     if "parts" not in model.capabilities:
         raise ValueError(
-            f"{option} takes a checkpoint of the BERT family, and {source!r} is "
+            f"{option} takes a checkpoint of the BERT family, but {source!r} is "
             f"{model.config.family.name}, which transformers runs. Name another checkpoint, or "
             f"leave {option} out."
         )
@@ -450,7 +450,7 @@ def _open_checkpoint(option: str, source: str) -> Bert:
 
 
 def resume_in(folder: Path, *, tensorboard: bool) -> None:
-    """Open a run folder and continue what is there."""
+    """Open a run folder and continue its run."""
     from bertcore.pretraining import resume_run
 
     with stages() as on_stage:

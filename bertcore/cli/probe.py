@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bertcore.model import Model
     from bertcore.probes import LayerResult, ProbeData, ProbeReport, ProbeSettings, Score
 
-LEFT_OUT = "Left out"
+LEFT_OUT = "Parts to leave out"
 
 
 def register(app: typer.Typer) -> None:
@@ -38,7 +38,7 @@ def probe(
         Path | None,
         Option(
             "--data",
-            help="A treebank (.conllu), or for pos and ner a word and its tag a line; .gz, .xz "
+            help="A treebank (.conllu), or for pos and ner a word and its tag per line; .gz, .xz "
             "too. Default: 1,378 sentences of the English Web Treebank.",
         ),
     ] = None,
@@ -65,10 +65,10 @@ def probe(
         str, Option("--pooling", help="Vector of a word of several pieces: mean or first.")
     ] = "mean",
     sentences: Annotated[
-        int | None, Option("--sentences", min=20, help="Sentences taken, at random; default: all.")
+        int | None, Option("--sentences", min=20, help="Sentences to draw at random; default: all.")
     ] = None,
     seed: Annotated[
-        int, Option("--seed", min=0, help="Of the division, the control task and the twin.")
+        int, Option("--seed", min=0, help="Seed of the split, the control task and the twin.")
     ] = 0,
     no_control: Annotated[
         bool, Option("--no-control", help="No control task.", rich_help_panel=LEFT_OUT)
@@ -83,18 +83,18 @@ def probe(
         bool, Option("--no-mix", help="No expected layer.", rich_help_panel=LEFT_OUT)
     ] = False,
     rank: Annotated[
-        int, Option("--rank", min=1, help="Of a structural probe: rows of its map.")
+        int, Option("--rank", min=1, help="Rank of a structural probe: the rows of its map.")
     ] = 64,
     device: Device = "auto",
     dtype: Dtype = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Train a probe on each layer's word vectors, beside its controls and baselines.
+    """Train a probe on each layer's word vectors, with controls and baselines.
 
-    Sentences are divided at random: 60% to learn from, 20% to choose the penalty, 20% to test.
-    Beside each score stand its 95% interval, the control task (Hewitt and Liang 2019), an untrained
+    Sentences are split at random: 60% to learn from, 20% to choose the penalty, 20% to test. Each
+    score comes with its 95% interval, the control task (Hewitt and Liang 2019), an untrained
     network of the same shape, the code length (Voita and Titov 2020) and the expected layer (Tenney
-    et al. 2019). Structural probes (Hewitt and Manning 2019) have UUAS or root accuracy, and
+    et al. 2019). Structural probes (Hewitt and Manning 2019) report UUAS or root accuracy, and
     Spearman's correlation.
 
     \b
@@ -205,9 +205,9 @@ def print_report(source: str, report: ProbeReport) -> None:
 
 
 BASELINES = {
-    "majority": "Always the commonest label",
-    "word": "The word's commonest label, without a network",
-    "chain": "The sentence taken for a chain",
+    "majority": "Always the most common label",
+    "word": "The word's most common label, without a network",
+    "chain": "The sentence as a chain",
 }
 """What each baseline answers."""
 
@@ -248,6 +248,6 @@ def _layer_values(result: LayerResult) -> dict[str, Any]:
 def _shown(score: Score, measure: str = "accuracy") -> str:
     if math.isnan(score.low):  # of a single sentence
         return f"{score.value:.3f}" if measure == "spearman" else f"{score.value:.1%}"
-    if measure == "spearman":  # a correlation is no share
+    if measure == "spearman":  # a correlation is not a percentage
         return f"{score.value:.3f} ({score.low:.3f}-{score.high:.3f})"
     return f"{score.value:.1%} ({100 * score.low:.1f}-{100 * score.high:.1f})"

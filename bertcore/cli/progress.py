@@ -1,4 +1,4 @@
-"""Progress bars, on stderr, so that what a command prints stays clean; and clean stops."""
+"""Progress bars on stderr, so that stdout stays clean, and clean stops."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 OnStage = Callable[[str, float | None], None]
-"""Called with what is being done and the fraction done, 0 to 1; None if that is not known."""
+"""Called with the current stage and the fraction done, 0 to 1; None if it is unknown."""
 
 
 def progress_bar(*, transient: bool = False) -> Progress:
-    """Return an empty bar with per cent, time and description; use it in a `with` block.
+    """Return an empty bar with percentage, time and description; use it in a `with` block.
 
-    A transient bar disappears at the end and is drawn on a terminal only.
+    A transient bar disappears at the end and is drawn only on a terminal.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
@@ -57,7 +57,7 @@ def stages() -> Iterator[OnStage]:
 
 @contextmanager
 def stop_signals() -> Iterator[Callable[[], bool]]:
-    """Yield whether Ctrl+C or SIGTERM came; a second Ctrl+C ends at once."""
+    """Yield a function that returns whether Ctrl+C or SIGTERM came; a second Ctrl+C ends it."""
     stop = False
 
     def ask_to_stop(*_: object) -> None:
@@ -65,7 +65,7 @@ def stop_signals() -> Iterator[Callable[[], bool]]:
         stop = True
         signal.signal(signal.SIGINT, before[signal.SIGINT])
 
-    # SIGTERM: what a machine sends before it is switched off.
+    # A machine sends SIGTERM before it is switched off.
     before = {s: signal.signal(s, ask_to_stop) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield lambda: stop
@@ -75,7 +75,7 @@ def stop_signals() -> Iterator[Callable[[], bool]]:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as one reads it.
+    """Return a duration in readable form.
 
     >>> duration(42), duration(150), duration(7300)
     ('42 s', '2 min 30 s', '2 h 1 min')

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bertcore.corpus.search import Neighbours, Query
 
 _CONTEXT = 40
-"""Characters of the sentence before and behind a hit, in the table."""
+"""Characters of the sentence before and after a hit, in the table."""
 _MOST_WORDS = 5
 
 
@@ -32,13 +32,13 @@ def register(app: typer.Typer) -> None:
 def search(
     context: typer.Context,
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A folder that `bertscope encode` wrote.")
+        Path, typer.Argument(metavar="DIR", help="A folder written by `bertscope encode`.")
     ],
     layer: Annotated[
         int | None,
         typer.Option(
             "--layer",
-            help="0: the embeddings' output. Default: the deepest that is stored.",
+            help="0: the embeddings' output. Default: the deepest stored layer.",
             show_default=False,
         ),
     ] = None,
@@ -49,22 +49,22 @@ def search(
         str | None,
         typer.Option(
             "--token",
-            help="Its position ([CLS] is 0), or the word itself if it stands there once.",
+            help="Position of the token ([CLS] is 0), or the word itself if it occurs once.",
             show_default=False,
         ),
     ] = None,
-    k: Annotated[int, typer.Option("--k", min=1, help="How many rows.")] = 10,
+    k: Annotated[int, typer.Option("--k", min=1, help="Number of rows to find.")] = 10,
     exact: Annotated[
         bool | None,
         typer.Option(
             "--exact/--index",
-            help="Compare every row, or use an index of usearch. Default: an index above 300,000 "
-            "rows, built on first use.",
+            help="Compare every row, or use a usearch index. Default: an index above 300,000 rows, "
+            "built on first use.",
             show_default=False,
         ),
     ] = None,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Build the index again, then search.")
+        bool, typer.Option("--rebuild", help="Rebuild the index, then search.")
     ] = False,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
@@ -72,8 +72,8 @@ def search(
 ) -> None:
     """Find the tokens of an encoded corpus that are nearest to a token of a text, in context.
 
-    The checkpoint is the one that encoded the corpus. Without --text the index is built and
-    nothing is searched.
+    By default the checkpoint is the one that encoded the corpus. Without --text the index is built
+    and nothing is searched.
 
     \b
     Examples:
@@ -88,7 +88,9 @@ def search(
     if exact and rebuild:
         raise ValueError("--exact builds no index, so there is none to --rebuild. Leave one out.")
     if text is None and token is not None:
-        raise ValueError("--token was given without a text. Add --text with the text it stands in.")
+        raise ValueError(
+            "--token was given without a text. Add --text with the text that contains it."
+        )
     encoded = open_encoded(folder)
     chosen = encoded.layers[-1] if layer is None else layer
     if text is None:
@@ -105,12 +107,12 @@ def search(
             print_json({**done, "left_out": index.num_left_out})
         else:
             typer.echo(
-                f"The index of layer {chosen} in {folder} holds {index.num_rows:,} rows, "
+                f"The index of layer {chosen} in {folder} has {index.num_rows:,} rows, "
                 f"{index.num_left_out:,} left out."
             )
         return
     if not len(encoded):
-        raise ValueError(f"{str(folder)!r} holds no rows to search. Encode it again.")
+        raise ValueError(f"{str(folder)!r} has no rows to search. Encode it again.")
     from bertcore import load
 
     source = checkpoint if is_typed(context, "checkpoint") else encoded.manifest.checkpoint
@@ -128,7 +130,7 @@ def search(
         )
     found = neighbours(index, Places(encoded), query, chosen, k, own_text=text)
     if index.num_left_out:
-        typer.echo(f"Note: {index.num_left_out:,} rows without a direction left out.", err=True)
+        typer.echo(f"Note: {index.num_left_out:,} rows without a direction are left out.", err=True)
     if as_json:
         print_json(_values(found, query, text, index.num_rows, index.num_left_out))
     else:
@@ -136,10 +138,10 @@ def search(
 
 
 def token_position(trace: Trace, token: str | None, unit: str) -> int:
-    """Return the position of a token that is named by its number or its word.
+    """Return the position of a token that is named by its position or its word.
 
     Raises:
-        ValueError: If none was named, or it is not there, or there several times.
+        ValueError: If no token was named, or it does not occur, or occurs several times.
     """
     shown = ", ".join(f"{place} {name}" for place, name in enumerate(trace.tokens))
     if token is None:
@@ -162,7 +164,7 @@ def token_position(trace: Trace, token: str | None, unit: str) -> int:
         places = {i: i for i, name in enumerate(trace.tokens) if name == token}
     if len(places) != 1:
         times = "not in the text" if not places else f"in the text {len(places)} times"
-        raise ValueError(f"--token {token!r} is {times}; name it by its number: {shown}.")
+        raise ValueError(f"--token {token!r} is {times}; name it by its position: {shown}.")
     return next(iter(places.values()))
 
 
@@ -196,7 +198,7 @@ def _values(
 def _print(found: Neighbours, query: Query) -> None:
     from bertcore.corpus.search.places import shares, tag_shares
 
-    columns = ("cosine", "before", "token", "behind", "document")
+    columns = ("cosine", "before", "token", "after", "document")
     table = make_table(*columns, right=("cosine", "before", "document"))
     what = f"to {query.word!r}" if query.word else "to the text"
     table.title = plain(f"Nearest {what}, layer {found.layer}")
@@ -214,7 +216,7 @@ def _print(found: Neighbours, query: Query) -> None:
     for name, listed in (
         ("the word", shares(hit.word for hit in found.hits)),
         ("before it", shares(hit.before for hit in found.hits)),
-        ("behind it", shares(hit.after for hit in found.hits)),
+        ("after it", shares(hit.after for hit in found.hits)),
         *tag_shares(found.hits).items(),
     ):
         line = ", ".join(f"{share.word} {share.num}" for share in listed[:_MOST_WORDS])

@@ -1,4 +1,4 @@
-"""Show a run at work: progress bar, scores, TensorBoard files, and clean stops."""
+"""Show a run in progress: progress bar, scores, TensorBoard files, and clean stops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 _FRACTIONS = ("_top1", "_accuracy")
-"""Endings of metrics that are fractions of what was right."""
+"""Endings of metrics that are fractions of right answers."""
 _SCORES = {
     "loss": "loss {:.3f}",
     "mlm_loss": "masked-word loss {:.3f}",
@@ -31,7 +31,7 @@ _SCORES = {
     "minimal_pairs": "minimal pairs {:.1%}",
     "bits_per_character": "{:.3f} bits per character",
 }
-"""Held-out scores and how they are told, in order."""
+"""Held-out scores and how they are printed, in order."""
 
 
 def train(run: Pretraining, *, tensorboard: bool) -> None:
@@ -73,11 +73,11 @@ def train(run: Pretraining, *, tensorboard: bool) -> None:
         newest, best = run.folder.checkpoints()[-1], run.folder.best_checkpoint()
         typer.echo(f"Done. The checkpoint is {newest}")
         if best is not None and best != newest:
-            typer.echo(f"On held-out text an earlier one is better: {best}")
+            typer.echo(f"An earlier checkpoint is better on held-out text: {best}")
 
 
 def _event_files(run: Pretraining, *, tensorboard: bool) -> EventFiles | None:
-    """Return the event files, if wanted now or since the start of the run."""
+    """Return the event files, if requested now or at the start of the run."""
     from bertcore.training.event_files import EventFiles, has_events
 
     if run.processes.is_main and (tensorboard or has_events(run.folder.path)):
@@ -98,7 +98,7 @@ def _describe(metrics: dict[str, float], fraction: float) -> str:
 
 
 def _short_name(metric: str) -> str:
-    """Return what the progress bar calls a fraction: "mlm_top1" is words.
+    """Return the progress bar's name for a fraction: "words" for "mlm_top1".
 
     >>> _short_name("mlm_top1"), _short_name("nsp_accuracy"), _short_name("next_top1")
     ('words', 'pairs', 'next')

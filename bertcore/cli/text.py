@@ -27,11 +27,11 @@ Checkpoint = Annotated[
 ]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps.")]
 Dtype = Annotated[str, typer.Option("--dtype", help="auto (float32), bfloat16, float16.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 TextA = Annotated[str, typer.Argument(metavar="TEXT", help="The text, or text A of a pair.")]
 TextB = Annotated[str | None, typer.Argument(metavar="[TEXT_B]", help="Text B of a pair.")]
 SHOWN_TRIES = 4
-"""Failed candidates that the table of `tokenize` names; the rest is counted."""
+"""Failed candidates that the table of `tokenize` names; the others are counted."""
 
 
 def register(app: typer.Typer) -> None:
@@ -49,7 +49,7 @@ def tokenize(
     checkpoint: Checkpoint = "default",
     as_json: AsJson = False,
 ) -> None:
-    """Cut a text or pair into pieces and say why.
+    """Split a text or pair into tokens, with the reason for each split.
 
     \b
     Examples:
@@ -72,7 +72,7 @@ def tokenize(
             }
         )
         return
-    # Every piece of a text in order; the encoding has the same pieces, fewer if it was cut.
+    # Every piece of a text in order; the encoding has the same pieces, fewer if truncated.
     reasons = [[reason for word in part for reason in _reasons(word)] for part in words]
     used = [0, 0]
     table = make_table("token", "id", "segment", "characters", "why", right=("id", "segment"))
@@ -94,9 +94,9 @@ def tokenize(
 def fill_mask(
     text: TextA,
     text_b: TextB = None,
-    top_k: Annotated[int, typer.Option("--top-k", help="Words for each [MASK].")] = 5,
+    top_k: Annotated[int, typer.Option("--top-k", help="Number of words for each [MASK].")] = 5,
     candidates: Annotated[
-        str, typer.Option("--candidates", help="Words of your own to score, with commas between.")
+        str, typer.Option("--candidates", help="Your own words to score, separated by commas.")
     ] = "",
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
@@ -117,8 +117,7 @@ def fill_mask(
     words = parse_candidates(candidates)
     if candidates and not words:
         raise ValueError(
-            f"--candidates is {candidates!r}: no candidate was given. Write words with commas "
-            "between."
+            f"--candidates is {candidates!r}: no candidate was given. Separate words with commas."
         )
     bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
     positions = mask_positions(encoding, bert.tokenizer.mask_id)
@@ -164,22 +163,24 @@ def loss(
     text_b: TextB = None,
     words: Annotated[
         str | None,
-        typer.Option("--words", help="The right word at each [MASK], with commas between."),
+        typer.Option("--words", help="The right word for each [MASK], separated by commas."),
     ] = None,
     follows: Annotated[
         bool | None,
-        typer.Option("--follows/--random", help="Add the next-sentence loss: B follows A, or not."),
+        typer.Option(
+            "--follows/--random", help="Add the next-sentence loss: B follows A, or is random."
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the hidden tokens.", min=0)] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the hidden tokens.", min=0)] = 0,
     masked_lm_prob: Annotated[
-        float, typer.Option("--masked-lm-prob", help="Share that is hidden without a [MASK].")
+        float, typer.Option("--masked-lm-prob", help="Share of tokens to hide without a [MASK].")
     ] = 0.15,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
     dtype: Dtype = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Give the pretraining loss of a text or pair: -ln p of each hidden token, and its mean.
+    """Print the pretraining loss of a text or pair: -ln p of each hidden token, and the mean.
 
     Without a [MASK] in the text, tokens are hidden as in pretraining: 15%, 80/10/10.
 
@@ -190,15 +191,15 @@ def loss(
     """
     if follows is not None and text_b is None:
         raise ValueError(
-            f"{'--follows' if follows else '--random'} says how B goes with A, but there is no "
-            "text B. Give a pair, or leave the option out."
+            f"{'--follows' if follows else '--random'} states whether B follows A, but there is "
+            "no text B. Give a pair, or leave the option out."
         )
     from bertcore.analysis.shared.inputs import text_positions
 
     bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
     if bert.tokenizer.mask_id in encoding.input_ids:
         hiding = {"seed", "masked_lm_prob"}
-        refuse_options(context, hiding, f"the text has its {bert.tokenizer.mask_token} already")
+        refuse_options(context, hiding, f"the text already has {bert.tokenizer.mask_token}")
     found = bert.loss(
         text,
         text_b,
@@ -212,7 +213,7 @@ def loss(
         typer.echo(
             f"Note: {found.num_unknown} of the {of} tokens of the text "
             f"{'is' if found.num_unknown == 1 else 'are'} {unknown}: the vocabulary has no pieces "
-            f"for these words. Where one is hidden, {unknown} itself is to be guessed.",
+            f"for these words. If one is hidden, the word to predict is {unknown} itself.",
             err=True,
         )
     if as_json:
@@ -239,7 +240,7 @@ def nsp(
     dtype: Dtype = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Give the probability that B follows A.
+    """Print the probability that B follows A.
 
     \b
     Examples:
@@ -290,7 +291,7 @@ def trace(
 def open_with_text(
     checkpoint: str, device: str, dtype: str, text: str, text_b: str | None
 ) -> tuple[Model, Encoding]:
-    """Open the checkpoint and encode; refuse blank texts, and report on stderr what was cut off."""
+    """Open the checkpoint and encode; reject blank texts, and report truncation on stderr."""
     for name, value in (("text" if text_b is None else "text A", text), ("text B", text_b)):
         if value is not None and not value.strip():
             raise ValueError(f"{name} is blank. Give at least one word, in quotation marks.")

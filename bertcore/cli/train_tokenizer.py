@@ -22,8 +22,8 @@ def train_tokenizer(
         list[Path],
         typer.Option(
             "--corpus",
-            help="Text file (.txt, .xz, .gz): a paragraph a line, a blank line between documents. "
-            "Repeat it for several files.",
+            help="Text file (.txt, .xz, .gz): one paragraph per line, a blank line between "
+            "documents. Repeat it for several files.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder to write the tokenizer to.")],
@@ -55,9 +55,9 @@ def train_tokenizer(
         typer.Option(
             "--alphabet",
             min=1,
-            help="Different characters to learn, the most frequent; a word with another one is "
-            "unknown. Default: as many as cover 99.95% of the text, at least 500, if they take no "
-            "more than 90% of the pieces.",
+            help="Number of different characters to learn, the most frequent ones; a word with any "
+            "other is unknown. Default: as many as cover 99.95% of the text, at least 500, if they "
+            "take no more than 90% of the pieces.",
             show_default=False,
         ),
     ] = None,
@@ -71,7 +71,7 @@ def train_tokenizer(
     from bertcore.pretraining import train_tokenizer as learn
 
     if out.is_file() or (out.is_dir() and any(out.iterdir())):
-        raise ValueError(f"--out {str(out)!r} is there already. Name a new folder.")
+        raise ValueError(f"--out {str(out)!r} already exists. Name a new folder.")
     with stages() as on_stage:
         tokenizer = learn(
             corpus,
@@ -82,7 +82,7 @@ def train_tokenizer(
             alphabet=alphabet,
             on_stage=on_stage,
         )
-    # Under another name first: the folder is there whole or not at all.
+    # Write under another name first, so that the folder appears complete or not at all.
     partial = out.absolute().with_name(f".{out.absolute().name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     tokenizer.save(partial)

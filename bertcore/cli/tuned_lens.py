@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bertcore.analysis.tuned_lens import LensGain
 
 MOST_SENTENCES = 50_000
-"""That are read of a text; a lens is fitted on a few thousand hidden tokens."""
+"""Maximum number of sentences read; a lens is fitted on a few thousand hidden tokens."""
 
 
 def register(app: typer.Typer) -> None:
@@ -35,25 +35,25 @@ def tuned_lens(
         list[Path] | None,
         typer.Option(
             "--data",
-            help="Text: a paragraph or sentence a line; .gz and .xz too. Default: the novel that "
-            "ships.",
+            help="Text: a paragraph or sentence per line; .gz and .xz too. Default: the shipped "
+            "novel.",
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
-            help="The file. Default: tuned_lens.safetensors beside the checkpoint, or in the cache "
-            "folder where that cannot be written; the app finds both.",
+            help="File to write. Default: tuned_lens.safetensors beside the checkpoint, or in the "
+            "cache folder if that is not writable; the app finds both.",
         ),
     ] = None,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
     steps: Annotated[int, typer.Option("--steps", help="Steps of Adam for each layer.")] = 250,
-    seed: Annotated[int, typer.Option("--seed", help="Of hidden tokens and batches.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of hidden tokens and batches.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a tuned lens: an affine map a layer before the masked-word head.
+    """Fit a tuned lens: one affine map per layer before the masked-word head.
 
     \b
     Examples:
@@ -103,7 +103,8 @@ def tuned_lens(
     print_table(gain_table(lens.gain))
     typer.echo(
         f"Fitted on {lens.num_tokens:,} hidden tokens of {lens.text}; measured on "
-        f"{lens.gain.num_tokens:,} of {lens.gain.num_sentences:,} other sentences. Wrote {path}."
+        f"{lens.gain.num_tokens:,} hidden tokens of {lens.gain.num_sentences:,} other sentences. "
+        f"Wrote {path}."
     )
 
 

@@ -1,4 +1,4 @@
-"""`bertscope ablate` and `bertscope prune`: which heads matter, and removing some for good.
+"""`bertscope ablate` and `bertscope prune`: rank heads by importance, and remove some for good.
 
 Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
 """
@@ -45,12 +45,14 @@ def ablate(
     label: Annotated[
         str | None,
         typer.Option(
-            "--label", help="Label to follow of a fine-tuned checkpoint; default: the best."
+            "--label", help="Label of a fine-tuned checkpoint to follow; default: the best."
         ),
     ] = None,
     measure: Annotated[
         str | None,
-        typer.Option("--measure", help=f"Rank by {', '.join(UNITS)}; default: the first there is."),
+        typer.Option(
+            "--measure", help=f"Rank by {', '.join(UNITS)}; default: the first available."
+        ),
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="Heads to print.")] = 10,
     checkpoint: Checkpoint = "default",
@@ -58,11 +60,11 @@ def ablate(
     dtype: Dtype = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Remove each attention head alone and rank them by what it does to the answer.
+    """Remove each attention head alone and rank the heads by their effect on the answer.
 
-    With a [MASK] the answer is its word (the first [MASK] is read), with a fine-tuned checkpoint
-    its label, score, tags or span, with a pair the next-sentence probability; else the last hidden
-    states.
+    The answer is, with a [MASK], the word at the first one; with a fine-tuned checkpoint, its
+    label, score, tags or span; with a pair, the next-sentence probability; otherwise the last
+    hidden states.
 
     \b
     Examples:
@@ -145,14 +147,14 @@ def prune(
         list[str] | None, typer.Argument(metavar="[HEAD]...", help="layer.head, such as 0.3.")
     ] = None,
     heads: Annotated[
-        list[str] | None, typer.Option("--heads", help="The same; more may follow it.")
+        list[str] | None, typer.Option("--heads", help="The same; several may follow.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Remove attention heads for good and save the checkpoint; it opens in transformers.
 
-    The shape is kept and the removed heads pass on zeros, so it is no smaller and no faster: it
-    shows what the network does without them. config.json and README.md name them.
+    The shape is kept and the removed heads output zeros, so the checkpoint is no smaller and no
+    faster: it shows what the network does without them. config.json and README.md name them.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Which family a checkpoint is of: by config.json, checked by the names of the tensors."""
+"""The family of a checkpoint: from config.json, checked against the names of the tensors."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def which_family(
 
     Args:
         values: The content of config.json.
-        names: Of the stored tensors.
-        file: Where config.json lies, for messages.
+        names: The names of the stored tensors.
+        file: The path of config.json, for messages.
 
     Returns:
-        A key of FAMILIES, or what `family_of` takes.
+        A key of FAMILIES, or a name that `family_of` accepts.
 
     Raises:
         RuntimeError: If the model is not supported.
@@ -35,7 +35,7 @@ def which_family(
     names = list(names)
     declared = values.get("model_type")
     other = other_family(names)
-    # Some of BERT's signs are in the names of other architectures too, which copied its head.
+    # Other architectures that copied BERT's head have some of its tensor names too.
     proven = other or certain_family(names)
     is_known = isinstance(declared, str) and (
         declared in FAMILIES
@@ -45,7 +45,7 @@ def which_family(
     if not is_known and isinstance(declared, str):
         _refuse_known(declared, names, file, values)
     if not is_known and isinstance(declared, str) and generic_family(declared) is not None:
-        # Some of them share names with other families; another family's prefix they do not have.
+        # Some of them share names with other families, but never another family's prefix.
         family = FAMILIES.get(proven or "")
         foreign = own_prefix(declared) if family is None else family.prefix
         starts = {name.split(".")[0] + "." for name in names}
@@ -53,22 +53,22 @@ def which_family(
             return declared, None
     chosen, note = declared, None
     if declared == "xlm-roberta" and proven == "roberta":
-        proven = None  # the two name their tensors alike
+        proven = None  # both use the same tensor names
     if not is_known or (proven is not None and proven != declared):
         chosen = proven if is_known else proven or likely_family(names)
         if chosen is None and declared is None:
-            chosen = "bert"  # as for files from before there was a model_type
+            chosen = "bert"  # as in files from before model_type existed
         if chosen is None:
             if isinstance(declared, str):
                 _refuse_known(declared, None, file, values)
             own = _own_programs(values)
             raise RuntimeError(
-                f"{file} says model_type {declared!r}; this version reads "
-                f"{', '.join([*FAMILIES, *OTHERS])}, and the names of the tensors do not tell "
+                f"{file} has model_type {declared!r}; this version supports "
+                f"{', '.join([*FAMILIES, *OTHERS])}, and the names of the tensors do not show "
                 f"which of them this is.{own} Choose a checkpoint of the BERT family, or correct "
                 "model_type."
             )
-        came = "names no model_type" if declared is None else f"says model_type {declared!r}"
+        came = "names no model_type" if declared is None else f"has model_type {declared!r}"
         likeness = "are those of" if proven else "look like those of"
         if declared is not None or chosen != "bert":
             named = FAMILIES.get(chosen) or family_of(chosen)
@@ -78,35 +78,35 @@ def which_family(
                 f"config.json {came}, but the tensors' names {likeness} {name}; "
                 f"it was read as model_type {chosen!r}."
             )
-    assert isinstance(chosen, str)  # what is known is a text
+    assert isinstance(chosen, str)  # a known model_type is a string
     return chosen, note
 
 
 def _refuse_known(
     declared: str, names: Iterable[str] | None, file: Path, values: Mapping[str, Any]
 ) -> None:
-    """Refuse an architecture that `transformers` knows and that is no encoder of text.
+    """Reject an architecture that `transformers` knows but that is not a text encoder.
 
     Args:
         declared: The `model_type`.
-        names: Of the tensors: with its prefix they are its own, whatever they look like; None:
-            they look like nothing else.
+        names: The names of the tensors: with its prefix they are its own, whatever they look like;
+            None: they match no other family.
         file, values: config.json.
 
     Raises:
         RuntimeError: With the reason.
     """
-    if declared in OTHERS:  # it opens; these tensors are not its own
+    if declared in OTHERS:  # supported, but these tensors are not its own
         return
     reason = why_not(declared)
     if reason is None:
         return
     if names is None or any(name.startswith(own_prefix(declared)) for name in names):
-        raise RuntimeError(f"{file} says model_type {declared!r}: {reason}{_own_programs(values)}")
+        raise RuntimeError(f"{file} has model_type {declared!r}: {reason}{_own_programs(values)}")
 
 
 def _own_programs(values: Mapping[str, Any]) -> str:
-    return " Its own programs (auto_map) are never run." if values.get("auto_map") else ""
+    return " Its own code (auto_map) is never run." if values.get("auto_map") else ""
 
 
 def read_shape(
@@ -115,7 +115,7 @@ def read_shape(
     """Return the shape of a checkpoint of the BERT family, and the sentence of `which_family`.
 
     Raises:
-        RuntimeError: If it is no model of the BERT family, or a field is missing or wrong.
+        RuntimeError: If it is not a model of the BERT family, or a field is missing or wrong.
     """
     chosen, note = which_family(values, names, file)
     try:

@@ -1,4 +1,4 @@
-"""Open a checkpoint: find its files, check all before much is allocated, fill a network."""
+"""Open a checkpoint: find its files, check them before allocating memory, fill a network."""
 
 from __future__ import annotations
 
@@ -50,26 +50,26 @@ def load(
     dtype: str = "auto",
     allow_pickle: bool = False,
 ) -> Model:
-    """Open a checkpoint, ready to use; `.report` of the result says how loading went.
+    """Open a checkpoint, ready to use; its load report is `.report` of the result.
 
     Args:
-        source: "default", a folder (its one subfolder with weights will do; of a sentence encoder
-            the one with modules.json; of a LoRA adapter, which is merged into its base, the one
+        source: "default", a folder (or a parent of one folder with weights; for a sentence encoder,
+            the one with modules.json; for a LoRA adapter, which is merged into its base, the one
             with adapter_config.json), or a hub id such as "bert-base-uncased". A folder of that
-            name wins over the hub.
+            name takes precedence over the hub.
         device: "auto", "cpu", "cuda", "cuda:1", "mps".
-        dtype: "auto" (float32; bfloat16 if only that fits into memory, as the report then says),
+        dtype: "auto" (float32; bfloat16 if only that fits into memory, as stated in the report),
             "float32", "bfloat16", "float16".
-        allow_pickle: Whether a pytorch_model.bin may be read (weights only), where there is no
+        allow_pickle: Whether a pytorch_model.bin may be read (weights only) if there is no
             safetensors file.
 
     Raises:
-        ValueError: If there is no checkpoint at `source`, or it is no BERT.
-        RuntimeError: If its files are damaged, incomplete or contradict each other; all
-            contradicting tensors are named. If the weights do not fit into memory.
+        ValueError: If there is no checkpoint at `source`, or it is not a BERT.
+        RuntimeError: If its files are damaged, incomplete or contradictory (all contradicting
+            tensors are named), or if the weights do not fit into memory.
     """
     chosen_device = choose_device(device)
-    choose_dtype(dtype, chosen_device)  # a wrong name is told before anything is fetched
+    choose_dtype(dtype, chosen_device)  # reject a wrong name before anything is fetched
     folder = find_checkpoint(resolve(source, allow_pickle=allow_pickle))
     files = find_files(folder, allow_pickle=allow_pickle)
     model, report = _load_encoder(str(source), files, chosen_device, dtype)
@@ -110,7 +110,7 @@ def _load_encoder(
         fit = fit_dtype(dtype, num_parameters, device)
         network, not_finite = _fill(plan, weights, device, fit.dtype)
         fingerprint = _fingerprint(files, plan, weights)
-        # Names as mended: those in the file are what can be read.
+        # Map corrected names back to those in the file, which can be read.
         stored_heads = {plan.keys.stored.get(n, n): s for n, s in plan.task_heads.items()}
         fresh = fresh_heads(weights, stored_heads)
         stored_dtype = weights.stored[plan.keys.stored[token_table(config.family)]].dtype
@@ -185,7 +185,7 @@ def open_tokenizer(folder: Path) -> Tokenizer:
 def _fill(
     plan: LoadPlan, weights: OpenWeights, device: torch.device, dtype: torch.dtype
 ) -> tuple[Network, tuple[str, ...]]:
-    """Copy each tensor to its place; return the network and the tensors that are not finite.
+    """Copy each tensor to its parameter; return the network and the names of non-finite tensors.
 
     A copy, not a view of the mapped file: truncating that file later would kill the process.
     """
@@ -203,12 +203,12 @@ def _fill(
         is_trained = getattr(place, attribute).requires_grad
         setattr(place, attribute, nn.Parameter(parameter, requires_grad=is_trained))
     if not_finite:
-        _logger.warning("%d loaded tensors hold NaN or infinity", len(not_finite))
+        _logger.warning("%d loaded tensors contain NaN or infinity", len(not_finite))
     return network, tuple(not_finite)
 
 
 def _by_use(config: BertConfig, heads: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of heads as capabilities: with causal attention words are next tokens."""
+    """Return heads as capabilities: with causal attention, the word head predicts next tokens."""
     return tuple("next" if config.is_decoder and head == "mlm" else head for head in heads)
 
 
@@ -222,7 +222,7 @@ _fingerprints: dict[tuple[object, ...], str] = {}
 
 
 def _fingerprint(files: CheckpointFiles, plan: LoadPlan, weights: OpenWeights) -> str:
-    """Return the sha256 of the loaded weights as stored; kept while they are the same."""
+    """Return the sha256 of the loaded weights as stored, cached while they are unchanged."""
     states = [(str(file), file.stat()) for file in files.paths]
     # Settings choose among the files' tensors, and an adapter's change them.
     settings = (tuple(plan.table.items()), repr(files.adapter))

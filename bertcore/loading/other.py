@@ -1,7 +1,7 @@
-"""Open a checkpoint of another architecture: checked from names and shapes, then `transformers`.
+"""Open a checkpoint of another architecture with `transformers`, after a check of its tensors.
 
-The weights are read by us, from safetensors (or a pickle after consent), and handed over; nothing
-that comes with a checkpoint is run.
+BertScope reads the weights, from safetensors (or a pickle after consent), and passes them on; no
+code of a checkpoint is run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from bertcore.tokenizer import Tokenizer, open_other_tokenizer
 from bertcore.tokenizer.files import MALFORMED, malformed
 
 _RTD = "mask_predictions."
-"""In names of DeBERTa-v3's replaced-token head, as its authors' code writes it."""
+"""Part of the names of DeBERTa-v3's replaced-token head in its authors' code."""
 _WRAPPERS = ("module.", "_orig_mod.", "model.module.")
 """Prefixes of data-parallel wrappers and compilers."""
 _TASK_HEADS = (
@@ -40,13 +40,13 @@ _TASK_HEADS = (
     *("score.", "logits_proj"),
 )
 _BEFORE_HEADS = ("sequence_summary.", "pooler.dense.", "dense.")
-"""Layers between the encoder and the last layer of a task head; without one they are left over."""
+"""Layers between the encoder and the last layer of a task head, unused without one."""
 _REPORTED: tuple[Capability, ...] = ("parts", "segments", "positions", "nsp", "mlm")
 """The missing capabilities that the load report states."""
 
 
 class Opening(NamedTuple):
-    """The facts for the report before the tensors are read."""
+    """Facts for the report that are known before the tensors are read."""
 
     source: str
     files: CheckpointFiles
@@ -56,7 +56,7 @@ class Opening(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """The match of the stored tensors with a class of `transformers`."""
+    """The stored tensors matched to a class of `transformers`."""
 
     opener: Opener
     table: dict[str, str]
@@ -85,9 +85,9 @@ def load_other(
     """Open a checkpoint of another architecture; return it with the report of its loading.
 
     Args:
-        model_type: Of an architecture that `family_of` knows.
+        model_type: An architecture that `family_of` knows.
         values: The content of config.json.
-        weights: Opened.
+        weights: The opened weight files.
         opening: For the report.
         device, dtype: For the weights; "auto" is float32, or bfloat16 if only that fits.
 
@@ -100,14 +100,14 @@ def load_other(
     assert family is not None  # `which_family` returns no other
     if family.only_float32 and dtype not in ("auto", "float32"):
         raise ValueError(
-            f"{family.name} runs in float32 only, in transformers; {dtype} was asked for. "
+            f"{family.name} runs only in float32 in transformers, but {dtype} was requested. "
             "Choose float32."
         )
     if family.is_generic:
         try:
             weights = converted(weights, model_type)
         except ValueError as error:
-            raise RuntimeError(f"{family.name} is not read here: {error}.") from error
+            raise RuntimeError(f"{family.name} is not supported here: {error}.") from error
         _check_tokenizer(opening.files.tokenizer_folder, model_type, family)
     folder = opening.files.tokenizer_folder
     try:
@@ -169,12 +169,12 @@ def _read_config(
 
 
 def _check_tokenizer(folder: Path, model_type: str, family: OtherFamily) -> None:
-    """Refuse a vocabulary without its rules, where it may be cut in another way than BERT's."""
+    """Reject a vocabulary without its rules if it may split text in another way than BERT's."""
     has_rules = (folder / "tokenizer.json").is_file()
     if not has_rules and (folder / "vocab.txt").is_file() and not has_wordpiece(model_type):
         raise RuntimeError(
-            f"{folder} holds vocab.txt alone, which does not say how {family.name} cuts a text. "
-            "Save its fast tokenizer there (tokenizer.json)."
+            f"{folder} contains only vocab.txt, which does not define how {family.name} splits a "
+            "text. Save its fast tokenizer there (tokenizer.json)."
         )
 
 
@@ -194,10 +194,10 @@ def _report(
 
     Args:
         opening, values, weights: As for `load_other`.
-        match: Of the class that was opened.
-        preferred: Of the family's first class; what it misses is reported as missing.
-        family, network, tokenizer: Of the checkpoint.
-        not_finite: Names of the tensors that hold NaN or infinity.
+        match: The match of the class that was opened.
+        preferred: The match of the family's first class; its missing tensors are reported.
+        family, network, tokenizer: Those of the checkpoint.
+        not_finite: Names of the tensors that contain NaN or infinity.
     """
     used = set(match.table.values())
     others = {
@@ -320,7 +320,7 @@ def _groups(ties: Mapping[str, str]) -> list[set[str]]:
 
 
 def _choose(matches: list[_Match], weights: OpenWeights, folder: Path) -> _Match:
-    """Return the match with the most heads of those that fit.
+    """Return, of the matches that fit, the one with the most heads.
 
     A checkpoint with a task head is opened without the word head, which no longer fits it.
 
@@ -350,7 +350,7 @@ def _choose(matches: list[_Match], weights: OpenWeights, folder: Path) -> _Match
 
 def _checked(match: _Match, weights: OpenWeights, folder: Path) -> _Match:
     wrong = [
-        f"{name} holds {weights.stored[name].dtype}"
+        f"{name} is {weights.stored[name].dtype}"
         for name in match.table.values()
         if not weights.stored[name].is_float
     ]
@@ -395,7 +395,7 @@ def _fill(
 
 
 def _sentinels(vocab: list[str]) -> list[int]:
-    """Return the ids of <extra_id_0>, <extra_id_1>, ... as far as they go."""
+    """Return the ids of <extra_id_0>, <extra_id_1>, ..., up to the last one."""
     ids = {token: number for number, token in enumerate(vocab)}
     sentinels: list[int] = []
     while f"<extra_id_{len(sentinels)}>" in ids:
@@ -404,9 +404,9 @@ def _sentinels(vocab: list[str]) -> list[int]:
 
 
 def head_names(names: Iterable[str], family: OtherFamily) -> dict[str, str]:
-    """Return what may be of a task head among stored tensors: name without a wrapper -> stored.
+    """Return the stored tensors that may belong to a task head: name without a wrapper -> stored.
 
-    All that is not of the encoder, and the encoder's pooler, which some heads read.
+    All tensors outside the encoder, and the encoder's pooler, which some heads read.
     """
     import transformers
 
@@ -429,7 +429,7 @@ def _is_task_head(name: str, starts: tuple[str, ...] = _TASK_HEADS) -> bool:
 
 
 def _is_buffer(name: str) -> bool:
-    """Return whether a stored tensor is not read: position ids, GPT-2's mask, DeBERTa-v3's RTD."""
+    """Return whether a stored tensor is skipped: position ids, GPT-2's mask, DeBERTa-v3's RTD."""
     known = (".attn.bias", ".attn.masked_bias", "position_ids", _RTD)
     return any(part in f".{name}" for part in known)
 

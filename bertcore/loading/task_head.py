@@ -28,8 +28,8 @@ def read_task_head(bert: Model) -> TaskReader | None:
 
     Raises:
         ValueError: If it cannot be applied to one text: a multiple-choice head, a
-            BiLSTM over several layers, a regression of several numbers, one of unknown kind or of
-            another architecture, or one that lacks its pooler.
+            BiLSTM over several layers, a regression of several numbers, a head of unknown kind or
+            of another architecture, or one that lacks its pooler.
         RuntimeError: If the files changed since, or its tensors do not fit the encoder.
     """
     report = bert.report
@@ -42,20 +42,20 @@ def read_task_head(bert: Model) -> TaskReader | None:
     last = f"{form.classifier}.weight"
     if last not in tensors:
         raise ValueError(
-            f"the task head ({', '.join(sorted(tensors)[:3])}) is of no kind that BertScope reads: "
+            f"the task head ({', '.join(sorted(tensors)[:3])}) is of a kind BertScope cannot read: "
             f"expected {form.classifier} with a weight and a bias."
         )
     kind = _kind(report, values, tensors[last])
     if form.reads == "pooler" and "pooler" not in bert.capabilities:
         raise ValueError(
             "the task head reads the pooler, which this checkpoint lacks. Copy it again, with all "
-            "of its tensors."
+            "its tensors."
         )
     count = len(tensors[last])
     if kind == "score" and count > 1:
         raise ValueError(
-            f"the task head predicts {count} numbers, and one is read. Use a checkpoint that "
-            "predicts one."
+            f"the task head predicts {count} numbers, but only one can be read. Use a checkpoint "
+            "that predicts one."
         )
     wanted = {"span": 2, "score": 1}.get(kind, count)
     head = TaskHead(bert.config, wanted, form).requires_grad_(requires_grad=False).eval()
@@ -80,7 +80,7 @@ def stored_task_head(bert: Model) -> dict[str, Tensor]:
 def _shared_with_words(
     bert: Model, head: TaskHead, tensors: dict[str, Tensor]
 ) -> dict[str, Tensor]:
-    """Return what a task head has in common with a masked-word head beside it (ModernBERT).
+    """Return the tensors that a task head shares with a masked-word head (ModernBERT).
 
     A LoRA adapter of a classifier, on a base with a masked-word head, has both.
     """
@@ -94,7 +94,7 @@ def _shared_with_words(
 
 
 def stored_task_fields(bert: Model) -> dict[str, Any]:
-    """Return what config.json says of the task head: its class and label names."""
+    """Return the fields of config.json on the task head: its class and label names."""
     report = bert.report
     if report is None or not report.task_heads:
         return {}
@@ -122,15 +122,15 @@ def _form(bert: Model, report: LoadReport, tensors: dict[str, Tensor]) -> HeadFo
     """Return the form of the head that config.json names."""
     if any(name.startswith("features.lstm.") for name in tensors):
         raise ValueError(
-            "the task head is a BiLSTM over the last four layers, and cannot be read off the last "
-            "layer alone. Its answers are shown by: bertscope evaluate --task tag."
+            "the task head is a BiLSTM over the last four layers, so it cannot be read from the "
+            "last layer alone. Its answers are shown by: bertscope evaluate --task tag."
         )
     named = report.task.architecture or ""
     kind = task_kind(named)
     if kind == "choice":
         raise ValueError(
-            "a multiple-choice head compares several texts with each other, so its score of one "
-            "text says nothing."
+            "a multiple-choice head compares several texts with each other, so its score for one "
+            "text has no meaning."
         )
     forms = bert.config.family.tasks
     if kind is None:
@@ -139,7 +139,7 @@ def _form(bert: Model, report: LoadReport, tensors: dict[str, Tensor]) -> HeadFo
         kind = "sequence"
     if kind is None or kind not in forms:
         raise ValueError(
-            f"config.json does not say what the task head is for (architectures: "
+            f"config.json does not state what the task head is for (architectures: "
             f"{named or 'none'}). Write the class into it, such as "
             '"architectures": ["BertForSequenceClassification"].'
         )
@@ -179,7 +179,7 @@ def _fill(head: TaskHead, tensors: dict[str, Tensor], report: LoadReport) -> Non
             )
         if not bool(torch.isfinite(tensor).all()):
             raise ValueError(
-                "the task head holds NaN or infinity, so it has no answer. Copy the checkpoint "
+                "the task head contains NaN or infinity, so it has no answer. Copy the checkpoint "
                 "again, or train it with a lower learning rate."
             )
         parameter.copy_(tensor)

@@ -35,21 +35,21 @@ def additive_mask(attention_mask: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def tokens_at(states: Tensor, places: Tensor) -> Tensor:
-    """Return one token's row of each text, [B, ..., 1, K], of states [B, ..., T, K].
+    """Return one token's row of each text, [B, ..., 1, K], from states [B, ..., T, K].
 
     Args:
-        states: Of all tokens.
-        places: Of the chosen ones, int64, [B].
+        states: States of all tokens.
+        places: Positions of the chosen ones, int64, [B].
     """
     index = places.view(-1, *[1] * (states.dim() - 1))
     return states.gather(-2, index.expand(*states.shape[:-2], 1, states.shape[-1]))
 
 
 class AttentionBuffers(NamedTuple):
-    """Memory for attention_explicit to write to, so that a trace is filled without copies."""
+    """Memory that attention_explicit writes to, so that a trace is filled without copies."""
 
     scores: Tensor
-    """[B, H, T, T]; free for other use afterwards."""
+    """[B, H, T, T]; reusable afterwards."""
     weights: Tensor
     """[B, H, T, T]"""
     context: Tensor
@@ -59,8 +59,8 @@ class AttentionBuffers(NamedTuple):
 def cast_mask(mask: Tensor, dtype: torch.dtype) -> Tensor:
     """Return an additive mask in another floating-point format, finite there too.
 
-    float32's lowest number is -inf in bfloat16, and a query that may look nowhere, as a padded one
-    far from the text under a window, would get NaN for its weights.
+    float32's lowest number is -inf in bfloat16, and a query that may attend to no token, such as
+    padding far from the text under a window, would get NaN weights.
     """
     return mask.clamp(min=torch.finfo(dtype).min).to(dtype)
 
@@ -68,7 +68,7 @@ def cast_mask(mask: Tensor, dtype: torch.dtype) -> Tensor:
 def attention_scores(queries: Tensor, keys: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return queries . keys / sqrt(K), [..., H, T, T], from queries and keys [..., H, T, K].
 
-    Scales the queries, not the scores: T x K numbers in place of T x T.
+    Scales the queries, not the scores: T x K numbers instead of T x T.
     """
     scaled = queries * (1.0 / math.sqrt(queries.shape[-1]))
     return torch.matmul(scaled, keys.transpose(-1, -2), out=out)
@@ -82,12 +82,12 @@ def attention_explicit(
     buffers: AttentionBuffers | None = None,
     edit: Callable[[Tensor], None] | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Attend step by step and keep the weights. For traces; no dropout.
+    """Attend step by step and return the weights. For traces; no dropout.
 
     Args:
         queries, keys, values: [B, H, T, K].
         mask: Additive mask, broadcastable to [B, H, T, T], or None.
-        buffers: Where to write, without gradients; None takes new memory.
+        buffers: Memory to write to, without gradients; None allocates it.
         edit: Called with the weights before they are used, to change them in place.
 
     Returns:
@@ -148,10 +148,10 @@ def attention_kept(kept: list[Tensor]) -> AttentionFunction:
 def attention_in_products(
     queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float = 0.0
 ) -> Tensor:
-    """Attend in two batched products: the fast way to train in bfloat16 on a CPU.
+    """Attend with two batched products, the fast way to train in bfloat16 on a CPU.
 
-    There the fused call's backward pass has no bfloat16 products and takes three times as long; the
-    weights [B, H, T, T] that this keeps for it are small in short rows.
+    There, the fused call's backward pass has no bfloat16 products and takes three times as long;
+    the weights [B, H, T, T] that this keeps for it are small in short rows.
     """
     scores = attention_scores(queries, keys)
     if mask is not None:
@@ -161,7 +161,7 @@ def attention_in_products(
 
 
 class AttentionBlock(nn.Module, ABC):
-    """Self-attention of a layer: what BERT's and ModernBERT's have in common."""
+    """Self-attention of a layer: the common part of BERT's and ModernBERT's."""
 
     num_heads: int
     output: nn.Linear
@@ -176,7 +176,7 @@ class AttentionBlock(nn.Module, ABC):
 
     @abstractmethod
     def project(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return queries, keys and values as they are compared, each [B, H, T, K], of hidden."""
+        """Return the final queries, keys and values, each [B, H, T, K], of hidden."""
 
     @abstractmethod
     def project_at(self, hidden: Tensor, places: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -184,7 +184,7 @@ class AttentionBlock(nn.Module, ABC):
 
         Args:
             hidden: [B, T, D].
-            places: Of that token, int64, [B].
+            places: Position of that token, int64, [B].
         """
 
     @abstractmethod
@@ -197,21 +197,21 @@ class AttentionBlock(nn.Module, ABC):
     @property
     @abstractmethod
     def output_norm(self) -> nn.LayerNorm | None:
-        """The LayerNorm after projection and residual; None where norms stand before blocks."""
+        """The LayerNorm after projection and residual; None if norms come before blocks."""
 
     @abstractmethod
     def value_rows(self) -> tuple[Tensor, Tensor | None]:
         """Return weight and bias of the projection to values; writing to them changes it."""
 
     def allowed(self, num_tokens: int) -> Tensor | None:
-        """Return which tokens this layer lets each token attend to, bool [T, T]; None: all.
+        """Return which tokens each token may attend to in this layer, bool [T, T]; None: all.
 
         True = may be attended to; row = query token; on the device of the weights.
         """
         return None
 
     def masked(self, mask: Tensor | None, num_tokens: int) -> Tensor | None:
-        """Return the additive mask of this layer, given that of all layers."""
+        """Return this layer's additive mask, given the mask of all layers."""
         allowed = self.allowed(num_tokens)
         if allowed is None:
             return mask
@@ -225,13 +225,13 @@ class AttentionBlock(nn.Module, ABC):
         return self.add(self.write(context), hidden)
 
     def write(self, context: Tensor) -> Tensor:
-        """Return what the block writes, [B, T, D], of the heads' context [B, H, T, K]."""
+        """Return the block's contribution, [B, T, D], from the heads' context [B, H, T, K]."""
         joined = context.transpose(-3, -2).flatten(-2)  # [B, H, T, K] -> [B, T, D]
         out: Tensor = self.output(joined)
         return F.dropout(out, self.hidden_dropout) if self.training else out
 
     def add(self, written: Tensor, hidden: Tensor) -> Tensor:
-        """Add what the block wrote to its input (and normalise): [B, T, D]."""
+        """Add the block's contribution to its input (and normalise): [B, T, D]."""
         norm = self.output_norm
         return written + hidden if norm is None else norm(written + hidden)
 
@@ -263,7 +263,7 @@ class SelfAttention(AttentionBlock):
         self.is_causal = config.is_decoder
 
     def allowed(self, num_tokens: int) -> Tensor | None:
-        """Return which tokens each may attend to: where it is causal, not those that follow."""
+        """Return which tokens each may attend to; if causal, not those that follow."""
         if not self.is_causal:
             return None
         device = self.output.weight.device

@@ -23,7 +23,7 @@ def sinusoids(num_positions: int, width: int) -> Tensor:
 
 
 def frequencies(width: int) -> Tensor:
-    """Return the angle by which each pair of `sinusoids` turns from place to place, [width / 2]."""
+    """Return the angle between adjacent positions for each pair of `sinusoids`, [width / 2]."""
     half = (width + 1) // 2
     return torch.exp(-math.log(10_000.0) * torch.arange(half) / half)
 
@@ -33,15 +33,15 @@ class EmbeddingParts(NamedTuple):
 
     token: Tensor
     segment: Tensor | None
-    """None where the family has no segments (DistilBERT)."""
+    """None if the family has no segments (DistilBERT)."""
     position: Tensor | None
-    """None where positions are no vectors (ModernBERT)."""
+    """None if positions are not vectors (ModernBERT)."""
 
     @property
     def sum(self) -> Tensor:
         """The sum that LayerNorm receives, [..., T, E].
 
-        Added in the order of Hugging Face's BERT, so that float32 sums agree to the last bit.
+        Added in the order of Hugging Face's BERT, so that float32 sums agree bit for bit.
         """
         summed = self.token if self.segment is None else self.token + self.segment
         return summed if self.position is None else summed + self.position
@@ -73,7 +73,7 @@ class Embeddings(nn.Module):
     def look_up(
         self, input_ids: Tensor, segment_ids: Tensor, position_ids: Tensor
     ) -> EmbeddingParts:
-        """Return the three embeddings of each token, apart; ids are int64, [..., T]."""
+        """Return the three embeddings of each token separately; ids are int64, [..., T]."""
         segments, positions = self.token_type_embeddings, self.position_embeddings
         return EmbeddingParts(
             token=self.word_embeddings(input_ids),
@@ -86,7 +86,7 @@ class Embeddings(nn.Module):
         return F.dropout(self.norm(summed), self.dropout, self.training)
 
     def project(self, normalized: Tensor) -> Tensor:
-        """Return the encoder's input, [..., T, D], of `normalize`'s result [..., T, E]."""
+        """Return the encoder's input, [..., T, D], from `normalize`'s result [..., T, E]."""
         if self.projection is None:
             return normalized
         out: Tensor = self.projection(normalized)

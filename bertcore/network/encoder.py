@@ -29,7 +29,7 @@ from bertcore.network.modern import GatedFeedForward, ModernAttention
 ALL_HEADS = frozenset({"pooler", "mlm", "nsp"})
 """The heads of BERT's own pretraining."""
 FAMILY_HEADS = ALL_HEADS | {"replaced", "sop"}
-"""With ELECTRA's replaced-token head and ALBERT's sentence-order head."""
+"""The same with ELECTRA's replaced-token head and ALBERT's sentence-order head."""
 
 
 class Layer(nn.Module):
@@ -60,7 +60,7 @@ _ABSENT = {
 _INSTEAD = {
     "replaced": "an ELECTRA discriminator (ElectraForPreTraining)",
     "sop": "an ALBERT checkpoint with its pretraining heads (AlbertForPreTraining)",
-    "next": "a causal checkpoint, such as 'causal', which ships, or a GPT-2 (GPT2LMHeadModel)",
+    "next": "a causal checkpoint, such as the shipped 'causal', or a GPT-2 (GPT2LMHeadModel)",
     "decoder": "a T5 or BART checkpoint with its head",
 }
 
@@ -77,7 +77,7 @@ _USUAL = "a pretrained checkpoint with one, such as 'default'"
 def too_long(num_tokens: int, limit: int) -> str:
     """Return the sentence about an input of more tokens than there are positions."""
     return (
-        f"sequence has {num_tokens} tokens but this checkpoint has {limit} position "
+        f"sequence has {num_tokens} tokens, but this checkpoint has {limit} position "
         f"embeddings. Shorten the text or pass max_length={limit}."
     )
 
@@ -98,7 +98,7 @@ class Network(nn.Module):
     Args:
         config: The shape.
         heads: Which of "pooler", "mlm", "nsp", "replaced", "sop" exist; a missing head is None.
-            Checkpoints that were fine-tuned or stripped lack some, families never have others.
+            Fine-tuned or stripped checkpoints lack some; families never have others.
 
     The weights start empty: fill them with `initialize` or from a checkpoint.
     """
@@ -193,7 +193,7 @@ class Network(nn.Module):
         attention_of: Callable[[int], AttentionFunction] | None = None,
         after: Callable[[int, Tensor], Tensor] | None = None,
     ) -> Tensor:
-        """Return the state after the last of some layers, [B, T, D].
+        """Return the state after the last of the given layers, [B, T, D].
 
         The only loop over the layers besides `trace_network`, which writes every activation into
         buffers.
@@ -202,9 +202,9 @@ class Network(nn.Module):
             hidden: The state before the first of them, [B, T, D].
             mask: Additive mask, or None.
             attention: How to attend.
-            layers: Numbers of the layers to run, from 0; None: all.
-            attention_of: How each layer attends, by its number, in place of `attention`.
-            after: Called with a layer's number and output; returns what the next layer reads.
+            layers: Indices of the layers to run, from 0; None: all.
+            attention_of: How each layer attends, by its index, instead of `attention`.
+            after: Called with a layer's index and output; returns the next layer's input.
         """
         for index in range(len(self.layers)) if layers is None else layers:
             chosen = attention if attention_of is None else attention_of(index)
@@ -251,7 +251,7 @@ class Network(nn.Module):
         Args:
             hidden: The state before the last layer, [B, T, D].
             mask: Additive mask of all layers, or None.
-            places: Of the token in each text, int64, [B].
+            places: Position of the token in each text, int64, [B].
             attention: How to attend.
         """
         block, num_rows = self.layers[-1].attention, len(hidden)
@@ -273,7 +273,7 @@ class Network(nn.Module):
         attention_mask: Tensor | None,
         places: Tensor,
     ) -> Tensor:
-        """Return what the masked-word head reads at one place of each text, [B, D].
+        """Return the masked-word head's input at one position of each text, [B, D].
 
         Args:
             input_ids, segment_ids, attention_mask: As for `forward`.
@@ -286,7 +286,7 @@ class Network(nn.Module):
     def word_states_and_attention(
         self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return what the masked-word head reads, and where tokens attend, of one run.
+        """Return the masked-word head's input, and the mean attention, from one run.
 
         Args:
             input_ids, segment_ids, kept: As for `every_state`.
@@ -307,9 +307,9 @@ class Network(nn.Module):
         segment_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
     ) -> Tensor:
-        """Return what the masked-word head reads at each token: the last hidden state, [B, T, D].
+        """Return the masked-word head's input at each token: the last hidden state, [B, T, D].
 
-        Other architectures have other states for it.
+        Other architectures use other states.
         """
         out: Tensor = self(input_ids, segment_ids, attention_mask)
         return out
@@ -324,7 +324,7 @@ class Network(nn.Module):
         """The position embeddings, [P, E].
 
         Raises:
-            ValueError: If positions are no vectors (ModernBERT).
+            ValueError: If positions are not vectors (ModernBERT).
         """
         if self.embeddings.position_embeddings is None:
             raise ValueError(self.config.family.absent["positions"])
@@ -333,9 +333,9 @@ class Network(nn.Module):
     def default_ids(
         self, input_ids: Tensor, segment_ids: Tensor | None, position_ids: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        """Fill in segment 0 and positions 0, 1, 2, ... where they are not given.
+        """Fill in segment 0 and positions 0, 1, 2, ... if they are not given.
 
-        With a `position_offset` (RoBERTa) the first token has that position, padding has the one
+        With a `position_offset` (RoBERTa), the first token has that position; padding has the one
         before it and is not counted, as in fairseq's make_positions.
         """
         num_tokens, limit = input_ids.shape[-1], self.config.max_length
@@ -351,7 +351,7 @@ class Network(nn.Module):
         return segment_ids, position_ids
 
     def read_early(self, states: Tensor) -> Tensor:
-        """Return hidden states [L+1, ...] as the heads read them, which were trained on the last.
+        """Return hidden states [L+1, ...] in the form of the last, on which heads were trained.
 
         ModernBERT's last state is normalised; the earlier ones get the same LayerNorm.
         """
@@ -382,7 +382,7 @@ class Network(nn.Module):
         return out
 
     def masked_word_head(self) -> MaskedWordHead:
-        """Return the word head: of masked words, or with causal attention of next tokens.
+        """Return the word head, for masked words or, with causal attention, next tokens.
 
         Raises:
             ValueError: If this checkpoint has none.
@@ -436,7 +436,7 @@ class Network(nn.Module):
         return out
 
     def why_no_head(self, head: Capability) -> str | None:
-        """Return the sentence why a head is absent; None where it is there.
+        """Return the reason why a head is absent, as a sentence; None if it is present.
 
         Args:
             head: One of `bertcore.families.HEADS`.

@@ -11,9 +11,9 @@ from bertcore.network.empty import empty_linear
 
 
 def activate(x: Tensor, name: str, *, in_place: bool = False) -> Tensor:
-    """Apply an activation to x of any shape: one of ACTIVATIONS, or "tanh", which some heads have.
+    """Apply an activation to x of any shape: one of ACTIVATIONS, or "tanh", which some heads use.
 
-    `in_place` without gradients.
+    Use `in_place` only without gradients.
     """
     if name == "relu":
         return F.relu(x, inplace=in_place)
@@ -26,7 +26,7 @@ def activate(x: Tensor, name: str, *, in_place: bool = False) -> Tensor:
 
 
 class FeedForward(nn.Module):
-    """LayerNorm(hidden + W2 act(W1 hidden)), each token by itself.
+    """LayerNorm(hidden + W2 act(W1 hidden)), for each token by itself.
 
     Source: Vaswani et al. 2017, section 3.3; post-LN as in Devlin et al. 2019.
     """
@@ -45,14 +45,14 @@ class FeedForward(nn.Module):
         return self.add(self.write(hidden), hidden)
 
     def write(self, hidden: Tensor) -> Tensor:
-        """Return what the block writes, [B, T, D], of hidden [B, T, D]."""
+        """Return the block's contribution, [B, T, D], from hidden [B, T, D]."""
         inner = self.intermediate(hidden)  # [B, T, F]
-        # The largest tensor of a layer: in place where gradients do not need it.
+        # The largest tensor of a layer: in place if gradients do not need it.
         inner = activate(inner, self.activation, in_place=not torch.is_grad_enabled())
         out: Tensor = self.output(inner)
         return F.dropout(out, self.dropout) if self.training else out
 
     def add(self, written: Tensor, hidden: Tensor) -> Tensor:
-        """Add what the block wrote to its input, and normalise: [B, T, D]."""
+        """Add the block's contribution to its input, and normalise: [B, T, D]."""
         normalized: Tensor = self.norm(written + hidden)
         return normalized

@@ -12,7 +12,7 @@ from bertcore.network.feed_forward import activate
 
 
 class Pooler(nn.Module):
-    """tanh(W h_[CLS] + b): the sentence's vector that the next-sentence head reads."""
+    """tanh(W h_[CLS] + b): the sentence vector that the next-sentence head reads."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -51,13 +51,13 @@ class MaskedWordHead(nn.Module):
         self.activation = config.mlm_act
 
     def transform(self, hidden: Tensor) -> Tensor:
-        """Return what the decoder reads, [..., E], of hidden [..., D]."""
+        """Return the decoder's input, [..., E], from hidden [..., D]."""
         out: Tensor = self.norm(activate(self.dense(hidden), self.activation))
         return out
 
     @property
     def word_bias(self) -> Tensor:
-        """The decoder's bias, [V]; zeros where it has none."""
+        """The decoder's bias, [V]; zeros if it has none."""
         bias = self.decoder.bias
         return self.dense.weight.new_zeros(self.decoder.num_words) if bias is None else bias
 
@@ -87,7 +87,7 @@ class PairHead(nn.Module):
 
 
 class ReplacedTokenHead(nn.Module):
-    """Linear, activation, then one logit for each token: was it put there by a generator?
+    """Linear, activation, then one logit for each token: was it inserted by a generator?
 
     Source: Clark et al. 2020 (ELECTRA), section 2; google-research/electra, model code of the
         discriminator: one hidden layer of width D.

@@ -1,4 +1,4 @@
-"""Fill an empty network with starting weights."""
+"""Fill an empty network with initial weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bertcore.network.encoder import Network
 
 @torch.no_grad()
 def initialize(network: Network, generator: Generator) -> Network:
-    """Draw all matrices from a normal distribution cut at two standard deviations.
+    """Draw all matrices from a normal distribution truncated at two standard deviations.
 
     Biases become 0 and LayerNorm weights 1; a position table that is not trained gets sinusoids.
     The standard deviation is the config's `initializer_range`.

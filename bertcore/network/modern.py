@@ -15,10 +15,10 @@ from bertcore.network.feed_forward import activate
 
 
 def rotation_angles(num_tokens: int, width: int, theta: float) -> Tensor:
-    """Return the angle by which each pair of numbers is turned at each place, [T, K / 2].
+    """Return the angle by which each pair of numbers is rotated at each position, [T, K / 2].
 
-    Pair i of a head K wide turns by theta^(-2 i / K) from place to place: the first by one radian,
-    the last hardly.
+    Pair i of a head K wide rotates by theta^(-2 i / K) per position: the first by one radian, the
+    last hardly at all.
 
     Source: Su et al. 2021 (RoFormer), section 3.2.2.
     """
@@ -27,13 +27,13 @@ def rotation_angles(num_tokens: int, width: int, theta: float) -> Tensor:
 
 
 def rotate(vectors: Tensor, angles: Tensor) -> Tensor:
-    """Return queries or keys [..., T, K] with number i and number i + K / 2 turned by an angle.
+    """Return queries or keys [..., T, K] with number i and number i + K / 2 rotated by an angle.
 
-    The product of a query and a key then depends on the places only through their distance.
+    The product of a query and a key then depends on the positions only through their distance.
 
     Args:
         vectors: [..., T, K].
-        angles: Of `rotation_angles`, [T, K / 2].
+        angles: From `rotation_angles`, [T, K / 2].
     """
     cosines, sines = angles.cos(), angles.sin()
     first, second = vectors.float().chunk(2, dim=-1)
@@ -47,7 +47,7 @@ def _angles(num_tokens: int, width: int, theta: float, device: torch.device) -> 
 
 
 def window_mask(num_tokens: int, reach: int) -> Tensor:
-    """Return True where two tokens are at most `reach` apart, [T, T]."""
+    """Return True for tokens at most `reach` apart, [T, T]."""
     places = torch.arange(num_tokens)
     return (places[:, None] - places).abs() <= reach
 
@@ -55,8 +55,8 @@ def window_mask(num_tokens: int, reach: int) -> Tensor:
 class ModernAttention(AttentionBlock):
     """Self-attention with the norm before it and rotary positions.
 
-    hidden + projection(context), where queries, keys and values are of LayerNorm(hidden); the first
-    layer has no LayerNorm, since one stands after the embeddings.
+    hidden + projection(context), with queries, keys and values from LayerNorm(hidden); the first
+    layer has no LayerNorm, since there is one after the embeddings.
 
     Source: Warner et al. 2024, section 2.1.
     """
@@ -72,19 +72,19 @@ class ModernAttention(AttentionBlock):
         self.theta, self.reach = config.rope_theta(layer), config.window(layer)
 
     def normalized(self, hidden: Tensor) -> Tensor:
-        """Return what the projections read, [..., T, D], of hidden [..., T, D]."""
+        """Return the projections' input, [..., T, D], from hidden [..., T, D]."""
         if self.norm is None:
             return hidden
         out: Tensor = self.norm(hidden)
         return out
 
     def turned(self, vectors: Tensor) -> Tensor:
-        """Return queries or keys [..., H, T, K] turned by their places."""
+        """Return queries or keys [..., H, T, K] rotated by their positions."""
         angles = _angles(vectors.shape[-2], self.head_size, self.theta, vectors.device)
         return rotate(vectors, angles)
 
     def project(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return turned queries and keys, and values, each [B, H, T, K], of hidden [B, T, D]."""
+        """Return rotated queries and keys, and values, each [B, H, T, K], of hidden [B, T, D]."""
         queries, keys, values = self.qkv(self.normalized(hidden)).chunk(3, dim=-1)
         heads = (self.heads(part) for part in (queries, keys, values))
         queries, keys, values = heads
@@ -96,23 +96,23 @@ class ModernAttention(AttentionBlock):
         return tokens_at(queries, places), keys, values
 
     def project_into(self, hidden: Tensor, queries: Tensor, keys: Tensor, values: Tensor) -> None:
-        """Write the turned queries and keys, and the values, of hidden [T, D] to tensors [T, D]."""
+        """Write rotated queries and keys, and the values, of hidden [T, D] to tensors [T, D]."""
         for out, part in zip((queries, keys, values), self.project(hidden[None]), strict=True):
             out.copy_(part[0].transpose(-3, -2).flatten(-2))
 
     def allowed(self, num_tokens: int) -> Tensor | None:
-        """Return which tokens each may attend to: where the layer has a window, those in it."""
+        """Return which tokens each may attend to; if the layer has a window, those in it."""
         if self.reach is None or num_tokens <= self.reach + 1:
             return None
         return window_mask(num_tokens, self.reach).to(self.output.weight.device)
 
     @property
     def output_norm(self) -> None:
-        """None: the norm stands before the next block."""
+        """None: the norm comes before the next block."""
         return None
 
     def value_rows(self) -> tuple[Tensor, Tensor | None]:
-        """Return weight and bias of the projection to values, views of the fused ones."""
+        """Return weight and bias of the projection to values, as views of the fused ones."""
         bias = self.qkv.bias
         return self.qkv.weight.chunk(3)[2], None if bias is None else bias.chunk(3)[2]
 
@@ -120,7 +120,7 @@ class ModernAttention(AttentionBlock):
 class GatedFeedForward(nn.Module):
     """hidden + W2 (act(inner) x gate), where inner and gate are the halves of W1 LayerNorm(hidden).
 
-    After the last layer a final LayerNorm follows, so that its output is what heads read.
+    A final LayerNorm follows the last layer, so that heads can read its output.
 
     Source: Shazeer 2020 (GeGLU); Warner et al. 2024, section 2.1.
     """
@@ -132,7 +132,7 @@ class GatedFeedForward(nn.Module):
         self.intermediate = empty_linear(d, 2 * f, bias=bias)
         self.output = empty_linear(f, d, bias=bias)
         self.dropout, self.activation = config.hidden_dropout_prob, config.hidden_act
-        # In a list: it belongs to the network, whose parameters name it once.
+        # In a list, because it is a parameter of the network, which names it once.
         self._final_norm = [final_norm]
 
     @property
@@ -145,13 +145,13 @@ class GatedFeedForward(nn.Module):
         return self.add(self.write(hidden), hidden)
 
     def write(self, hidden: Tensor) -> Tensor:
-        """Return what the block writes, [B, T, D], of hidden [B, T, D]."""
+        """Return the block's contribution, [B, T, D], from hidden [B, T, D]."""
         inner, gate = self.intermediate(self.norm(hidden)).chunk(2, dim=-1)  # [B, T, F] each
         gated = F.dropout(activate(inner, self.activation) * gate, self.dropout, self.training)
         out: Tensor = self.output(gated)
         return out
 
     def add(self, written: Tensor, hidden: Tensor) -> Tensor:
-        """Add what the block wrote to its input (and after the last layer normalise): [B, T, D]."""
+        """Add the block's contribution to its input (and normalise after the last layer)."""
         summed = written + hidden
         return summed if self.final_norm is None else self.final_norm(summed)

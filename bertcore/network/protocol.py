@@ -1,4 +1,4 @@
-"""The interface of every encoder, ours and those that `transformers` runs."""
+"""The interface of every encoder, our own and those that `transformers` runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bertcore.families import Capability
 class Encoder(Protocol):
     """An encoder in evaluation mode with the heads that its checkpoint has.
 
-    `Network` is ours, whose layers can be read and changed; `OtherNetwork` wraps a model of
+    `Network` is our own, whose layers can be read and changed; `OtherNetwork` wraps a model of
     `transformers`. A method that needs an absent head raises ValueError with the reason.
     """
 
@@ -29,7 +29,7 @@ class Encoder(Protocol):
 
     @property
     def position_table(self) -> Tensor:
-        """The position embeddings, [P, E]; raises ValueError where there are none."""
+        """The position embeddings, [P, E]; raises ValueError if there are none."""
 
     def __call__(
         self,
@@ -54,7 +54,7 @@ class Encoder(Protocol):
         segment_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
     ) -> Tensor:
-        """Return what the masked-word head reads at each token, [B, T, D]."""
+        """Return the masked-word head's input at each token, [B, T, D]."""
 
     def word_states_at(
         self,
@@ -63,18 +63,18 @@ class Encoder(Protocol):
         attention_mask: Tensor | None,
         places: Tensor,
     ) -> Tensor:
-        """Return what the masked-word head reads at one place of each text, [B, D]."""
+        """Return the masked-word head's input at one position of each text, [B, D]."""
 
     def word_states_and_attention(
         self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return what the masked-word head reads, and the mean attention over layers and heads.
+        """Return the masked-word head's input, and the mean attention over layers and heads.
 
         [B, T, D] and float32 [B, T, T].
         """
 
     def read_early(self, states: Tensor) -> Tensor:
-        """Return hidden states [L+1, ...] as heads read them that were trained on the last."""
+        """Return hidden states [L+1, ...] in the form of the last, on which heads were trained."""
 
     def mlm_logits(self, hidden: Tensor) -> Tensor:
         """Return vocabulary logits, [..., V], of hidden states [..., D]."""
@@ -92,7 +92,7 @@ class Encoder(Protocol):
         """Return replaced-token logits, [..., T] (above 0: replaced), of hidden [..., T, D]."""
 
     def why_no_head(self, head: Capability) -> str | None:
-        """Return the sentence why a head is absent; None where it is there."""
+        """Return the reason why a head is absent, as a sentence; None if it is present."""
 
     @property
     def training(self) -> bool:
@@ -111,4 +111,4 @@ class Encoder(Protocol):
         """Yield each weight once, with its name."""
 
     def buffers(self) -> Iterator[torch.Tensor]:
-        """Yield the tensors that are no weights."""
+        """Yield the tensors that are not weights."""

@@ -24,17 +24,17 @@ from bertcore.network.task_module import AfterLayer, TaskModule
 HEAD_KINDS = (*TASK_CLASSES, "features")
 NUM_FEATURE_LAYERS = 4
 LSTM = "features.lstm."
-"""What the tensors of a feature-based tagger's BiLSTM begin with, in files."""
+"""Prefix of the tensors of a feature-based tagger's BiLSTM in files."""
 _FEATURES = HeadForm("all")
 
 
 class TaskHead(nn.Module):
-    """Dropout and a linear layer, of some families behind a layer of width D and its LayerNorm.
+    """Dropout and a linear layer, in some families after a layer of width D and its LayerNorm.
 
     Args:
-        config: Gives D and the dropout.
+        config: Provides D and the dropout.
         num_outputs: C: classes of a text or token, 1 for a score or a choice, 2 for a span.
-        form: What it reads, and whether there is a layer before the last.
+        form: The head's input, and whether there is a layer before the last.
     """
 
     def __init__(self, config: BertConfig, num_outputs: int, form: HeadForm) -> None:
@@ -65,15 +65,15 @@ class TaskHead(nn.Module):
         return logits
 
     def vectors(self, network: Encoder, hidden: Tensor, kept: Tensor | None = None) -> Tensor:
-        """Return what the head reads of the last hidden states [..., T, D].
+        """Return the head's input from the last hidden states [..., T, D].
 
         Args:
-            network: For its pooler.
+            network: The network, for its pooler.
             hidden: Last hidden states, [..., T, D].
             kept: True at tokens, [..., T]; None: there is no padding.
 
         Returns:
-            [..., D] of a text, or [..., T, D] of its tokens.
+            [..., D] for a text, or [..., T, D] for its tokens.
         """
         if self.form.reads == "pooler":
             return network.pooled(hidden)
@@ -86,7 +86,7 @@ class TaskHead(nn.Module):
         return hidden[..., 0, :] if self.form.reads == "first" else hidden
 
     def named_tensors(self) -> dict[str, Tensor]:
-        """Return its tensors under the names that they have in files."""
+        """Return its tensors under their names in files."""
         layers = {
             self.form.classifier: self.classifier,
             self.form.dense: self.dense,
@@ -104,13 +104,13 @@ class TaskNetwork(TaskModule):
     """Our encoder and one task head.
 
     Args:
-        network: With a pooler where the family's head reads it.
+        network: The encoder, with a pooler if the family's head reads it.
         kind: "sequence": labels or a score of a text (BertForSequenceClassification). "token": a
             label for each token (BertForTokenClassification). "span": logits of an answer's start
-            and end (BertForQuestionAnswering). "choice": one score a choice
+            and end (BertForQuestionAnswering). "choice": one score per choice
             (BertForMultipleChoice). "features": a label for each token from a BiLSTM over the last
-            four layers, which stay as they are; `transformers` has no such class.
-        num_outputs: C of "sequence", "token" and "features"; "span" has 2 and "choice" 1.
+            four layers, which are frozen; `transformers` has no such class.
+        num_outputs: C for "sequence", "token" and "features"; "span" has 2 and "choice" 1.
 
     The head starts empty: fill it with `initialize_head` or from a checkpoint.
 
@@ -142,13 +142,13 @@ class TaskNetwork(TaskModule):
             self.lstm = nn.LSTM(
                 depth * d, d // 2, num_layers=2, batch_first=True, bidirectional=True
             )
-            # For an odd width the two directions together are one short.
+            # For an odd width, the two directions together would be one short.
             if d % 2:
                 raise ValueError(f"hidden_size is {d}; the BiLSTM needs an even width.")
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.head.classifier.weight.device
 
     @property
@@ -170,11 +170,11 @@ class TaskNetwork(TaskModule):
             input_ids, segment_ids, attention_mask, attention: As for `forward`.
 
         Returns:
-            The last state of [CLS], or of the last token where attention is causal, [R, 1, D]
+            The last state of [CLS], or of the last token if attention is causal, [R, 1, D]
             ("sequence", "choice"), of all tokens, [R, T, D] ("token", "span"), or the last four
             layers' states side by side, [R, T, 4 D] ("features").
         """
-        # Choices are rows of their own: [B, N, T] -> [B * N, T].
+        # Choices become separate rows: [B, N, T] -> [B * N, T].
         ids, segments, mask = (
             None if x is None else x.flatten(0, -2)
             for x in (input_ids, segment_ids, attention_mask)
@@ -190,12 +190,12 @@ class TaskNetwork(TaskModule):
         return hidden
 
     def read(self, hidden: Tensor, attention_mask: Tensor | None, lead: Sequence[int]) -> Tensor:
-        """Return the logits of `forward` from what `encode` returns.
+        """Return the logits of `forward` from the result of `encode`.
 
         Args:
-            hidden: Of `encode`.
+            hidden: The result of `encode`.
             attention_mask: As for `forward`.
-            lead: Shape of the input without its tokens: [B], of choices [B, N].
+            lead: Shape of the input without its tokens: [B], or [B, N] for choices.
         """
         if self.lstm is not None:
             hidden = _run_lstm(self.lstm, hidden, attention_mask)
@@ -236,19 +236,19 @@ class TaskNetwork(TaskModule):
         *,
         after: AfterLayer,
     ) -> Tensor:
-        """Return logits of embeddings in the place of those of an input, of choices [B, 1]."""
+        """Return logits for embeddings instead of those of an input; for choices [B, 1]."""
         tables = self.network.embeddings
         hidden = tables.project(tables.normalize(embedded.sum))
         mask = None if attention_mask is None else additive_mask(attention_mask, hidden.dtype)
         return self.logits_of(self.network.run_layers(hidden, mask, after=after), attention_mask)
 
     def head_tensors(self) -> dict[str, Tensor]:
-        """Return the tensors of the head, a BiLSTM's included, under their names in files."""
+        """Return the tensors of the head, including a BiLSTM's, under their names in files."""
         lstm = {} if self.lstm is None else dict(self.lstm.named_parameters())
         return {**self.head.named_tensors(), **{f"{LSTM}{n}": t for n, t in lstm.items()}}
 
     def is_of_head(self, name: str) -> bool:
-        """Return whether a parameter is of the head, its pooler included, not of the encoder."""
+        """Return whether a parameter belongs to the head or its pooler, not to the encoder."""
         return name.startswith(("head.", "lstm.", "network.pooler."))
 
 
@@ -257,7 +257,7 @@ def last_token(hidden: Tensor, kept: Tensor | None) -> Tensor:
 
     Args:
         hidden: Last hidden states, [..., T, D].
-        kept: True at tokens, which stand before the padding, [..., T]; None: there is no padding.
+        kept: True at tokens, which come before the padding, [..., T]; None: there is no padding.
     """
     if kept is None:
         return hidden[..., -1:, :]
@@ -276,7 +276,7 @@ def encode_first_token(
     """Return the last hidden state of [CLS] alone, [B, 1, D].
 
     The head of a text reads no other state, so in the last layer only [CLS] has a query: the same
-    numbers as the first token's of `Network.forward`, with a quarter less work in four layers.
+    numbers as for the first token of `Network.forward`, with a quarter less work in four layers.
 
     Args:
         network: The encoder.
@@ -306,7 +306,7 @@ def last_layers(
 ) -> Tensor:
     """Return the last four hidden states side by side, [B, T, 4 D], without gradients.
 
-    Of a network with fewer layers all of them.
+    All hidden states if the network has fewer layers.
     """
     hidden, mask = network.embed(input_ids, segment_ids, attention_mask)
     states: list[Tensor] = []
@@ -315,7 +315,7 @@ def last_layers(
 
 
 def _run_lstm(lstm: nn.LSTM, features: Tensor, mask: Tensor | None) -> Tensor:
-    """Return the LSTM's states, [B, T, D]; padding is left out, and 0 in the result."""
+    """Return the LSTM's states, [B, T, D]; padding is skipped, and 0 in the result."""
     with torch.autocast(features.device.type, enabled=False):
         features = features.float()
         if mask is None:
@@ -333,7 +333,7 @@ def _run_lstm(lstm: nn.LSTM, features: Tensor, mask: Tensor | None) -> Tensor:
 
 @torch.no_grad()
 def initialize_head(model: TaskNetwork, generator: Generator) -> None:
-    """Draw the head's weights as `initialize` does and set its biases to 0; a BiLSTM's as torch."""
+    """Draw the head's weights as `initialize` does, with biases of 0; a BiLSTM's as in torch."""
     std = model.network.config.initializer_range
     for layer in (model.head.dense, model.head.classifier):
         if layer is not None:

@@ -1,4 +1,4 @@
-"""The interface of an encoder with a task head, ours and those that `transformers` runs."""
+"""The interface of an encoder with a task head, our own and those that `transformers` runs."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from bertcore.network.embeddings import EmbeddingParts
 from bertcore.network.protocol import Encoder
 
 AfterLayer = Callable[[int, Tensor], Tensor]
-"""Gets the number of a layer and its output, [B, T, D]; returns what the next layer reads."""
+"""Called with a layer's index and its output, [B, T, D]; returns the next layer's input."""
 
 
 class TaskModule(nn.Module, ABC):
     """An encoder and one task head.
 
-    `TaskNetwork` is ours; `OtherTaskNetwork` wraps a class of `transformers` with its own head.
+    `TaskNetwork` is our own; `OtherTaskNetwork` wraps a class of `transformers` with its own head.
     """
 
     network: Encoder
     kind: str
-    """Of HEAD_KINDS."""
+    """One of HEAD_KINDS."""
     lstm: nn.LSTM | None
-    """Of a feature-based tagger."""
+    """The BiLSTM of a feature-based tagger."""
 
     @property
     @abstractmethod
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
 
     @property
     @abstractmethod
     def reads_one_state(self) -> bool:
-        """Whether `encode` returns a single state of each row, [R, 1, D]."""
+        """Whether `encode` returns a single state for each row, [R, 1, D]."""
 
     @abstractmethod
     def encode(
@@ -53,24 +53,24 @@ class TaskModule(nn.Module, ABC):
             input_ids, segment_ids, attention_mask, attention: As for `forward`.
 
         Returns:
-            [R, 1, D] where the head reads one state, else those of all tokens, [R, T, D].
+            [R, 1, D] if the head reads one state, otherwise those of all tokens, [R, T, D].
         """
 
     @abstractmethod
     def read(self, hidden: Tensor, attention_mask: Tensor | None, lead: Sequence[int]) -> Tensor:
-        """Return the logits of `forward` from what `encode` returns.
+        """Return the logits of `forward` from the result of `encode`.
 
         Args:
-            hidden: Of `encode`.
+            hidden: The result of `encode`.
             attention_mask: As for `forward`.
-            lead: Shape of the input without its tokens: [B], of choices [B, N].
+            lead: Shape of the input without its tokens: [B], or [B, N] for choices.
         """
 
     @abstractmethod
     def logits_of(self, hidden: Tensor, attention_mask: Tensor | None = None) -> Tensor:
         """Return logits, [..., C] or [..., T, C], of hidden states [..., T, D].
 
-        Of any layer: the head reads what it finds where the last hidden states would be.
+        States of any layer: the head reads them as it reads the last hidden states.
 
         Args:
             hidden: All tokens' states.
@@ -95,22 +95,22 @@ class TaskModule(nn.Module, ABC):
         *,
         after: AfterLayer,
     ) -> Tensor:
-        """Return logits of embeddings in the place of those of an input, of choices [B, 1].
+        """Return logits for embeddings instead of those of an input; for choices [B, 1].
 
         Args:
             embedded: Each [B, T, E], or [1, T, E] for all rows.
-            input_ids, segment_ids: Of the input, int64, [B, T] or [1, T].
+            input_ids, segment_ids: Ids of the input, int64, [B, T] or [1, T].
             attention_mask: True at tokens, [B, T]; None: no token is padding.
-            after: Called behind each layer.
+            after: Called after each layer.
         """
 
     @abstractmethod
     def head_tensors(self) -> dict[str, Tensor]:
-        """Return the tensors of the head under the names that they have in files."""
+        """Return the tensors of the head under their names in files."""
 
     @abstractmethod
     def is_of_head(self, name: str) -> bool:
-        """Return whether a parameter is of the head, its pooler included, not of the encoder."""
+        """Return whether a parameter belongs to the head or its pooler, not to the encoder."""
 
     def forward(
         self,
@@ -123,7 +123,7 @@ class TaskModule(nn.Module, ABC):
         """Return logits.
 
         Args:
-            input_ids, segment_ids: int64, [B, T]; of choices [B, N, T].
+            input_ids, segment_ids: int64, [B, T]; for choices [B, N, T].
             attention_mask: True at tokens, same shape; None means attend to all.
             attention: How to attend; models of `transformers` have their own way.
 

@@ -12,30 +12,30 @@ from bertcore.network.protocol import Encoder
 from bertcore.network.task_heads import TaskHead
 
 READER_KINDS = ("classes", "labels", "score", "tags", "span")
-"""One class of several for a text; several labels at once, each yes or no; a number; a tag for
+"""One of several classes for a text; several labels at once, each yes or no; a number; a tag for
 each token; start and end of an answer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskReader:
-    """A task head apart from its encoder: it reads states that were computed already.
+    """A task head without its encoder: it reads states that were already computed.
 
-    `TaskNetwork` is for training; this one reads states of changed runs. In evaluation, so without
+    `TaskNetwork` is for training; this one reads states of changed runs. For evaluation, so without
     dropout.
     """
 
     kind: str
     """One of READER_KINDS."""
     labels: tuple[str, ...]
-    """C names; of "score" and "span" none."""
+    """C names; none for "score" and "span"."""
     head: TaskHead
     """On the encoder's device, in its number format."""
 
     def logits(self, network: Encoder, hidden: Tensor) -> Tensor:
-        """Return logits, [B, C] or, of "tags" and "span", [B, T, C].
+        """Return logits, [B, C] or, for "tags" and "span", [B, T, C].
 
         Args:
-            network: That the states come from, for its pooler.
+            network: The network of the states, for its pooler.
             hidden: Last hidden states, [B, T, D].
 
         Source: the classes For...Classification and ForQuestionAnswering of `transformers`.
@@ -46,7 +46,7 @@ class TaskReader:
     def log_probabilities(
         self, network: Encoder, hidden: Tensor, positions: Sequence[int] = ()
     ) -> Tensor:
-        """Return what the head answers as distributions, float32 [B, N, M], log p.
+        """Return the head's answers as distributions, float32 [B, N, M], log p.
 
         Args:
             network, hidden: As for `logits`.

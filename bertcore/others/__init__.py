@@ -1,1 +1,1 @@
-"""Architectures other than BERT's, read through `transformers` into the same Trace."""
+"""Architectures other than BERT, read through `transformers` into the same Trace."""

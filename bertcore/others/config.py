@@ -11,7 +11,7 @@ from bertcore.families import Family
 from bertcore.others.families import OTHERS, OtherFamily
 
 NO_LIMIT = 512
-"""Tokens that are read where the architecture itself has no limit (T5, XLNet)."""
+"""Longest input in tokens if the architecture itself has no limit (T5, XLNet)."""
 _RELATIVE = ("xlnet", "t5")
 
 
@@ -25,10 +25,10 @@ class OtherConfig(BertConfig):
     other: OtherFamily
     """How it predicts words, and what this checkpoint lacks."""
     values: Mapping[str, Any] = field(default_factory=dict)
-    """All fields, as `transformers` understood config.json."""
+    """All fields of config.json, as `transformers` read them."""
 
     def __post_init__(self) -> None:
-        """Check nothing: `transformers` has built a network of it."""
+        """Check nothing: `transformers` has already built a network from it."""
 
     @property
     def family(self) -> Family:
@@ -36,17 +36,17 @@ class OtherConfig(BertConfig):
         return self.other
 
     def to_hf_dict(self) -> dict[str, Any]:
-        """Return the fields as `transformers` writes them."""
+        """Return the fields in the form of `transformers`."""
         return dict(self.values)
 
 
 def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
     """Return the configuration of `transformers` for the content of a config.json.
 
-    No code that comes with a checkpoint is run: the class is looked up by `model_type`.
+    No code of a checkpoint is run: the class is looked up by `model_type`.
 
     Raises:
-        ValueError: If `transformers` does not take the values, or they are absurd.
+        ValueError: If `transformers` rejects the values, or they are absurd.
     """
     import transformers
 
@@ -61,7 +61,7 @@ def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
         )
     except Exception as error:  # its checks raise errors of many kinds, one from the hub's library
         reason = " ".join(str(error).split())[:300]
-        raise ValueError(f"transformers does not take it ({reason})") from error
+        raise ValueError(f"transformers rejects it ({reason})") from error
     decoder_layers = [
         getattr(config, name, None) or 1 for name in ("decoder_layers", "num_decoder_layers")
     ]
@@ -73,7 +73,7 @@ def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
         )
     layers = max(depth, *decoder_layers)
     if layers > MOST_LAYERS:
-        raise ValueError(f"it asks for {layers:,} layers; at most {MOST_LAYERS:,} are read")
+        raise ValueError(f"it asks for {layers:,} layers; at most {MOST_LAYERS:,} are allowed")
     config._attn_implementation = "eager"  # the others do not return their weights
     return config
 
@@ -84,9 +84,9 @@ def read_config(
     """Return the shape of a configuration of `transformers`.
 
     Args:
-        config: Of the family.
-        heads: Those that the checkpoint has: "mlm", "next", "nsp".
-        family: Of the checkpoint; None: the one of OTHERS.
+        config: A configuration of the family.
+        heads: The heads of the checkpoint: "mlm", "next", "nsp".
+        family: The checkpoint's family; None: the one in OTHERS.
     """
     model_type = config.model_type
     family = family or OTHERS[model_type]
@@ -130,7 +130,7 @@ def read_config(
 
 
 _NEVER = ("model_type", "auto_map", "attn_implementation", "_attn_implementation", "torch_dtype")
-"""Keys of config.json that are not passed on: one names programs, the others are our choice."""
+"""Keys of config.json that are not passed on: auto_map names code, the others are our choice."""
 
 
 def _feed_forward(config: Any) -> int:

@@ -1,4 +1,4 @@
-"""Weights whose names in files are others than in the class of `transformers` that reads them."""
+"""Weights whose names in files differ from those in the class of `transformers`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from bertcore.checkpoints.weights import OpenWeights, StoredTensor
 
 
 class ConvertedWeights(OpenWeights):
-    """The tensors of a file under the names of the class; some are cut in equal parts.
+    """The tensors of a file under the names of the class; some are split into equal parts.
 
     Args:
-        weights: Of the file.
-        conversions: Of `transformers`, for the architecture.
+        weights: The weights of the file.
+        conversions: The conversions of `transformers` for the architecture.
 
     Raises:
-        ValueError: If the architecture needs more than other names and equal parts.
+        ValueError: If the architecture needs more than renaming and equal parts.
     """
 
     def __init__(self, weights: OpenWeights, conversions: Sequence[Any]) -> None:
@@ -28,7 +28,7 @@ class ConvertedWeights(OpenWeights):
         renamings = [one for one in conversions if not isinstance(one, WeightConverter)]
         self._weights = weights
         self._sources: dict[str, tuple[str, int, int]] = {}
-        """Name -> that in the file, which part of it, and of how many."""
+        """Name -> name in the file, index of the part, and number of parts."""
         stored: dict[str, StoredTensor] = {}
         for name, tensor in weights.stored.items():
             first, pattern = rename_source_key(name, renamings, converters)
@@ -67,7 +67,7 @@ def converted(weights: OpenWeights, model_type: str) -> OpenWeights:
 
 
 def _targets(converter: Any) -> list[str]:
-    """Return the names of the parts that a converter cuts a tensor into."""
+    """Return the names of the parts into which a converter splits a tensor."""
     from transformers.core_model_loading import Chunk
 
     steps = converter.operations
@@ -75,7 +75,7 @@ def _targets(converter: Any) -> list[str]:
     if not is_cut or steps[0].num_shards_attribute or len(converter.source_patterns) != 1:
         kinds = ", ".join(type(step).__name__ for step in steps)
         raise ValueError(
-            f"its tensors need more than other names ({kinds} of {converter.source_patterns[0]})"
+            f"its tensors need more than renaming ({kinds} of {converter.source_patterns[0]})"
         )
     targets: list[str] = list(converter.target_patterns)
     return targets

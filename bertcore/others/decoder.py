@@ -12,7 +12,7 @@ from bertcore.others.network import OtherNetwork
 from bertcore.others.words import word_logits
 
 LONGEST = 32
-"""Tokens that T5's decoder writes at most."""
+"""Maximum number of tokens that T5's decoder writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +20,15 @@ class DecoderTrace:
     """The decoder's run over Td tokens, beside the encoder's T."""
 
     tokens: list[str]
-    """What the decoder reads, [Td]: each token's state predicts the next."""
+    """The decoder's input, [Td]: each token's state predicts the next token."""
     source_tokens: list[str]
-    """The encoder's, [T]."""
+    """The encoder's tokens, [T]."""
     hidden_states: Tensor
     """[L+1, Td, D], with the decoder's L."""
     attentions: Tensor
-    """[L, H, Td, Td]: each token at itself and those before; rows sum to 1."""
+    """[L, H, Td, Td]: from each token to itself and those before it; rows sum to 1."""
     cross_attentions: Tensor
-    """[L, H, Td, T]: each token of the decoder at those of the encoder; rows sum to 1."""
+    """[L, H, Td, T]: from each token of the decoder to those of the encoder; rows sum to 1."""
     written: list[str]
     """The most probable next token after each, [Td]."""
 
@@ -37,12 +37,12 @@ class DecoderTrace:
 def trace_decoder(network: OtherNetwork, input_ids: Tensor, vocab: list[str]) -> DecoderTrace:
     """Run the decoder on its usual input and keep its attention.
 
-    BART's decoder reads the text itself, one place later, as in its training. T5's reads what it
-    wrote (greedily, at most LONGEST tokens).
+    BART's decoder reads the text itself, shifted by one position, as in its training. T5's reads
+    its own output (greedy, at most LONGEST tokens).
 
     Args:
-        network: Of T5 or BART.
-        input_ids: The encoder's, int64, [T].
+        network: A network of T5 or BART.
+        input_ids: The encoder's ids, int64, [T].
         vocab: Names of the ids.
     """
     model, config = network.model, network.model.config

@@ -1,4 +1,4 @@
-"""The input of another architecture, taken apart as far as it is a sum."""
+"""The input of another architecture, split into the summands it is made of."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from bertcore.trace import TracedEmbeddings
 def traced_embeddings(
     network: OtherNetwork, input_ids: Tensor, segment_ids: Tensor, first_state: Tensor
 ) -> TracedEmbeddings:
-    """Return what each token, segment and position adds to the input; on the CPU.
+    """Return what each token, segment and position adds to the input, on the CPU.
 
-    A test holds LayerNorm of the sum, or the sum itself where there is no LayerNorm, equal to the
+    A test checks that LayerNorm of the sum, or the sum itself if there is no LayerNorm, equals the
     first hidden state.
 
     Args:
-        network: Whose tables are read.
+        network: The network whose tables are read.
         input_ids, segment_ids: int64, [T].
         first_state: hidden_states[0], [T, D].
     """
@@ -33,7 +33,7 @@ def traced_embeddings(
     segments = getattr(tables, "token_type_embeddings", None)
     segment = None if segments is None else segments(segment_ids)
     projection = getattr(tables, "embed_proj", None)
-    if projection is not None:  # linear, so that each summand can be brought through it
+    if projection is not None:  # linear, so it can be applied to each summand
         position = None if position is None else projection(position)
         segment = None if segment is None else projection(segment)
     total = token
@@ -78,7 +78,7 @@ def _token_vectors(network: OtherNetwork, input_ids: Tensor) -> Tensor:
     vectors: Tensor = network.model.get_input_embeddings()(input_ids)
     base = network.base
     if network.config.model_type == "bart":
-        vectors = base.encoder.embed_tokens(input_ids)  # scaled, where config.json says so
+        vectors = base.encoder.embed_tokens(input_ids)  # scaled, if config.json asks for it
     if network.config.model_type.startswith("deberta"):
         projection = base.embeddings.embed_proj
         return vectors if projection is None else projection(vectors)

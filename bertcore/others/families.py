@@ -1,4 +1,4 @@
-"""The other architectures that are read: how each predicts words, and what each lacks."""
+"""The other supported architectures: how each predicts words, and what each lacks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bertcore.families import TASK_CLASSES, Capability, Family
 MASKED, PERMUTED, DENOISING, SPANS, CAUSAL = "masked", "permuted", "denoising", "spans", "causal"
 """How a model was trained to predict words: from a mask in their place (BERT); from all others in
 any order (XLNet); by generating the whole text (BART); by generating the words of a sentinel (T5);
-each from those before it (GPT-2)."""
+each word from those before it (GPT-2)."""
 
 
 class Opener(NamedTuple):
@@ -20,9 +20,9 @@ class Opener(NamedTuple):
 
     class_name: str
     heads: frozenset[str] = frozenset()
-    """Those that it has: "mlm" (hidden words), "next" (next token), "nsp" (next sentence)."""
+    """The heads that it has: "mlm" (hidden words), "next" (next token), "nsp" (next sentence)."""
     options: Mapping[str, Any] = {}
-    """Passed when it is made."""
+    """Arguments of its constructor."""
 
 
 class OtherHead(NamedTuple):
@@ -32,7 +32,7 @@ class OtherHead(NamedTuple):
     last: str = "classifier"
     """Name of its last layer in files; "": one of the usual names."""
     reads: Literal["first", "last", "all"] = "all"
-    """The state of the first token; of the last that is no padding; of every token."""
+    """The state of the first token, of the last one before padding, or of every token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +44,9 @@ class OtherFamily(Family):
     words: str
     """MASKED, PERMUTED, DENOISING, SPANS or CAUSAL."""
     signs: tuple[str, ...]
-    """Parts of names that only this architecture's tensors have; (): config.json alone tells."""
+    """Parts of names that only this architecture's tensors have; (): only config.json shows it."""
     tokens: Mapping[str, str] = field(default_factory=dict)
-    """Special tokens by role, where the tokenizer's files do not tell them."""
+    """Special tokens by role, used if the tokenizer's files do not name them."""
     has_norm: bool = True
     """Whether a LayerNorm follows the sum of the embeddings."""
     has_decoder: bool = False
@@ -57,33 +57,33 @@ class OtherFamily(Family):
     task_heads: Mapping[str, OtherHead] = field(default_factory=dict)
     """Kind of task head, a key of TASK_CLASSES -> the head; {}: none is read here."""
     layers: str = "encoder.layer"
-    """Where the list of layers is in the encoder; "": no layer is called as one."""
+    """Path of the list of layers in the encoder; "": no layer is called as one module."""
     is_time_first: bool = False
     """Whether its layers have the tokens in the first dimension, [T, B, D]."""
     reads_padding: bool = False
     """Whether padding changes the vectors of tokens beside it, though no token attends to it."""
     norm: str = ""
-    """Of an architecture that `is_generic`: where the LayerNorm after the embeddings is."""
+    """If `is_generic`: path of the LayerNorm after the embeddings."""
     is_generic: bool = False
-    """Whether nothing is known of it here but what its classes in `transformers` show."""
+    """Whether it is known here only through its classes in `transformers`."""
 
     def task_class(self, kind: str) -> str:
         """Return the class of `transformers` with a task head."""
         return self.task_heads[kind].class_name
 
     def task_kind(self, class_name: str) -> str | None:
-        """Return the kind of task head that a class of this architecture has here, or None."""
+        """Return the kind of task head of a class of this architecture, or None."""
         heads = self.task_heads.items()
         return next((kind for kind, head in heads if head.class_name == class_name), None)
 
 
 def _task_heads(name: str, kinds: Iterable[str], **of_text: Any) -> dict[str, OtherHead]:
-    """Return the heads of an architecture whose names are the usual ones.
+    """Return the heads of an architecture with the usual names.
 
     Args:
-        name: That the classes of `transformers` begin with.
-        kinds: Of TASK_CLASSES.
-        of_text: What differs in the heads that answer for a text or a choice.
+        name: The prefix of the classes of `transformers`.
+        kinds: Kinds of TASK_CLASSES.
+        of_text: Fields that differ in the heads that answer for a text or a choice.
     """
     heads = {kind: OtherHead(f"{name}{TASK_CLASSES[kind]}") for kind in kinds}
     for kind, head in heads.items():
@@ -95,8 +95,8 @@ def _task_heads(name: str, kinds: Iterable[str], **of_text: Any) -> dict[str, Ot
 
 
 def family(name: str, *, absent: Mapping[Capability, str], **values: Any) -> OtherFamily:
-    """Return a family with the properties that all of them share."""
-    through = f"{name} is read through transformers, which gives its attention and hidden states"
+    """Return a family with the properties that they all share."""
+    through = f"{name} is read through transformers, which returns its attention and hidden states"
     usual: dict[Capability, str] = {
         "parts": f"{through} but not its parts: nothing inside it can be switched off, edited or "
         "measured here.",
@@ -111,15 +111,15 @@ def family(name: str, *, absent: Mapping[Capability, str], **values: Any) -> Oth
 
 def _relative(name: str) -> dict[Capability, str]:
     return {
-        "positions": f"{name} adds no position vectors to its input: its attention knows how far "
-        "apart two tokens are (relative positions)."
+        "positions": f"{name} adds no position vectors to its input: its attention depends on how "
+        "far apart two tokens are (relative positions)."
     }
 
 
 def _rotary(name: str) -> dict[Capability, str]:
     return {
-        "positions": f"{name} adds no position vectors to its input: each head turns its queries "
-        "and keys by an angle that grows with the place (rotary positions)."
+        "positions": f"{name} adds no position vectors to its input: each head rotates its queries "
+        "and keys by an angle that grows with the position (rotary positions)."
     }
 
 
@@ -215,12 +215,12 @@ XLNET = family(
     absent={
         **_relative("XLNet"),
         **_no_norm("XLNet"),
-        "segments": "XLNet adds no segment vectors to its input: its attention knows whether two "
-        "tokens are of the same segment.",
+        "segments": "XLNet adds no segment vectors to its input: its attention depends on whether "
+        "two tokens are in the same segment.",
         "nsp": "XLNet has no next-sentence head: it was trained to predict words in "
         "a permuted order, without pairs.",
-        "lens": "XLNet reads a hidden word off a second stream of vectors, which the layers keep "
-        "beside the hidden states; so its head says nothing of the states of earlier layers.",
+        "lens": "XLNet predicts a hidden word from a second stream of vectors, which the layers "
+        "keep beside the hidden states, so its head cannot read the states of earlier layers.",
         "mask": "XLNet predicts a hidden word from all others: no token attends to it, so no "
         "mask token is needed.",
     },
@@ -294,7 +294,7 @@ T5 = family(
         "lens": "T5's words come from its decoder, so there is nothing to read from the encoder's "
         "layers.",
         "mask": "T5 hides words behind sentinels (<extra_id_0>, <extra_id_1>, ...) and its decoder "
-        "writes what they stand for; shown is the first piece that it writes for each.",
+        "writes what they stand for; the first piece that it writes for each is shown.",
         "pieces": f"T5 is asked for {_NO_PIECES}",
     },
 )
@@ -317,8 +317,8 @@ BART = family(
         "nsp": "BART has no next-sentence head: it was trained to repair texts.",
         "lens": "BART's words come from its decoder, so there is nothing to read from the "
         "encoder's layers.",
-        "mask": "BART's decoder writes the whole text again; shown is what it writes in the place "
-        "of each mask, after the tokens before it.",
+        "mask": "BART's decoder writes the whole text again; the word that it writes in the place "
+        "of each mask, after the tokens before it, is shown.",
     },
 )
 GPT2 = family(
@@ -339,7 +339,7 @@ GPT2 = family(
     absent={
         **_no_segments("GPT-2"),
         **_no_norm("GPT-2"),
-        "nsp": "GPT-2 has no next-sentence head: it was trained to write on.",
+        "nsp": "GPT-2 has no next-sentence head: it was trained to continue texts.",
         "mlm": "GPT-2 has no mask: it predicts each token from those before it.",
     },
 )
@@ -357,7 +357,7 @@ OTHERS: Mapping[str, OtherFamily] = MappingProxyType(
         "gpt2": GPT2,
     }
 )
-"""By `model_type` of config.json."""
+"""Other architectures by `model_type` of config.json."""
 
 
 def other_family(names: Iterable[str]) -> str | None:

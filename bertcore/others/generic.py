@@ -1,8 +1,8 @@
-"""Encoders of text that are in no table here: opened by what `transformers` itself says of them.
+"""Text encoders without a table here, opened with the information in `transformers` itself.
 
-Its tables name the classes of a `model_type`; one run of six tokens shows what an opened network
-hands out. What it does not is a sentence, as for the architectures of `families.py`. Only classes
-that are installed with `transformers` are used, never code that comes with a checkpoint.
+Its tables name the classes of a `model_type`; one run on six tokens shows what an opened network
+returns. Each missing capability has a sentence, as for the architectures of `families.py`. Only
+classes that are installed with `transformers` are used, never code of a checkpoint.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bertcore.others.given import word_logits_of
 from bertcore.others.network import OtherNetwork, States
 
 SAME_NETWORK: Mapping[str, str] = {"camembert": "roberta"}
-"""`model_type` -> that of the family which is the same network under another name."""
+"""`model_type` -> that of the family with the same network under another name."""
 _KINDS = {
     "sequence": "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES",
     "token": "MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES",
@@ -31,7 +31,7 @@ _KINDS = {
     "choice": "MODEL_FOR_MULTIPLE_CHOICE_MAPPING_NAMES",
 }
 _OTHER_INPUTS = {
-    "bbox": "where each word stands on a page",
+    "bbox": "the place of each word on a page",
     "pixel_values": "pictures",
     "image": "pictures",
     "visual_feats": "pictures",
@@ -40,17 +40,17 @@ _OTHER_INPUTS = {
     "xpath_tags_seq": "the tags of a web page",
 }
 _WORDPIECE = ("BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer")
-"""Tokenizers of `transformers` for which vocab.txt alone says how a text is cut."""
+"""Tokenizers of `transformers` for which vocab.txt alone defines how a text is split."""
 _NUM_PROBED = 6
 _CLOSE = 1e-4
 
 
 @lru_cache
 def generic_family(model_type: str) -> OtherFamily | None:
-    """Return an encoder of text as `transformers` describes it; None where `why_not` says why.
+    """Return a text encoder as described by `transformers`, or None (see `why_not`).
 
     Args:
-        model_type: Of config.json.
+        model_type: The `model_type` of config.json.
     """
     if model_type in SAME_NETWORK or model_type in FAMILIES or model_type in OTHERS:
         return None
@@ -80,9 +80,9 @@ def generic_family(model_type: str) -> OtherFamily | None:
 
 
 def why_not(model_type: str) -> str | None:
-    """Return why a `model_type` that `transformers` knows is not opened, as a sentence.
+    """Return why a `model_type` that `transformers` knows cannot be opened, as a sentence.
 
-    None: it may be an encoder of text, or `transformers` does not know it.
+    None: it may be a text encoder, or `transformers` does not know it.
     """
     base = _base_class(model_type)
     if base is None:
@@ -91,55 +91,55 @@ def why_not(model_type: str) -> str | None:
     tables = (*_KINDS.values(), "MODEL_FOR_MASKED_LM_MAPPING_NAMES")
     if not any(model_type in _names(table) for table in tables):
         return (
-            f"{name} is no encoder of text: transformers has no class of it that fills in words, "
+            f"{name} is not a text encoder: transformers has no class of it that fills in words, "
             "or labels a text or its tokens."
         )
     is_decoder = model_type in _names("MODEL_FOR_CAUSAL_LM_MAPPING_NAMES")
     if is_decoder and model_type not in _names("MODEL_FOR_MASKED_LM_MAPPING_NAMES"):
         return (
-            f"{name} is a decoder, in which a token attends to those before it alone; only "
-            "encoders are opened."
+            f"{name} is a decoder, in which a token attends only to those before it; only "
+            "encoders are supported."
         )
     if model_type in _names("MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES"):
-        return f"{name} has a decoder behind its encoder; only encoders are opened."
+        return f"{name} has a decoder after its encoder; only encoders are supported."
     inputs = inspect.signature(base.forward).parameters
     for other, what in _OTHER_INPUTS.items():
         if other in inputs:
-            return f"{name} reads {what} beside its tokens ({other}); only text is read here."
+            return f"{name} reads {what} besides its tokens ({other}); only text is supported."
     return None
 
 
 def family_of(model_type: str) -> OtherFamily | None:
-    """Return the architecture of a `model_type` that `transformers` runs; None: it is not read."""
+    """Return the architecture of a `model_type` that `transformers` runs, or None."""
     return OTHERS.get(model_type) or generic_family(model_type)
 
 
 def own_prefix(model_type: str) -> str:
-    """Return what the tensors of its encoder begin with in a model with a head."""
+    """Return the prefix of its encoder's tensors in a model with a head."""
     base = _base_class(model_type)
     return "" if base is None else f"{base.base_model_prefix}."
 
 
 def has_wordpiece(model_type: str) -> bool:
-    """Return whether vocab.txt alone says how a text is cut, as for BERT."""
+    """Return whether vocab.txt alone defines how a text is split, as in BERT."""
     from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
 
     return TOKENIZER_MAPPING_NAMES.get(model_type) in _WORDPIECE
 
 
 def settle(config: Any) -> None:
-    """Choose how a network of this configuration attends, so that it hands out its weights.
+    """Choose how a network of this configuration attends, so that it returns its weights.
 
     Raises:
         ValueError: If it has a decoder.
     """
     name = _name(config.model_type)
     if getattr(config, "is_encoder_decoder", False):
-        raise ValueError(f"{name} has a decoder behind its encoder; only encoders are opened")
+        raise ValueError(f"{name} has a decoder after its encoder; only encoders are supported")
     if getattr(config, "is_decoder", False):
         raise ValueError(
-            f"is_decoder is true: a token of this {name} attends to those before it alone; only "
-            "encoders are opened"
+            f"is_decoder is true: a token of this {name} attends only to those before it; only "
+            "encoders are supported"
         )
     if getattr(config, "attention_type", None) == "block_sparse":
         # BigBird itself attends to all of a text up to 704 tokens, and we read at most 512.
@@ -148,15 +148,15 @@ def settle(config: Any) -> None:
 
 @torch.no_grad()
 def probed(network: OtherNetwork) -> OtherConfig:
-    """Return the shape of a network with what one run shows: what it lacks, where its layers are.
+    """Return the shape of a network with the results of one run: what it lacks, and its layers.
 
     Raises:
-        RuntimeError: If it does not hand out hidden states and attention of all tokens, or is no
+        RuntimeError: If it does not return hidden states and attention of all tokens, or is not an
             encoder.
     """
     config, name = network.config, network.other.name
     ids = torch.arange(_NUM_PROBED, device=network.token_table.device)[None]
-    ids = ids % max(1, config.vocab_size - 5) + 4  # behind the usual ids of padding
+    ids = ids % max(1, config.vocab_size - 5) + 4  # after the usual padding ids
     segments = torch.zeros_like(ids)
     states = _states(network, ids, segments)
     changed = ids.clone()
@@ -165,7 +165,7 @@ def probed(network: OtherNetwork) -> OtherConfig:
     if torch.equal(states.hidden_states[:, :, 0], again.hidden_states[:, :, 0]):
         raise RuntimeError(
             f"{name} is a decoder: the vector of a token does not depend on those after it. Only "
-            "encoders are opened."
+            "encoders are supported."
         )
     absent: dict[Capability, str] = dict(network.other.absent)
     tables = network.embedding_modules()
@@ -207,14 +207,14 @@ def probed(network: OtherNetwork) -> OtherConfig:
 
 
 def _check_words(network: OtherNetwork, ids: Tensor, segments: Tensor, states: States) -> None:
-    """Make sure that the masked-word head reads the last hidden states alone.
+    """Make sure that the masked-word head reads only the last hidden states.
 
     Raises:
         RuntimeError: If it does not.
     """
     reason = (
         f"the masked-word head of {network.other.name} reads more than the last hidden states, "
-        "which is not read here"
+        "which is not supported"
     )
     try:
         ours = word_logits_of(network.model, states.hidden_states[-1])
@@ -229,7 +229,7 @@ def _states(network: OtherNetwork, ids: Tensor, segments: Tensor) -> States:
     """Return hidden states and attention.
 
     Raises:
-        RuntimeError: If it does not give them.
+        RuntimeError: If it does not return them.
     """
     name, length = network.other.name, ids.shape[1]
     inputs = network.inputs(ids, segments, None)
@@ -238,8 +238,8 @@ def _states(network: OtherNetwork, ids: Tensor, segments: Tensor) -> States:
     except Exception as error:  # its code may raise anything
         reason = " ".join(str(error).split())[:200]
         raise RuntimeError(
-            f"{name} does not run in transformers on the ids of tokens alone, with its hidden "
-            f"states and attention ({reason}). It is not read here."
+            f"{name} cannot compute hidden states and attention from token ids alone in "
+            f"transformers ({reason}). It is not supported."
         ) from error
     hidden, weights = out.hidden_states or (), out.attentions or ()
     shape = (1, length, network.config.hidden_size)
@@ -247,22 +247,22 @@ def _states(network: OtherNetwork, ids: Tensor, segments: Tensor) -> States:
     if len(hidden) != depth + 1 or any(tuple(one.shape) != shape for one in hidden):
         shapes = [list(one.shape[1:]) for one in hidden]
         raise RuntimeError(
-            f"{name} gives hidden states {shapes} of {length} tokens; expected {depth + 1} of "
-            f"{list(shape[1:])}, one behind each layer. It is not read here."
+            f"{name} returns hidden states {shapes} for {length} tokens; expected {depth + 1} of "
+            f"{list(shape[1:])}, one after each layer. It is not supported."
         )
     is_whole = len(weights) == depth and all(
         one is not None and one.dim() == 4 and one.shape[2:] == (length, length) for one in weights
     )
     if not is_whole or not _is_close(torch.stack(weights).sum(-1), torch.ones(())):
         raise RuntimeError(
-            f"{name} gives no attention weight from each token to each other in every layer, which "
-            "the pages show; it mixes tokens in another way. It is not read here."
+            f"{name} does not return an attention weight from each token to each other in every "
+            "layer, which the pages show; it mixes tokens in another way. It is not supported."
         )
     return States(torch.stack(hidden), torch.stack(weights))
 
 
 def _reads_padding(network: OtherNetwork, ids: Tensor, segments: Tensor, states: States) -> bool:
-    """Return whether a text with padding behind it has other vectors (a convolution reads it)."""
+    """Return whether padding after a text changes its vectors (a convolution reads it)."""
     pad = torch.full_like(ids[:, :2], network.config.pad_token_id)
     kept = torch.cat([torch.ones_like(ids), torch.zeros_like(pad)], 1).bool()
     zeros = torch.zeros_like(pad)
@@ -271,7 +271,7 @@ def _reads_padding(network: OtherNetwork, ids: Tensor, segments: Tensor, states:
 
 
 def _norm(network: OtherNetwork, total: Tensor, first: Tensor) -> tuple[str, str]:
-    """Return where the LayerNorm after the embeddings is, and what to say where there is none."""
+    """Return the path of the LayerNorm after the embeddings, or "" and a sentence."""
     for path, module in network.base.named_modules():
         is_norm = isinstance(module, nn.LayerNorm) and module.normalized_shape == total.shape[-1:]
         if is_norm and path.count(".") <= 1:
@@ -286,23 +286,23 @@ def _norm(network: OtherNetwork, total: Tensor, first: Tensor) -> tuple[str, str
     if total.shape != first.shape:
         raise RuntimeError(
             f"the input of {network.other.name} is not the sum of its tables, in a way that is not "
-            "read here."
+            "supported."
         )
     return "", (
-        "makes its first hidden state from the sum of its embeddings by more than a LayerNorm, "
-        "which transformers does not hand out."
+        "makes its first hidden state from the sum of its embeddings with more than a LayerNorm, "
+        "which transformers does not expose."
     )
 
 
 def _layers(network: OtherNetwork, ids: Tensor, segments: Tensor, states: States) -> str:
-    """Return where the list of layers is; "" where their calls cannot be followed."""
+    """Return the path of the list of layers; "" if their calls cannot be followed."""
     depth = network.config.num_hidden_layers
     for path, modules in _lists(network.base, depth):
         try:
             inner = _outputs(network, modules, ids, segments)
-        except (AttributeError, TypeError, IndexError):  # what they return is no tensor
+        except (AttributeError, TypeError, IndexError):  # they do not return a tensor
             continue
-        # Behind the last one a LayerNorm may follow.
+        # A LayerNorm may follow the last one.
         between = states.hidden_states[1:-1]
         if len(inner) == depth and all(map(_is_close, inner[:-1], between)):
             return path
@@ -312,7 +312,7 @@ def _layers(network: OtherNetwork, ids: Tensor, segments: Tensor, states: States
 def _outputs(
     network: OtherNetwork, modules: Iterable[nn.Module], ids: Tensor, segments: Tensor
 ) -> list[Tensor]:
-    """Return what modules put out in one run, in the order of their calls."""
+    """Return the outputs of modules in one run, in the order of their calls."""
     seen: list[Tensor] = []
     with network.hooked(dict.fromkeys(modules, seen.append)):
         network(ids, segments)
@@ -337,7 +337,7 @@ def _names(table: str) -> Mapping[str, Any]:
 
 
 def _base_class(model_type: str) -> Any:
-    """Return the class of the bare network; None where `transformers` has none of that type."""
+    """Return the class of the bare network; None if `transformers` has none of that type."""
     import transformers
 
     name = _names("MODEL_MAPPING_NAMES").get(model_type)

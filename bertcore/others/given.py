@@ -1,4 +1,4 @@
-"""Run a head of a class of `transformers` on states in place of those of its encoder."""
+"""Run a head of a class of `transformers` on given states instead of those of its encoder."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def run_head(model: Any, ids: Tensor, hidden: Tensor, kept: Tensor | None = None
     """Return the output of a model whose encoder's result is given.
 
     Args:
-        model: With a head; it stays as it is.
-        ids: Of the form that the class takes, [B, T]; of choices [B, 1, T]. Their values are not
-            read.
+        model: A model with a head; it is not changed.
+        ids: Ids in the shape that the class takes, [B, T], or [B, 1, T] for choices. Their values
+            are not read.
         hidden: Last hidden states, [B, T, D].
         kept: True at tokens, [B, T]; None: there is no padding.
     """
@@ -28,19 +28,19 @@ def run_head(model: Any, ids: Tensor, hidden: Tensor, kept: Tensor | None = None
 
 
 class _Given(nn.Module):
-    """Stands in for an encoder: its results are known."""
+    """A stand-in for an encoder whose results are known."""
 
     def __init__(self, hidden: Tensor, pooled: Tensor | None) -> None:
         super().__init__()
         self._out = _Out(hidden, pooled)
 
     def forward(self, *arguments: Any, **options: Any) -> _Out:
-        """Return the results, whatever is asked."""
+        """Return the results, whatever the arguments."""
         return self._out
 
 
 class _Out:
-    """What heads read of an encoder's output."""
+    """The part of an encoder's output that heads read."""
 
     mems = hidden_states = attentions = None
 
@@ -52,7 +52,7 @@ class _Out:
 
 
 def word_logits_of(model: Any, hidden: Tensor) -> Tensor:
-    """Return the logits of a masked-word head, [..., V], of states [..., D]."""
+    """Return the logits of a masked-word head, [..., V], for states [..., D]."""
     rows = hidden.reshape(1, -1, hidden.shape[-1])
     ids = torch.zeros(rows.shape[:2], dtype=torch.long, device=hidden.device)
     logits: Tensor = run_head(model, ids, rows).logits

@@ -1,4 +1,4 @@
-"""A checkpoint of another architecture, ready to use where a `Bert` is."""
+"""A checkpoint of another architecture, usable like a `Bert`."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class OtherModel(Model):
     def tokenize(
         self, text: str, text_pair: str | None = None, *, max_length: int | None = None
     ) -> Encoding:
-        """Return the tokens of a text or pair, cut to what is read at most, or to `max_length`.
+        """Return the tokens of a text or pair, truncated to the longest input or `max_length`.
 
         Raises:
-            ValueError: If there is none, as for an empty text where nothing is added to it (GPT-2).
+            ValueError: If there is none, as for an empty text if no tokens are added (GPT-2).
         """
         encoding = self.tokenizer.encode(text, text_pair, max_length=self.limit(max_length))
         if not encoding.input_ids:
@@ -50,7 +50,7 @@ class OtherModel(Model):
         encoding: Encoding | None = None,
         changes: Changes | None = None,
     ) -> Trace:
-        """Run a text or pair and keep what `transformers` gives: tokens, states, attention.
+        """Run a text or pair and keep what `transformers` returns: tokens, states, attention.
 
         Raises:
             ValueError: If positions or changes are given, or segment ids are out of range.
@@ -104,7 +104,7 @@ class OtherModel(Model):
         return trace_decoder(self.module, self._ids(encoding.input_ids), self.tokenizer.vocab)
 
     def save(self, folder: str | Path) -> Path:
-        """Write a checkpoint folder that `transformers` opens with the class it was read with."""
+        """Write a checkpoint folder that `transformers` opens with the same class."""
         folder = Path(folder)
         self.module.model.save_pretrained(folder)
         self.tokenizer.save(folder)

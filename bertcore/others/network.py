@@ -17,11 +17,11 @@ from bertcore.others import words
 from bertcore.others.config import OtherConfig
 
 Hook = Callable[[Tensor], Tensor | None]
-"""Gets a module's output, [B, T, ...]; what it returns, unless None, takes the output's place."""
+"""Called with a module's output, [B, T, ...]; its result, unless None, replaces the output."""
 
 
 class States(NamedTuple):
-    """What the encoder, or GPT-2's decoder, computes for a batch."""
+    """The states of the encoder, or of GPT-2's decoder, for a batch."""
 
     hidden_states: Tensor
     """[L+1, B, T, D]; index 0 is the embeddings' output."""
@@ -30,16 +30,16 @@ class States(NamedTuple):
 
 
 class OtherNetwork(nn.Module):
-    """One model of `transformers`, in evaluation mode: an `Encoder` whose parts are its own.
+    """One model of `transformers`, in evaluation mode, behind the interface of `Encoder`.
 
     Args:
-        model: With or without its head.
+        model: The model, with or without its head.
         config: Its shape.
-        heads: Those that it has: "mlm", "next", "nsp".
-        mask_id: Of the token that stands for a hidden word; -1: there is none.
+        heads: The heads that it has: "mlm", "next", "nsp".
+        mask_id: Id of the token for a hidden word; -1: there is none.
         sentinels: Ids of T5's <extra_id_0>, <extra_id_1>, ...
-        has_unread_rtd: Whether the file has a replaced-token head that is passed over (DeBERTa-v3).
-        lock: Of another network with the same encoder; None makes one.
+        has_unread_rtd: Whether the file has a replaced-token head that is ignored (DeBERTa-v3).
+        lock: The lock of another network with the same encoder; None makes one.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class OtherNetwork(nn.Module):
             attention_mask: True = attend, [B, T]; None means attend to all.
 
         Raises:
-            ValueError: If the input is longer than what is read.
+            ValueError: If the input is too long.
         """
         self._check_length(input_ids)
         if self._is_padded(attention_mask):
@@ -165,10 +165,10 @@ class OtherNetwork(nn.Module):
         *,
         num_layers: int | None = None,
     ) -> Tensor:
-        """Return the last hidden state of the encoder, [B, T, D], or that of a layer.
+        """Return the hidden state of the encoder's last layer, [B, T, D], or of another layer.
 
         Raises:
-            ValueError: If the input is longer than what is read.
+            ValueError: If the input is too long.
         """
         if num_layers is not None:
             return self.states(input_ids, segment_ids, attention_mask).hidden_states[num_layers]
@@ -191,12 +191,12 @@ class OtherNetwork(nn.Module):
         return {name: module for name, module in modules.items() if module is not None}
 
     def layer_modules(self) -> list[nn.Module]:
-        """Return what ends each layer; [] where no layer is called as one."""
+        """Return the last module of each layer; [] if no layer is called as one module."""
         if not self.other.layers:
             return []
         layers = list(self.base.get_submodule(self.other.layers))
         convolution = getattr(getattr(self.base, "encoder", None), "conv", None)
-        if convolution is not None:  # of the larger DeBERTa-v2: it follows the first layer
+        if convolution is not None:  # in the larger DeBERTa-v2, it follows the first layer
             layers[0] = convolution
         return layers
 
@@ -220,23 +220,23 @@ class OtherNetwork(nn.Module):
         *,
         after: Callable[[int, Tensor], Tensor] = lambda index, state: state,
     ) -> Tensor:
-        """Return the last hidden state, [B, T, D], of embeddings in place of those of an input.
+        """Return the last hidden state, [B, T, D], for embeddings instead of those of an input.
 
-        Hooks on the tables put them there.
+        Hooks on the tables insert them.
 
         Args:
             embedded: Each [B, T, E], or [1, T, E] for all rows.
-            input_ids, segment_ids: Of the input, int64, [B, T] or [1, T].
+            input_ids, segment_ids: Ids of the input, int64, [B, T] or [1, T].
             attention_mask: True at tokens, [B, T]; None: no token is padding.
-            after: Gets the number and the output of each layer; returns what the next one reads.
+            after: Called with the index and output of each layer; returns the next layer's input.
 
         Raises:
             ValueError: If there is padding, and the architecture reads it.
         """
         if self._is_padded(attention_mask):
             raise ValueError(
-                f"{self.other.name} reads padding, so inputs of several lengths are not followed "
-                "together by gradients. Explain choices of one length, or by occlusion."
+                f"{self.other.name} reads padding, so gradients cannot be taken for inputs of "
+                "several lengths together. Explain choices of one length, or by occlusion."
             )
         num_rows, parts = len(embedded.token), embedded._asdict()
 
@@ -280,7 +280,7 @@ class OtherNetwork(nn.Module):
                     handle.remove()
 
     def _batch_first(self, tensor: Tensor) -> Tensor:
-        """Return [B, T, ...] of the model's own form, and back."""
+        """Convert between [B, T, ...] and the model's own layout."""
         return tensor.transpose(0, 1) if self.other.is_time_first else tensor
 
     def every_state(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
@@ -297,9 +297,9 @@ class OtherNetwork(nn.Module):
         segment_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
     ) -> Tensor:
-        """Return what the word head reads at each token, [B, T, D].
+        """Return the word head's input at each token, [B, T, D].
 
-        Only the states at hidden tokens are meaningful; for GPT-2 those of all tokens.
+        Only the states at hidden tokens are meaningful; in GPT-2, those of all tokens.
         """
         self._check_length(input_ids)
         return words.word_states(self, input_ids, segment_ids, attention_mask)
@@ -311,16 +311,16 @@ class OtherNetwork(nn.Module):
         attention_mask: Tensor | None,
         places: Tensor,
     ) -> Tensor:
-        """Return what the word head reads at one place of each text, [B, D]."""
+        """Return the word head's input at one position of each text, [B, D]."""
         states = self.word_states(input_ids, segment_ids, attention_mask)
         return states[torch.arange(len(states), device=states.device), places]
 
     def word_states_and_attention(
         self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return what the word head reads, and the mean attention over layers and heads.
+        """Return the word head's input, and the mean attention over layers and heads.
 
-        [B, T, D] and float32 [B, T, T]; two runs, since what the head reads may be of the decoder.
+        [B, T, D] and float32 [B, T, T]; two runs, since the head's input may be the decoder's.
         """
         attention = self.every_attention(input_ids, segment_ids, kept).mean((0, 2))
         return self.word_states(input_ids, segment_ids, kept), attention
@@ -330,7 +330,7 @@ class OtherNetwork(nn.Module):
         return states
 
     def mlm_logits(self, hidden: Tensor) -> Tensor:
-        """Return vocabulary logits, [..., V], of what `word_states` returns, [..., D].
+        """Return vocabulary logits, [..., V], for the result of `word_states`, [..., D].
 
         Raises:
             ValueError: If this checkpoint has no word head, or the architecture has no masks.
@@ -358,7 +358,7 @@ class OtherNetwork(nn.Module):
         return logits
 
     def pooled(self, hidden: Tensor) -> Tensor:
-        """Raise ValueError: no pooler of another architecture is read."""
+        """Raise ValueError: poolers of other architectures are not supported."""
         raise ValueError(self.why_no_head("pooler"))
 
     def sop_logits(self, hidden: Tensor) -> Tensor:
@@ -370,7 +370,7 @@ class OtherNetwork(nn.Module):
         raise ValueError(self.why_no_head("replaced"))
 
     def why_no_head(self, head: Capability) -> str | None:
-        """Return the sentence why a head is absent; None where it is there.
+        """Return the reason why a head is absent, as a sentence; None if it is present.
 
         Args:
             head: One of `bertcore.families.HEADS`.
@@ -381,7 +381,7 @@ class OtherNetwork(nn.Module):
         if head == "replaced" and self.has_unread_rtd:
             return (
                 f"this {self.other.name} has a replaced-token head (mask_predictions), which is "
-                "passed over: transformers has no class for it. Open an ELECTRA discriminator "
+                "ignored: transformers has no class for it. Open an ELECTRA discriminator "
                 "(ElectraForPreTraining)."
             )
         if head == "mlm" and self.other.is_causal:
@@ -416,13 +416,13 @@ def _rows(
 
 
 def _padded(tensor: Tensor, dim: int, length: int) -> Tensor:
-    """Return a tensor with zeros behind, up to a length, in one of the last two dimensions."""
+    """Return a tensor padded with zeros to a length in one of the last two dimensions."""
     missing = length - tensor.shape[dim]
     return nn.functional.pad(tensor, (0, missing) if dim == -1 else (0, 0, 0, missing))
 
 
 def position_table(network: OtherNetwork) -> Tensor | None:
-    """Return the learned position table, [P, D], or None where there is none.
+    """Return the learned position table, [P, D], or None if there is none.
 
     BART's first two rows belong to no position.
     """

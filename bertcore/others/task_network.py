@@ -23,9 +23,9 @@ class OtherTaskNetwork(TaskModule):
     """A model of `transformers` with its task head; its encoder may be shared with other networks.
 
     Args:
-        network: Whose model is of the head's class.
-        kind: Of TASK_CLASSES.
-        head: Of the architecture.
+        network: A network whose model is of the head's class.
+        kind: One of TASK_CLASSES.
+        head: The architecture's head.
     """
 
     def __init__(self, network: OtherNetwork, kind: str, head: OtherHead) -> None:
@@ -33,18 +33,18 @@ class OtherTaskNetwork(TaskModule):
         self.network: OtherNetwork = network
         self.kind, self.lstm = kind, None
         self.reads = head.reads
-        # EuroBERT's other ways to pool are over all tokens.
+        # EuroBERT's other kinds of pooling read all tokens.
         if getattr(network.model.config, "classifier_pooling", "") == "bos" and kind == "sequence":
             self.reads = "first"
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.network.token_table.device
 
     @property
     def reads_one_state(self) -> bool:
-        """Whether the head reads the first or the last token alone."""
+        """Whether the head reads only the first or the last token."""
         return self.reads != "all"
 
     def encode(
@@ -64,7 +64,7 @@ class OtherTaskNetwork(TaskModule):
         return self._chosen(self.network(ids, segments, mask), mask)
 
     def read(self, hidden: Tensor, attention_mask: Tensor | None, lead: Sequence[int]) -> Tensor:
-        """Return the logits of `forward` from what `encode` returns."""
+        """Return the logits of `forward` from the result of `encode`."""
         kept = None if attention_mask is None else attention_mask.flatten(0, -2)
         logits = self._head(hidden, None if self.reads_one_state else kept)
         return logits.view(*lead) if self.kind == "choice" else logits
@@ -104,20 +104,19 @@ class OtherTaskNetwork(TaskModule):
         *,
         after: AfterLayer,
     ) -> Tensor:
-        """Return logits of embeddings in the place of those of an input, by hooks on its tables."""
+        """Return logits for embeddings instead of those of an input, by hooks on its tables."""
         hidden = self.network.run_embedded(
             embedded, input_ids, segment_ids, attention_mask, after=after
         )
         return self.logits_of(hidden, attention_mask)
 
     def check_head(self) -> None:
-        """Make sure that the head reads the last hidden states, and what its encoder pools of them.
+        """Make sure that the head reads only the last hidden states and their pooled vector.
 
-        Of an architecture that is opened by what `transformers` says of it (`bertcore.others.
-        generic`) nobody has looked.
+        For an architecture of `bertcore.others.generic`, this is not known beforehand.
 
         Raises:
-            ValueError: If the class answers otherwise to a text than from these states.
+            ValueError: If the class answers differently for a text than from these states.
         """
         ids = torch.full((1, 2, 6) if self.kind == "choice" else (1, 6), 1, device=self.device)
         ids[..., 2:4] = 0
@@ -131,9 +130,9 @@ class OtherTaskNetwork(TaskModule):
             try:
                 ours = self(ids, None, kept.bool())
             except Exception as error:  # its code may raise anything
-                raise ValueError(f"{reason}, which is not read here ({error}).") from error
+                raise ValueError(f"{reason}, which is not supported ({error}).") from error
         if theirs.shape != ours.shape or not torch.allclose(ours, theirs, atol=1e-3, rtol=1e-3):
-            raise ValueError(f"{reason}, which is not read here.")
+            raise ValueError(f"{reason}, which is not supported.")
 
     def head_tensors(self) -> dict[str, Tensor]:
         """Return the tensors of the head under their names in files."""
@@ -153,7 +152,7 @@ class OtherTaskNetwork(TaskModule):
         return dict(self.network.model.state_dict())
 
     def is_of_head(self, name: str) -> bool:
-        """Return whether a parameter is of the head, its pooler included, not of the encoder."""
+        """Return whether a parameter belongs to the head or its pooler, not to the encoder."""
         return self._is_head(name.removeprefix("network.model."))
 
     def _is_head(self, name: str) -> bool:
@@ -163,8 +162,8 @@ class OtherTaskNetwork(TaskModule):
     def _chosen(self, hidden: Tensor, kept: Tensor | None) -> Tensor:
         """Return the states that the head reads, [R, 1, D] or [R, T, D], of [R, T, D].
 
-        XLNet's text ends in <cls>. Its class reads the last place, so it has to be padded on the
-        left; here padding is on the right and left out.
+        XLNet's text ends in <cls>. Its class reads the last position, so it needs padding on the
+        left; here padding is on the right and skipped.
         """
         if self.reads == "first":
             return hidden[:, :1]
@@ -174,9 +173,9 @@ class OtherTaskNetwork(TaskModule):
         return hidden[:, -1:] if self.reads == "last" else hidden
 
     def _head(self, hidden: Tensor, kept: Tensor | None) -> Tensor:
-        """Return the logits of the head's class on given states in place of its encoder's."""
+        """Return the logits of the head's class on given states instead of its encoder's."""
         ids = torch.zeros(hidden.shape[:2], dtype=torch.long, device=hidden.device)
-        # Of choices each is asked alone: a row of one choice.
+        # Each choice runs alone, as a row of one choice.
         ids = ids[:, None] if self.kind == "choice" else ids
         out = run_head(self.network.model, ids, hidden, kept)
         if self.kind == "span":
@@ -190,14 +189,14 @@ def task_network(
     """Return an encoder with a task head of its architecture, on the encoder's device.
 
     Args:
-        network: The opened encoder, whose tensors are shared; it stays as it is.
-        kind: Of its architecture's `task_heads`.
+        network: The opened encoder, whose tensors are shared; it is not changed.
+        kind: A kind of its architecture's `task_heads`.
         num_outputs: Rows of the head's last layer.
-        generator: Random source of the head, and of a pooler that it reads and the encoder lacks;
+        generator: Random source for the head, and for a pooler that it reads and the encoder lacks;
             None leaves both empty, to be filled from a file.
 
     Raises:
-        ValueError: If `transformers` cannot build the head, or it reads what is not read here.
+        ValueError: If `transformers` cannot build the head, or it is not supported.
     """
     head = network.other.task_heads[kind]
     labels = {str(i): f"LABEL_{i}" for i in range(num_outputs)}
@@ -206,7 +205,7 @@ def task_network(
     config = transformers_config(network.config.model_type, values)
     if head.reads == "last" and config.summary_type != "last":
         raise ValueError(
-            f"config.json says summary_type {config.summary_type!r}; expected 'last': a "
+            f"config.json has summary_type {config.summary_type!r}; expected 'last': a "
             f"{head.class_name} is read at the last token. Correct it, or give it a new head."
         )
     model = _empty(config, head)
@@ -226,7 +225,7 @@ def task_network(
 
 @torch.no_grad()
 def _allocate(model: Any, like: Tensor, generator: Generator | None, std: float) -> None:
-    """Give the empty layers of a model tensors; as `initialize` draws them, with a generator."""
+    """Fill the empty layers of a model; with a generator, drawn as by `initialize`."""
     for part in list(model.modules()):
         for name, parameter in list(part.named_parameters(recurse=False)):
             if not parameter.is_meta:
@@ -234,8 +233,8 @@ def _allocate(model: Any, like: Tensor, generator: Generator | None, std: float)
             is_norm = type(part).__name__.endswith("LayerNorm")
             if not isinstance(part, nn.Linear) and not is_norm and generator is not None:
                 raise ValueError(
-                    f"the head has a {type(part).__name__}, which is not started here. Open a "
-                    "checkpoint that has such a head."
+                    f"the head has a {type(part).__name__}, which cannot be initialized here. Open "
+                    "a checkpoint that has such a head."
                 )
             tensor = torch.zeros(parameter.shape)
             if is_norm and name == "weight":

@@ -1,4 +1,4 @@
-"""Predict hidden words in each architecture: what its head reads and how it is applied."""
+"""Predict hidden words in each architecture: the input of its head and how it is applied."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from bertcore.others.network import OtherNetwork
 
 LONGEST_SPAN = 8
-"""Pieces that T5's decoder may write for a sentinel before the next one."""
+"""Maximum number of pieces that T5's decoder writes for a sentinel before the next one."""
 
 
 def word_logits(network: OtherNetwork, hidden: Tensor) -> Tensor:
-    """Return vocabulary logits, [..., V], of what the head reads, [..., D].
+    """Return vocabulary logits, [..., V], for the head's input, [..., D].
 
-    The head of the model itself, as its class in `transformers` applies it.
+    Uses the model's own head, as its class in `transformers` applies it.
     """
     model, model_type = network.model, network.config.model_type
     logits: Tensor
@@ -52,7 +52,7 @@ def word_states(
     segment_ids: Tensor | None,
     attention_mask: Tensor | None,
 ) -> Tensor:
-    """Return what the word head reads at each token, [B, T, D]; see `OtherNetwork.word_states`."""
+    """Return the word head's input at each token, [B, T, D]; see `OtherNetwork.word_states`."""
     way = network.other.words
     if way == PERMUTED:
         return _query_stream(network, input_ids, segment_ids, attention_mask)
@@ -109,7 +109,7 @@ def _span_states(network: OtherNetwork, input_ids: Tensor, attention_mask: Tenso
     most = int(counts.max())
     if most > len(network.sentinels):
         raise ValueError(
-            f"{most} words are hidden but T5 has {len(network.sentinels)} sentinels. Hide fewer."
+            f"{most} words are hidden, but T5 has {len(network.sentinels)} sentinels. Hide fewer."
         )
     numbered = input_ids.clone()
     for row, where in enumerate(hidden):

@@ -1,4 +1,4 @@
-"""Check the settings of a pretraining run against each other, launcher and network."""
+"""Check the settings of a pretraining run against each other, the launcher and the network."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from bertcore.training.processes import Processes
 
 
 def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: DataConfig) -> None:
-    """Refuse settings that do not fit each other, before minutes of reading.
+    """Reject settings that do not fit each other, before the text is read.
 
     Raises:
         ValueError: If the rows are longer than the position table, the network does not fit the
             objective, more tokens are to be hidden than a short pair has, the segment table has
             fewer than two rows for pairs, packed rows are to be short, the device or the compiler
-            is not there, or the batch cannot be divided.
+            does not exist, or the batch cannot be divided.
     """
     if not data_config.has_pairs and data_config.short_seq_prob not in (0, SHORT_SEQ_PROB):
         raise ValueError(
-            f"short_seq_prob is {data_config.short_seq_prob}, and the objective "
+            f"short_seq_prob is {data_config.short_seq_prob}, but the objective "
             f"{data_config.objective!r} is trained on packed rows, which are never short. Leave it "
             "out."
         )
@@ -30,7 +30,7 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
     long_phase = data_config.long_phase()
     if train_config.compile == "on" and not objective.is_ours:
         raise ValueError(
-            f"compile is 'on', and the objective {objective.name!r} trains a network of "
+            f"compile is 'on', but the objective {objective.name!r} trains a network of "
             "transformers, which is not compiled here. Leave it to auto."
         )
     processes = Processes(train_config.device)
@@ -47,12 +47,12 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
 
 
 def check_objective(shape: BertConfig, config: DataConfig, *, goes_on: bool) -> None:
-    """Refuse an objective that a network of this shape cannot be trained with.
+    """Reject an objective with which a network of this shape cannot be trained.
 
     Args:
-        shape: Of the network as it was asked for, or of the checkpoint.
+        shape: The shape of the requested network, or of the checkpoint.
         config: The objective, its rows and its share of hidden tokens.
-        goes_on: Whether training goes on from a checkpoint of that shape.
+        goes_on: Whether training continues from a checkpoint of that shape.
 
     Raises:
         ValueError: If the rows are longer than the position table, the network does not fit the
@@ -62,8 +62,8 @@ def check_objective(shape: BertConfig, config: DataConfig, *, goes_on: bool) -> 
     for name, phase in (("max_seq_length", config), ("long_seq_length", config.long_phase())):
         if phase is not None and phase.max_seq_length > shape.max_length:
             raise ValueError(
-                f"{name} {phase.max_seq_length} is longer than the {shape.max_length} tokens that "
-                "the network has positions for. Lower it."
+                f"{name} is {phase.max_seq_length}, but the network has only {shape.max_length} "
+                "positions. Lower it."
             )
     objective = objective_named(config.objective)
     objective.check(shape, config)

@@ -1,4 +1,4 @@
-"""Evaluate a pretrained network on held-out text: by its objective, and on BERT's masks."""
+"""Evaluate a pretrained network on held-out text, by its objective and on BERT's masks."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from bertcore.training.random_state import random_state, set_random_state
 
 @dataclass(frozen=True, slots=True)
 class PretrainingScores:
-    """Held-out scores on fixed rows with fixed masks: the share of the settings, 80/10/10.
+    """Held-out scores on fixed rows with fixed masks: the configured share, 80/10/10.
 
-    Scores of next sentences are None where the rows are no pairs.
+    Next-sentence scores are None if the rows are not pairs.
     """
 
     mlm_loss: float
     """Mean of -ln p over the hidden tokens, nats."""
     mlm_top1: float
-    """Fraction of hidden tokens whose most probable word is the right one; a guess of [UNK] where
-    [UNK] stood counts as right (`num_unknown`)."""
+    """Fraction of hidden tokens whose most probable word is the right one; predicting [UNK] for a
+    hidden [UNK] counts as right (`num_unknown`)."""
     nsp_loss: float | None
-    """Nats."""
+    """Next-sentence loss, in nats."""
     nsp_accuracy: float | None
-    """Fraction of pairs judged rightly, 0 to 1."""
+    """Fraction of pairs classified correctly, 0 to 1."""
     bits_per_character: float
-    """Bits of all hidden tokens over their characters, a space before each word counted; [UNK]
+    """Bits of all hidden tokens over their characters, including a space before each word; [UNK]
     counts as one character and a space. Comparable across vocabularies."""
     num_rows: int
-    """Rows scored, pairs or not."""
+    """Number of scored rows, pairs or not."""
     num_pairs: int | None
-    """Pairs scored."""
+    """Number of scored pairs."""
     num_masked: int
-    """Hidden tokens scored."""
+    """Number of scored hidden tokens."""
     num_unknown: int
-    """[UNK] among the hidden tokens: with many, top-1 and loss say little."""
+    """Number of [UNK] among the hidden tokens; with many, top-1 and loss mean little."""
     share_random: float | None
     """Fraction of pairs whose B is random: the accuracy of always answering "random"."""
 
@@ -62,12 +62,12 @@ class ObjectiveScores:
     values: dict[str, float]
     """Its metrics, with "loss"."""
     num_rows: int
-    """Rows scored by it."""
+    """Number of rows scored by it."""
     masked: PretrainingScores | None
-    """On BERT's masks (15%, 80/10/10), where the network fills in masked words."""
+    """Scores on BERT's masks (15%, 80/10/10), if the network fills in masked words."""
 
     def to_dict(self) -> dict[str, int | float]:
-        """Return all scores by name; those on BERT's masks have its names, but for their rows."""
+        """Return all scores by name; those on BERT's masks keep their names, except their rows."""
         masked = {} if self.masked is None else self.masked.to_dict()
         shared = self.values.keys() & masked.keys()
         assert not shared, shared  # an objective's own metrics have names of their own
@@ -81,17 +81,17 @@ def evaluate_pretraining(
     """Score a network on held-out batches.
 
     Args:
-        network: With a masked-word head, and for pairs a next-sentence head; its mode is restored
-            afterwards.
+        network: A network with a masked-word head and, for pairs, a next-sentence head; its mode is
+            restored afterwards.
         batches: From `fixed_batches`.
-        tokenizer: For the characters of each token.
+        tokenizer: The tokenizer, for the characters of each token.
         autocast: Compute in bfloat16, as in training.
 
     Raises:
         ValueError: If there is no batch, or the checkpoint lacks a head that they need or has
             causal attention.
     """
-    if network.config.is_decoder:  # its word head is of next tokens
+    if network.config.is_decoder:  # its word head predicts next tokens
         raise ValueError(network.why_no_head("mlm"))
     device = network.token_table.device
     characters = torch.tensor([characters_of(token, tokenizer.kind) for token in tokenizer.vocab])
@@ -138,15 +138,15 @@ def evaluate_pretraining(
 class HeldOut:
     """The held-out rows of every evaluation of every run with these settings.
 
-    Objectives other than BERT's masked words are scored by their own loss, and on BERT's masks
-    beside it where they learn to fill them.
+    Objectives other than BERT's masked words are scored by their own loss and, if they learn to
+    fill masks, also on BERT's masks.
 
     Args:
-        objective: Of the run.
-        corpus: Held out.
-        tokenizer, config: Of the run.
-        seed: Fixes the rows and what becomes of them.
-        num_rows: At most so many.
+        objective: The run's objective.
+        corpus: The held-out corpus.
+        tokenizer, config: Those of the run.
+        seed: Determines the rows and their masks.
+        num_rows: Maximum number of rows.
 
     Raises:
         ValueError: If the objective has nothing to predict in them.
@@ -164,9 +164,9 @@ class HeldOut:
     ) -> None:
         self._objective, self._tokenizer = objective, tokenizer
         self.masked: list[Batch] = []
-        """With BERT's masks."""
+        """Batches with BERT's masks."""
         self.own: list[TrainingBatch] = []
-        """As the objective makes them; none of BERT's own objectives."""
+        """Batches made by the objective; none for BERT's own objectives."""
         if objective.fills_masks:
             words = config if objective.is_berts else _with_berts_masks(config)
             self.masked = list(
@@ -181,11 +181,11 @@ class HeldOut:
     def score(
         self, network: Network, companion: nn.Module | None, *, dtype: str
     ) -> PretrainingScores | ObjectiveScores:
-        """Score a network; its mode and the random state are as before afterwards.
+        """Score a network; its mode and the random state are restored afterwards.
 
         Args:
-            network: Of the objective.
-            companion: What is trained beside it.
+            network: A network of the objective.
+            companion: The module trained beside it.
             dtype: "bfloat16" or "float32", as in training.
 
         Raises:
@@ -205,16 +205,16 @@ class HeldOut:
 def check_hidden(
     objective: Objective, batches: Iterable[TrainingBatch], config: DataConfig, text: str
 ) -> None:
-    """Refuse a text of which an objective hides nothing; reads no further than needed.
+    """Reject a text in which an objective hides nothing; read no further than needed.
 
     Args:
-        objective: That made the batches.
-        batches: Of the text.
-        config: Of the objective.
+        objective: The objective that made the batches.
+        batches: The batches of the text.
+        config: The objective's settings.
         text: The text in words.
 
     Raises:
-        ValueError: If there are batches, and none has anything to predict.
+        ValueError: If there are batches, but none has anything to predict.
     """
     counts = []
     for batch in batches:
@@ -252,10 +252,10 @@ def _own_values(
     module.eval()
     totals = Totals(*(sum(counts) for counts in zip(*(b.totals for b in batches), strict=True)))
     sums: dict[str, float] = {}
-    # Some objectives sample: the same at every evaluation, and training does not notice.
+    # Some objectives sample: the same numbers at every evaluation, without effect on training.
     random = random_state()
     try:
-        torch.manual_seed(0)  # of each device too
+        torch.manual_seed(0)  # seeds each device too
         with torch.autocast(device.type, torch.bfloat16, enabled=dtype == "bfloat16"):
             for batch in batches:
                 tensors: Any = objective.tensors(batch.as_part_of(totals), device, keep_mask=False)
@@ -268,15 +268,15 @@ def _own_values(
 
 
 _UNKNOWN = 2
-"""Characters of [UNK]: what it stood for is not known, but for a space at least one."""
+"""Characters of [UNK]: the word is not known, but it has at least one besides the space."""
 
 
 def characters_of(token: str, kind: str = "WordPiece") -> int:
-    """Return the characters that a token stands for in running text, with a space before words.
+    """Return the number of characters of a token in running text, with a space before words.
 
     Args:
-        token: Of a vocabulary.
-        kind: Of its tokenizer: WordPiece marks pieces inside a word, the others the space.
+        token: A token of a vocabulary.
+        kind: Kind of its tokenizer: WordPiece marks pieces inside a word, the others the space.
 
     >>> characters_of("river"), characters_of("##ing"), characters_of("[UNK]")
     (6, 3, 2)
@@ -297,8 +297,8 @@ def characters_of(token: str, kind: str = "WordPiece") -> int:
 def _continuing() -> frozenset[str]:
     """Return the signs of byte-level BPE for the bytes that continue a character of UTF-8.
 
-    Source: Radford et al. 2019: a byte that is a printable sign of Latin-1 is that sign, the others
-    are the signs from 256 on.
+    Source: Radford et al. 2019: a byte that is a printable character of Latin-1 is that character;
+    the others are the characters from 256 on.
     """
     printable = {*range(33, 127), *range(161, 173), *range(174, 256)}
     others = [byte for byte in range(256) if byte not in printable]

@@ -23,8 +23,8 @@ _ROWS_AT_ONCE = 64
 class CausalScores:
     """Held-out scores of next tokens, on fixed rows.
 
-    The tokens of the text are scored, from the first of a row, given those before it in the row;
-    the special tokens that begin a row and stand between documents are read and not scored.
+    The tokens of the text are scored, from the first of a row, each given those before it in the
+    row; the special tokens at the start of a row and between documents are read but not scored.
     """
 
     loss: float
@@ -32,16 +32,16 @@ class CausalScores:
     perplexity: float
     """e to the loss."""
     bits_per_character: float
-    """Bits of all tokens over their characters. Comparable across vocabularies, except where words
-    are [UNK]: one costs few bits and counts as one character and a space."""
+    """Bits of all tokens over their characters. Comparable across vocabularies, except with words
+    that are [UNK]: one costs few bits and counts as one character and a space."""
     top1: float
     """Fraction of tokens that were the most probable one; [UNK] is never right."""
     num_rows: int
     num_tokens: int
-    """Tokens scored."""
+    """Number of scored tokens."""
     num_characters: int
     num_unknown: int
-    """[UNK] among the tokens scored."""
+    """Number of [UNK] among the scored tokens."""
 
     def to_dict(self) -> dict[str, int | float]:
         """Return the scores by name."""
@@ -58,17 +58,17 @@ def causal_rows(
 ) -> list[Row]:
     """Return rows of running text: the token that begins a text, then up to T - 2 tokens.
 
-    Place T - 1 stays empty: in training it holds the [SEP] that ends a row, so the state before it
-    has learned nothing else. A row begins where the one before ended; where a document begins
-    inside a row, the token stands that ends a text ([SEP], <|endoftext|>).
+    Position T - 1 stays empty: in training it is the [SEP] that ends a row, so the state before it
+    has learned nothing else. A row begins where the one before ended; if a document begins inside a
+    row, the token that ends a text ([SEP], <|endoftext|>) comes before it.
 
     Args:
         documents: Each as its paragraphs (`read_documents`); line breaks between them are kept for
             vocabularies that have them.
-        bert: That predicts the next token.
+        bert: A model that predicts the next token.
         max_seq_length: T, at least 3.
-        seed: Fixes which rows are taken.
-        num_rows: At most so many.
+        seed: Determines which rows are chosen.
+        num_rows: Maximum number of rows.
 
     Raises:
         ValueError: If T is out of range, there is no token, or no token begins a text.
@@ -81,7 +81,7 @@ def causal_rows(
     tokenizer, start = bert.tokenizer, first_id(bert)
     between = tokenizer.sep_id if tokenizer.sep_id >= 0 else start
     stream = np.concatenate([*_document_ids(documents, tokenizer, between), []]).astype(np.int64)
-    stream = stream[:-1]  # what ends the last document
+    stream = stream[:-1]  # without the token that ends the last document
     if not len(stream):
         raise ValueError("the held-out text has no token. Give at least one file with text in it.")
     starts = np.arange(0, len(stream), max_seq_length - 2)
@@ -94,7 +94,7 @@ def causal_rows(
 def _document_ids(
     documents: Iterable[Sequence[str]], tokenizer: Tokenizer, between: int
 ) -> Iterator[NDArray[np.int64]]:
-    """Yield the ids of each document, and behind it `between`."""
+    """Yield the ids of each document, followed by `between`."""
     # A text that spells out "[SEP]" must not set one.
     special = [id for id in tokenizer.special_ids if id != tokenizer.unk_id]
     for paragraphs in documents:
@@ -112,8 +112,8 @@ def evaluate_next_tokens(
     """Score a causal model on held-out rows.
 
     Args:
-        bert: That predicts the next token.
-        rows: Of `causal_rows`.
+        bert: A model that predicts the next token.
+        rows: Rows from `causal_rows`.
         progress: Called with the fraction of rows done.
 
     Raises:
@@ -123,7 +123,7 @@ def evaluate_next_tokens(
     if not rows:
         raise ValueError("the held-out text gives no row. Give a longer text.")
     tokenizer = bert.tokenizer
-    # GPT-2's unknown token is the one that ends its texts, and its bytes are never unknown.
+    # GPT-2's unknown token is its end-of-text token, and its bytes are never unknown.
     unknown = -1 if tokenizer.unk_id == tokenizer.bos_id else tokenizer.unk_id
     special = [id for id in (*tokenizer.special_ids, first_id(bert)) if id != unknown]
     loss = 0.0
@@ -153,7 +153,7 @@ def evaluate_next_tokens(
 
 
 def _num_characters(tokenizer: Tokenizer, ids: list[int]) -> int:
-    """Return the characters of running text that tokens stand for."""
+    """Return the number of characters of running text that tokens represent."""
     if isinstance(tokenizer, LibraryTokenizer):
         return len(tokenizer.decode(ids))
     return sum(characters_of(tokenizer.id_to_token(id)) for id in ids)

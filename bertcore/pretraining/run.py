@@ -49,7 +49,7 @@ from bertcore.training.sharding import change_whole, describe_shards, whole_netw
 from bertcore.training.training_state import restore_state, seed_process, training_state
 
 HELD_OUT_SEED = 0
-"""Fixes the held-out pairs and masks, the same for all runs."""
+"""Determines the held-out pairs and masks, the same for all runs."""
 logger = logging.getLogger(__name__)
 
 Scores = PretrainingScores | ObjectiveScores
@@ -59,23 +59,23 @@ class Pretraining:
     """A run that trains to its end or until stopped. Building it writes nothing.
 
     Args:
-        folder: Where metrics and checkpoints go.
+        folder: Folder for metrics and checkpoints.
         shape: The network to train.
-        tokenizer: With as many pieces as `shape.vocab_size`.
+        tokenizer: A tokenizer with `shape.vocab_size` pieces.
         train, valid: Packed corpora; `valid` is held out.
         train_config, data_config, optimizer_config: Settings.
-        start_from: The network to begin with, of that shape, where `train_config.start` is
+        start_from: The network to start from, of that shape, if `train_config.start` is
             "checkpoint".
-        teacher: What the network learns from beside the text, with the same vocabulary.
-        direction: Of the start checkpoint, that hidden states are kept from; None: none.
-        resume: Continue from the newest checkpoint, or from the start where there is none yet. The
-            run then goes on as if it had not been interrupted; on a CPU to the last bit, if its
+        teacher: A teacher that the network learns from besides the text, with the same vocabulary.
+        direction: Direction of the start checkpoint that is penalised in hidden states, or None.
+        resume: Continue from the newest checkpoint, or from the start if there is none yet. The
+            run then continues as if it had not been interrupted; on a CPU bit for bit, if its
             length is given in steps.
 
     Raises:
-        ValueError: If the settings do not fit each other or the corpora, or a checkpoint is of a
+        ValueError: If the settings do not fit each other or the corpora, or a checkpoint is from a
             run with another objective.
-        RuntimeError: If all checkpoints are damaged; of some, the newest whole one is taken.
+        RuntimeError: If all checkpoints are damaged; otherwise the newest undamaged one is used.
     """
 
     def __init__(
@@ -105,12 +105,12 @@ class Pretraining:
         penalty = self._penalty(direction, start_from, has_teacher=teacher is not None)
         if teacher is not None and self.processes.are_sharding:
             raise ValueError(
-                "the launcher asks for sharding (FSDP), which is not there with a teacher. Start "
-                "without --use_fsdp."
+                "the launcher asks for sharding (FSDP), which is not supported with a teacher. "
+                "Start without --use_fsdp."
             )
         may_compile = teacher is None and penalty is None and self.objective.is_ours
         self._compile, self._notice = choose_compile(
-            # With a teacher compiling does not pay off, and it is untested, as with a penalty.
+            # With a teacher, compiling does not pay off, and it is untested, as with a penalty.
             train_config.compile if may_compile else "off",
             self.device,
             steps=train_config.steps,
@@ -130,7 +130,7 @@ class Pretraining:
             seed=train_config.seed,
             processes=self.processes,
             num_parts=train_config.gradient_accumulation,
-            # Runs of an earlier version have no place in their checkpoints.
+            # Checkpoints of an earlier version do not record the place.
             state=None if state is None else state.get("data_place"),
         )
         self.batches = self.phases.short
@@ -183,7 +183,7 @@ class Pretraining:
             logger.info("resumed at step %d", self.progress.step)
 
     def _with_teacher(self, teacher: Teacher | None) -> DistillationWithLoss | None:
-        """Return the network with the losses of its teacher; None without one."""
+        """Return the network with the losses of its teacher; None without a teacher."""
         if teacher is None:
             return None
         check_has_teacher(self.objective)
@@ -206,7 +206,7 @@ class Pretraining:
         if has_teacher or not self.objective.can_have_teacher or self.processes.are_sharding:
             raise ValueError(
                 f"a direction penalty is for the objectives {with_berts_batches()}, without a "
-                "teacher and without sharding. Leave it out, or the other."
+                "teacher or sharding. Leave one of them out."
             )
         return penalty_of_start(direction, start, self.tokenizer)
 
@@ -219,12 +219,13 @@ class Pretraining:
     def _check_sharding(self) -> None:
         if self.companion is not None and self.processes.are_sharding:
             raise ValueError(
-                "the launcher asks for sharding (FSDP), which does not cover what the objective "
-                f"{self.objective.name!r} trains beside the network. Start without --use_fsdp."
+                "the launcher asks for sharding (FSDP), which does not cover the module that the "
+                f"objective {self.objective.name!r} trains beside the network. Start without "
+                "--use_fsdp."
             )
         if self.processes.are_sharding and not self.objective.is_ours:
             raise ValueError(
-                "the launcher asks for sharding (FSDP), which is made for our encoder, and the "
+                "the launcher asks for sharding (FSDP), which only supports our encoder, but the "
                 f"objective {self.objective.name!r} trains another. Start without --use_fsdp."
             )
 
@@ -237,8 +238,8 @@ class Pretraining:
         trained = state.get("objective", self.objective.name)  # version 0.1.0 does not record it
         if trained != self.objective.name:
             raise ValueError(
-                f"the newest checkpoint was trained with the objective {trained!r}, and the run is "
-                f"to resume with {self.objective.name!r}. Restore the run's config.json, or start "
+                f"the newest checkpoint was trained with the objective {trained!r}, but the run "
+                f"resumes with {self.objective.name!r}. Restore the run's config.json, or start "
                 "a new run from the checkpoint with --from-checkpoint."
             )
         self._check_corpus(state["data_fingerprint"])
@@ -253,7 +254,7 @@ class Pretraining:
 
     def _pass_over(self, damaged: DamagedCheckpoint) -> None:
         self.notices.append(
-            f"{damaged.folder.name} is damaged ({damaged.reason}), so the run goes on from the "
+            f"{damaged.folder.name} is damaged ({damaged.reason}), so the run continues from the "
             f"checkpoint before it; the damaged one is kept as damaged-{damaged.folder.name}."
         )
 
@@ -261,14 +262,14 @@ class Pretraining:
         fingerprint = self.batches.corpus.fingerprint
         if fingerprint != expected:
             raise ValueError(
-                "the packed corpus is another than the one this run was trained on "
+                "the packed corpus is not the one this run was trained on "
                 f"(fingerprint {fingerprint}, expected {expected}). "
                 "Restore the run's data folder, or start a new run."
             )
 
     @property
     def _companion(self) -> nn.Module | None:
-        """What is trained beside the network: the objective's, or TinyBERT's projection."""
+        """The module trained beside the network: the objective's, or TinyBERT's projection."""
         return self.companion if self.distillation is None else self.distillation.projection
 
     def run(
@@ -281,7 +282,7 @@ class Pretraining:
         """Train to the end of the budget; return the last held-out scores.
 
         The run folder is locked meanwhile, so that one process at a time trains in it. A run that
-        has already ended is scored again and not trained. Of several processes only the main one
+        has already ended is scored again but not trained. Of several processes, only the main one
         writes, and all get the same scores.
 
         Args:
@@ -292,9 +293,10 @@ class Pretraining:
                 does not count as time of the run.
 
         Raises:
-            ValueError: If another process trains in the folder, or has since this run was opened.
-            RuntimeError: If loss or gradient is not a number, or a file cannot be written, such as
-                on a full disk. The newest checkpoint stays.
+            ValueError: If another process trains in the folder, or has done so since this run was
+                opened.
+            RuntimeError: If loss or gradient is not finite, or a file cannot be written, such as on
+                a full disk. The newest checkpoint is kept.
         """
         if not self.processes.is_main:
             return self._train(on_progress, should_stop, on_notice)
@@ -306,12 +308,12 @@ class Pretraining:
             return self._train(on_progress, should_stop, on_notice)
 
     def _check_is_ours(self) -> None:
-        """Refuse to overwrite steps of another process since this run was opened."""
+        """Make sure that no other process has trained since this run was opened."""
         checkpoints = self.folder.checkpoints()
         if checkpoints and step_of(checkpoints[-1]) > self.progress.step:
             raise ValueError(
-                f"{str(self.folder.path)!r} holds {checkpoints[-1].name}, and this process is at "
-                f"step {self.progress.step}: another one has trained there. Resume the run anew."
+                f"{str(self.folder.path)!r} has {checkpoints[-1].name}, but this process is at "
+                f"step {self.progress.step}: another one has trained there. Resume the run again."
             )
 
     def _train(
@@ -337,7 +339,7 @@ class Pretraining:
             try:
                 samples = self.phases.samples(self.progress.step, self.fraction)
                 seconds = self.train_step.compile(samples)
-                notice = f"compiled in {seconds:.0f} s, which do not count as time of the run."
+                notice = f"compiled in {seconds:.0f} s, which does not count as time of the run."
             except RuntimeError as error:
                 if self.config.compile == "on":
                     raise
@@ -379,11 +381,11 @@ class Pretraining:
         return step_metrics(values, own, step=progress.step, rate=rate)
 
     def is_evaluation_due(self) -> bool:
-        """Return True every so many steps and at the end."""
+        """Return True at the configured interval and at the end."""
         return self.is_over() or self.progress.step % self.config.evaluate_every == 0
 
     def take_scores(self) -> Metrics:
-        """Score the network on the run's held-out rows and by its exam; write a probe of it."""
+        """Score the network on the run's held-out rows and its exam; write a probe of it."""
         network = whole_network(self.network)
         self._scores = self._score(network)
         exam = self.exam.accuracy(network) if self.objective.fills_masks else None
@@ -398,7 +400,7 @@ class Pretraining:
             self.probes.write(network, self.progress.step, is_last=is_last)
 
     def record(self, metrics: Metrics | None, scores: Metrics | None) -> list[Progress]:
-        """Write the line of a step where one is due; return what to report."""
+        """Write the line of a step if it is due; return what to report."""
         progress = self.progress
         line = {
             **(metrics or {}),
@@ -412,11 +414,11 @@ class Pretraining:
         return [Progress(progress.step, min(1.0, self.fraction), line, scores is not None)]
 
     def is_save_due(self, scores: Metrics | None) -> bool:
-        """Return True every so many steps."""
+        """Return True at the configured interval."""
         return self.progress.step % self.config.save_every == 0
 
     def save(self, scores: Metrics | None = None) -> None:
-        """Write a checkpoint, with its held-out loss if it was scored just now.
+        """Write a checkpoint, with its held-out loss if it was just scored.
 
         Every process must call this; the main one writes.
         """
@@ -469,14 +471,14 @@ class Pretraining:
 def _check_start(
     shape: BertConfig, tokenizer: Tokenizer, config: TrainConfig, *, has_start: bool
 ) -> None:
-    """Refuse a vocabulary or a start that does not fit the network and the settings.
+    """Reject a vocabulary or a start that does not fit the network and the settings.
 
     Raises:
         ValueError: If one does not.
     """
     if tokenizer.vocab_size != shape.vocab_size:
         raise ValueError(
-            f"the tokenizer has {tokenizer.vocab_size} pieces but the network is to have "
+            f"the tokenizer has {tokenizer.vocab_size} pieces, but the network will have "
             f"{shape.vocab_size} embeddings. Give both the same size."
         )
     if has_start != (config.start == "checkpoint"):

@@ -1,4 +1,4 @@
-"""Probe a model in training on a few fixed sentences, for the replay of its run."""
+"""Probe a model during training on a few fixed sentences, for the replay of its run."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from bertcore.training.probe_texts import PROBE_TEXTS
 from bertcore.training.probes import Probe, ProbeText, SentenceProbe, probe_files, write_probe
 
 TOP_K = 5
-"""Predictions kept for each hidden word."""
+"""Number of predictions kept for each hidden word."""
 MIN_STEP_GROWTH = 0.005
-"""Least distance between two probes as a fraction of the steps so far: 200 probes up to where
+"""Minimum distance between two probes as a fraction of the steps so far: 200 probes until
 evaluations are closer than that, and few more after."""
 
 
@@ -30,14 +30,15 @@ def take_probe(
 ) -> Probe:
     """Probe the network on all sentences, each whole and with its hidden word, in one batch.
 
-    In float32 and evaluation mode, whatever the mode of training, which is restored; draws no
-    random number.
+    Runs in float32 and evaluation mode, whatever the mode of training, which is restored; draws no
+    random numbers.
 
     Args:
-        network: With a masked-word head; without a next-sentence head, pairs get no answer.
-        tokenizer: Of the run.
-        step: For the record.
-        texts: The sentences; those longer than the position table are cut.
+        network: A network with a masked-word head; without a next-sentence head, pairs get no
+            answer.
+        tokenizer: The run's tokenizer.
+        step: The step, for the record.
+        texts: The sentences; those longer than the position table are truncated.
 
     Raises:
         ValueError: If a weight is not a number.
@@ -103,7 +104,7 @@ def _is_next(network: Network, hidden: Tensor) -> list[float] | None:
 
 
 def _masked_position(encoding: Encoding, text: ProbeText) -> int:
-    """Return the first piece of the hidden word; the first piece of all if it was cut off."""
+    """Return the first piece of the hidden word; the text's first piece if it was cut off."""
     start = text.text_a.index(text.hidden)
     spans = zip(encoding.offsets, encoding.text_ids, strict=True)
     places = [i for i, (span, owner) in enumerate(spans) if owner == 0 and span[0] >= start]
@@ -133,8 +134,8 @@ class ProbeWriter:
 
     Args:
         run: The run's folder; the files go to `probes/` in it.
-        tokenizer: Of the run.
-        texts: What to ask about.
+        tokenizer: The run's tokenizer.
+        texts: The sentences.
     """
 
     def __init__(
@@ -152,7 +153,7 @@ class ProbeWriter:
         Args:
             network: As for `take_probe`.
             step: Steps trained so far.
-            is_last: The run ends here: written in any case.
+            is_last: Whether the run ends here, in which case the probe is always written.
         """
         if is_last or is_due(step, self._last):
             probe = take_probe(network, self._tokenizer, step, self._texts)

@@ -67,12 +67,12 @@ from bertcore.training.run_lock import lock_run
 def check_inputs(
     folder: Path, corpus: Sequence[Path], valid: Path, *, rows: RowKind = "pairs"
 ) -> None:
-    """Refuse what is visibly wrong, before minutes of reading.
+    """Reject inputs that are visibly wrong, before the texts are read completely.
 
     Args:
-        folder: Of the new run.
+        folder: Folder of the new run.
         corpus, valid: Text files.
-        rows: What is to be made of them.
+        rows: The rows to make of them.
 
     Raises:
         ValueError: If the folder is not empty, a file is missing or does not begin as text, or a
@@ -103,7 +103,7 @@ def start_run(
     command: str = "",
     on_stage: OnStage = silent,
 ) -> Pretraining:
-    """Pack the corpora, build the run, and write its folder, whole or not at all.
+    """Pack the corpora, build the run, and write its folder, completely or not at all.
 
     Args:
         folder: New or empty.
@@ -112,13 +112,13 @@ def start_run(
         tokenizer: Copied into the run.
         shape: The network to train.
         train_config, data_config, optimizer_config: Settings.
-        start_from: The checkpoint to begin with where `train_config.start` is "checkpoint"; copied
+        start_from: The checkpoint to start from if `train_config.start` is "checkpoint"; copied
             into the run.
-        teacher: What the network learns from beside the text; copied into the run.
+        teacher: A teacher that the network learns from besides the text; copied into the run.
         swap: Words to swap in the training text, document by document; None swaps none. The packed
-            corpus holds the result.
-        direction: Of `start_from`, that hidden states are kept from by a loss; None: none.
-        command: What was typed, for the run's config.json.
+            corpus contains the result.
+        direction: Direction of `start_from` that a loss penalises in hidden states, or None.
+        command: The typed command, for the run's config.json.
         on_stage: Called with the stage of the preparation and its fraction.
 
     Raises:
@@ -129,7 +129,7 @@ def start_run(
     objective_named(data_config.objective).check_tokenizer(tokenizer, data_config)
     if start_from is not None:
         check_start(start_from)
-    if direction is not None:  # now, and not after minutes of reading
+    if direction is not None:  # before minutes of reading
         penalty_of_start(direction, None if start_from is None else start_from.module, tokenizer)
     if teacher is not None:
         check_teacher(teacher, tokenizer, shape, data_config)
@@ -201,7 +201,7 @@ def _pack_texts(
     """Pack the texts "train" and "valid" into a run's data folder.
 
     Returns:
-        The packed corpora, and what the run's config.json says of them.
+        The packed corpora, and their record for the run's config.json.
 
     Raises:
         ValueError: If a text has too few sentences, or changed while it was read.
@@ -217,7 +217,7 @@ def _pack_texts(
         times = record_times(paths)
         on_read = ByteCount(paths, f"reading the {TEXTS[name]}", on_stage)
         sentences: Iterable[list[str]] = read_sentences(paths, on_read=on_read)
-        if augmenter is not None and name == "train":  # what is held out stays as it is
+        if augmenter is not None and name == "train":  # the held-out text is not changed
             sentences = augmenter(sentences)
         packed[name] = pack_corpus_to(data / name, sentences, tokenizer)
         check_counts(name, packed[name].num_documents, packed[name].most_sentences, rows=rows)
@@ -249,7 +249,7 @@ def _describe_call(command: str) -> dict[str, Any]:
 
 
 def _describe_data(run: Pretraining, valid: PackedCorpus, counts: TokenCounts) -> dict[str, Any]:
-    """Return the counts of a run's corpora; of the training text those of the first epoch."""
+    """Return the counts of a run's corpora; for the training text, those of the first epoch."""
     return {
         "train": {**run.batches.describe(), "unigram_entropy": round(counts.entropy, 6)},
         "valid": {"num_documents": valid.num_documents, "num_tokens": valid.num_tokens},
@@ -257,9 +257,9 @@ def _describe_data(run: Pretraining, valid: PackedCorpus, counts: TokenCounts) -
 
 
 def resume_run(folder: Path) -> Pretraining:
-    """Open an interrupted run with the settings that it was started with.
+    """Open an interrupted run with its original settings.
 
-    What was skipped, such as a damaged checkpoint, is in `notices` of the result.
+    Skipped parts, such as a damaged checkpoint, are listed in `notices` of the result.
 
     Raises:
         ValueError: If there is no run in the folder, another process trains there, the texts or
@@ -270,7 +270,7 @@ def resume_run(folder: Path) -> Pretraining:
     run = _run_folder(folder)
     if not run.config_file.exists():
         raise ValueError(
-            f"{str(run.path)!r} is no training run that can be resumed: "
+            f"{str(run.path)!r} is not a training run that can be resumed: "
             f"{'it has no config.json' if run.path.exists() else 'it does not exist'}. Name the "
             "folder of a run, or start one without --resume."
         )
@@ -286,7 +286,7 @@ def resume_run(folder: Path) -> Pretraining:
     except (KeyError, TypeError) as error:
         raise ValueError(
             f"{str(run.config_file)!r} has settings that this version does not know ({error}). "
-            "Restore the file as the run wrote it, or start a new run."
+            "Restore the original file, or start a new run."
         ) from error
     lock = lock_run(run.path) if launched_rank() == 0 else nullcontext()
     with lock, run.explaining_full_disk():
@@ -327,7 +327,7 @@ def _recorded_direction(values: dict[str, Any] | None) -> PenalisedDirection | N
 
 
 def _check_record(run: RunFolder, settings: dict[str, Any], tokenizer: Tokenizer) -> None:
-    """Refuse data other than the run was started with; old runs have no record."""
+    """Reject data other than the run was started with; old runs have no record."""
     for name, what in TEXTS.items():
         if "packed" in settings:
             check_corpus(run.data / name, settings["packed"][name])

@@ -1,4 +1,4 @@
-"""The logged metrics of one step, also of a step that diverged."""
+"""The logged metrics of one step, including a step that diverged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from bertcore.training.progress import TrainingProgress
 
 OF_SOME_RUNS = ("soft_loss", "cosine_loss", "layer_loss", "direction_penalty")
-"""Metrics of runs with a teacher, or with a penalty on a direction, only."""
+"""Metrics only of runs with a teacher, or with a penalty on a direction."""
 
 
 def step_metrics(
@@ -18,9 +18,9 @@ def step_metrics(
     """Return the metrics of a step.
 
     Args:
-        values: From TrainStep, of the whole batch.
+        values: From TrainStep, for the whole batch.
         own: The objective's metrics of them.
-        step: Its number, from 1.
+        step: The step, from 1.
         rate: Fraction of the peak learning rate.
     """
     return {
@@ -38,11 +38,11 @@ def has_diverged(values: Mapping[str, float]) -> bool:
 
 
 def divergence_note(values: Mapping[str, float], progress: TrainingProgress) -> dict[str, Any]:
-    """Return the line of metrics of a step that diverged; JSON has no NaN, so as text.
+    """Return the line of metrics of a step that diverged, as text, since JSON has no NaN.
 
     Args:
         values: From TrainStep.
-        progress: Before that step.
+        progress: The progress before that step.
     """
     return {
         "step": progress.step + 1,

@@ -25,15 +25,15 @@ class TrainStep:
     """Training steps: the network with its loss, compiled or not, in one process or several.
 
     Args:
-        network: On the processes' device, in training mode.
-        optimizers: Of its parameters.
-        processes: That train together.
-        objective: What is learned.
-        companion: What the objective trains beside the network.
+        network: The network, on the processes' device, in training mode.
+        optimizers: The optimisers of its parameters.
+        processes: The processes that train together.
+        objective: The pretraining objective.
+        companion: A module that the objective trains beside the network.
         dtype: "bfloat16" (autocast) or "float32".
         max_grad_norm: Gradients are scaled down to this norm.
         with_loss: The network with another loss, such as a teacher's; None: the objective's. Its
-            result has the fields of the objective's and maybe more.
+            result has the fields of the objective's and possibly more.
     """
 
     def __init__(
@@ -73,12 +73,12 @@ class TrainStep:
         self._update.join()
 
     def compile(self, samples: Sequence[TrainingBatch]) -> float:
-        """Compile for batches of the shapes of these; return the seconds that it took.
+        """Compile for batches of the samples' shapes; return the seconds that it took.
 
-        Call it before `join`. Weights, gradients and random state are as before.
+        Call it before `join`. Weights, gradients and random state are unchanged.
 
         Raises:
-            RuntimeError: If the compiler fails; steps then go on without it.
+            RuntimeError: If the compiler fails; steps then continue without it.
         """
         start = time.perf_counter()
         # A batch draws random numbers only for dropout, whose sequence must not change.
@@ -91,7 +91,7 @@ class TrainStep:
         try:
             for batch in samples:
                 self._forward(batch).loss.backward()
-        except Exception as error:  # of the compiler's many kinds
+        except Exception as error:  # the compiler raises many kinds
             self._update.module, self._is_compiled = plain, False
             reason = str(error).strip().splitlines()
             raise RuntimeError(f"{type(error).__name__}: {reason[0] if reason else ''}") from error
@@ -113,7 +113,7 @@ class TrainStep:
         results.append(self._backward(parts[-1]))
         norm = self._update.clip()
         sums = torch.stack(results).sum(0) if len(results) > 1 else results[0]
-        # One wait for the device a step, for all numbers.
+        # Wait for the device once per step, for all numbers.
         numbers: list[float] = torch.cat([sums, norm.detach().float()[None]]).tolist()
         gradient_norm = numbers.pop()
         values = dict(zip(self._fields, self.processes.sum(numbers), strict=True))

@@ -1,4 +1,4 @@
-"""Text to WordPieces: the fast tokenizer, the same explained, and training a vocabulary; and the
+"""Text to WordPieces: the fast tokenizer, its explanation, and training a vocabulary; also the
 tokenizers of BERT's relatives."""
 
 from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template

@@ -3,9 +3,9 @@
 The `tokenizers` library, which this package explains, knows the characters of several Unicode
 versions: its categories are those of Unicode 8, its decompositions those of Unicode 9, and its
 lower-casing that of Unicode 17. Python's `unicodedata` has one version throughout, a different
-one in each Python release. So the categories are written down here as the library has them, and
-of `unicodedata` only what never changes for a character once it is assigned is used. A test
-compares every code point with the library.
+one in each Python release. So the library's categories are listed here, and `unicodedata` is only
+used for properties that never change once a character is assigned. A test compares every code point
+with the library.
 """
 
 import unicodedata
@@ -36,7 +36,7 @@ _REMOVED = _Ranges(
 
 _WHITESPACE = _Ranges("9-a d 20 a0 1680 2000-200a 2028-2029 202f 205f 3000")
 
-# The blocks of Google's tokenizer. The gap U+2B820 to U+2B91F is the library's, and a slip.
+# The blocks of Google's tokenizer. The gap U+2B820 to U+2B91F is a bug of the library.
 _CHINESE = _Ranges("3400-4dbf 4e00-9fff f900-faff 20000-2a6df 2a700-2b81f 2b920-2ceaf 2f800-2fa1f")
 
 # Category Mn.
@@ -69,7 +69,7 @@ _MARKS = _Ranges(
     """
 )
 
-# Categories beginning with P, and every ASCII character that is no letter, digit or control.
+# Categories beginning with P, and every ASCII character that is not a letter, digit or control.
 _PUNCTUATION = _Ranges(
     """
     21-2f 3a-40 5b-60 7b-7e a1 a7 ab b6-b7 bb bf 37e 387 55a-55f 589-58a 5be 5c0 5c3 5c6 5f3-5f4
@@ -115,12 +115,12 @@ _LATER_LOWER = {
 
 
 def is_removed(character: str) -> bool:
-    """True for control, format and private characters, which cleaning drops."""
+    """True for control, format and private-use characters, which cleaning drops."""
     return character in _REMOVED
 
 
 def is_whitespace(character: str) -> bool:
-    """True for what cleaning turns into a space; form feed and U+0085 are removed instead."""
+    """True for characters that cleaning turns into a space, not form feed and U+0085."""
     return character in _WHITESPACE
 
 
@@ -130,7 +130,7 @@ def is_chinese(character: str) -> bool:
 
 
 def is_accent(character: str) -> bool:
-    """True for a combining mark without width, which accent stripping drops."""
+    """True for a nonspacing combining mark, which accent stripping drops."""
     return character in _MARKS
 
 

@@ -9,7 +9,7 @@ from bertcore.tokenizer.truncation import Truncation
 
 @dataclass(frozen=True, slots=True)
 class AddedToken:
-    """An entry of the vocabulary that is never cut into pieces."""
+    """An entry of the vocabulary that is never split into pieces."""
 
     content: str
     normalized: bool = False
@@ -22,23 +22,23 @@ class Template(NamedTuple):
     """The special tokens around the ids of a text or a pair, each as (id, segment)."""
 
     before: tuple[tuple[int, int], ...]
-    """What stands before text A: [CLS]."""
+    """Tokens before text A: [CLS]."""
     between: tuple[tuple[int, int], ...]
-    """What stands between the texts of a pair: [SEP], of RoBERTa </s></s>; without a pair ()."""
+    """Tokens between the texts of a pair: [SEP], in RoBERTa </s></s>; without a pair ()."""
     after: tuple[tuple[int, int], ...]
-    """What stands after the last text: [SEP]."""
+    """Tokens after the last text: [SEP]."""
     segments: tuple[int, int]
     """Segments of text A and text B."""
 
     @property
     def num_special(self) -> int:
-        """Special tokens that it adds."""
+        """Number of special tokens that it adds."""
         return len(self.before) + len(self.between) + len(self.after)
 
     def cls_place(self, num_tokens: int) -> int:
-        """Return where the token that stands for the whole text is, in a row of some tokens.
+        """Return the position of the token that represents the whole text.
 
-        The first place; of XLNet, which adds nothing before a text, the last.
+        The first position; for XLNet, which adds nothing before a text, the last.
         """
         return 0 if self.before else num_tokens - 1
 
@@ -56,13 +56,13 @@ class Template(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """The pieces of one text, without special tokens and without a limit; lists of length T."""
+    """The pieces of one text, without special tokens or a limit; lists of length T."""
 
     ids: list[int]
     offsets: list[tuple[int, int]]
     """Character span (start, end) in the text."""
     word_ids: list[int]
-    """Number of the word or punctuation mark, from 0."""
+    """Index of the word or punctuation mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +83,19 @@ class Encoding:
     text_ids: list[int]
     """0 for tokens of text A, 1 for text B, -1 for added tokens."""
     word_ids: list[int]
-    """Number of the word or punctuation mark, counted over both texts; -1 for added tokens."""
+    """Index of the word or punctuation mark, counted over both texts; -1 for added tokens."""
     truncation: Truncation | None
-    """What was cut, or None if everything fitted."""
+    """What was cut off, or None if everything fitted."""
 
     def __len__(self) -> int:
         return len(self.input_ids)
 
     @property
     def cls_place(self) -> int:
-        """Where the token that stands for the whole text is: [CLS], or XLNet's <cls> at the end."""
+        """Position of the token for the whole text: [CLS], or XLNet's <cls> at the end."""
         return 0 if self.special_tokens_mask[0] else len(self) - 1
 
     @property
     def num_in_a(self) -> int:
-        """Tokens of [CLS], text A and its [SEP] together: all of them without a text B."""
+        """Number of tokens of [CLS], text A and its [SEP]: all of them if there is no text B."""
         return self.special_tokens_mask.index(True, 1) + 1

@@ -23,9 +23,9 @@ MERGES_FILE = "merges.txt"
 MODEL_CONFIG_FILE = "config.json"
 
 _MAX_BYTES = 200_000_000
-"""Of one file: a tokenizer.json of a million pieces has half of that."""
+"""Maximum size of a file: a tokenizer.json of a million pieces has half of that."""
 DEFAULT_MAX_LENGTH = 512
-"""Positions of every published BERT; the default where no file states it."""
+"""Positions of every published BERT; the default if no file states it."""
 
 _SETTINGS = (
     ("do_lower_case", "lowercase", True),
@@ -35,7 +35,7 @@ _SETTINGS = (
 """Their names in tokenizer_config.json and in tokenizer.json, and BERT's defaults."""
 
 _PLAIN_CLASSES = {"PreTrainedTokenizer", "TokenizersBackend"}
-"""The classes that do what tokenizer.json says; others build their own rules around its pieces."""
+"""The classes that follow tokenizer.json; others build their own rules around its pieces."""
 
 _CLASSES = {
     f"{family}Tokenizer"
@@ -55,7 +55,7 @@ MALFORMED = (
     OverflowError,
     RecursionError,
 )
-"""What JSON of another form than a tokenizer's raises, such as a list in place of names."""
+"""Errors raised by JSON of an unexpected form, such as a list instead of names."""
 
 ROLES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
 
@@ -65,7 +65,7 @@ class TokenizerFiles:
     """The content of a folder's files, checked to be a BERT WordPiece tokenizer."""
 
     source: Path
-    """The file that gave the vocabulary."""
+    """The file with the vocabulary."""
     vocab: list[str]
     do_lower_case: bool
     strip_accents: bool | None
@@ -75,13 +75,12 @@ class TokenizerFiles:
 
 
 def read_tokenizer_files(folder: Path) -> TokenizerFiles:
-    """Read vocab.txt or tokenizer.json with the settings beside it.
+    """Read vocab.txt or tokenizer.json and the settings beside it.
 
-    As in transformers, the vocabulary of tokenizer.json wins where both are there, and so do the
-    settings of tokenizer_config.json, unless its class is one that follows tokenizer.json. Differs:
-    where only tokenizer.json states a setting, it is used; transformers then takes its default, and
-    lower-cases for a cased model. [CLS] and [SEP] are added even where tokenizer.json of a plain
-    class has no post-processor.
+    As in transformers, the vocabulary of tokenizer.json wins if both exist, and the settings of
+    tokenizer_config.json win unless its class follows tokenizer.json. Differs: a setting that only
+    tokenizer.json states is used; transformers then uses its default, and lower-cases for a cased
+    model. [CLS] and [SEP] are added even if tokenizer.json of a plain class has no post-processor.
 
     Raises:
         FileNotFoundError: If the folder, or both vocabulary files, are missing.
@@ -103,8 +102,8 @@ def read_tokenizer_files(folder: Path) -> TokenizerFiles:
         _check_kind(content, config, source)
         if _follows_json(config) and not content.get("post_processor"):
             _log.warning(
-                "%s has no post_processor, so that transformers adds no special tokens for its "
-                "class; here [CLS] and [SEP] are added, as BERT expects",
+                "%s has no post_processor, so transformers adds no special tokens for its class; "
+                "here [CLS] and [SEP] are added, as BERT expects",
                 source,
             )
         vocab = _pieces(content, source)
@@ -149,11 +148,11 @@ def write_tokenizer_files(
     """Write the folder so that `transformers.AutoTokenizer` gives the same ids.
 
     Raises:
-        ValueError: If a vocabulary entry holds a line break, for which vocab.txt has no form.
+        ValueError: If a vocabulary entry contains a line break, which vocab.txt cannot represent.
     """
     broken = [token for token in vocab if "\n" in token or "\r" in token]
     if broken:
-        raise ValueError(f"vocabulary entry {broken[0]!r} holds a line break; remove it.")
+        raise ValueError(f"vocabulary entry {broken[0]!r} contains a line break; remove it.")
     folder.mkdir(parents=True, exist_ok=True)
     roles = dict(zip(ROLES, SPECIAL_TOKENS, strict=True))
     flags = {"lstrip": False, "rstrip": False, "single_word": False}
@@ -177,11 +176,11 @@ def write_tokenizer_files(
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file; an empty one where there is no file.
+    """Return the object in a JSON file; an empty one if there is no file.
 
     Raises:
-        RuntimeError: If it is no JSON object, cannot be read, is too large, or is a link to a file
-            outside of its folder.
+        RuntimeError: If it is not a JSON object, cannot be read, is too large, or is a link to a
+            file outside its folder.
     """
     try:
         if not path.is_file():
@@ -196,14 +195,14 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def check_vocabulary_files(folder: Path, names: Iterable[str]) -> None:
-    """Refuse files that a library is about to read, as `read_json` refuses those it reads itself.
+    """Check files that a library is about to read, as `read_json` checks those it reads itself.
 
     Args:
-        folder: Of the tokenizer.
-        names: Of the files; those that are not there are passed over.
+        folder: The tokenizer's folder.
+        names: The names of the files; missing ones are skipped.
 
     Raises:
-        RuntimeError: If one cannot be read, is too large, or is a link to a file outside of its
+        RuntimeError: If one cannot be read, is too large, or is a link to a file outside its
             folder.
     """
     for file in (folder / name for name in names):
@@ -215,7 +214,7 @@ def check_vocabulary_files(folder: Path, names: Iterable[str]) -> None:
 
 
 def malformed(folder: str | Path, error: BaseException) -> RuntimeError:
-    """Return the error of a folder whose files raised one of MALFORMED."""
+    """Return the error for a folder whose files raised one of MALFORMED."""
     return RuntimeError(
         f"the tokenizer's files in {folder} have an unexpected form "
         f"({type(error).__name__}: {error}). Copy them again."
@@ -224,7 +223,7 @@ def malformed(folder: str | Path, error: BaseException) -> RuntimeError:
 
 def _no_vocabulary(folder: Path) -> str:
     return (
-        f"{folder} holds neither {VOCAB_FILE} nor {TOKENIZER_FILE} (nor {VOCAB_JSON_FILE} with "
+        f"{folder} contains neither {VOCAB_FILE} nor {TOKENIZER_FILE} (nor {VOCAB_JSON_FILE} with "
         f"{MERGES_FILE}). Copy the tokenizer's files into it (tokenizer.save_pretrained writes "
         "them)."
     )
@@ -246,21 +245,21 @@ def is_wordpiece(content: dict[str, Any], config: dict[str, Any] | None = None) 
     """Return whether a tokenizer.json splits text as BERT does, so that it can be explained.
 
     Args:
-        content: Of tokenizer.json.
+        content: The content of tokenizer.json.
         config: The content of tokenizer_config.json, whose class may follow all of it.
     """
     return all(actual == expected for _, actual, expected in _traits(content, config or {}))
 
 
 def _follows_json(config: dict[str, Any]) -> bool:
-    """Return whether transformers does all that tokenizer.json says, for the class in `config`."""
+    """Return whether transformers follows all of tokenizer.json for the class in `config`."""
     return str(config.get("tokenizer_class")).removesuffix("Fast") in _PLAIN_CLASSES
 
 
 def _traits(
     content: dict[str, Any], config: dict[str, Any]
 ) -> tuple[tuple[str, object, object], ...]:
-    """Return name, value and BERT's value of what makes a tokenizer.json BERT's."""
+    """Return name, value and BERT's value of each trait of a BERT tokenizer.json."""
     model = content.get("model") or {}
     # Very old files do not name the model's type; only WordPiece has this field.
     kind = model.get("type") or ("WordPiece" if "max_input_chars_per_word" in model else None)
@@ -283,7 +282,7 @@ def _traits(
 
 
 def _template(post_processor: dict[str, Any] | None) -> str:
-    """Return what a post-processor adds: BERT's where it does not say."""
+    """Return the template of a post-processor; BERT's if it has none."""
     if not post_processor or post_processor["type"] != "TemplateProcessing":
         return _BERTS_TEMPLATE
     return ", ".join(
@@ -316,7 +315,7 @@ def _pieces(content: dict[str, Any], path: Path) -> list[str]:
 def _added_tokens(
     folder: Path, config: dict[str, Any], special: dict[str, Any]
 ) -> dict[int, AddedToken]:
-    """Return the added tokens of the files besides tokenizer.json, by id."""
+    """Return the added tokens of all files except tokenizer.json, by id."""
     names = {*named_special_tokens(config, special), *SPECIAL_TOKENS}
     added = {
         int(id): AddedToken(token, normalized=token not in names, special=token in names)
@@ -332,11 +331,11 @@ def named_special_tokens(
 ) -> dict[str, dict[str, Any]]:
     """Return the special tokens that the files name besides those of ROLES, with their flags.
 
-    As in transformers, special_tokens_map.json is not asked where tokenizer_config.json has the
-    added tokens.
+    As in transformers, special_tokens_map.json is ignored if tokenizer_config.json has the added
+    tokens.
 
     Raises:
-        TypeError: If one is no text.
+        TypeError: If one is not a string.
     """
     named: dict[str, dict[str, Any]] = {}
     for source in (config,) if "added_tokens_decoder" in config else (config, special):
@@ -356,7 +355,7 @@ def named_special_tokens(
 def _add_named(
     named: dict[str, dict[str, Any]], vocab: list[str], added: dict[int, AddedToken], folder: Path
 ) -> None:
-    """Add the named special tokens that no file gives an id: behind all others."""
+    """Add the named special tokens that no file gives an id, after all others."""
     ids = {token: id for id, token in enumerate(vocab)}
     known = {token.content for token in added.values()} | set(SPECIAL_TOKENS)
     for name, entry in named.items():
@@ -370,7 +369,7 @@ def _added_token(entry: dict[str, Any], path: Path) -> AddedToken:
     if unsupported:
         raise RuntimeError(
             f"{path}: added token {entry['content']!r} has {', '.join(unsupported)} set, which "
-            "cannot be opened here. Add it without, and save the tokenizer again."
+            "cannot be opened here. Add it without them, and save the tokenizer again."
         )
     return AddedToken(
         entry["content"],
@@ -395,7 +394,7 @@ def _check_class(config: dict[str, Any], path: Path) -> None:
     name = config.get("tokenizer_class")
     if name is not None and name.removesuffix("Fast") not in _CLASSES:
         raise RuntimeError(
-            f"{path} names a {name}, but only BertTokenizer and its like can be opened here. "
+            f"{path} names a {name}, but only BertTokenizer and similar ones can be opened here. "
             "Open a checkpoint of the BERT family with a WordPiece vocabulary."
         )
 

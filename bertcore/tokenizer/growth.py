@@ -1,7 +1,7 @@
-"""How a vocabulary grows: characters at first, then one merge after another.
+"""How a vocabulary grows: first characters, then one merge after another.
 
-Slow and made to be watched; `train_vocabulary` makes vocabularies. Tests hold the merges by count
-equal to those of the `tokenizers` library's BPE trainer.
+Slow, for demonstration; `train_vocabulary` makes vocabularies. Tests check that the merges by count
+equal those of the `tokenizers` library's BPE trainer.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from bertcore.tokenizer.training import PREFIX
 
 Rule: TypeAlias = Literal["count", "likelihood"]
 RULES: tuple[Rule, ...] = ("count", "likelihood")
-"""By which the next pair is chosen: BPE's (Sennrich et al. 2016), and WordPiece's as published
+"""Rules for choosing the next pair: BPE's (Sennrich et al. 2016), and WordPiece's as published
 (Schuster and Nakajima 2012)."""
 
 NUM_CANDIDATES = 8
-"""Pairs that each step lists by either rule."""
+"""Number of pairs that each step lists for either rule."""
 
 _Key: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two pieces that stand side by side in words."""
+    """Two pieces that are adjacent in words."""
 
     left: str
     right: str
     """With "##", since it continues a word."""
     count: int
-    """Times that they stand side by side in the text."""
+    """Number of times that they are adjacent in the text."""
     count_left: int
     count_right: int
-    """Times that each stands in the text at all."""
+    """Number of times that each occurs in the text."""
 
     @property
     def merged(self) -> str:
@@ -50,9 +50,9 @@ class Pair:
     def likelihood(self) -> float:
         """count / (count_left x count_right).
 
-        Times the number of pieces in the text, it is how much more often the two stand together
-        than if pieces followed each other by chance: the factor by which one occurrence becomes
-        more probable under a unigram model when they are one piece.
+        Multiplied by the number of pieces in the text, it is how much more often the two are
+        adjacent than by chance: the factor by which one occurrence becomes more probable under a
+        unigram model when they are one piece.
         """
         return self.count / (self.count_left * self.count_right)
 
@@ -62,11 +62,11 @@ class Step:
     """A vocabulary between two merges."""
 
     by_count: tuple[Pair, ...]
-    """Candidates of the next merge, the most frequent first."""
+    """Candidates for the next merge, the most frequent first."""
     by_likelihood: tuple[Pair, ...]
-    """The same, the most likely first."""
+    """Candidates for the next merge, the highest likelihood first."""
     num_pieces: int
-    """Pieces of the text."""
+    """Number of pieces in the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,11 @@ class Growth:
     alphabet: tuple[str, ...]
     """The pieces before the first merge: continuing characters, then characters."""
     merges: tuple[Pair, ...]
-    """In order, each with the counts it was chosen by."""
+    """Merges in order, each with the counts at its choice."""
     steps: tuple[Step, ...]
-    """Before each merge, and after the last one."""
+    """The state before each merge, and after the last one."""
     num_words: int
-    """Words of the text, repeats included."""
+    """Number of words in the text, including repeats."""
 
     def pieces(self, num_merges: int) -> tuple[str, ...]:
         """Return the vocabulary after some merges, without special tokens."""
@@ -100,16 +100,16 @@ def grow_vocabulary(
     """Merge pairs of pieces, as long as there are any.
 
     Args:
-        texts: To learn from; cut into words as BERT's tokenizer does.
-        num_merges: Most merges.
-        rule: Of `RULES`. Ties are broken by age: the pair whose left, then whose right piece is
-            older in the vocabulary.
+        texts: Training texts, split into words as by BERT's tokenizer.
+        num_merges: Maximum number of merges.
+        rule: One of `RULES`. Ties are broken by age: the pair whose left, then whose right piece is
+            older in the vocabulary wins.
         do_lower_case: Lower-case and strip accents first.
-        min_frequency: Pairs that are rarer are no candidates.
+        min_frequency: Rarer pairs are not candidates.
         num_candidates: Length of the two lists of candidates, 1 or more.
 
     Raises:
-        ValueError: If the texts hold no word, or `rule` or a number is out of range.
+        ValueError: If the texts contain no word, or `rule` or a number is out of range.
 
     Source: Sennrich et al. 2016, algorithm 1; for the likelihood, Schuster and Nakajima 2012,
         section 3. Google's WordPiece trainer is not public; that of `tokenizers`, which
@@ -124,7 +124,7 @@ def grow_vocabulary(
         )
     counts = count_words(texts, do_lower_case=do_lower_case)
     if not counts:
-        raise ValueError("the text holds no word. Give a text with letters in it.")
+        raise ValueError("the text contains no word. Give a text with letters in it.")
     state = _State(counts)
     merges: list[Pair] = []
     steps = [state.step(min_frequency, num_candidates)]
@@ -137,7 +137,7 @@ def grow_vocabulary(
 
 
 def count_words(texts: Iterable[str], *, do_lower_case: bool = True) -> Counter[str]:
-    """Return how often each word and punctuation mark stands in texts, cut as BERT's are."""
+    """Return how often each word and punctuation mark occurs in texts, split as by BERT."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(split_words(text, do_lower_case=do_lower_case))
@@ -145,14 +145,14 @@ def count_words(texts: Iterable[str], *, do_lower_case: bool = True) -> Counter[
 
 
 def split_words(text: str, *, do_lower_case: bool = True) -> list[str]:
-    """Return the words and punctuation marks of a text in order, cut as BERT's tokenizer does."""
+    """Return the words and punctuation marks of a text in order, split as by BERT's tokenizer."""
     normalized = normalizers.BertNormalizer(lowercase=do_lower_case).normalize_str(text)
     words = pre_tokenizers.BertPreTokenizer().pre_tokenize_str(normalized)
     return [word for word, _ in words]
 
 
 def split_by_merges(word: str, merges: Sequence[Pair]) -> list[str]:
-    """Cut a word into characters and apply merges to it, in their order.
+    """Split a word into characters and apply merges to it, in their order.
 
     >>> split_by_merges("that", [Pair("t", "##h", 2, 3, 2), Pair("th", "##a", 1, 2, 1)])
     ['tha', '##t']
@@ -164,7 +164,7 @@ def split_by_merges(word: str, merges: Sequence[Pair]) -> list[str]:
 
 
 class _State:
-    """All different words, cut into pieces, and the counts that a merge changes."""
+    """All distinct words, split into pieces, and the counts that a merge changes."""
 
     def __init__(self, counts: Counter[str]) -> None:
         self._counts = list(counts.values())
@@ -172,7 +172,7 @@ class _State:
         self.pieces: Counter[str] = Counter()
         self._pairs: Counter[_Key] = Counter()
         self._places: dict[_Key, set[int]] = defaultdict(set)
-        """Words in which a pair stands, or stood."""
+        """Words in which a pair occurs, or occurred."""
         for number in range(len(self._words)):
             self._add(number, 1)
         characters = {piece.removeprefix(PREFIX) for piece in self.pieces}
@@ -199,7 +199,7 @@ class _State:
         )
 
     def merge(self, pair: Pair) -> None:
-        """Make one piece of a pair wherever it stands."""
+        """Merge a pair into one piece wherever it occurs."""
         self._ages.setdefault(pair.merged, len(self._ages))
         for number in self._places.pop((pair.left, pair.right)):
             self._add(number, -1)
@@ -211,7 +211,7 @@ class _State:
         return Pair(left, right, self._pairs[key], self.pieces[left], self.pieces[right])
 
     def _add(self, number: int, sign: int) -> None:
-        """Count the pieces and pairs of a word, or take them out of the counts."""
+        """Add the pieces and pairs of a word to the counts, or subtract them."""
         pieces, count = self._words[number], sign * self._counts[number]
         for piece in pieces:
             self.pieces[piece] += count

@@ -1,7 +1,7 @@
-"""Tokenizers of other kinds than BERT's WordPiece, as their tokenizer.json describes them.
+"""Tokenizers other than BERT's WordPiece, as described by their tokenizer.json.
 
 RoBERTa has byte-level BPE, ALBERT and XLM-RoBERTa have Unigram (SentencePiece). The `tokenizers`
-library runs them; nothing is explained step by step here.
+library runs them; their steps are not explained here.
 """
 
 from __future__ import annotations
@@ -49,21 +49,21 @@ _USUAL = {
     "sep_token": ("</s>", "[SEP]"),
     "mask_token": ("<mask>", "[MASK]"),
 }
-"""Names of the special tokens where no file gives them."""
+"""Names of the special tokens if no file gives them."""
 
 
 WORD_MARKS = " ▁Ġ"
-"""Signs with which a piece begins that begins a word: of Unigram and of byte-level BPE."""
+"""Signs at the start of a piece that begins a word, in Unigram and byte-level BPE."""
 _SETS_SPACE = {
     f"{family}Tokenizer"
     for family in ("Roberta", "GPT2", "Bart", "Deberta", "Longformer", "LED", "Mvp", "Blenderbot")
 }
-"""Classes of `transformers` that obey add_prefix_space of tokenizer_config.json; others obey
-tokenizer.json alone."""
+"""Classes of `transformers` that use add_prefix_space of tokenizer_config.json; others only use
+tokenizer.json."""
 _CONVERTIBLE = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model")
-"""SentencePiece vocabularies: `transformers` brings them into the form of tokenizer.json."""
+"""SentencePiece vocabularies, which `transformers` converts to the form of tokenizer.json."""
 _OLDER_FILES = (*_CONVERTIBLE, VOCAB_JSON_FILE, MERGES_FILE, VOCAB_FILE)
-"""Vocabularies beside or in place of tokenizer.json."""
+"""Vocabularies beside or instead of tokenizer.json."""
 
 
 def open_tokenizer(folder: str | Path) -> Tokenizer:
@@ -77,7 +77,7 @@ def open_tokenizer(folder: str | Path) -> Tokenizer:
     if (folder / TOKENIZER_FILE).is_file():
         content = read_json(folder / TOKENIZER_FILE)
         config = read_json(folder / CONFIG_FILE)
-        # The WordPiece reader refuses what is no tokenizer at all, with its message.
+        # The WordPiece reader rejects a file that is not a tokenizer at all, with its message.
         is_other = isinstance(content.get("model"), dict) and not is_wordpiece(content, config)
         return (LibraryTokenizer if is_other else Tokenizer).open(folder)
     names = (VOCAB_JSON_FILE, MERGES_FILE)
@@ -86,7 +86,7 @@ def open_tokenizer(folder: str | Path) -> Tokenizer:
         lacks = next(name for name in names if name not in present)
         raise FileNotFoundError(
             f"{folder} has {present[0]} but neither {lacks}, which belongs to it, nor "
-            f"{TOKENIZER_FILE}. Copy it from where the checkpoint comes from."
+            f"{TOKENIZER_FILE}. Copy it from the source of the checkpoint."
         )
     if present:
         return LibraryTokenizer.open(folder)
@@ -96,11 +96,11 @@ def open_tokenizer(folder: str | Path) -> Tokenizer:
 
 
 def open_other_tokenizer(folder: str | Path, tokens: Mapping[str, str]) -> Tokenizer:
-    """Return the tokenizer of another architecture than BERT's; it may lack special tokens.
+    """Return the tokenizer of an architecture other than BERT; it may lack special tokens.
 
     Args:
-        folder: Of the checkpoint.
-        tokens: Special tokens by role, where the files do not tell them.
+        folder: The checkpoint's folder.
+        tokens: Special tokens by role, used if the files do not name them.
 
     Raises:
         FileNotFoundError: If the folder lacks the tokenizer's files.
@@ -122,24 +122,25 @@ def open_other_tokenizer(folder: str | Path, tokens: Mapping[str, str]) -> Token
     if both or any((folder / name).is_file() for name in _CONVERTIBLE):
         return LibraryTokenizer.convert(folder, tokens=tokens)
     raise FileNotFoundError(
-        f"{folder} holds no tokenizer: neither {TOKENIZER_FILE} nor {VOCAB_JSON_FILE} with "
-        f"{MERGES_FILE} nor {_CONVERTIBLE[0]}. Copy the one of the checkpoint."
+        f"{folder} contains no tokenizer: neither {TOKENIZER_FILE} nor {VOCAB_JSON_FILE} with "
+        f"{MERGES_FILE} nor {_CONVERTIBLE[0]}. Copy the checkpoint's tokenizer into it."
     )
 
 
 class LibraryTokenizer(Tokenizer):
-    """A tokenizer that does what its tokenizer.json says; used like `Tokenizer`.
+    """A tokenizer that follows its tokenizer.json; used like `Tokenizer`.
 
     Args:
-        fast: Of the `tokenizers` library, with the post-processor that adds special tokens.
-        special_tokens: By role: pad_token, unk_token, cls_token, sep_token, mask_token. Without
-            one its id is -1 and its name empty; padding is then 0.
+        fast: A tokenizer of the `tokenizers` library, with the post-processor that adds special
+            tokens.
+        special_tokens: By role: pad_token, unk_token, cls_token, sep_token, mask_token. A missing
+            one has id -1 and an empty name; padding is then 0.
         model_max_length: Default of `max_length` in `encode`.
         settings: Other content of tokenizer_config.json, written back by `save`.
 
     Raises:
         ValueError: If a special token is not in the vocabulary, ids are left out, nothing is
-            added before and after a text, or what is added is impossible.
+            added before and after a text, or the added tokens are impossible.
     """
 
     def __init__(
@@ -169,7 +170,7 @@ class LibraryTokenizer(Tokenizer):
                 "it adds no special tokens before and after a text (it has no post_processor). "
                 "Save the tokenizer again with the program that trained the checkpoint."
             )
-        with library_errors("it cannot cut a text ({}). Copy it again."):
+        with library_errors("it cannot split a text ({}). Copy it again."):
             probes = _probes(fast, ids)
             single = _read_template(fast, self.vocab, probes[:1])
             self._templates = single, _read_template(fast, self.vocab, probes)
@@ -201,13 +202,13 @@ class LibraryTokenizer(Tokenizer):
         """Read tokenizer.json, or vocab.json with merges.txt (byte-level BPE), with its settings.
 
         Args:
-            folder: Of the checkpoint.
-            tokens: Special tokens by role where no file gives them, for an architecture that may
-                lack some; None: the files must give all.
+            folder: The checkpoint's folder.
+            tokens: Special tokens by role if no file gives them, for an architecture that may lack
+                some; None: the files must give all.
 
         Raises:
             RuntimeError: If the files are damaged, too large or links out of the folder, or do not
-                tell a special token.
+                name a special token.
         """
         folder = Path(folder)
         check_vocabulary_files(folder, (TOKENIZER_FILE, *_OLDER_FILES))
@@ -240,7 +241,7 @@ class LibraryTokenizer(Tokenizer):
         checkpoint is run.
 
         Raises:
-            RuntimeError: If it cannot.
+            RuntimeError: If that fails.
         """
         folder = Path(folder)
         check_vocabulary_files(folder, _OLDER_FILES)
@@ -253,8 +254,8 @@ class LibraryTokenizer(Tokenizer):
             fast = FastTokenizer.from_str(converted.backend_tokenizer.to_str())
         except Exception as error:  # of many kinds, from three libraries
             raise RuntimeError(
-                f"{folder} holds {_older_files(folder)} but no {TOKENIZER_FILE}, and transformers "
-                f"could not make one of it ({' '.join(str(error).split())[:200]}). Copy the "
+                f"{folder} contains {_older_files(folder)} but no {TOKENIZER_FILE}, and "
+                f"transformers could not make one ({' '.join(str(error).split())[:200]}). Copy the "
                 f"checkpoint's {TOKENIZER_FILE}, or install sentencepiece and protobuf, which it "
                 "may need."
             ) from error
@@ -333,14 +334,14 @@ class LibraryTokenizer(Tokenizer):
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     def encode_pieces(self, texts: list[str]) -> list[Pieces]:
-        """Cut many texts into pieces with their places, as `encode` does; see `Tokenizer`."""
+        """Split many texts into pieces with their places, as `encode` does; see `Tokenizer`."""
         return [
             pieces._replace(offsets=[trim_span(text, span) for span in pieces.offsets])
             for text, pieces in zip(texts, super().encode_pieces(texts), strict=True)
         ]
 
     def encode_words(self, words: list[str]) -> list[list[int]]:
-        """Return the ids of each word within a text: in byte-level BPE behind a space."""
+        """Return the ids of each word within a text; in byte-level BPE, after a space."""
         space = " " if self.kind == "byte-level BPE" else ""
         return self.encode_ids([space + word for word in words])
 
@@ -365,7 +366,7 @@ class LibraryTokenizer(Tokenizer):
         whole = self._fast.post_process(parts[0], parts[1] if len(parts) == 2 else None, True)
         self._check_rows(whole.ids)
         added = [bool(flag) for flag in whole.special_tokens_mask]
-        # Nor its sequence ids, which lack text A for some pairs: A's tokens come first.
+        # Its sequence ids are not used either: for some pairs they lack text A, which comes first.
         owners = iter([0] * kept[0] + [1] * sum(kept[1:]))
         text_ids = [-1 if flag else next(owners) for flag in added]
         return Encoding(
@@ -381,13 +382,13 @@ class LibraryTokenizer(Tokenizer):
 
 
 def _probes(fast: FastTokenizer, vocab: Iterable[str]) -> list[FastEncoding]:
-    """Return two texts of one token each, two different ones where that is possible.
+    """Return two texts of one token each, two different ones if possible.
 
     Raises:
         ValueError: If no text has a token.
     """
     found: dict[int, FastEncoding] = {}
-    # The library applies the places of A and B even where no special tokens are asked for.
+    # The library applies the template to A and B even without special tokens.
     reason = "its normalizer or post_processor drops the text"
     for text in itertools.chain("a1", vocab):
         try:
@@ -395,7 +396,7 @@ def _probes(fast: FastTokenizer, vocab: Iterable[str]) -> list[FastEncoding]:
         except Exception as error:  # a vocabulary without [UNK] may lack these letters
             reason = str(error)
             continue
-        # The last, for many begin with the same: the space that Unigram sets before a text.
+        # Keep the last token: many texts begin alike, with the space that Unigram adds.
         part.truncate(1, direction="left")
         if part.ids:
             found.setdefault(part.ids[0], part)
@@ -403,8 +404,8 @@ def _probes(fast: FastTokenizer, vocab: Iterable[str]) -> list[FastEncoding]:
             break
     if not found:
         raise ValueError(
-            f"it can cut neither a letter nor an entry of its own vocabulary ({reason}). Save the "
-            "tokenizer again with the program that trained the checkpoint."
+            f"it can split neither a letter nor an entry of its own vocabulary ({reason}). Save "
+            "the tokenizer again with the program that trained the checkpoint."
         )
     parts = list(found.values())
     return [parts[0], parts[-1]]
@@ -413,7 +414,7 @@ def _probes(fast: FastTokenizer, vocab: Iterable[str]) -> list[FastEncoding]:
 def _read_template(
     fast: FastTokenizer, vocab: Sequence[str], parts: Sequence[FastEncoding]
 ) -> Template:
-    """Return what the post-processor adds before, between and after one text or two.
+    """Return the tokens that the post-processor adds before, between and after one or two texts.
 
     Args:
         fast: The tokenizer.
@@ -421,8 +422,8 @@ def _read_template(
         parts: The texts, of one token each.
 
     Raises:
-        ValueError: If it adds an id that is not in the vocabulary, or does not hold each text once
-            and in order.
+        ValueError: If it adds an id that is not in the vocabulary, or does not contain each text
+            once and in order.
     """
     whole = fast.post_process(parts[0], parts[1] if len(parts) == 2 else None, True)
     tokens = list(zip(whole.ids, whole.type_ids, strict=True))
@@ -443,7 +444,7 @@ def _read_template(
         )
         raise ValueError(
             f"its post_processor makes {' '.join(made) or 'nothing'!r} of {given}; expected "
-            f"{expected}, with special tokens around. Mend the post_processor and save the "
+            f"{expected}, with special tokens around. Correct the post_processor and save the "
             "tokenizer again."
         )
     first, last = texts[0], texts[-1]
@@ -460,7 +461,7 @@ def _older_files(folder: Path) -> str:
 
 
 def trim_span(text: str, span: tuple[int, int]) -> tuple[int, int]:
-    """Return a span without white space at its ends, or as it is if nothing else is in it."""
+    """Return a span without white space at its ends; unchanged if it is all white space."""
     start, end = span
     part = text[start:end]
     if not part.strip():
@@ -495,7 +496,7 @@ def _byte_level_bpe(
     names = {role: roles.get(role, usual[0]) for role, usual in _USUAL.items()}
     fast.add_special_tokens(
         [
-            # <mask> includes the space before it, as a word in its place would.
+            # <mask> includes the space before it, as a word would.
             FastAddedToken(name, lstrip=role == "mask_token", normalized=False)
             for role, name in names.items()
         ]
@@ -514,7 +515,7 @@ def _add_tokens(
     """Add the tokens that only the files beside the vocabulary name, as transformers does.
 
     Raises:
-        RuntimeError: If one has another id than the next.
+        RuntimeError: If one has an id other than the next.
     """
     named = named_special_tokens(config, special)
     told: dict[int, dict[str, Any]] = {}
@@ -550,7 +551,7 @@ def _add_tokens(
 
 
 def _set_prefix_space(fast: FastTokenizer, config: dict[str, Any]) -> None:
-    """Set whether a text begins with a space, where tokenizer_config.json decides it."""
+    """Set whether a text begins with a space, if tokenizer_config.json decides it."""
     name = str(config.get("tokenizer_class")).removesuffix("Fast")
     is_bytes = isinstance(fast.pre_tokenizer, pre_tokenizers.ByteLevel)
     if is_bytes and name in _SETS_SPACE and "add_prefix_space" in config:

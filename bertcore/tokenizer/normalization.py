@@ -1,4 +1,4 @@
-"""BERT's text normalisation, every step kept, character by character."""
+"""BERT's text normalisation, character by character, with every step recorded."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from bertcore.tokenizer.characters import (
 
 
 class Character(NamedTuple):
-    """One character of a normalised text, and where it came from."""
+    """One character of a normalised text, and its place in the original."""
 
     text: str
     start: int
@@ -46,14 +46,14 @@ def normalize(
     strip_accents: bool,
     tokenize_chinese_chars: bool,
 ) -> list[Stage]:
-    """Return the text as it came and after each step that the options ask for.
+    """Return the original text and the text after each step that the options ask for.
 
     Args:
         text: A text, or the part of one that begins at character `start`.
-        start: What to add to every position.
+        start: Offset to add to every position.
 
-    Source: BertNormalizer of the `tokenizers` library, whose order this is: accents go before
-        capitals do.
+    Source: BertNormalizer of the `tokenizers` library, in its order: accents are stripped before
+        the text is lower-cased.
     """
     raw = [Character(c, start + i, start + i + 1) for i, c in enumerate(text)]
     stages = [Stage("original", raw)]
@@ -70,7 +70,7 @@ def normalize(
 
 
 def _clean(characters: Sequence[Character]) -> list[Character]:
-    """Drop control characters and make every white space a plain space."""
+    """Drop control characters and turn all white space into plain spaces."""
     return [
         Character(" ", c.start, c.end) if is_whitespace(c.text) else c
         for c in characters
@@ -88,10 +88,10 @@ def _set_chinese_apart(characters: Sequence[Character]) -> list[Character]:
 
 
 def _strip_accents(characters: Sequence[Character]) -> list[Character]:
-    """Take letters apart (NFD) and drop the accents.
+    """Decompose letters (NFD) and drop the accents.
 
-    All parts of a decomposed character have its place in the original. Where sorting the accents
-    moves a part past another character's, the places stay in order, as in the library.
+    All parts of a decomposed character have its place in the original. If sorting the accents moves
+    a part past another character's, the places stay in order, as in the library.
     """
     parts = [
         (combining_class(part), part, is_first)

@@ -29,46 +29,46 @@ from bertcore.tokenizer.truncation import describe_cut, longest_first
 MAX_WORD_LENGTH = 100
 """A word with more characters than this becomes [UNK], as in every published BERT."""
 MIN_SURPLUS = 8
-"""Pieces without a row in the token table that are always allowed; for a large table 1% of the
+"""Pieces without a row in the token table that are always allowed; in a large table, 1% of the
 rows. With more, the vocabulary belongs to another checkpoint."""
 
 
 _CANNOT_CUT = (
-    "the tokenizer cannot cut this text ({}). Leave it out, or mend the tokenizer.json of the "
+    "the tokenizer cannot split this text ({}). Leave it out, or correct the tokenizer.json of the "
     "checkpoint."
 )
 
 
 @contextmanager
 def library_errors(message: str = _CANNOT_CUT) -> Iterator[None]:
-    """Raise what the `tokenizers` library raises, of any kind, as ValueError.
+    """Turn any error of the `tokenizers` library into ValueError.
 
-    Not TypeError, which it raises for what is no valid text.
+    Except TypeError, which it raises for invalid text.
 
     Args:
-        message: Of the error, with {} for the library's reason.
+        message: The message, with {} for the library's reason.
     """
     try:
         yield
     except (TypeError, ValueError):
         raise
     except BaseException as error:
-        # What panics in Rust, such as an endless regular expression, is no Exception, and its
-        # class has no importable name.
+        # A panic in Rust, such as an endless regular expression, is not an Exception, and its
+        # class cannot be imported.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         raise ValueError(message.format(" ".join(str(error).split())[:200])) from error
 
 
 class Tokenizer:
-    """A WordPiece vocabulary and the rules that cut text into its pieces.
+    """A WordPiece vocabulary and the rules that split text into its pieces.
 
     Instances do not change after construction, so threads may share one.
 
     Attributes:
-        vocab: The pieces in the order of their ids, added tokens included.
-        surplus: Pieces behind them that the token table has no row for (`for_table`); a text that
-            needs one is refused.
+        vocab: The pieces in the order of their ids, including added tokens.
+        surplus: Pieces after them without a row in the token table (`for_table`); a text that
+            needs one is rejected.
     """
 
     def __init__(
@@ -84,17 +84,17 @@ class Tokenizer:
         """Build a tokenizer from its vocabulary.
 
         Args:
-            vocab: The pieces; a piece's place is its id. Holds the five special tokens.
+            vocab: The pieces; a piece's index is its id. Contains the five special tokens.
             do_lower_case: Lower-case the text first.
-            strip_accents: Remove accents; None means: if `do_lower_case`.
+            strip_accents: Remove accents; None: if `do_lower_case`.
             tokenize_chinese_chars: Make each Chinese character a word of its own.
             model_max_length: Default of `max_length` in `encode`.
-            added_tokens: Tokens that are kept whole wherever they occur in a text, as fine-tuned
-                checkpoints have them. Those that `vocab` lacks get the ids behind it, in order.
+            added_tokens: Tokens that are kept whole wherever they occur in a text, as in some
+                fine-tuned checkpoints. Those that `vocab` lacks get the ids after it, in order.
                 The five special tokens are always among them.
 
         Raises:
-            ValueError: If the vocabulary lacks a special token or holds an entry twice.
+            ValueError: If the vocabulary lacks a special token or contains an entry twice.
         """
         _check_vocab(vocab, added_tokens)
         special = [AddedToken(token) for token in SPECIAL_TOKENS]
@@ -122,7 +122,7 @@ class Tokenizer:
         """Read the tokenizer of a checkpoint folder, as Hugging Face or `save` wrote it.
 
         Raises:
-            FileNotFoundError: If the folder holds neither vocab.txt nor tokenizer.json.
+            FileNotFoundError: If the folder contains neither vocab.txt nor tokenizer.json.
             RuntimeError: If the files describe another kind of tokenizer, or are damaged.
         """
         try:
@@ -146,11 +146,11 @@ class Tokenizer:
 
         Fine-tuned checkpoints may have a few added tokens for which the table was never resized.
         These pieces become `surplus`: the vocabulary ends before them, and texts that need one
-        are refused. Padding without a row becomes id 0, since attention never reads it.
+        are rejected. Padding without a row becomes id 0, since attention never reads it.
 
         Raises:
-            ValueError: If more than 1% of the rows (at least MIN_SURPLUS) are missing, or that of
-                a special token.
+            ValueError: If more than 1% of the rows (at least MIN_SURPLUS) are missing, or the row
+                of a special token is.
         """
         surplus = self.vocab[num_rows:]
         if not surplus:
@@ -246,7 +246,7 @@ class Tokenizer:
             text.encode()
         except UnicodeEncodeError as error:
             raise ValueError(
-                f"the text holds half a surrogate pair, U+{ord(text[error.start]):04X}, at "
+                f"the text contains half a surrogate pair, U+{ord(text[error.start]):04X}, at "
                 f"character {error.start}: it is not valid Unicode. Read the file as UTF-8, or "
                 "remove it."
             ) from error
@@ -254,19 +254,19 @@ class Tokenizer:
     def encode(
         self, text: str, text_pair: str | None = None, *, max_length: int | None = None
     ) -> Encoding:
-        """Cut a text, or a pair, into pieces and add [CLS] and [SEP].
+        """Split a text, or a pair, into pieces and add [CLS] and [SEP].
 
-        What does not fit into `max_length` tokens is cut from the end of the longer text, token
-        by token until both are equally long, then from both in turn (`longest_first`).
+        Tokens beyond `max_length` are cut from the end of the longer text, one by one until both
+        are equally long, then from both in turn (`longest_first`).
 
         Args:
             text: Text A.
             text_pair: Text B, or None. An empty one is a pair too: [CLS] A [SEP] [SEP].
-            max_length: Limit of T, special tokens included; None means `model_max_length`.
+            max_length: Limit of T, including special tokens; None: `model_max_length`.
 
         Raises:
-            ValueError: If a text holds a lone surrogate, needs a piece of `surplus` or cannot be
-                cut, or `max_length` does not even hold the special tokens.
+            ValueError: If a text contains a lone surrogate, needs a piece of `surplus` or cannot be
+                split, or `max_length` has no room even for the special tokens.
         """
         limit = self.model_max_length if max_length is None else max_length
         num_special = self.template(is_pair=text_pair is not None).num_special
@@ -277,13 +277,13 @@ class Tokenizer:
         return self._assemble(texts, parts, kept, limit)
 
     def encode_ids(self, texts: list[str]) -> list[list[int]]:
-        """Cut many texts into ids, without [CLS] and [SEP] and without a limit.
+        """Convert many texts to ids, without [CLS] and [SEP] and without a limit.
 
         For corpora: runs on all cores and releases the GIL.
 
         Raises:
-            ValueError: If a text holds a lone surrogate, needs a piece of `surplus`, or cannot be
-                cut.
+            ValueError: If a text contains a lone surrogate, needs a piece of `surplus`, or cannot
+                be split.
         """
         try:
             with library_errors():
@@ -297,13 +297,13 @@ class Tokenizer:
         return [encoding.ids for encoding in encodings]
 
     def encode_pieces(self, texts: list[str]) -> list[Pieces]:
-        """Cut many texts into pieces with their places, without [CLS] and [SEP], without a limit.
+        """Split many texts into pieces with their places, without [CLS] and [SEP] or a limit.
 
         The pieces of `encode`, for corpora: runs on all cores and releases the GIL.
 
         Raises:
-            ValueError: If a text holds a lone surrogate, needs a piece of `surplus`, or cannot be
-                cut.
+            ValueError: If a text contains a lone surrogate, needs a piece of `surplus`, or cannot
+                be split.
         """
         for text in texts:
             self.check_text(text)
@@ -317,11 +317,11 @@ class Tokenizer:
         ]
 
     def encode_word(self, word: str) -> list[int]:
-        """Return the ids of a word as it stands within a text, without special tokens."""
+        """Return the ids of a word within a text, without special tokens."""
         return self.encode_words([word])[0]
 
     def encode_words(self, words: list[str]) -> list[list[int]]:
-        """Return the ids of each word as it stands within a text, without special tokens."""
+        """Return the ids of each word within a text, without special tokens."""
         return self.encode_ids(words)
 
     def template(self, *, is_pair: bool) -> Template:
@@ -332,7 +332,7 @@ class Tokenizer:
         return Template(((cls, 0),), ((sep, 0),), ((sep, 1),), (0, 1))
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
-        """Join pieces to text again; what normalisation removed does not come back.
+        """Join pieces to text; what normalisation removed is not restored.
 
         Raises:
             ValueError: If an id is not in the vocabulary.
@@ -400,7 +400,7 @@ class Tokenizer:
             words = [first_word + (word or 0) for word in part.word_ids[:count]]
             first_word = words[-1] + 1 if words else first_word
             ids += [*part.ids[:count], self.sep_id]
-            # Not part.tokens, where an added token has its normalised spelling.
+            # Not part.tokens, in which an added token has its normalised spelling.
             tokens += [*(self.vocab[id] for id in part.ids[:count]), "[SEP]"]
             segments += [index] * (count + 1)
             special += [False] * count + [True]
@@ -424,7 +424,7 @@ def _check_vocab(vocab: Sequence[str], added_tokens: Sequence[AddedToken]) -> No
     if missing:
         raise ValueError(
             f"the vocabulary of {len(vocab)} entries lacks {', '.join(missing)}. "
-            f"A BERT vocabulary holds all of {', '.join(SPECIAL_TOKENS)}."
+            f"A BERT vocabulary contains all of {', '.join(SPECIAL_TOKENS)}."
         )
     for name, tokens in (
         ("vocabulary", vocab),
@@ -433,8 +433,8 @@ def _check_vocab(vocab: Sequence[str], added_tokens: Sequence[AddedToken]) -> No
         twice = [repr(token) for token, count in Counter(tokens).items() if count > 1]
         if twice:
             raise ValueError(
-                f"the {name} holds {len(twice)} entries more than once: {', '.join(twice[:5])}"
-                f"{', ...' if len(twice) > 5 else ''}. Each entry must be there once."
+                f"the {name} contains {len(twice)} entries more than once: {', '.join(twice[:5])}"
+                f"{', ...' if len(twice) > 5 else ''}. Each entry must occur once."
             )
     if any(not token.content for token in added_tokens):
         raise ValueError("an added token is empty; remove it.")

@@ -12,19 +12,19 @@ from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 
 SPECIAL_TOKENS: tuple[str, ...] = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-"""BERT's special tokens, in the order in which a new vocabulary begins."""
+"""BERT's special tokens, in their order at the start of a new vocabulary."""
 
 PREFIX = "##"
-"""What marks a piece that continues a word."""
+"""The prefix of a piece that continues a word."""
 
 LEAST_ALPHABET = 500
-"""Characters that enter the vocabulary in any case, if the corpus has so many: those of ASCII,
-however rare (users type them), then the most frequent others."""
+"""Characters that always enter the vocabulary, if the corpus has as many: those of ASCII, however
+rare (users type them), then the most frequent others."""
 COVERED = 0.9995
-"""Part of the corpus's characters that the alphabet is to cover: Chinese needs some 5,000."""
+"""Share of the corpus's characters that the alphabet should cover: Chinese needs some 5,000."""
 LARGEST_PART = 0.9
-"""Part of the vocabulary that characters beyond LEAST_ALPHABET may fill, alone and continuing,
-where the text has pairs to merge."""
+"""Share of the vocabulary that characters beyond LEAST_ALPHABET may fill, alone and continuing, if
+the text has pairs to merge."""
 
 
 def train_vocabulary(
@@ -39,28 +39,28 @@ def train_vocabulary(
 ) -> list[str]:
     """Learn `vocab_size` WordPieces from texts; the same texts always give the same list.
 
-    The list holds the special tokens, each continuing character ("##a"), each character, then
-    the pieces in the order in which they were merged. Because every letter is there in both
+    The list contains the special tokens, each continuing character ("##a"), each character, then
+    the pieces in the order in which they were merged. Because every letter is included in both
     forms, a word made of known letters never becomes [UNK]. Punctuation and Chinese characters
-    always stand alone and so have no continuing form. A word with a character that is not in the
-    alphabet is [UNK].
+    are always words of their own and so have no continuing form. A word with a character that is
+    not in the alphabet is [UNK].
 
     Args:
-        texts: The corpus, in pieces of any length. An iterator is written to a temporary file,
-            for it is read twice; a list, or an object that opens its files anew, is not.
-        vocab_size: Number of entries wanted, special tokens included.
+        texts: The corpus, in parts of any length. An iterator is written to a temporary file,
+            because the corpus is read twice; a list, or an object that reopens its files, is not.
+        vocab_size: Number of entries, including special tokens.
         do_lower_case: True for a vocabulary of lower-case pieces.
         strip_accents: Remove accents first, as BERT does: Russian й becomes и. None: if
             `do_lower_case`.
         tokenize_chinese_chars: Make each Chinese character a word of its own.
-        min_frequency: A pair of pieces is merged if the corpus holds it at least so often.
+        min_frequency: Number of occurrences that a pair of pieces needs to be merged.
         alphabet: Number of different characters, or all of the corpus if it has fewer: those of
             ASCII first, then the most frequent. None: as many as cover COVERED of the corpus, at
-            least LEAST_ALPHABET; those beyond it leave a tenth of the vocabulary to merges, as far
-            as the text has pairs to merge.
+            least LEAST_ALPHABET; those beyond it leave a tenth of the vocabulary to merges, if the
+            text has enough pairs to merge.
 
     Raises:
-        ValueError: If the corpus is empty, or too small for so many pieces, if `vocab_size`
+        ValueError: If the corpus is empty or too small for that many pieces, if `vocab_size`
             leaves no room for the alphabet, or if a number is out of range.
         TypeError: If `texts` is a single string.
 
@@ -96,7 +96,7 @@ def train_vocabulary(
     if not isinstance(texts, Iterator):
         return learn(texts)
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
-        # WordPiece treats all white space alike, so a text can be kept as a line.
+        # WordPiece treats all white space alike, so a text can be stored as one line.
         spool.writelines(text.replace("\n", " ") + "\n" for text in texts)
         return learn(_Reread(spool))
 
@@ -143,7 +143,7 @@ def _train(
             vocab_size=vocab_size,
             min_frequency=min_frequency,
         )
-        # Where the text has too few pairs to merge, as Chinese does, characters fill the rest.
+        # If the text has too few pairs to merge, as in Chinese, characters fill the rest.
         missing = vocab_size - len(vocab)
         further = bisect_right(list(accumulate(entries[num_characters:most])), missing)
         if not missing or not further:
@@ -195,7 +195,7 @@ def _learn(
 
 
 def _count_characters(texts: Iterable[str], normalizer: normalizers.BertNormalizer) -> Counter[str]:
-    """Return how often each normalised character stands in the corpus, white space left out."""
+    """Return how often each normalised character occurs in the corpus, without white space."""
     raw: Counter[str] = Counter()
     for text in texts:
         raw.update(text)
@@ -207,7 +207,7 @@ def _count_characters(texts: Iterable[str], normalizer: normalizers.BertNormaliz
                 counts[normalized] += count
     if not counts:
         raise ValueError(
-            "the corpus holds no text (nothing but white space and control characters). "
+            "the corpus contains no text (only white space and control characters). "
             "Check that the files are the right ones and are not empty."
         )
     return counts
@@ -224,6 +224,6 @@ def _can_continue(
     normalizer: normalizers.BertNormalizer,
     pre_tokenizer: pre_tokenizers.BertPreTokenizer,
 ) -> bool:
-    """True if a word can hold the character after its first one."""
+    """True if the character can continue a word."""
     normalized = normalizer.normalize_str(f"a{character}")
     return len(pre_tokenizer.pre_tokenize_str(normalized)) == 1

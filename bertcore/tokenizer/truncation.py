@@ -24,7 +24,7 @@ class Truncation:
     """Character of text B at which the cut begins; None if B is whole."""
 
     def sentence(self) -> str:
-        """Return it as one sentence."""
+        """Return the truncation as one sentence."""
         parts = []
         for name, count, start in (
             ("text A", self.num_cut_a, self.cut_from_a),
@@ -40,12 +40,12 @@ class Truncation:
 
     @property
     def num_cut(self) -> int:
-        """Tokens cut from both texts together."""
+        """Number of tokens cut from both texts."""
         return self.num_cut_a + self.num_cut_b
 
 
 def longest_first(lengths: Sequence[int], room: int) -> list[int]:
-    """Return how many tokens of each text stay when together they may have `room`.
+    """Return how many tokens of each text are kept if there is room for `room` in total.
 
     Source: `longest_first` of Hugging Face tokenizers, which keeps the odd token in the longer
         text, and in text B if both are equally long.
@@ -67,7 +67,7 @@ def describe_cut(
     """Return the truncation to `kept` tokens of each text; None if nothing is cut off.
 
     Args:
-        num_special: Special tokens that are added; None: one more than there are texts.
+        num_special: Number of special tokens added; None: one more than the number of texts.
     """
     cut = [len(part) - count for part, count in zip(parts, kept, strict=True)]
     if not any(cut):

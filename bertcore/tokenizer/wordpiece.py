@@ -1,7 +1,7 @@
 """WordPiece explained: how each word of a text becomes pieces, with everything that was tried.
 
-This is a second, slow implementation in plain Python, made to be read and shown. Tests hold it
-equal to the fast one on the `tokenizers` library: the same pieces, ids and places.
+This is a second, slow implementation in plain Python, for reading and display. Tests check that it
+gives the same pieces, ids and places as the fast one, which uses the `tokenizers` library.
 """
 
 import re
@@ -24,9 +24,9 @@ class Piece:
     token: str
     id: int
     span: tuple[int, int]
-    """Place in the original text, in characters; that of the whole word for [UNK]."""
+    """Place in the original text, in characters; for [UNK], that of the whole word."""
     tried: list[str]
-    """Longer candidates that the vocabulary does not have, in the order of trying."""
+    """Longer candidates that are not in the vocabulary, in the order of trying."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ class WordSteps:
     """The steps of one word or punctuation mark."""
 
     word: str
-    """The word as it stands in the text."""
+    """The word as written in the text."""
     span: tuple[int, int]
     """Its place in the original text, in characters."""
     normalized: str
     """The word as looked up in the vocabulary."""
     steps: list[tuple[str, str, str]]
     """(step, text before, text after), for each step that changed something here. The text is
-    the word with what the steps remove around it, such as a combining accent behind it."""
+    the word and the characters around it that the steps remove, such as a combining accent."""
     pieces: list[Piece]
     unk_reason: str | None
     """Why the word is unknown, as a sentence, or None."""
@@ -52,10 +52,10 @@ class WordSteps:
 def explain(text: str, tokenizer: Tokenizer) -> list[WordSteps]:
     """Return each word of the text with its steps and pieces, in order.
 
-    [CLS] and [SEP] are not added and nothing is cut.
+    [CLS] and [SEP] are not added and nothing is truncated.
 
     Raises:
-        ValueError: If the text holds half a surrogate pair, or the tokenizer is no WordPiece.
+        ValueError: If the text contains half a surrogate pair, or the tokenizer is not WordPiece.
 
     Source: Devlin et al. 2018 and tokenization.py of google-research/bert for the rules; the
         places are those that `tokenizers` reports.
@@ -77,7 +77,7 @@ def explain(text: str, tokenizer: Tokenizer) -> list[WordSteps]:
 
 
 def match_pieces(word: str, tokenizer: Tokenizer) -> tuple[list[Piece], str | None]:
-    """Cut a normalised word into the longest pieces of the vocabulary, from left to right.
+    """Split a normalised word into the longest pieces of the vocabulary, from left to right.
 
     Returns:
         The pieces, with spans that count from the start of the word, and None; or a single
@@ -112,14 +112,14 @@ def _no_piece(word: str, start: int, pieces: list[str]) -> str:
     if start == 0:
         return f"No piece of the vocabulary begins the word {word!r}, not even its first character."
     return (
-        f"No piece of the vocabulary goes on at character {start} of {word!r}: "
-        f"{' '.join(pieces)} is found, then nothing begins {PREFIX + word[start:]!r}. "
+        f"No piece of the vocabulary continues at character {start} of {word!r}: "
+        f"{' '.join(pieces)} is found, then no piece begins {PREFIX + word[start:]!r}. "
         "One such place makes the whole word unknown."
     )
 
 
 def _find_tokens(text: str, tokens: Sequence[str]) -> list[tuple[int, int, bool]]:
-    """Cut the text at the given tokens: (start, end, True for such a token)."""
+    """Split the text at the given tokens: (start, end, True for such a token)."""
     if not tokens:
         return [(0, len(text), False)]
     longest = "|".join(re.escape(token) for token in sorted(tokens, key=len, reverse=True))
@@ -132,7 +132,7 @@ def _find_tokens(text: str, tokens: Sequence[str]) -> list[tuple[int, int, bool]
 
 
 def _explain_part(text: str, start: int, end: int, tokenizer: Tokenizer) -> list[WordSteps]:
-    """Explain a part of the text that holds no token which is kept whole as typed."""
+    """Explain a part of the text without tokens that are kept whole as typed."""
     stages = _stages(text[start:end], start, tokenizer)
     split_words = list(_find_words(stages[-1].characters, tokenizer))
     regions = _regions(text, start, end, [word.span for word in split_words])
@@ -150,9 +150,9 @@ class _Word(NamedTuple):
 
     characters: Sequence[Character]
     chunk: Sequence[str]
-    """All words between the same two spaces, this one among them."""
+    """All words between the same two spaces, including this one."""
     added: str | None
-    """The added token that this is, if it is one."""
+    """The added token, if the word is one."""
 
     @property
     def normalized(self) -> str:
@@ -175,7 +175,7 @@ def _stages(text: str, start: int, tokenizer: Tokenizer) -> list[Stage]:
 
 
 def _find_words(characters: list[Character], tokenizer: Tokenizer) -> Iterator[_Word]:
-    """Cut a normalised text at its added tokens, spaces and punctuation marks."""
+    """Split a normalised text at its added tokens, spaces and punctuation marks."""
     added = {
         "".join(c.text for c in _stages(token.content, 0, tokenizer)[-1].characters): token.content
         for token in tokenizer.added_tokens
@@ -252,6 +252,6 @@ def _explain_word(
 
 def _kept_whole(text: str, span: tuple[int, int], token: str, tokenizer: Tokenizer) -> WordSteps:
     id = tokenizer.token_to_id(token)
-    assert id is not None  # the tokenizer checked it when it was made
+    assert id is not None  # checked when the tokenizer was built
     piece = Piece(token, id, span, [])
     return WordSteps(text[slice(*span)], span, token, [], [piece], None, is_added=True)

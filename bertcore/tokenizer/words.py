@@ -1,4 +1,4 @@
-"""The words of an encoding: its tokens joined as they stand in the text."""
+"""The words of an encoding: its tokens joined as they appear in the text."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Word:
 
 
 def words_of(encoding: Encoding, text: str, text_pair: str | None = None) -> tuple[Word, ...]:
-    """Return all words of a text or pair in order, [CLS] and [SEP] among them.
+    """Return all words of a text or pair in order, including [CLS] and [SEP].
 
     Args:
         encoding: Its tokens.
-        text, text_pair: What was encoded.
+        text, text_pair: The encoded texts.
     """
     ids = encoding.word_ids
     starts = [i for i, word in enumerate(ids) if i == 0 or word < 0 or word != ids[i - 1]]

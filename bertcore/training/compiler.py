@@ -1,4 +1,4 @@
-"""Decide whether torch.compile is worth it, and whether it can work on this machine."""
+"""Decide whether torch.compile pays off, and whether it can work on this machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AUTO_STEPS = 10_000
 
 
 def missing_for_compile(device: torch.device) -> str | None:
-    """Return what torch.compile lacks on this machine, as part of a sentence; None if nothing."""
+    """Return what is missing for torch.compile on this machine, as part of a sentence, or None."""
     if device.type == "cuda":
         if importlib.util.find_spec("triton") is None:
             return "the Python package triton is not installed"
@@ -41,17 +41,17 @@ def choose_compile(
     minutes: float | None,
     is_sharded: bool = False,
 ) -> tuple[bool, str | None]:
-    """Return whether to compile, and a notice if that was wanted but cannot be.
+    """Return whether to compile, and a notice if that was wanted but is not possible.
 
     Args:
         choice: "on", "off", or "auto": if the run is long enough to pay for compiling.
-        device: Where the network is.
+        device: The network's device.
         steps, minutes: Length of the run.
         is_sharded: Whether each process will have a part of the network; weights are gathered and
             freed within a step, which one compiled graph cannot express.
 
     Raises:
-        ValueError: If it is "on" and something is missing, or the network is to be sharded.
+        ValueError: If it is "on" and something is missing, or the network will be sharded.
     """
     long_enough = (minutes or 0) >= AUTO_MINUTES or (steps or 0) >= AUTO_STEPS
     if choice == "off" or (choice == "auto" and not long_enough):

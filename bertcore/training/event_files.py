@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 EVENTS_FOLDER = "tensorboard"
-"""In the run's folder: `tensorboard --logdir RUN/tensorboard`."""
+"""Folder in the run's folder: `tensorboard --logdir RUN/tensorboard`."""
 
 _LEFT_OUT = frozenset({"step", "seconds", "num_tokens"})
 
 
 def check_tensorboard() -> None:
-    """Refuse to write events without the package that writes them.
+    """Make sure that the package that writes events is installed.
 
     Raises:
         ValueError: If it is not.
@@ -32,11 +32,11 @@ def has_events(run: Path) -> bool:
 
 
 class EventFiles:
-    """Writes metrics under the names train/..., valid/... and tokens_per_second.
+    """Writer of metrics under the names train/..., valid/... and tokens_per_second.
 
     Args:
         run: The run's folder.
-        after_step: Step of a resumed run; later events of the earlier part are dropped.
+        after_step: Step at which a run resumes; later events of its earlier part are dropped.
 
     Raises:
         ValueError: As `check_tensorboard`.
@@ -63,5 +63,5 @@ class EventFiles:
                 self._writer.add_scalar(tag, value, step)
 
     def close(self) -> None:
-        """Write what is still in memory."""
+        """Write the events still in memory."""
         self._writer.close()

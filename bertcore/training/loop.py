@@ -23,7 +23,7 @@ class TrainingRun(Protocol):
         """Return True at the end of the run."""
 
     def take_step(self) -> Metrics | None:
-        """Train on the next batch and advance the progress; return metrics where some are due."""
+        """Train on the next batch and advance the progress; return metrics if they are due."""
 
     def is_evaluation_due(self) -> bool:
         """Return True if the network is to be scored after the step just taken."""
@@ -32,13 +32,13 @@ class TrainingRun(Protocol):
         """Score the network on held-out data."""
 
     def record(self, metrics: Metrics | None, scores: Metrics | None) -> Iterable[Progress]:
-        """Write the metrics of a step and its scores; return what to report of it."""
+        """Write the metrics of a step and its scores; return what to report."""
 
     def is_save_due(self, scores: Metrics | None) -> bool:
-        """Return True if a run that goes on is to be saved after this step."""
+        """Return True if a run that continues is to be saved after this step."""
 
     def save(self, scores: Metrics | None) -> None:
-        """Save everything needed to continue bit for bit from here, whole or not at all."""
+        """Save everything needed to continue bit for bit from here, atomically."""
 
 
 def train(
@@ -49,12 +49,12 @@ def train(
 ) -> bool:
     """Train to the end of a run; return False if it was stopped before.
 
-    The run is saved at its end and where it is stopped. A kill loses what came after the newest
-    save, and a resumed run repeats that with the same numbers.
+    The run is saved at its end and when it is stopped. A kill loses the steps after the newest
+    save, which a resumed run repeats with the same numbers.
 
     Args:
-        run: At its start or resumed.
-        on_progress: Called with what each step reports.
+        run: A new or resumed run.
+        on_progress: Called with the report of each step.
         should_stop: Called after each step but the last; True in one process stops them all.
     """
     while not run.is_over():

@@ -1,4 +1,4 @@
-"""Muon over stacks: matrices of one shape are orthogonalised together, in a few large products."""
+"""Muon on stacks: matrices of one shape are orthogonalised together, in a few large products."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class StackedMuon(torch.optim.Muon):
     """torch.optim.Muon with the same settings, state and steps, but batched matrix products.
 
     A small BERT has dozens of matrices of two shapes; one product per matrix leaves a GPU idle and
-    takes a fifth more time on a CPU. Processes that each hold the whole gradients all make the same
+    takes a fifth more time on a CPU. Processes that each have the whole gradients all make the same
     step. With a sharded network (FSDP), each process gathers some of the matrices, in bfloat16, and
     orthogonalises those.
 
@@ -27,7 +27,7 @@ class StackedMuon(torch.optim.Muon):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
-        """Make one step of all matrices that have a gradient."""
+        """Make one step for all matrices that have a gradient."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -80,13 +80,13 @@ def orthogonalize(
     num_steps: int = 5,
     eps: float = 1e-7,
 ) -> Tensor:
-    """Return matrices of the same singular vectors, with singular values near 1 (0.5 to 1.5).
+    """Return matrices with the same singular vectors and singular values near 1 (0.5 to 1.5).
 
     Args:
         matrices: [N, rows, columns].
-        coefficients: Of x, x^3 and x^5 in the Newton-Schulz polynomial.
-        num_steps: How often it is applied.
-        eps: Smallest norm that is divided by.
+        coefficients: Coefficients of x, x^3 and x^5 in the Newton-Schulz polynomial.
+        num_steps: Number of times it is applied.
+        eps: Lower bound of the norm used as a divisor.
 
     Returns:
         bfloat16, [N, rows, columns].
@@ -102,7 +102,7 @@ def orthogonalize(
 
 
 def _rate_scale(name: str | None, shape: torch.Size) -> float:
-    """Return the factor of the learning rate for matrices of a shape, as torch.optim.Muon's."""
+    """Return the factor of the learning rate for matrices of a shape, as in torch.optim.Muon."""
     rows, columns = shape
     if name == "match_rms_adamw":
         return 0.2 * math.sqrt(max(rows, columns))

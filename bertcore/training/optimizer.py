@@ -1,4 +1,4 @@
-"""AdamW, alone or with Muon beside it, and clipping."""
+"""AdamW, alone or with Muon, and gradient clipping."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from bertcore.training.muon import StackedMuon
 from bertcore.training.sharding import whole
 
 _IN_LAYER = re.compile(r"(^|\.)(layers|block)\.\d+\.(?!.*relative_attention_bias)")
-"""Names of weights in a layer: ours and BART's, and T5's but for the table of its positions."""
+"""Names of weights in a layer: ours, BART's, and T5's except its table of positions."""
 
 
 def build_optimizers(
     network: Network, config: OptimizerConfig, companion: nn.Module | None = None
 ) -> list[Optimizer]:
-    """Return the optimisers of a network: one AdamW, and one Muon before it if asked for.
+    """Return the optimisers of a network: one AdamW, and one Muon before it if configured.
 
     Args:
-        network: The matrices of its layers are Muon's.
-        config: Kind and rates.
-        companion: Trained beside the network, by the same rules; what both share counts once.
+        network: The network; Muon updates the matrices of its layers.
+        config: Kind and learning rates.
+        companion: A module trained beside the network by the same rules; shared weights count once.
 
     Each group keeps its peak rate in `peak_lr`, which `set_rate` scales.
 
@@ -41,7 +41,7 @@ def build_optimizers(
         if parameter in seen:
             continue
         seen.add(parameter)
-        # XLNet's biases of queries are matrices, one row a head.
+        # XLNet's query biases are matrices, with one row per head.
         if parameter.dim() < 2 or name.endswith("_bias"):
             plain.append(parameter)
         elif config.optimizer == "muon" and _IN_LAYER.search(name):
@@ -84,5 +84,5 @@ def set_rate(optimizers: list[Optimizer], fraction: float) -> None:
 
 
 def clip_gradients(network: Network, max_norm: float) -> Tensor:
-    """Scale all gradients to a joint norm of at most `max_norm`; return the norm before."""
+    """Scale all gradients to a joint norm of at most `max_norm`; return the original norm."""
     return whole(nn.utils.clip_grad_norm_(network.parameters(), max_norm, foreach=True))

@@ -1,4 +1,4 @@
-"""The fixed sentences on which a run is probed."""
+"""The fixed sentences used to probe a run."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ PROBE_TEXTS = (
     ProbeText("Her mother was ill for many days.", "Ships carry wheat over the sea.",
               "mother", "pnvdsdn.nvnssn."),
 )  # fmt: skip
-"""Plain English, in words that any English vocabulary has. Of the two pairs the first belongs
-together and the second does not."""
+"""Plain English, in words that any English vocabulary has. In the first of the two pairs, the
+sentences belong together; in the second, they do not."""

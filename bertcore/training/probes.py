@@ -1,4 +1,4 @@
-"""Probes of a model in training: its state on a few fixed sentences, and their files."""
+"""Probes of a model during training: its state on a few fixed sentences, and their files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS = {
     "s": "small words",
     ".": "punctuation",
 }
-"""What the letters of `ProbeText.kinds` stand for."""
+"""Meaning of the letters of `ProbeText.kinds`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class ProbeText:
     text_a: str
     text_b: str | None = None
     hidden: str = ""
-    """A word of text A that is hidden for the masked-word question; its first occurrence."""
+    """A word of text A, whose first occurrence is hidden for the masked-word question."""
     kinds: str = ""
     """One letter of KINDS for each word and punctuation mark of both texts; empty: not known."""
 
@@ -51,23 +51,23 @@ class SentenceProbe:
 
     text: ProbeText
     tokens: list[str]
-    """T of them."""
+    """The T tokens."""
     word_ids: list[int]
-    """Which word each token belongs to, over both texts; -1 for added tokens. [T]"""
+    """Index of each token's word, over both texts; -1 for added tokens. [T]"""
     masked: int
     """The position that is hidden for the masked-word question."""
     codes: NDArray[np.uint8]
-    """Attention of the whole sentence, nothing hidden, in bytes (`bertcore.quantize`);
+    """Attention of the whole sentence, with nothing hidden, in bytes (`bertcore.quantize`);
     [L, H, T, T]."""
     hidden: NDArray[np.float16]
-    """The last layer's vectors, nothing hidden, [T, D]."""
+    """The last layer's vectors, with nothing hidden, [T, D]."""
     top_words: list[str]
     """The most probable pieces at the hidden position, the best first."""
     top_probabilities: list[float]
     probability: float
-    """Of the piece that was hidden."""
+    """Probability of the hidden piece."""
     rank: int
-    """Of the piece that was hidden; 1 is the best."""
+    """Rank of the hidden piece; 1 is the best."""
     is_next: float | None
     """Probability that text B follows text A; None for a single text."""
 
@@ -79,7 +79,7 @@ class SentenceProbe:
 
     @property
     def word(self) -> str:
-        """The piece that was hidden."""
+        """The hidden piece."""
         return self.tokens[self.masked]
 
 
@@ -92,12 +92,12 @@ class Probe:
 
 
 def write_probe(folder: Path, probe: Probe) -> Path:
-    """Write step-N.npz into a run's folder of probes, whole or not at all."""
+    """Write step-N.npz into a run's folder of probes, atomically."""
     arrays: dict[str, Any] = {"num_sentences": len(probe.sentences)}
     for index, sentence in enumerate(probe.sentences):
         text = sentence.text
         arrays |= {
-            # None would need a pickle, so an absent text B is a shorter array.
+            # None would need a pickle, so without a text B the array is shorter.
             f"text_{index}": np.array(
                 [text.hidden, text.kinds, text.text_a, *([text.text_b] if text.text_b else [])]
             ),

@@ -27,10 +27,10 @@ class Processes:
     does none of this. Only process 0, the main one, writes.
 
     Args:
-        device: As `choose_device` takes it; on GPUs each process gets its own.
+        device: As for `choose_device`; on GPUs each process gets its own.
 
     Raises:
-        ValueError: If the device is not there, or names one GPU for several processes, or if the
+        ValueError: If the device does not exist, or is one GPU for several processes, or if the
             launcher asks for an unsupported kind of sharding.
     """
 
@@ -45,18 +45,18 @@ class Processes:
             index: int | None = self.device.index  # torch's type leaves None out
             if index is not None:
                 raise ValueError(
-                    f"device is {device!r}, but {self.num} processes need one each. "
+                    f"device is {device!r}, but each of {self.num} processes needs its own. "
                     "Leave --device out."
                 )
             self.device = torch.device(self.device.type, int(os.environ.get("LOCAL_RANK", "0")))
 
     @property
     def is_main(self) -> bool:
-        """Whether this process is the one that writes."""
+        """Whether this process writes files."""
         return self.rank == 0
 
     def rows(self, batch_size: int, num_parts: int) -> list[slice]:
-        """Return this process's rows of a batch, in `num_parts` parts to go through in turn.
+        """Return this process's rows of a batch, in `num_parts` parts to process in turn.
 
         Raises:
             ValueError: If the batch cannot be divided evenly.
@@ -65,7 +65,7 @@ class Processes:
         if left or not size:
             raise ValueError(
                 f"batch_size is {batch_size}; expected a multiple of {self.num * num_parts}: "
-                f"processes ({self.num}) times accumulated parts of each ({num_parts})."
+                f"processes ({self.num}) times accumulated parts per process ({num_parts})."
             )
         first = self.rank * num_parts
         return [slice(i * size, (i + 1) * size) for i in range(first, first + num_parts)]
@@ -76,14 +76,14 @@ class Processes:
         """Wait for the others and return the module with synchronised weights and gradients.
 
         The weights become those of the main process. Gradients are the means over the processes.
-        Where the launcher asks for it, the network and the optimisers are sharded from now on.
+        If the launcher asks for it, the network and the optimisers are sharded from now on.
 
         Args:
-            module: What is called for the loss; it has the network in it.
-            network, optimizers: On the device, whole.
+            module: The module that computes the loss; it contains the network.
+            network, optimizers: On the device, not yet sharded.
 
         Raises:
-            RuntimeError: If a way of sharding was configured that is not supported.
+            RuntimeError: If an unsupported kind of sharding was configured.
         """
         if self.num == 1:
             return module
@@ -102,7 +102,7 @@ class Processes:
                     "Start it with torchrun, or with accelerate launch --multi_gpu or --use_fsdp."
                 )
         if self.are_sharding:
-            # Not by `prepare`: Accelerate shards on GPUs only, and knows nothing of our Muon.
+            # Not with `prepare`: Accelerate shards only on GPUs, and does not know our Muon.
             shard(network, optimizers, self.device)
             return module
         joined: nn.Module = self._accelerator.prepare(module)
@@ -110,9 +110,9 @@ class Processes:
         return joined
 
     def without_sync(self, module: nn.Module) -> AbstractContextManager[None]:
-        """Keep gradients apart until a later part of the batch.
+        """Do not synchronise gradients until a later part of the batch.
 
-        Sharded gradients are always reduced: whole ones of a part would take all the memory that
+        Sharded gradients are always reduced: unreduced ones would take all the memory that
         sharding saves.
         """
         if self._accelerator is None or self.are_sharding:
@@ -138,7 +138,7 @@ class Processes:
         return self.sum([float(flag)])[0] > 0
 
     def leave(self) -> None:
-        """Leave the process group, whose threads end; joined modules are of no use afterwards."""
+        """Leave the process group, whose threads end; joined modules are unusable afterwards."""
         if self._accelerator is not None:
             # With a barrier, since the main process may still write the last checkpoint.
             torch.distributed.barrier()
@@ -146,15 +146,15 @@ class Processes:
                 module = reference()
                 if not isinstance(module, DistributedDataParallel):
                     continue
-                # Its reducer must not be the last to hold the group: it would free it with Python's
-                # global lock held and wait for a Gloo thread that may be waiting for that lock.
+                # Its reducer must not be the group's last owner: it would free it while holding
+                # Python's global lock and wait for a Gloo thread that may wait for that lock.
                 del module.reducer, module.logger, module.process_group
             self._accelerator.end_training()
             self._accelerator = None
 
 
 def launched_rank() -> int:
-    """Return the number of this process among those launched together; 0 if it is alone."""
+    """Return the rank of this process among those launched together; 0 if it is alone."""
     return int(os.environ.get("RANK", "0"))
 
 

@@ -36,7 +36,7 @@ class TrainingProgress:
 
     @classmethod
     def from_state(cls, values: dict[str, Any]) -> TrainingProgress:
-        """Return the progress that `to_state` gave, also that of version 0.1.0."""
+        """Return the progress from the result of `to_state`, also that of version 0.1.0."""
         return cls(**{_OLD_NAMES.get(name, name): value for name, value in values.items()})
 
 
@@ -51,4 +51,4 @@ class Progress:
     """The newest metrics; while a frozen encoder runs once over the data, "encoded" (the fraction
     done) and "of" (which data)."""
     is_scored: bool
-    """Whether the metrics hold scores on held-out or dev data."""
+    """Whether the metrics include scores on held-out or dev data."""

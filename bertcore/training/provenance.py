@@ -19,22 +19,22 @@ from bertcore.tokenizer import Tokenizer
 
 
 def record_files(paths: Iterable[Path]) -> list[dict[str, Any]]:
-    """Return place, size, time and hash of files, for `check_files`."""
+    """Return path, size, time and hash of files, for `check_files`."""
     return [{**_quick(path), "sha256": _hash(path)} for path in paths]
 
 
 def check_files(recorded: Sequence[dict[str, Any]], what: str) -> None:
-    """Refuse files that changed; a missing one is accepted, since it is not needed.
+    """Reject files that changed; a missing one is accepted, since it is not needed.
 
     Hashing a large corpus at each resume would take long, so a file of equal size and time counts
-    as unchanged; only files of another time are hashed.
+    as unchanged; only files with another time are hashed.
 
     Args:
         recorded: From `record_files`.
-        what: What the files are, for the sentence: "training text".
+        what: What the files are, for the message: "training text".
 
     Raises:
-        ValueError: If a file has other bytes.
+        ValueError: If the content of a file changed.
         OSError: If a file cannot be read.
     """
     for old in recorded:
@@ -46,7 +46,7 @@ def check_files(recorded: Sequence[dict[str, Any]], what: str) -> None:
             change = f"it had {old['bytes']:,} bytes and has {new['bytes']:,}"
         elif new["mtime_ns"] != old["mtime_ns"] and _hash(path) != old["sha256"]:
             when = datetime.fromtimestamp(new["mtime_ns"] / 1e9, UTC)
-            change = f"the size is the same, the content of {when:%Y-%m-%d %H:%M:%S} UTC is not"
+            change = f"the size is the same, but its content of {when:%Y-%m-%d %H:%M:%S} UTC is not"
         else:
             continue
         raise ValueError(
@@ -56,7 +56,7 @@ def check_files(recorded: Sequence[dict[str, Any]], what: str) -> None:
 
 
 def check_unchanged(before: Sequence[dict[str, Any]]) -> None:
-    """Refuse files that were written to while they were read.
+    """Reject files that were written to while they were read.
 
     Args:
         before: From `record_times`.
@@ -68,25 +68,25 @@ def check_unchanged(before: Sequence[dict[str, Any]]) -> None:
         if _quick(Path(old["path"])) != old:
             raise ValueError(
                 f"the file {old['path']!r} changed while it was read. "
-                "Wait until it is whole, then start again."
+                "Wait until it is complete, then start again."
             )
 
 
 def record_times(paths: Iterable[Path]) -> list[dict[str, Any]]:
-    """Return place, size and time of files, for `check_unchanged`."""
+    """Return path, size and time of files, for `check_unchanged`."""
     return [_quick(path) for path in paths]
 
 
 def record_vocabulary(tokenizer: Tokenizer) -> str:
-    """Return a hash of the pieces that the packed corpus's ids refer to."""
+    """Return a hash of the pieces to which the packed corpus's ids refer."""
     pieces = "\n".join([*tokenizer.vocab, str(tokenizer.do_lower_case)])
     return hashlib.sha256(pieces.encode()).hexdigest()[:16]
 
 
 def versions() -> dict[str, str]:
-    """Return the versions and the machine; equal ones give the same bits.
+    """Return the versions and the machine; if they are equal, so are the results, bit for bit.
 
-    The instructions of the processor are among them: others add in another order.
+    The processor's instructions are included, since others add in another order.
     """
     return {
         "bertscope": bertcore.__version__,
@@ -105,7 +105,7 @@ def describe_differences(old: dict[str, str], new: dict[str, str]) -> str | None
     if not other:
         return None
     return (
-        f"not all is as it was when the run was started ({'; '.join(other)}): "
+        f"some versions changed since the run was started ({'; '.join(other)}): "
         "its numbers may differ in the last digits from those of an uninterrupted run."
     )
 
@@ -114,7 +114,7 @@ def git_revision() -> dict[str, Any] | None:
     """Return the commit of this code and whether files were changed since; None if not from git."""
     package = Path(bertcore.__file__).parent
     described = _git(package, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
-    # A package inside another project's checkout, such as in its .venv, is not of that commit.
+    # A package inside another project's checkout, such as its .venv, is not part of that commit.
     if described is None or _git(package, "ls-files", "--error-unmatch", "__init__.py") is None:
         return None
     return {"revision": described.removesuffix("-dirty"), "dirty": described.endswith("-dirty")}

@@ -11,16 +11,16 @@ from torch import Tensor
 
 
 def seed_random(seed: int) -> None:
-    """Seed them all from one number, 0 or more."""
-    torch.manual_seed(seed)  # of each device too
+    """Seed all random sources with one number, 0 or more."""
+    torch.manual_seed(seed)  # seeds each device too
     np.random.seed(seed % 2**32)
     random.seed(seed)
 
 
 def random_state() -> dict[str, Any]:
-    """Return the states of torch (CPU and each GPU), numpy and Python, as `torch.save` takes them.
+    """Return the states of torch (CPU and each GPU), numpy and Python, for `torch.save`.
 
-    Only tensors and plain values, so that `torch.load` reads them with `weights_only`.
+    Only tensors and plain values, so that `torch.load` can read them with `weights_only`.
     """
     version, numbers, gauss = random.getstate()
     of_numpy: Any = np.random.get_state(legacy=False)
@@ -38,10 +38,10 @@ def random_state() -> dict[str, Any]:
 
 
 def set_random_state(state: dict[str, Any] | Tensor) -> None:
-    """Restore what `random_state` returned.
+    """Restore the states returned by `random_state`.
 
-    The state of a missing device is skipped: on another device a run gets other numbers. A tensor
-    is torch's state alone, as earlier versions saved it.
+    The state of a missing device is skipped: on another device, a run gets other numbers. A tensor
+    is torch's state alone, as saved by earlier versions.
     """
     if isinstance(state, Tensor):
         torch.set_rng_state(state)

@@ -21,7 +21,7 @@ from bertcore.loading import load_bert
 STATE_FILE = "training_state.pt"
 """Optimisers, position, random state."""
 SUMMARY_FILE = "checkpoint.json"
-"""The step, its held-out loss and the hashes of all other files; old runs have none."""
+"""File with the step, its held-out loss and the hashes of all other files; not in old runs."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The system's error codes for a full disk."""
 _LEAST_FREE_BYTES = 2**16
@@ -44,12 +44,12 @@ def is_whole(folder: Path) -> bool:
 
 
 def step_of(folder: Path) -> int:
-    """Return the step of a folder step-N."""
+    """Return N for a folder step-N."""
     return int(folder.name[5:])
 
 
 def held_out_loss(folder: Path) -> float | None:
-    """Return the held-out loss that checkpoints are compared by; None if it was not scored then.
+    """Return the held-out loss used to compare checkpoints; None if it was not scored.
 
     Runs of version 0.1.0 call it "valid_mlm_loss".
     """
@@ -73,13 +73,13 @@ def write_checkpoint(
     The files are flushed to the disk before the folder gets its name.
 
     Args:
-        folder: Of the checkpoint, step-N.
+        folder: Folder of the checkpoint, step-N.
         save_model: Writes weights, config and tokenizer into a new folder.
         state: Tensors and plain values.
-        valid_loss: On held-out text, if it was scored at this step.
+        valid_loss: Loss on held-out text, if it was scored at this step.
 
     Raises:
-        RuntimeError: If it cannot be written, such as on a full disk. Nothing of it is left.
+        RuntimeError: If it cannot be written, such as on a full disk. No part of it is left.
     """
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)  # left by a kill
@@ -134,11 +134,11 @@ def write_state(path: Path, state: dict[str, Any]) -> None:
     """Write a training state under another name, flush it to the disk, and rename it.
 
     Args:
-        path: Of the file; an older one is replaced.
+        path: Path of the file; an older one is replaced.
         state: Tensors and plain values.
 
     Raises:
-        OSError, RuntimeError: If it cannot be written; an older one stays.
+        OSError, RuntimeError: If it cannot be written; an older one is kept.
     """
     partial = path.with_name(f".{path.name}.partial")
     try:
@@ -178,7 +178,7 @@ def why_not_written(error: Exception, place: Path) -> str:
 
 
 class _Recorder:
-    """A file that remembers its error on writing, which torch does not report."""
+    """A file that remembers a write error, which torch does not report."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -196,7 +196,7 @@ class _Recorder:
 
 
 def _find_damage(folder: Path) -> str | None:
-    """Compare the files with the hashes in the summary; None if all are as written."""
+    """Compare the files with the hashes in the summary; return None if all match."""
     summary = folder / SUMMARY_FILE
     if not summary.is_file():
         return None

@@ -46,7 +46,7 @@ class RunFolder:
 
     @property
     def metrics_file(self) -> Path:
-        """One JSON object a line."""
+        """One JSON object per line."""
         return self.path / "metrics.jsonl"
 
     @property
@@ -55,24 +55,24 @@ class RunFolder:
         return self.path / "data"
 
     def checkpoints(self) -> list[Path]:
-        """Return the whole checkpoints, the oldest first."""
+        """Return the complete checkpoints, the oldest first."""
         folders = (self.path / "checkpoints").glob("step-*")
         return sorted(filter(is_whole, folders), key=step_of)
 
     def best_checkpoint(self) -> Path | None:
         """Return the checkpoint with the lowest loss on held-out text.
 
-        Only those count that were scored at their step; of equals it is the older one. The
-        checkpoints themselves hold their losses, so a kill cannot leave a wrong answer.
+        Only checkpoints that were scored at their step count; of equal ones, the older is returned.
+        The losses are stored in the checkpoints themselves, so a kill cannot leave a wrong answer.
         """
         scored = [(loss, f) for f in self.checkpoints() if (loss := held_out_loss(f)) is not None]
         return min(scored, key=lambda pair: pair[0])[1] if scored else None
 
     def check_is_new(self) -> None:
-        """Refuse a folder that is not empty.
+        """Reject a folder that is not empty.
 
         Raises:
-            ValueError: If the folder already holds a run or other files, or is a file.
+            ValueError: If the folder already contains a run or other files, or is a file.
         """
         if self.path.is_dir() and any(self.path.iterdir()):
             advice = "Add --resume to continue it, or" if self.config_file.is_file() else "Please"
@@ -84,8 +84,8 @@ class RunFolder:
     def building(self) -> Iterator[RunFolder]:
         """Yield a hidden folder to fill, which gets this one's name on success.
 
-        A run folder exists whole or not at all: an error deletes the hidden folder, and the next
-        start empties what a kill left. It is locked meanwhile.
+        A run folder exists completely or not at all: an error deletes the hidden folder, and the
+        next start removes what a kill left. It is locked meanwhile.
 
         Raises:
             ValueError: As `check_is_new`, or if another process is filling it.
@@ -99,7 +99,7 @@ class RunFolder:
                 _empty(partial.path)
                 yield partial
                 if self.path.exists():
-                    self.path.rmdir()  # empty, else we would not be here
+                    self.path.rmdir()  # empty, as checked above
                 os.replace(partial.path, self.path)
             finally:
                 shutil.rmtree(partial.path, ignore_errors=True)
@@ -109,7 +109,7 @@ class RunFolder:
         """Turn the system's error on a full disk into a message with what to do.
 
         Raises:
-            RuntimeError: In place of an OSError for a full disk.
+            RuntimeError: Instead of an OSError for a full disk.
         """
         try:
             yield
@@ -117,7 +117,9 @@ class RunFolder:
             if error.errno not in FULL:
                 raise
             reason = why_not_written(error, self.path)
-            raise RuntimeError(f"the run cannot go on: {reason} {self._how_to_go_on()}") from error
+            raise RuntimeError(
+                f"the run cannot continue: {reason} {self._how_to_go_on()}"
+            ) from error
 
     def write_config(self, values: dict[str, Any]) -> None:
         """Write the settings of a new run."""
@@ -133,13 +135,13 @@ class RunFolder:
             values: dict[str, Any] = json.loads(self.config_file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise ValueError(
-                f"{str(self.path)!r} is no training run that can be resumed ({error}). "
+                f"{str(self.path)!r} is not a training run that can be resumed ({error}). "
                 "Start it without --resume."
             ) from error
         return values
 
     def append_metrics(self, values: dict[str, Any]) -> None:
-        """Add one line of metrics, whole or not at all.
+        """Add one line of metrics, completely or not at all.
 
         Raises:
             RuntimeError: If it cannot be written, such as on a full disk.
@@ -154,7 +156,7 @@ class RunFolder:
             ) from error
 
     def forget_metrics_after(self, step: int) -> None:
-        """Drop the lines of steps that a resumed run will repeat (and a line cut off by a kill)."""
+        """Drop the lines of steps that a resumed run will repeat, and a line cut off by a kill."""
         forget_lines_after(self.metrics_file, step)
 
     def save_checkpoint(
@@ -168,19 +170,19 @@ class RunFolder:
         valid_loss: float | None = None,
         save_model: SaveModel = save,
     ) -> Path:
-        """Write checkpoints/step-N whole or not at all; then delete old ones.
+        """Write checkpoints/step-N completely or not at all; then delete old ones.
 
         Args:
             step: N; a checkpoint of that step is replaced.
-            network: Its weights.
+            network: The network to save.
             tokenizer: Copied into the checkpoint.
-            state: What `load_checkpoint` is to return beside the weights: tensors and plain values.
-            keep: How many of the newest stay; the best one (`best_checkpoint`) stays beside them.
-            valid_loss: On held-out text, if the network was scored at this step.
+            state: Returned by `load_checkpoint` with the weights: tensors and plain values.
+            keep: How many of the newest to keep, besides the best one (`best_checkpoint`).
+            valid_loss: Loss on held-out text, if the network was scored at this step.
             save_model: Writes network and tokenizer into a new folder.
 
         Raises:
-            RuntimeError: If it cannot be written, such as on a full disk. The others stay.
+            RuntimeError: If it cannot be written, such as on a full disk. The others are kept.
         """
         folder = self.path / "checkpoints" / f"step-{step}"
         try:
@@ -196,7 +198,7 @@ class RunFolder:
         return folder
 
     def delete_old_checkpoints(self, *, keep: int) -> None:
-        """Delete all checkpoints but the newest `keep` and the best."""
+        """Delete all checkpoints except the newest `keep` and the best."""
         best = self.best_checkpoint()
         for old in self.checkpoints()[:-keep]:
             if old != best:
@@ -211,7 +213,7 @@ class RunFolder:
         read_model: ReadModel = bert_weights,
         on_damage: Callable[[DamagedCheckpoint], None] | None = None,
     ) -> dict[str, Any] | None:
-        """Return the newest whole checkpoint's training state with its weights as "network".
+        """Return the newest complete checkpoint's training state with its weights as "network".
 
         None if there is no checkpoint.
 
@@ -236,7 +238,7 @@ class RunFolder:
         raise RuntimeError(
             f"all {len(damaged)} checkpoints of {str(self.path)!r} are damaged (the newest, "
             f"{damaged[0].folder.name}: {damaged[0].reason}). Restore one from a copy, or delete "
-            f"{str(self.path / 'checkpoints')!r} to go on from the start."
+            f"{str(self.path / 'checkpoints')!r} to start again from the beginning."
         )
 
     def tidy_checkpoints(self, *, step: int, keep: int) -> None:
@@ -255,14 +257,14 @@ class RunFolder:
 
     def _how_to_go_on(self) -> str:
         if checkpoints := self.checkpoints():
-            return f"{checkpoints[-1].name} is kept: go on from there with --resume."
+            return f"{checkpoints[-1].name} is kept: continue from there with --resume."
         if self.config_file.is_file():
-            return "There is no checkpoint yet, so --resume begins from the start."
-        return "Nothing of the run is left: start it again."
+            return "There is no checkpoint yet, so --resume starts from the beginning."
+        return "No part of the run is left: start it again."
 
 
 def _empty(folder: Path) -> None:
-    """Delete all in a folder but its lock."""
+    """Delete everything in a folder except its lock."""
     for entry in folder.iterdir():
         if entry.name != LOCK_FILE:
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()

@@ -1,7 +1,7 @@
-"""One process at a time trains in a run folder: an OS lock, which ends with its process.
+"""An OS lock that lets one process at a time train in a run folder and ends with its process.
 
 The lock is on the file run.lock in the folder. Only the lock counts, not the file: a kill frees the
-lock, and the file may stay. Windows has no such lock, so there it is up to the user.
+lock, but the file may stay. Windows has no such lock; there, users must take care themselves.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ except ImportError:  # Windows
 
 LOCK_FILE = "run.lock"
 _PATIENCE_SECONDS = 0.5
-"""Seconds of retrying a lock: a reader holds it for an instant, a run for its lifetime."""
+"""Seconds to retry a lock: a reader holds it for an instant, a run for its lifetime."""
 
 _logger = logging.getLogger(__name__)
 _FileId = tuple[int, int]
 _held: dict[_FileId, int] = {}
-"""Device and inode of each lock file that this process holds, and its descriptor."""
+"""Device and inode of each lock file that this process holds -> its descriptor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class LockHolder:
     """The process that trains in a run folder."""
 
     pid: int
-    """Its number on `host`; 0 if the lock file does not say."""
+    """Its process id on `host`; 0 if the lock file does not state it."""
     host: str
-    """Name of its machine; "" if the lock file does not say."""
+    """Name of its machine; "" if the lock file does not state it."""
     started: datetime | None
     """When it took the lock, in UTC."""
 
@@ -57,8 +57,8 @@ class LockHolder:
 def lock_run(folder: Path) -> Iterator[None]:
     """Lock the run folder for this process; inside another `lock_run` of it, do nothing.
 
-    The lock follows the folder when it is renamed. A forked child does not have it. Where the
-    system or the file system has no such locks, a warning is logged and nothing is locked.
+    The lock follows the folder when it is renamed. A forked child does not have it. If the system
+    or the file system has no such locks, a warning is logged and nothing is locked.
 
     Raises:
         ValueError: If another process trains there, or there is no such folder.
@@ -66,7 +66,7 @@ def lock_run(folder: Path) -> Iterator[None]:
     """
     path = folder / LOCK_FILE
     if not folder.is_dir():
-        raise ValueError(f"{str(folder)!r} is no folder, so no run can be in it. Check the path.")
+        raise ValueError(f"{str(folder)!r} is not a folder, so it has no run. Check the path.")
     if _id_of(path) in _held:
         yield
         return
@@ -75,7 +75,7 @@ def lock_run(folder: Path) -> Iterator[None]:
         yield
         return
     try:
-        # On a full disk the lock holds, but does not name its holder.
+        # On a full disk the lock works, but does not name its holder.
         with suppress(OSError):
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, _describe_this_process(), 0)
@@ -94,9 +94,9 @@ def lock_run(folder: Path) -> Iterator[None]:
 
 
 def lock_holder(folder: Path) -> LockHolder | None:
-    """Return the process that trains in the run folder, also this one; None if there is none.
+    """Return the process that trains in the run folder, possibly this one, or None.
 
-    Writes nothing, and does not keep a run from starting.
+    Writes nothing, and does not prevent a run from starting.
     """
     if fcntl is None:
         return None
@@ -116,7 +116,7 @@ def lock_holder(folder: Path) -> LockHolder | None:
 
 
 def _take(path: Path) -> int | None:
-    """Return the descriptor of the locked file; None where there are no locks.
+    """Return the descriptor of the locked file; None if there are no locks.
 
     Raises:
         ValueError: If another process holds it.

@@ -1,4 +1,4 @@
-"""The metrics file of a run: one JSON object per line, each written whole."""
+"""The metrics file of a run: one JSON object per line, each written completely."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from bertcore.json_data import plain_data
 
 
 def json_line(values: dict[str, Any]) -> str:
-    """Return a line of the file; NaN is null in it."""
+    """Return a line of the file, with NaN as null."""
     return json.dumps(plain_data(values), allow_nan=False) + "\n"
 
 
 def append_line(path: Path, values: dict[str, Any]) -> None:
-    """Add one line, whole or not at all; other processes see it at once.
+    """Add one line, completely or not at all; other processes see it at once.
 
     Raises:
         OSError: If it cannot be written, such as on a full disk.
@@ -35,7 +35,7 @@ def append_line(path: Path, values: dict[str, Any]) -> None:
 
 
 def forget_lines_after(path: Path, step: int) -> None:
-    """Drop the lines of later steps than `step`, and a line cut by a kill."""
+    """Drop the lines of steps after `step`, and a line cut off by a kill."""
     if not path.is_file():
         return
     kept = []
@@ -49,7 +49,7 @@ def forget_lines_after(path: Path, step: int) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file under another name, then rename it: never half a file."""
+    """Write a text file under another name, then rename it, so that it is never incomplete."""
     partial = path.with_name(f".{path.name}.partial")
     try:
         partial.write_text(text, encoding="utf-8")

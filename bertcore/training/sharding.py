@@ -41,26 +41,26 @@ def launcher_shards() -> bool:
     version = os.environ.get("FSDP_VERSION", "1")
     if version != "2":
         raise ValueError(
-            f"the launcher asks for FSDP of version {version}, and there is only version 2 here. "
+            f"the launcher asks for FSDP version {version}, but only version 2 is supported. "
             "Give accelerate --fsdp_version 2, or set FSDP_VERSION=2."
         )
     for name, what in _UNSUPPORTED.items():
         if _is_on(name):
-            raise ValueError(f"the launcher asks for {what}, which is not there. Turn it off.")
+            raise ValueError(f"the launcher asks for {what}, which is not supported. Turn it off.")
     return True
 
 
 def shard(network: Network, optimizers: Sequence[Optimizer], device: torch.device) -> None:
-    """Keep this process's part of the weights and of the optimisers' state, and no more.
+    """Reduce the weights and the optimisers' state to this process's part.
 
     Every process calls this, with the same values; the weights become the main process's. The token
     table, which embeds and decodes, stays gathered from its first use to its last, as does
     everything outside the layers.
 
     Args:
-        network: Whole, on the device.
-        optimizers: Of its parameters.
-        device: Of this process.
+        network: The whole network, on the device.
+        optimizers: The optimisers of its parameters.
+        device: The device of this process.
     """
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
@@ -79,7 +79,7 @@ def shard(network: Network, optimizers: Sequence[Optimizer], device: torch.devic
 
 
 def _shard_optimizer(optimizer: Optimizer, parts: dict[Tensor, nn.Parameter]) -> None:
-    """Give an optimiser the parts in place of whole parameters, and parts of its state."""
+    """Replace an optimiser's parameters and state by this process's parts."""
     from torch.distributed.tensor import DTensor, distribute_tensor
 
     for group in optimizer.param_groups:
@@ -98,17 +98,17 @@ def _shard_optimizer(optimizer: Optimizer, parts: dict[Tensor, nn.Parameter]) ->
 
 
 def describe_shards(network: Network) -> str:
-    """Return a sentence on how much of a sharded network is here, for the user."""
+    """Return a sentence for the user on how much of a sharded network this process has."""
     num_all = sum(parameter.numel() for parameter in network.parameters())
     num_own = sum(own_part(parameter).numel() for parameter in network.parameters())
     return (
-        f"sharded (FSDP): of {num_all:,} weights each of {torch.distributed.get_world_size()} "
-        f"processes keeps a part, this one {num_own:,}."
+        f"sharded (FSDP): {num_all:,} weights over {torch.distributed.get_world_size()} "
+        f"processes, of which this one keeps {num_own:,}."
     )
 
 
 def is_sharded(tensor: Tensor) -> TypeGuard[DTensor]:
-    """Return whether a tensor is one of which this process has a part (a DTensor)."""
+    """Return whether a tensor is sharded, so that this process has a part (a DTensor)."""
     return hasattr(tensor, "full_tensor")
 
 
@@ -118,15 +118,15 @@ def own_part(tensor: Tensor) -> Tensor:
 
 
 def whole(tensor: Tensor) -> Tensor:
-    """Return a tensor, gathered if it is sharded: then every process must call this."""
+    """Return a tensor, gathered if it is sharded; every process must then call this."""
     return tensor.full_tensor() if is_sharded(tensor) else tensor
 
 
 @torch.no_grad()
 def change_whole(tensor: Tensor, change: Callable[[Tensor], object]) -> None:
-    """Apply a function to a tensor in place, to the whole of it if it is sharded.
+    """Apply a function to a tensor in place; if it is sharded, to the whole tensor.
 
-    Then every process must call this, and the function must do the same in each.
+    Every process must then call this, and the function must do the same in each.
     """
     if not is_sharded(tensor):
         change(tensor)
@@ -140,18 +140,18 @@ def change_whole(tensor: Tensor, change: Callable[[Tensor], object]) -> None:
 
 
 def on_whole_matrices(like: Tensor, parts: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
-    """Apply a function to sharded matrices, each whole in one of the processes.
+    """Apply a function to sharded matrices, each gathered in one of the processes.
 
-    The matrices are divided among the n processes, and the results returned as parts. Gathering all
-    matrices in every process would send n / 2 times as much, and compute n times as much.
+    The matrices are divided among the n processes, and the results are returned as parts. Gathering
+    all matrices in every process would send n / 2 times as much, and compute n times as much.
 
     Args:
         like: A sharded tensor, [R, C]: one of the matrices.
-        parts: The own rows of N matrices of that shape, [N, R', C].
-        function: From matrices [n, R, C] to as many of the same shape; n may be 0.
+        parts: This process's rows of N matrices of that shape, [N, R', C].
+        function: Maps matrices [n, R, C] to matrices of the same shape; n may be 0.
 
     Returns:
-        The own rows of the results, [N, R', C].
+        This process's rows of the results, [N, R', C].
     """
     from torch.distributed.tensor import DTensor, Shard
 
@@ -177,8 +177,8 @@ def on_whole_matrices(like: Tensor, parts: Tensor, function: Callable[[Tensor], 
 def whole_network(network: Network) -> Network:
     """Return the network itself, or a copy with all its weights if it is sharded.
 
-    Of a sharded one, every process must call this. The copy holds each weight once more until it is
-    freed.
+    If it is sharded, every process must call this. The copy takes the memory of all weights until
+    it is freed.
     """
     if not any(is_sharded(parameter) for parameter in network.parameters()):
         return network
@@ -192,9 +192,9 @@ def whole_network(network: Network) -> Network:
 
 
 def whole_state(optimizer: Optimizer) -> dict[str, Any]:
-    """Return an optimiser's state as a single process would have it.
+    """Return an optimiser's state in the form of a single process.
 
-    Of a sharded one, every process must call this.
+    If it is sharded, every process must call this.
     """
     values = optimizer.state_dict()
     values["state"] = {

@@ -1,4 +1,4 @@
-"""Return to the system the freed memory that the C library keeps."""
+"""Return freed memory that the C library keeps to the system."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import sys
 from collections.abc import Callable
 
 GROWTH_BYTES = 256 * 2**20
-"""Growth of resident memory after which it is searched for free pages."""
+"""Growth of resident memory after which free pages are returned."""
 
 
 class SpareMemory:
     """Returns free memory while batches of changing lengths are processed.
 
-    Small blocks that stay, such as the kernels that oneDNN makes for each new length (10 MB a
-    length, up to its limit of 1024 kernels), lie between the large tensors of a step. So glibc
-    cannot shorten its heap, and keeps what the longest step needed: for 32 questions of up to 384
-    tokens a gigabyte between steps. The memory of a step itself is unchanged.
+    Small blocks that stay, such as the kernels that oneDNN makes for each new length (10 MB per
+    length, up to its limit of 1024 kernels), are placed between the large tensors of a step. So
+    glibc cannot shrink its heap, and keeps the memory of the longest step: for 32 questions of up
+    to 384 tokens, a gigabyte between steps. The memory of a step itself is unchanged.
 
     Args:
         growth_bytes: See GROWTH_BYTES.
@@ -29,9 +29,9 @@ class SpareMemory:
         self._least = resident_bytes() if self._trim else 0
 
     def give_back(self) -> bool:
-        """Return free pages if the process grew; tell whether it was done.
+        """Release free pages if the process grew; return whether that was done.
 
-        It is not done where there is no glibc (Windows, macOS, musl).
+        Without glibc (Windows, macOS, musl), nothing is done.
         """
         if self._trim is None:
             return False
@@ -51,7 +51,7 @@ def resident_bytes() -> int:
 
 
 def _find_trim() -> Callable[[int], int] | None:
-    """Return glibc's malloc_trim, or None where there is none."""
+    """Return glibc's malloc_trim, or None if there is none."""
     if not sys.platform.startswith("linux"):
         return None
     return getattr(ctypes.CDLL(None), "malloc_trim", None)

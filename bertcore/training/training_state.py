@@ -1,4 +1,4 @@
-"""Save and restore the training state of a run: everything but the weights."""
+"""Save and restore the training state of a run: everything except the weights."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def training_state(
 ) -> dict[str, Any]:
     """Return the state of a run as tensors and plain values, for a checkpoint.
 
-    Of a sharded one, every process must call this; the optimisers' state is gathered.
+    If the network is sharded, every process must call this; the optimisers' state is gathered.
 
     Args:
-        progress: Of the run.
-        optimizers: Of its network.
-        companion: What is trained beside the network, such as the projection of TinyBERT's losses.
+        progress: The run's progress.
+        optimizers: The network's optimisers.
+        companion: A module trained beside the network, such as the projection of TinyBERT's losses.
     """
     state = {
         "position": progress.to_state(),
@@ -53,9 +53,9 @@ def restore_state(
     Args:
         state: From `training_state`; runs of version 0.1.0 call a companion "projection", and their
             fine-tunings the random state "random".
-        optimizers, companion: To be changed; the network has the checkpoint's weights already.
-        seed: Of the run.
-        processes: The main one gets the random state itself; each of the others has its own
+        optimizers, companion: Changed in place; the network already has the checkpoint's weights.
+        seed: The run's seed.
+        processes: The main process gets the random state itself; each of the others has its own
             dropout.
     """
     for optimizer, values in zip(optimizers, state["optimizers"], strict=True):

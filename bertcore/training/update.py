@@ -1,4 +1,4 @@
-"""One update of the weights from the loss of a batch or of its parts."""
+"""One update of the weights from the loss of a batch or its parts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ class Update:
     Args:
         module: Returns a loss; on the processes' device, in training mode.
         network: The part of it that sharding spreads over the processes.
-        trained: Whose parameters are clipped and updated: the network, and what is trained with it.
-        optimizers: Of those parameters.
-        processes: That train together.
+        trained: The module whose parameters are clipped and updated: the network, and any module
+            trained with it.
+        optimizers: The optimisers of those parameters.
+        processes: The processes that train together.
         dtype: "bfloat16" (autocast) or "float32".
         max_grad_norm: Gradients are scaled down to this norm.
     """
@@ -49,7 +50,7 @@ class Update:
     def join(self) -> None:
         """Wait for the other processes, and synchronise gradients with them from now on.
 
-        A sharded network holds only parts of its weights afterwards.
+        A sharded network then has only parts of its weights.
         """
         if not self._is_joined:
             self.module = self.processes.join(self.module, self._network, self.optimizers)
@@ -67,18 +68,18 @@ class Update:
         (loss * self.processes.num).backward()  # type: ignore[no-untyped-call]
 
     def without_sync(self) -> AbstractContextManager[None]:
-        """Keep gradients apart until a later part of the batch."""
+        """Do not synchronise gradients until a later part of the batch."""
         return self.processes.without_sync(self.module)
 
     def clip(self) -> Tensor:
-        """Clip the gradients; return their norm before."""
+        """Clip the gradients; return their original norm."""
         return clip_gradients(self._trained, self._max_grad_norm)
 
     def finish(self, *, is_finite: bool) -> None:
-        """Update the weights, and forget the gradients.
+        """Update the weights, and clear the gradients.
 
         Args:
-            is_finite: Whether loss and gradients are numbers. If not, nothing is updated: saved
+            is_finite: Whether loss and gradients are finite. If not, nothing is updated: saved
                 weights never include such a step.
         """
         if is_finite:

@@ -85,7 +85,7 @@ def test_wrong_values_are_named(changes: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model_type": "gpt2"}, "model_type 'gpt2'; this version reads bert, distilbert"),
+        ({"model_type": "gpt2"}, "model_type 'gpt2'; this version supports bert, distilbert"),
         ({"model_type": ["bert"]}, "model_type"),
         ({"is_decoder": True, "model_type": "electra"}, "is_decoder = True"),
         ({"is_decoder": "yes"}, "is_decoder is 'yes'"),

@@ -267,9 +267,9 @@ def change_config(folder: Path, **changes: Any) -> None:
     ("said", "words"),
     [
         (..., "names no model_type"),
-        ("gpt2", "says model_type 'gpt2'"),
-        ("bert", "says model_type 'bert'"),
-        (["roberta"], "says model_type"),
+        ("gpt2", "has model_type 'gpt2'"),
+        ("bert", "has model_type 'bert'"),
+        (["roberta"], "has model_type"),
     ],
 )
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_a_wrong_model_type_is_found_out_by_the_keys(
 def test_a_wrong_model_type_of_bare_keys_is_refused(tmp_path: Path) -> None:
     make("RobertaModel", tmp_path)
     change_config(tmp_path, model_type="gpt2")
-    with pytest.raises(RuntimeError, match=r"says model_type 'gpt2'.*bert, distilbert, roberta"):
+    with pytest.raises(RuntimeError, match=r"has model_type 'gpt2'.*bert, distilbert, roberta"):
         opened(tmp_path)
 
 

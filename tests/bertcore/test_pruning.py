@@ -113,7 +113,7 @@ def test_nothing_is_overwritten(bert: Bert, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("x")
     for target in (own, file):
-        with pytest.raises(ValueError, match=r"exists already\. Choose a new folder"):
+        with pytest.raises(ValueError, match=r"already exists\. Choose a new folder"):
             save_pruned(load(own, device="cpu"), HEADS, target)
     (tmp_path / "empty").mkdir()
     assert save_pruned(bert, HEADS, tmp_path / "empty").is_dir()

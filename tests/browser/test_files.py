@@ -109,9 +109,9 @@ def test_checkpoints(visit: Visit, tiny_folder: Path, tmp_path: Path) -> None:
     for source, sentence in {
         str(tmp_path / "missing"): "There is no folder .*missing",
         str(tmp_path / "no_config"): "no config.json",
-        str(tmp_path / "cut_off"): "damaged or cut off",
-        "nobody/such-a-model": "is no folder here and not in the local cache",
-        str(tmp_path / "pickle"): "a pickle, which can carry programs",
+        str(tmp_path / "cut_off"): "damaged, truncated",
+        "nobody/such-a-model": "is not a folder here and not in the local cache",
+        str(tmp_path / "pickle"): "a pickle, which can contain code",
     }.items():
         visit.page.get_by_label("Folder or hub id").fill(source)
         visit.page.get_by_test_id("stFormSubmitButton").get_by_role("button").click()
@@ -132,7 +132,7 @@ def test_checkpoints(visit: Visit, tiny_folder: Path, tmp_path: Path) -> None:
     combobox.fill("another/such-model")
     combobox.press("Enter")
     visit.wait_for_query("checkpoint", "another/such-model")
-    refused(visit, "is no folder here and not in the local cache")
+    refused(visit, "is not a folder here and not in the local cache")
     combobox.fill(str(tiny_folder))
     combobox.press("Enter")
     visit.wait_for_query("checkpoint", str(tiny_folder))

@@ -31,42 +31,40 @@ def register(app: typer.Typer) -> None:
 
 def compare(
     first: Annotated[str, typer.Argument(help="'default', a folder, or a hub id.")],
-    second: Annotated[str, typer.Argument(help="The same; 'untrained': random weights.")],
+    second: Annotated[str, typer.Argument(help="The same, or 'untrained': random weights.")],
     text: Annotated[
         str | None,
         typer.Option(
             "--text",
-            help="A text, or a file with one a line (.txt), a table (.csv, .tsv) or trees "
-            "(.conllu), also packed; default: our sixty sentences.",
+            help="A text, or a file with one text per line (.txt), a table (.csv, .tsv) or trees "
+            "(.conllu), also .gz or .xz; default: our sixty sentences.",
         ),
     ] = None,
-    pair: Annotated[
-        str | None, typer.Option("--pair", help="Text B, where --text is a text.")
-    ] = None,
+    pair: Annotated[str | None, typer.Option("--pair", help="Text B, if --text is a text.")] = None,
     speed: Annotated[
         bool,
         typer.Option(
             "--speed",
-            help="Compare size and speed on this machine, in place of what changed: at the length "
-            "of --text, or of two fine-tuned checkpoints on --data, with their scores and a "
-            "paired test.",
+            help="Compare size and speed on this machine instead of what changed: at the length of "
+            "--text, or for two fine-tuned checkpoints on --data, with their scores and a paired "
+            "test.",
         ),
     ] = False,
     task: Annotated[
         str | None,
-        typer.Option("--task", help="Of --speed: as for evaluate; default: config.json says."),
+        typer.Option("--task", help="With --speed: as for evaluate; default: from config.json."),
     ] = None,
     data: Annotated[
-        Path | None, typer.Option("--data", help="Of --speed: a labelled file, as for evaluate.")
+        Path | None, typer.Option("--data", help="With --speed: a labelled file, as for evaluate.")
     ] = None,
     device: Device = "auto",
     dtype: Dtype = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Show what changed from one checkpoint to another, such as by fine-tuning.
+    """Show what changed from one checkpoint to another, for example through fine-tuning.
 
-    How far the weights moved, which layers still place tokens alike (CKA), which heads attend
-    elsewhere, and what both answer.
+    Prints how far the weights moved, how similar the layers' representations still are (CKA),
+    which heads attend elsewhere, and what each checkpoint answers.
 
     \b
     Examples:
@@ -94,7 +92,7 @@ def compare(
     if first == "untrained":
         raise ValueError(
             "'untrained' stands for random weights in the shape of the first checkpoint, so it can "
-            "be the second one only. Swap the two."
+            "only be the second one. Swap the two."
         )
     with stages() as on_stage:
         on_stage("opening", 0.0)

@@ -22,7 +22,7 @@ MOST = 8
 
 
 def print_weights(drift: WeightDrift) -> None:
-    """Print which parts moved most, and what could not be compared."""
+    """Print the parts that moved most, and what could not be compared."""
     if drift.is_same:
         typer.echo("The weights are the same: every difference is zero.")
         return
@@ -48,7 +48,7 @@ def print_weights(drift: WeightDrift) -> None:
 
 
 def print_answers(comparison: TextComparison, names: tuple[str, str]) -> None:
-    """Print what two checkpoints of these names answer to one text."""
+    """Print the answers of two checkpoints to one text."""
     from bertcore.analysis.compare.decision import KINDS
 
     columns = ("question", "checkpoint", "answer", "p", "settled at layer")
@@ -74,7 +74,7 @@ def print_answers(comparison: TextComparison, names: tuple[str, str]) -> None:
 
 
 def print_texts(comparison: TextsComparison, names: tuple[str, str]) -> None:
-    """Print how alike their layers are over many texts, and the answers that differ most."""
+    """Print the similarity of the layers over many texts, and the answers that differ most."""
     import numpy as np
 
     similarity = comparison.similarity
@@ -88,8 +88,8 @@ def print_texts(comparison: TextsComparison, names: tuple[str, str]) -> None:
     print_table(table)
     if similarity.num_examples < 2 * similarity.width:
         typer.echo(
-            f"{similarity.num_examples:,} {what} are few for vectors of {similarity.width} "
-            "numbers: trust the debiased column."
+            f"{similarity.num_examples:,} {what} are few for vectors of width {similarity.width}: "
+            "trust the debiased column."
         )
     compared = [a for a in comparison.answers if a.kind != "score" and all(a.answers)]
     if compared:
@@ -111,7 +111,7 @@ def print_texts(comparison: TextsComparison, names: tuple[str, str]) -> None:
 
 
 def print_heads(divergence: Any) -> None:
-    """Print the heads whose attention differs most, from divergences [L, H] in bits, if any."""
+    """Print the heads whose attention differs most; `divergence` is [L, H], in bits, or None."""
     if divergence is None:
         return
     num_heads = divergence.shape[1]

@@ -20,9 +20,9 @@ def to_record(
     """Return the results as a record for JSON.
 
     Args:
-        names: Of both checkpoints.
+        names: Names of both checkpoints.
         limitations: Sentences on what cannot be compared.
-        drift: Of the weights.
+        drift: Drift of the weights.
         single: Both answers to one text; None for many.
         many: The same for many texts; None for one.
     """
@@ -89,7 +89,8 @@ def to_record(
 
 
 def _side(read: Any) -> list[dict[str, object]] | None:
-    """Return what one checkpoint says at each place: answer, probability by layer, settling."""
+    """Return one checkpoint's answers: for each place the answer, its probability by layer, and
+    the layer at which it settles."""
     if read is None:
         return None
     curves = read.of_final()

@@ -96,15 +96,15 @@ def _print_speeds(sizes: list[Size], speeds: list[TextSpeed]) -> None:
         *_size_rows(sizes[0], sizes[1]),
         ("tokens of the text", *(f"{speed.num_tokens:,}" for speed in speeds)),
         (
-            "texts a second, one at a time",
+            "texts per second, one at a time",
             *(_with_range(speed.alone, speed.alone_range) for speed in speeds),
         ),
         (
-            f"texts a second, {MANY} at a time",
+            f"texts per second, {MANY} at a time",
             *(_with_range(speed.together, speed.together_range) for speed in speeds),
         ),
         (
-            f"tokens a second, {MANY} at a time",
+            f"tokens per second, {MANY} at a time",
             *(f"{speed.together * speed.num_tokens:,.0f}" for speed in speeds),
         ),
     ]
@@ -123,9 +123,9 @@ def _print(found: TradeOff) -> None:
     table = _table(first.size, second.size, f"{found.num_examples:,} examples, task {found.task}")
     rows = [
         *_size_rows(first.size, second.size),
-        ("tokens an example", *(f"{side.mean_tokens:.1f}" for side in found.sides)),
-        ("tokens a second", *(f"{side.tokens_per_second:,.0f}" for side in found.sides)),
-        ("examples a second", *(f"{side.examples_per_second:,.0f}" for side in found.sides)),
+        ("tokens per example", *(f"{side.mean_tokens:.1f}" for side in found.sides)),
+        ("tokens per second", *(f"{side.tokens_per_second:,.0f}" for side in found.sides)),
+        ("examples per second", *(f"{side.examples_per_second:,.0f}" for side in found.sides)),
         *((name, *(_score(side, name) for side in found.sides)) for name in first.metrics),
     ]
     for row in rows:
@@ -137,12 +137,12 @@ def _print(found: TradeOff) -> None:
     if not math.isnan(found.kept):
         typer.echo(
             f"{names[1]} keeps {found.kept:.1%} of {found.metric} at {found.speed_up:.2f} times "
-            f"the examples a second ({found.num_timed} examples, on this machine)."
+            f"the examples per second ({found.num_timed} examples, on this machine)."
         )
     if found.paired is not None:
         paired = found.paired
         typer.echo(
-            f"Right by {names[0]} alone: {paired.only_first:,}, by {names[1]} alone: "
+            f"Right only in {names[0]}: {paired.only_first:,}, only in {names[1]}: "
             f"{paired.only_second:,}; McNemar's exact test: p = {paired.p_value:.3g}."
         )
 

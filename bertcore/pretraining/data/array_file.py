@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _HEADER_BYTES = 128
-"""Room for the length, whatever it becomes; the .npy format wants a multiple of 64."""
+"""Size with room for any length; the .npy format requires a multiple of 64."""
 
 
 class ArrayFile:
@@ -19,8 +19,8 @@ class ArrayFile:
     The header gets the length at the end: a file that was not closed reads as empty.
 
     Args:
-        path: Overwritten.
-        dtype: Of every block.
+        path: Path of the file, which is overwritten.
+        dtype: Number format of every block.
     """
 
     def __init__(self, path: Path, dtype: np.dtype[Any]) -> None:

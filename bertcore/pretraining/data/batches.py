@@ -27,16 +27,16 @@ class Totals(NamedTuple):
     """Counts of a whole batch."""
 
     num_pairs: int
-    """All rows; 0 if they are no pairs."""
+    """All rows; 0 if they are not pairs."""
     num_masked: int
     num_tokens: int
-    """Padding not counted."""
+    """Number of tokens, without padding."""
 
     @property
     def divisor(self) -> float:
-        """What a sum over the hidden tokens is divided by for their mean.
+        """The divisor that turns a sum over the hidden tokens into their mean.
 
-        1 where no token could be hidden: such a batch has a loss of 0, and nothing to learn.
+        1 if no token could be hidden: such a batch has a loss of 0, and nothing to learn.
         """
         return max(1.0, float(self.num_masked))
 
@@ -46,25 +46,25 @@ class Batch:
     """One step's input and labels."""
 
     masked: Masked
-    """The token ids with some hidden, and what they were."""
+    """The token ids with some hidden, and the original ones."""
     segment_ids: Tensor
     """int64, [B, T]"""
     attention_mask: Tensor
     """True at tokens, False at padding, [B, T]."""
     next_sentence_labels: Tensor | None
-    """0: B follows A, 1: random, or of sentence order exchanged, int64, [B]; None: the rows are no
-    pairs, or nothing is asked about them."""
+    """0: B follows A, 1: random or, for sentence order, exchanged, int64, [B]; None: the rows are
+    not pairs, or nothing is asked about them."""
     whole: Totals | None = None
-    """Of the batch that these rows are a part of; None: they are all of it."""
+    """Totals of the batch that these rows are part of; None: they are the whole batch."""
 
     @property
     def num_tokens(self) -> int:
-        """Tokens of these rows, padding not counted."""
+        """Number of tokens in these rows, without padding."""
         return int(self.attention_mask.sum())
 
     @property
     def num_rows(self) -> int:
-        """Rows of this batch or part."""
+        """Number of rows in this batch or part."""
         return len(self.segment_ids)
 
     def as_part_of(self, totals: Totals) -> Self:
@@ -86,7 +86,7 @@ class Batch:
 
     @property
     def totals(self) -> Totals:
-        """Counts of the whole batch, by which losses are divided."""
+        """Counts of the whole batch, used as divisors of losses."""
         if self.whole is not None:
             return self.whole
         return Totals(
@@ -110,11 +110,11 @@ def make_batch(
     Args:
         corpus: The instances' tokens.
         instances: The rows of a batch.
-        tokenizer: For the special tokens.
+        tokenizer: The tokenizer, for the special tokens.
         config: Row length and masks.
         generator: Determines the masks, of the batch or, one for each instance, of a row; the batch
             is made on its device, after the token look-up.
-        part: Give these rows only, as they are in the batch.
+        part: Return only these rows, as they are in the batch.
 
     Raises:
         ValueError: If `masked_lm_prob` asks for more tokens than a pair has.
@@ -159,7 +159,7 @@ def make_batch(
 
 
 def num_masked_of(lengths: NDArray[np.int64], config: DataConfig) -> NDArray[np.int64]:
-    """Return `num_masked` of many lengths at once; numpy rounds halves to even as Python does."""
+    """Return `num_masked` for many lengths at once; numpy rounds halves to even, as Python does."""
     wanted = np.rint(config.masked_lm_prob * lengths).astype(np.int64)
     counts: NDArray[np.int64] = np.clip(wanted, 1, config.max_predictions_per_seq)
     return counts
@@ -173,8 +173,8 @@ def cut(
     Args:
         corpus: Packed documents.
         config: Objective and row length.
-        rng: Fixes the pairs; packed rows draw nothing.
-        documents: Which to cut, without gaps.
+        rng: Determines the pairs; packed rows draw nothing.
+        documents: The documents to cut, without gaps.
     """
     length = config.max_seq_length
     if config.rows == "packed":
@@ -202,8 +202,8 @@ def fixed_batches(
 ) -> Iterator[Batch]:
     """Yield up to `num_rows` held-out rows, fixed with their masks, for evaluation.
 
-    The settings' share of the tokens is hidden, always as 80/10/10. Scores at other shares cannot
-    be compared. The same corpus, tokenizer, settings and seed give the same batches.
+    The configured share of the tokens is hidden, always as 80/10/10. Scores with different shares
+    cannot be compared. The same corpus, tokenizer, settings and seed give the same batches.
     """
     config = replace(config, mask_shares=MASK_SHARES)
     generator = torch.Generator().manual_seed(seed)

@@ -1,4 +1,4 @@
-"""The public-domain text that ships with the package, to try pretraining without a download."""
+"""The public-domain text shipped with the package, to try pretraining without a download."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _FOLDER = Path(__file__).parent / "texts"
 
 
 class BundledText(NamedTuple):
-    """A text in corpus form: a paragraph a line, a blank line between documents."""
+    """A text in corpus form: one paragraph per line, a blank line between documents."""
 
     title: str
     train: Path
     valid: Path
-    """Held out."""
+    """The held-out part."""
 
 
 NOVEL = BundledText(
@@ -22,8 +22,8 @@ NOVEL = BundledText(
     _FOLDER / "austen_train.txt.xz",
     _FOLDER / "austen_valid.txt.xz",
 )
-"""56 and 5 chapters of a novel; `texts/README.md` says where it is from."""
+"""56 and 5 chapters of a novel; `texts/README.md` states its source."""
 
 RECORDED_RUN = Path(__file__).parents[1] / "recorded" / "from-noise"
 """A small run from noise, to be replayed: settings, scores and probes, without weights; its
-`README.md` says how it was made."""
+`README.md` explains how it was made."""

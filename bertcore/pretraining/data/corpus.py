@@ -1,4 +1,4 @@
-"""Text files to a packed corpus: all token ids in one array, with sentence and document borders."""
+"""Pack text files into a corpus: one array of token ids, with sentence and document borders."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from bertcore.pretraining.data.sentences import split_sentences
 from bertcore.tokenizer import Tokenizer
 
 LONGEST_LINE = 2_000_000
-"""Characters of a line; tokenising one takes more than a hundred times its size in memory."""
+"""Maximum characters of a line; tokenising one takes over a hundred times its size in memory."""
 _BATCH_SENTENCES = 20_000
 _BATCH_CHARACTERS = 4_000_000
 _HASHED_AT_ONCE = 1_000_000
 _ARRAYS = ("ids", "sentence_starts", "document_starts")
 
 OnRead = Callable[[int], None]
-"""Called with the bytes of a file read since the last call; packed bytes for .xz and .gz."""
+"""Called with the bytes of a file read since the last call; compressed bytes for .xz and .gz."""
 
 
 def read_documents(
@@ -37,11 +37,11 @@ def read_documents(
     A line is a paragraph (or a sentence); a blank line ends a document, as does the end of a file.
 
     Args:
-        paths: UTF-8 text files, plain or packed as .xz or .gz.
-        on_read: For progress; called at least once a document.
+        paths: UTF-8 text files, plain or compressed as .xz or .gz.
+        on_read: For progress; called at least once per document.
 
     Raises:
-        ValueError: If a file is missing, is not UTF-8, is not a whole archive or has a line of
+        ValueError: If a file is missing, is not UTF-8, is not a complete archive or has a line of
             more than `LONGEST_LINE` characters.
         OSError: If a file cannot be opened.
     """
@@ -69,8 +69,8 @@ def _documents(path: Path, raw: BinaryIO) -> Iterator[list[str]]:
                 if len(line) > LONGEST_LINE:
                     raise ValueError(
                         f"line {num_lines} of corpus file {str(path)!r} has more than "
-                        f"{LONGEST_LINE:,} characters; a line is to be a paragraph or a sentence. "
-                        "Break it into lines."
+                        f"{LONGEST_LINE:,} characters; expected a paragraph or a sentence per "
+                        "line. Break it into lines."
                     )
                 if line := line.strip():
                     paragraphs.append(line)
@@ -114,14 +114,14 @@ def read_sentences(
 
 @dataclass(frozen=True, slots=True)
 class PackedCorpus:
-    """A tokenised corpus, held in three arrays (memory-mapped when opened from a folder)."""
+    """A tokenised corpus in three arrays (memory-mapped when opened from a folder)."""
 
     ids: NDArray[np.generic]
-    """Token ids of all sentences in a row, without special tokens, uint16 or int32, [N]."""
+    """Token ids of all sentences in sequence, without special tokens, uint16 or int32, [N]."""
     sentence_starts: NDArray[np.int64]
-    """Where each sentence starts in `ids`, and the end of the last: [S + 1]."""
+    """Start of each sentence in `ids`, and the end of the last: [S + 1]."""
     document_starts: NDArray[np.int64]
-    """Which sentence each document starts with, and the end of the last: [documents + 1]."""
+    """First sentence of each document, and the end of the last: [documents + 1]."""
     fingerprint: str
     """Hash of the ids and borders."""
 
@@ -137,12 +137,12 @@ class PackedCorpus:
 
     @property
     def most_sentences(self) -> int:
-        """Number of sentences of the longest document."""
+        """Number of sentences in the longest document."""
         return int(np.diff(np.asarray(self.document_starts)).max())
 
     @property
     def num_tokens(self) -> int:
-        """Number of tokens, special tokens not counted."""
+        """Number of tokens, without special tokens."""
         return len(self.ids)
 
 
@@ -170,13 +170,13 @@ def pack_corpus_to(
     """Tokenise documents (lists of sentences) into a folder, and map it.
 
     Memory holds some ten thousand sentences at a time, however long the text is. Sentences without
-    a token and documents without a sentence are dropped. A text that spells out a special token
-    ("[SEP]") gets [UNK] there: only BERT itself sets special tokens.
+    a token and documents without a sentence are dropped. A special token spelled out in a text
+    ("[SEP]") becomes [UNK]: only BERT itself sets special tokens.
 
     Args:
-        folder: Made if it is not there; the files of an older corpus in it are overwritten.
+        folder: Created if missing; the files of an older corpus in it are overwritten.
         documents: Read once.
-        tokenizer: Up to 65,536 pieces take two bytes a token, more take four.
+        tokenizer: Up to 65,536 pieces take two bytes per token, more take four.
 
     Raises:
         ValueError: If no token is left, or the tokenizer lacks a special token.
@@ -187,8 +187,8 @@ def pack_corpus_to(
     roles = (tokenizer.pad_id, tokenizer.cls_id, tokenizer.sep_id, tokenizer.mask_id)
     if min(*roles, tokenizer.unk_id) < 0:
         raise ValueError(
-            "the tokenizer lacks one of the tokens for padding, unknown words, the beginning and "
-            "end of a text, and masks, with which a corpus is packed. Choose one that has them."
+            "the tokenizer lacks one of the tokens that a packed corpus needs: for padding, "
+            "unknown words, the beginning and end of a text, and masks. Choose one that has them."
         )
     replaced[list(roles)] = tokenizer.unk_id
     start = np.zeros(1, dtype=np.int64)
@@ -214,7 +214,7 @@ def pack_corpus_to(
         num_tokens = ids.length
     if not num_tokens:
         raise ValueError("the corpus has no text. Give at least one file with sentences in it.")
-    # Written last: a folder without it was not finished.
+    # Written last: a folder without it is incomplete.
     (folder / "fingerprint").write_text(hash_corpus(folder), encoding="utf-8")
     return open_corpus(folder)
 
@@ -238,12 +238,12 @@ def record_corpus(folder: Path, fingerprint: str) -> dict[str, Any]:
 
 
 def check_corpus(folder: Path, recorded: dict[str, Any]) -> None:
-    """Refuse a packed corpus that is not the one a run was started with.
+    """Reject a packed corpus that is not the one a run was started with.
 
-    It is read only where a size or a time differs.
+    It is read only if a size or a time differs.
 
     Raises:
-        ValueError: If its content is another.
+        ValueError: If its content changed.
     """
     if _corpus_files(folder) == recorded["files"]:
         return
@@ -281,15 +281,15 @@ def save_corpus(corpus: PackedCorpus, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in _ARRAYS:
         np.save(folder / f"{name}.npy", getattr(corpus, name))
-    # Written last: a folder without it was not finished.
+    # Written last: a folder without it is incomplete.
     (folder / "fingerprint").write_text(corpus.fingerprint, encoding="utf-8")
 
 
 def open_corpus(folder: Path) -> PackedCorpus:
-    """Map a folder that `save_corpus` wrote.
+    """Map a folder written by `save_corpus`.
 
     Raises:
-        RuntimeError: If a file of it is missing.
+        RuntimeError: If one of its files is missing.
     """
     ids, sentence_starts, document_starts = _map_arrays(folder)
     try:

@@ -22,14 +22,14 @@ from bertcore.pretraining.objectives.objective import TrainingBatch
 from bertcore.tokenizer import Tokenizer
 
 BLOCK_SENTENCES = 4096
-"""Sentences of a block, about: some 100,000 tokens."""
+"""Approximate number of sentences in a block: some 100,000 tokens."""
 WINDOW_BLOCKS = 64
-"""Blocks, from all over the corpus, that are cut and shuffled together."""
+"""Number of blocks, from all over the corpus, that are cut and shuffled together."""
 
 
 @dataclass(slots=True)
 class Place:
-    """Which window is open, and at which step its first batch was."""
+    """The open window, and the step of its first batch."""
 
     round: int = 0
     window: int = 0
@@ -37,7 +37,7 @@ class Place:
 
 
 class _Window(NamedTuple):
-    """Instances and the order in which they come."""
+    """Instances and their order."""
 
     instances: Instances | PackedRows
     order: NDArray[np.int64]
@@ -47,19 +47,18 @@ class Batches:
     """An endless, reproducible sequence of batches; a round passes over the whole corpus once.
 
     A round takes blocks of documents in a new order, a window of blocks at a time: each window is
-    cut into instances, which are shuffled and divided into batches (the rest that fills no batch is
+    cut into instances, which are shuffled and divided into batches (an incomplete last batch is
     dropped). Memory holds this window and the next one, which is cut in the background, however
     large the corpus is; a corpus smaller than a window (some 6 million tokens) is shuffled as a
     whole.
 
     (seed, round, window, step) determine everything. With static masks (`dupe_factor` N), the pairs
-    and masks of round r are those of round r modulo N, and a row's masks go with it whatever the
-    step.
+    and masks of round r are those of round r modulo N, and a row keeps its masks at any step.
 
     Args:
         corpus: Packed documents.
-        tokenizer: For the special tokens.
-        config: How instances are cut and masked; `batch_size` rows are a batch.
+        tokenizer: The tokenizer, for the special tokens.
+        config: How instances are cut and masked; a batch has `batch_size` rows.
         seed: 0 or more.
         place: Where to start; earlier steps are reached by starting over.
 
@@ -82,7 +81,7 @@ class Batches:
         self.objective = objective_named(config.objective)
         self.seed = seed
         self._blocks = _block_starts(corpus)
-        # A window holds dozens of batches, so little is dropped at its end.
+        # A window has dozens of batches, so little is dropped at its end.
         self._window_blocks = max(WINDOW_BLOCKS, config.batch_size // 16)
         self.num_windows = max(1, (len(self._blocks) - 1) // self._window_blocks)
         self._ahead: tuple[Place, Future[_Window]] | None = None
@@ -96,7 +95,7 @@ class Batches:
         self._instances, self._order = window
 
     def _cut_ahead(self) -> None:
-        """Begin to cut the next window in the background, so that an accelerator does not wait."""
+        """Start to cut the next window in the background, so that an accelerator does not wait."""
         place = self._next_place()
         executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="cut-ahead")
         self._ahead = place, executor.submit(self._cut_window, place)
@@ -128,7 +127,7 @@ class Batches:
         return _Window(instances, rng.permutation(len(instances)))
 
     def _cut(self, round_number: int, blocks: NDArray[np.int64]) -> Instances | PackedRows:
-        """Cut blocks; a block's pairs differ by round, and not by its place in the round."""
+        """Cut blocks; a block's pairs depend on the round, but not on its place in the round."""
         version = self._version(round_number)
         parts = [
             cut(
@@ -167,9 +166,9 @@ class Batches:
         """Return the batch of step 0, 1, 2, ...; steps in order are fastest.
 
         Args:
-            step: Number of the batch.
-            part: Give these rows only, as they are in the batch.
-            device: Where it is made, of objectives that draw there. A GPU draws other masks than a
+            step: Index of the batch.
+            part: Return only these rows, as they are in the batch.
+            device: Where it is made, for objectives that draw there. A GPU draws other masks than a
                 CPU.
         """
         instances = self._instances_at(step)
@@ -184,19 +183,19 @@ class Batches:
         )
 
     def first(self, most: int = 8) -> Iterator[TrainingBatch]:
-        """Yield the first batches of the first window, at most so many, made on the CPU."""
+        """Yield at most `most` batches from the start of the first window, made on the CPU."""
         for step in range(min(most, len(self._order) // self.config.batch_size)):
             yield self.batch(step)
 
     def _version(self, round_number: int) -> int:
-        """Return which version of its pairs and masks the corpus has in a round."""
+        """Return the version of the corpus's pairs and masks in a round."""
         dupe_factor = self.config.dupe_factor
         return round_number % dupe_factor if dupe_factor else round_number
 
     def _generators(
         self, step: int, instances: Instances | PackedRows, device: torch.device
     ) -> torch.Generator | list[torch.Generator]:
-        """Return what determines the masks: the step, or of static masks each instance."""
+        """Return the sources of the masks: one per step or, for static masks, per instance."""
         if not self.config.dupe_factor:
             return _generator(device, self.seed, step)
         version = self._version(self.place.round)
@@ -229,6 +228,6 @@ def _block_starts(corpus: PackedCorpus) -> NDArray[np.int64]:
 
 
 def _generator(device: torch.device, *numbers: int) -> torch.Generator:
-    """Return a random source fixed by the numbers, independent of its neighbours."""
+    """Return a random source determined by the numbers, independent of its neighbours."""
     state = np.random.SeedSequence(numbers).generate_state(1, np.uint64)
     return torch.Generator(device).manual_seed(int(state[0]) >> 1)

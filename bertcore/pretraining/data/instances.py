@@ -23,22 +23,22 @@ class Instances:
     spans: NDArray[np.int64]
     """a_start, a_end, b_start, b_end of each instance, [N, 4]."""
     labels: NDArray[np.int64]
-    """0: B follows A in the text, 1: B is from a random place, or A and B are exchanged, [N]."""
+    """0: B follows A in the text; 1: B is from a random place, or A and B are exchanged, [N]."""
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Tokens of each instance with its three special tokens, [N]."""
+        """Number of tokens of each instance with its three special tokens, [N]."""
         s = self.spans
         lengths: NDArray[np.int64] = s[:, 1] - s[:, 0] + s[:, 3] - s[:, 2] + 3
         return lengths
 
     @property
     def share_random(self) -> float:
-        """Fraction of pairs with label 1: of random ones above a half, since lone sentences always
-        get one."""
+        """Fraction of pairs with label 1; for random pairs above a half, since a lone sentence
+        always gets a random partner."""
         return float(self.labels.mean())
 
     def share_padding(self, max_seq_length: int) -> float:
@@ -70,10 +70,10 @@ def create_instances(
 
     Args:
         corpus: Packed documents. Only the borders of the documents cut are read into memory.
-        max_seq_length: T, special tokens included; at least 5.
+        max_seq_length: T, including special tokens; at least 5.
         short_seq_prob: Fraction of documents that are cut into pieces of a random shorter length.
-        rng: Fixes the result.
-        documents: Which to cut, without gaps; all by default. Random partners come from all.
+        rng: Determines the result.
+        documents: The documents to cut, without gaps; default: all. Random partners come from all.
 
     Returns:
         Instances in document order; shuffle them before training.
@@ -82,8 +82,8 @@ def create_instances(
         ValueError: If `max_seq_length` is below 5 (one token on each side).
 
     Source: Devlin et al. 2019, appendix A.2; google-research/bert create_pretraining_data.py,
-        create_instances_from_document. Differs: the documents are walked in file order, since all
-        instances are shuffled afterwards anyway.
+        create_instances_from_document. Differs: the documents are processed in file order, since
+        all instances are shuffled afterwards anyway.
     """
     if max_seq_length < 5:
         raise ValueError(
@@ -96,7 +96,7 @@ def create_instances(
         # Sentences are counted from the document's first; `starts` are places in corpus.ids.
         starts = borders.of_document(document)
         end = len(starts) - 1
-        # Once for each pass over a document, not for each instance, as in Google's code.
+        # Once per pass over a document, not per instance, as in Google's code.
         target = max_tokens
         if rng.random() < short_seq_prob:
             target = rng.randint(2, max_tokens)
@@ -124,7 +124,7 @@ def create_instances(
 
 
 class Borders:
-    """The borders of a corpus, read where they are needed."""
+    """The borders of a corpus, read as needed."""
 
     def __init__(self, corpus: PackedCorpus) -> None:
         # Plain arrays over the same memory: a memmap's own indexing takes ten times as long.
@@ -133,15 +133,15 @@ class Borders:
         self._num_documents = corpus.num_documents
 
     def of_document(self, document: int) -> list[int]:
-        """Return where each sentence of a document starts, and the end of the last."""
+        """Return the start of each sentence of a document, and the end of the last."""
         first, end = self._documents[document : document + 2].tolist()
         starts: list[int] = self._sentences[first : end + 1].tolist()
         return starts
 
     def random_span(self, document: int, target: int, rng: Random) -> tuple[int, int]:
-        """Choose sentences of another document, from a random one on, until `target` tokens."""
+        """Choose sentences of another document, from a random one on, up to `target` tokens."""
         other = document
-        for _ in range(10):  # nearly always another document; with a single one it cannot be
+        for _ in range(10):  # nearly always finds another document, unless there is only one
             other = rng.randint(0, self._num_documents - 1)
             if other != document:
                 break

@@ -1,4 +1,4 @@
-"""Instances as rows of token ids: where special tokens, text and padding go."""
+"""Lay out instances as rows of token ids, with special tokens, text and padding."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Rows(NamedTuple):
     attention_mask: Tensor
     """True at tokens, False at padding, [B, T]."""
     corpus_index: NDArray[np.int64]
-    """The place of each token of text in the corpus, [B, T]; of no meaning at special tokens."""
+    """Index of each token of text in the corpus, [B, T]; meaningless at special tokens."""
 
 
 def lay_out(
@@ -47,7 +47,7 @@ def lay_out(
 def starts_of_words(corpus: PackedCorpus, rows: Rows, tokenizer: Tokenizer) -> Tensor:
     """Return False at pieces that continue a word, [B, T], on the CPU.
 
-    The first piece of a sentence begins a word, also where the vocabulary marks only the spaces
+    The first piece of a sentence begins a word, even if the vocabulary marks only the spaces
     between words (byte-level BPE).
     """
     begins = _begins_word(tokenizer)[rows.ids.cpu()]
@@ -60,7 +60,8 @@ def starts_of_words(corpus: PackedCorpus, rows: Rows, tokenizer: Tokenizer) -> T
 def _begins_word(tokenizer: Tokenizer) -> Tensor:
     """Return whether each piece of the vocabulary begins a word, [V].
 
-    WordPiece marks what continues a word (##ing); other vocabularies mark what begins one.
+    WordPiece marks pieces that continue a word (##ing); other vocabularies mark those that begin
+    one.
     """
     begins = [piece.startswith(tuple(WORD_MARKS)) for piece in tokenizer.vocab]
     continues = [piece.startswith("##") and len(piece) > 2 for piece in tokenizer.vocab]
@@ -104,7 +105,7 @@ def lay_out_packed(
     """
     starts, _, documents, num_inside = rows.spans.T
     lasts = rows.lengths[:, None] - 1
-    # The separators of all rows in one list: of which row each is, and its number in that row.
+    # The separators of all rows in one list: the row of each, and its index in that row.
     row = np.repeat(np.arange(len(rows)), num_inside)
     number = np.arange(len(row)) - np.repeat(np.cumsum(num_inside) - num_inside, num_inside)
     begins = document_places(corpus, documents[row] + 1 + number)

@@ -24,11 +24,11 @@ def create_ordered_pairs(
 
     Args:
         corpus: Packed documents. Only the borders of the documents cut are read into memory.
-        max_seq_length: T, special tokens included; at least 5.
-        swapped: Fraction of pairs whose texts are exchanged: their label is 1, else 0.
+        max_seq_length: T, including special tokens; at least 5.
+        swapped: Fraction of pairs whose texts are exchanged: their label is 1, otherwise 0.
         short_seq_prob: Fraction of documents that are cut into pieces of a random shorter length.
-        rng: Fixes the result.
-        documents: Which to cut, without gaps; all by default.
+        rng: Determines the result.
+        documents: The documents to cut, without gaps; default: all.
 
     Returns:
         Instances in document order; shuffle them before training.
@@ -37,8 +37,8 @@ def create_ordered_pairs(
         ValueError: If `max_seq_length` is below 5 (one token on each side).
 
     Source: Lan et al. 2020 (ALBERT), section 3.1; google-research/albert
-        create_pretraining_data.py. Differs: a sentence that is left alone at the end of a document
-        makes no pair, where theirs gets a random partner and the label "exchanged".
+        create_pretraining_data.py. Differs: a sentence left alone at the end of a document makes no
+        pair; in theirs, it gets a random partner and the label "exchanged".
     """
     if max_seq_length < 5:
         raise ValueError(

@@ -21,19 +21,19 @@ class PackedRows:
     """
 
     spans: NDArray[np.int64]
-    """start, end, the document of the first token, documents that end inside; [N, 4]."""
+    """start, end, document of the first token, number of documents that end inside; [N, 4]."""
 
     def __len__(self) -> int:
         return len(self.spans)
 
     @property
     def num_text_tokens(self) -> NDArray[np.int64]:
-        """Tokens of each row that are text, and may be hidden, [N]."""
+        """Number of text tokens of each row, which may be hidden, [N]."""
         return self.spans[:, 1] - self.spans[:, 0]
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Tokens of each row with its special tokens, [N]."""
+        """Number of tokens of each row with its special tokens, [N]."""
         return self.num_text_tokens + self.spans[:, 3] + 2
 
     def share_padding(self, max_seq_length: int) -> float:
@@ -53,16 +53,16 @@ class PackedRows:
 def create_packed_rows(
     corpus: PackedCorpus, *, max_seq_length: int, documents: range | None = None
 ) -> PackedRows:
-    """Cut documents into rows that are full.
+    """Cut documents into full rows.
 
     A row begins where the one before ended, across sentences and documents; every token is in
-    exactly one row. Only the last row is padded, and a row whose last document ends one place
-    before its end.
+    exactly one row. Padding occurs only in the last row, and in a row whose last document ends one
+    position before its end.
 
     Args:
         corpus: Packed documents. Only the borders of the documents cut are read into memory.
-        max_seq_length: T, special tokens included; at least 3.
-        documents: Which to cut, without gaps; all by default.
+        max_seq_length: T, including special tokens; at least 3.
+        documents: The documents to cut, without gaps; default: all.
 
     Returns:
         Rows in the order of the text; shuffle them before training.
@@ -71,15 +71,15 @@ def create_packed_rows(
         ValueError: If `max_seq_length` is below 3 (one token).
 
     Source: Liu et al. 2019 (RoBERTa), section 4.2, FULL-SENTENCES: across documents, with a
-        separator between them. Differs: a sentence that does not fit goes on in the next row,
-        where theirs begins there and leaves the rest of the row empty: about half a sentence, a
-        tenth of a row of 128.
+        separator between them. Differs: a sentence that does not fit continues in the next row; in
+        theirs, it begins there and leaves the rest of the row empty: about half a sentence, a tenth
+        of a row of 128.
     """
     if max_seq_length < 3:
         raise ValueError(f"max_seq_length is {max_seq_length}; expected at least 3: [CLS] a [SEP].")
     first = 0 if documents is None else documents.start
     end = corpus.num_documents if documents is None else documents.stop
-    # Where each document starts in corpus.ids, and the end of the last.
+    # The start of each document in corpus.ids, and the end of the last.
     borders: list[int] = document_places(corpus, np.arange(first, end + 1)).tolist()
     spans = array("q")
     document, last = 0, len(borders) - 2
@@ -101,7 +101,7 @@ def create_packed_rows(
 
 
 def document_places(corpus: PackedCorpus, documents: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where documents start in `corpus.ids`; document number D is the end of the text."""
+    """Return the starts of documents in `corpus.ids`; that of document D is the end of the text."""
     # Plain arrays over the same memory: a memmap's own indexing is slow.
     sentences = np.asarray(corpus.document_starts)[documents]
     places: NDArray[np.int64] = np.asarray(corpus.sentence_starts)[sentences]

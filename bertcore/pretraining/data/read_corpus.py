@@ -14,7 +14,7 @@ TEXTS = {"train": "training text", "valid": "held-out text"}
 """Names of a run's two corpora, as folders and in words."""
 
 OnStage = Callable[[str, float | None], None]
-"""Called with what is being done and the fraction done, 0 to 1; None if that is not known."""
+"""Called with the current stage and the fraction done, 0 to 1; None if it is unknown."""
 
 
 def silent(what: str, fraction: float | None) -> None:
@@ -22,12 +22,12 @@ def silent(what: str, fraction: float | None) -> None:
 
 
 def check_text(name: str, paths: Sequence[Path], *, rows: RowKind = "pairs") -> None:
-    """Refuse a text that cannot be learned from; reads no further than needed.
+    """Reject a text that cannot be used for training; read no further than needed.
 
     Args:
-        name: Of `TEXTS`.
+        name: A key of `TEXTS`.
         paths: As for `read_documents`.
-        rows: What is to be made of it; for packed rows any text will do.
+        rows: The rows to make of it; for packed rows, any text will do.
 
     Raises:
         ValueError: As `check_counts`, or if a file cannot be read.
@@ -46,14 +46,14 @@ def check_text(name: str, paths: Sequence[Path], *, rows: RowKind = "pairs") -> 
 def check_counts(
     name: str, num_documents: int, most_sentences: int, *, rows: RowKind = "pairs"
 ) -> None:
-    """Refuse a text that is empty, or has no pairs, of next sentences of both kinds.
+    """Reject a text that is empty, or has no sentence pairs of the required kinds.
 
     Args:
-        name: Of `TEXTS`. A single held-out document suffices: it is not learned from, and its
-            random halves come from other places in it.
-        num_documents: Of the text.
-        most_sentences: Of one document.
-        rows: What is to be made of it.
+        name: A key of `TEXTS`. A single held-out document suffices: nothing is learned from it, and
+            its random halves come from other places in it.
+        num_documents: Number of documents in the text.
+        most_sentences: Largest number of sentences in a document.
+        rows: The rows to make of it.
 
     Raises:
         ValueError: If there are too few.
@@ -67,24 +67,24 @@ def check_counts(
     if num_documents == 1 and name == "train" and rows == "pairs":
         raise ValueError(
             f"the {TEXTS[name]} is a single document, but a next-sentence pair takes its random "
-            "half from another one. Put a blank line between documents, give more files, or take "
-            "masked words alone (--objective mlm)."
+            "half from another one. Put a blank line between documents, give more files, or train "
+            "on masked words alone (--objective mlm)."
         )
     if most_sentences < 2:
         raise ValueError(
             f"no document of the {TEXTS[name]} has two sentences, so no sentence has a next one. "
-            "Put blank lines only between documents, not between their sentences, or take masked "
+            "Put blank lines only between documents, not between their sentences, or use masked "
             "words alone (--objective mlm)."
         )
 
 
 def note_on_halves(valid: PackedCorpus, rows: RowKind) -> str | None:
-    """Return a sentence where the random halves of held-out pairs come from their own document."""
+    """Return a sentence if the random halves of held-out pairs come from their own document."""
     if rows != "pairs" or valid.num_documents > 1:
         return None
     return (
         "the held-out text is a single document, from which the random halves of its pairs come "
-        "too: next sentences are harder to tell there than among several documents."
+        "too: next sentences are harder to recognize there than among several documents."
     )
 
 
@@ -104,10 +104,10 @@ def train_tokenizer(
         corpus: The files.
         vocab_size, do_lower_case, strip_accents, tokenize_chinese_chars, alphabet: As for
             `train_vocabulary`.
-        on_stage: Called with what is done, and the fraction done.
+        on_stage: Called with the current stage and the fraction done.
 
     Raises:
-        ValueError: If a file cannot be read or the text is too small for so many pieces.
+        ValueError: If a file cannot be read or the text is too small for that many pieces.
     """
     texts = _Paragraphs(corpus, on_stage)
     rules: dict[str, Any] = {
@@ -120,7 +120,7 @@ def train_tokenizer(
 
 
 class ByteCount:
-    """Reports the fraction of all files that is read, at most a hundred times."""
+    """Reports the fraction of all files read so far, at most a hundred times."""
 
     def __init__(
         self, paths: Sequence[Path], what: str, on_stage: OnStage, *, num_passes: int = 1
@@ -132,7 +132,7 @@ class ByteCount:
         on_stage(what, 0.0)
 
     def __call__(self, num_bytes: int) -> None:
-        """Take the bytes read since the last time."""
+        """Count the bytes read since the last call."""
         self._done += num_bytes
         fraction = min(1.0, self._done / self._total)
         if fraction - self._reported >= 0.01:
@@ -141,7 +141,7 @@ class ByteCount:
 
 
 class _Paragraphs:
-    """The paragraphs of files, read anew each time: a vocabulary reads its text twice."""
+    """The paragraphs of files, reread each time: learning a vocabulary reads its text twice."""
 
     def __init__(self, paths: Sequence[Path], on_stage: OnStage) -> None:
         self._paths = tuple(paths)

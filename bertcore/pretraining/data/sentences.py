@@ -1,9 +1,9 @@
-"""Cutting a paragraph into sentences, fast enough for a corpus.
+"""Split a paragraph into sentences, fast enough for a corpus.
 
-Next-sentence prediction needs sentences, and a parser is too slow for a corpus. The
-rule: a sentence ends at a full stop, question mark, exclamation mark or ellipsis, with the
-quotes and brackets that close behind it, if white space follows and the next word does not begin
-with a lower-case letter, unless the stop belongs to an abbreviation, an initial or a number.
+Next-sentence prediction needs sentences, but a parser is too slow for a corpus. The rule: a
+sentence ends at a full stop, question mark, exclamation mark or ellipsis, with the closing quotes
+and brackets after it, if white space follows and the next word does not begin with a lower-case
+letter, unless the stop belongs to an abbreviation, an initial or a number.
 """
 
 import re
@@ -51,7 +51,7 @@ _CANDIDATE = re.compile(
     (?<![{_STOPS}]) (?P<stop>[{_STOPS}]++) (?P<close>[{_CLOSING}]*+)
     (?= \s [{_OPENING}\s]*+ (?P<next>[^\W_a-z]\w*|[$€£¥#]) )
     | (?<![{_CJK_STOPS}]) [{_CJK_STOPS}]++
-      # A quotation that closes behind the stop is often followed by "said he", with no space.
+      # A quotation that closes after the stop is often followed by "said he", with no space.
       (?: (?![{_CJK_CLOSING}]) | [{_CJK_CLOSING}]++ (?=[\s{_OPENING}]) )
     """,
     re.VERBOSE,
@@ -65,15 +65,16 @@ _WINDOW = 14
 
 
 def split_sentences(paragraph: str) -> list[str]:
-    """Cut a paragraph into its sentences.
+    """Split a paragraph into its sentences.
 
-    Joined again they give the paragraph, white space aside. Text without a full stop stays one
-    sentence, however long; a paragraph of white space has none. Line breaks count as spaces.
+    Joined, they give the paragraph again, except for white space. Text without a full stop stays
+    one sentence, however long; a paragraph of white space has none. Line breaks count as spaces.
     The abbreviations are English; Chinese and Japanese stops, and those of Hindi, Urdu and
     Arabic, end a sentence too.
 
     Source: ours. An approximation: "He lives in St. Paul." stays whole and "He left the U.S. The
-        war went on." is cut, but "in the U.S. Congress met" stays whole, as nothing marks its end.
+        war went on." is split, but "in the U.S. Congress met" stays whole, as nothing marks its
+        end.
     """
     sentences = []
     start = 0

@@ -6,11 +6,11 @@ from bertcore.objectives import t5_num_spans
 from bertcore.tokenizer import AddedToken, Tokenizer
 
 NUM_SENTINELS = 100
-"""As many as T5's own vocabulary has."""
+"""Number of sentinels, as in T5's own vocabulary."""
 
 
 def sentinel(number: int) -> str:
-    """Return the token of a sentinel, as T5's tokenizer names it.
+    """Return the token of a sentinel, named as in T5's tokenizer.
 
     >>> sentinel(0)
     '<extra_id_0>'
@@ -19,7 +19,7 @@ def sentinel(number: int) -> str:
 
 
 def sentinel_ids(tokenizer: Tokenizer) -> tuple[int, ...]:
-    """Return the ids of <extra_id_0>, <extra_id_1>, ..., as far as they go."""
+    """Return the ids of <extra_id_0>, <extra_id_1>, ..., up to the last one."""
     ids: list[int] = []
     while (found := tokenizer.token_to_id(sentinel(len(ids)))) is not None:
         ids.append(found)
@@ -27,7 +27,7 @@ def sentinel_ids(tokenizer: Tokenizer) -> tuple[int, ...]:
 
 
 def with_sentinels(tokenizer: Tokenizer, number: int = NUM_SENTINELS) -> Tokenizer:
-    """Return a tokenizer with so many sentinels behind its pieces, or itself where it has some."""
+    """Return a tokenizer with `number` sentinels after its pieces; itself if it has some."""
     if sentinel_ids(tokenizer):
         return tokenizer
     new = [AddedToken(sentinel(i)) for i in range(number)]
@@ -42,12 +42,12 @@ def with_sentinels(tokenizer: Tokenizer, number: int = NUM_SENTINELS) -> Tokeniz
 
 
 def check_sentinels(tokenizer: Tokenizer, max_seq_length: int, share: float) -> None:
-    """Refuse a vocabulary with fewer sentinels than a row may need.
+    """Reject a vocabulary with fewer sentinels than a row may need.
 
     Args:
-        tokenizer: Of the run.
-        max_seq_length: Of the longest row, its special tokens included.
-        share: Of the pieces that are removed.
+        tokenizer: The run's tokenizer.
+        max_seq_length: Length of the longest row, including its special tokens.
+        share: Share of the pieces that are removed.
 
     Raises:
         ValueError: If it has too few.
@@ -59,6 +59,6 @@ def check_sentinels(tokenizer: Tokenizer, max_seq_length: int, share: float) -> 
             others = f", or use a tokenizer with none, to which {NUM_SENTINELS} are added"
         raise ValueError(
             f"the vocabulary has {there} sentinel{'' if there == 1 else 's'} ({sentinel(0)}, ...), "
-            f"and a row of {max_seq_length} tokens needs {needed} where {share:g} of it is "
+            f"but a row of {max_seq_length} tokens needs {needed} if {share:g} of it is "
             f"removed. Lower --max-seq-length or --masked-lm-prob{others}."
         )

@@ -18,23 +18,23 @@ _LONG_SEED = 2**63
 class Phases:
     """The batches of a run, short rows first, and each process's parts of them.
 
-    Each phase is a `Batches` of its own; `DataConfig.long_phase` has the settings of the second. A
-    run by the clock enters its second phase at the first step after its time, which its checkpoints
+    Each phase has its own `Batches`; `DataConfig.long_phase` has the settings of the second. A run
+    by the clock enters its second phase at the first step after its time, which its checkpoints
     record.
 
     Args:
-        corpus, tokenizer, config, seed: Of `Batches`.
-        processes: That train together.
-        num_parts: Parts that each process goes through in turn for one step.
-        state: Of a checkpoint, from `state`.
+        corpus, tokenizer, config, seed: As for `Batches`.
+        processes: The processes that train together.
+        num_parts: Parts that each process handles in turn for one step.
+        state: The state in a checkpoint, from `state`.
 
     Raises:
         ValueError: If a batch cannot be divided evenly, or the corpus is too small for it.
 
-    The first long step meets untrained position vectors: see `extend_positions`.
+    In the first long step, some position vectors are untrained: see `extend_positions`.
 
     Source: Devlin et al. 2019, appendix A.2 (90% of steps in rows of 128, then 512). Differs: fewer
-        long rows a step, where the paper keeps their number.
+        long rows per step, where the paper keeps their number.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Phases:
 
     @property
     def num_short(self) -> int:
-        """Tokens of a row of the first phase."""
+        """Number of tokens in a row of the first phase."""
         return self._config.max_seq_length
 
     def long_begins(self, step: int) -> bool:
@@ -84,7 +84,7 @@ class Phases:
         return self._long_start == step
 
     def samples(self, step: int, fraction: float) -> list[TrainingBatch]:
-        """Return a part of each shape that is still to come, for a compiler."""
+        """Return a part of each remaining shape, for a compiler."""
         samples = []
         if self._long_config is None or not self._is_long(fraction):
             samples.append(self.short.batch(step, part=self._rows[0], device=self._device))
@@ -94,7 +94,7 @@ class Phases:
         return samples
 
     def state(self) -> dict[str, Any]:
-        """Return, for a checkpoint, the state of both phases and where the second began."""
+        """Return, for a checkpoint, the state of both phases and the start of the second."""
         return {
             "short": self.short.state(),
             "long": None if self._long is None else self._long.state(),

@@ -18,7 +18,7 @@ def split_held_out(
     Args:
         paths: Text files as for `read_documents`; read twice.
         train, valid: Files to write, plain UTF-8, in folders that exist.
-        fraction: Of the documents, 0 < fraction <= 0.5; at least one is held out.
+        fraction: Fraction of the documents, 0 < fraction <= 0.5; at least one is held out.
 
     Returns:
         Number of documents in `train` and in `valid`.
@@ -33,7 +33,7 @@ def split_held_out(
     if total < 2:
         raise ValueError(
             f"the text has {total} document{'' if total == 1 else 's'}; at least 2 are needed, one "
-            "of them to be held out. Put a blank line between documents."
+            "of them held out. Put a blank line between documents."
         )
     every = max(2, min(round(1 / fraction), total))
     counts = [0, 0]

@@ -1,4 +1,4 @@
-"""Packed rows one by one, as the objectives of `bertcore.objectives` read them."""
+"""Packed rows one by one, in the form that `bertcore.objectives` reads."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def text_rows(corpus: PackedCorpus, rows: PackedRows, tokenizer: Tokenizer) -> l
 
     Args:
         corpus: The rows' tokens.
-        rows: Of a batch, or a part of one.
-        tokenizer: Of the corpus, with word pieces.
+        rows: The rows of a batch, or a part of one.
+        tokenizer: The corpus's tokenizer, with word pieces.
     """
     laid_out = lay_out_packed(corpus, rows, tokenizer, int(rows.lengths.max()), CPU)
     continues = np.array([token.startswith(PREFIX) for token in tokenizer.vocab])
@@ -60,8 +60,8 @@ def row_sources(
     """Return a random source for each row of a batch.
 
     Args:
-        generator: Of the batch, or one for each of its rows.
-        num_rows: Of the whole batch, so that a part of it gets the sources that it has in it.
+        generator: That of the batch, or one for each of its rows.
+        num_rows: Rows of the whole batch, so that a part gets the same sources as in the batch.
     """
     if isinstance(generator, torch.Generator):
         seeds = torch.randint(2**62, (num_rows,), generator=generator, device=generator.device)
@@ -71,7 +71,7 @@ def row_sources(
 
 
 def pieces_of(tokenizer: Tokenizer) -> Pieces:
-    """Return what the objectives need to know of a tokenizer's vocabulary."""
+    """Return the facts about a tokenizer's vocabulary that the objectives need."""
     return Pieces(
         size=tokenizer.vocab_size,
         mask_id=tokenizer.mask_id,

@@ -14,7 +14,7 @@ from bertcore.tokenizer import Tokenizer
 
 
 class PenalisedLoss(NamedTuple):
-    """As PretrainingLoss, with `loss` the sum of all, and the penalty."""
+    """Like PretrainingLoss, with `loss` as the sum of all, and the penalty."""
 
     loss: Tensor
     mlm_loss: Tensor
@@ -27,12 +27,12 @@ class PenalisedLoss(NamedTuple):
 
 
 class NetworkWithPenalty(nn.Module):
-    """A network with its loss and the penalty, in the place of `NetworkWithLoss`.
+    """A network with its loss and the penalty, instead of `NetworkWithLoss`.
 
     Args:
-        network: With a masked-word head; shared, not copied.
-        penalty: Of its last hidden states, on its device.
-        dtype: "bfloat16" or "float32": what it will compute in.
+        network: A network with a masked-word head; shared, not copied.
+        penalty: The penalty of its last hidden states, on its device.
+        dtype: "bfloat16" or "float32": its compute format.
     """
 
     def __init__(self, network: Network, penalty: DirectionPenalty, *, dtype: str) -> None:

@@ -30,7 +30,7 @@ from bertcore.pretraining.loss.word_loss import word_loss, word_loss_in_chunks
 from bertcore.tokenizer import Tokenizer
 
 TEACHER_FOLDER = "teacher"
-"""Where a run keeps its teacher, in its data folder."""
+"""Folder in a run's data folder for its teacher."""
 
 
 class Teacher(NamedTuple):
@@ -41,7 +41,7 @@ class Teacher(NamedTuple):
 
 
 class DistillationLoss(NamedTuple):
-    """As PretrainingLoss, with `loss` the weighted sum, and the parts that need the teacher."""
+    """Like PretrainingLoss, with `loss` as the weighted sum, and the teacher's parts."""
 
     loss: Tensor
     mlm_loss: Tensor
@@ -50,24 +50,24 @@ class DistillationLoss(NamedTuple):
     num_masked: Tensor
     nsp_correct: Tensor
     soft_loss: Tensor
-    """Mean over tokens that are no padding, in nats times the squared temperature."""
+    """Mean over all tokens except padding, in nats times the squared temperature."""
     cosine_loss: Tensor
     layer_loss: Tensor
 
 
 class DistillationWithLoss(nn.Module):
-    """A student with its loss, in the place of `NetworkWithLoss`.
+    """A student with its loss, instead of `NetworkWithLoss`.
 
-    The teacher is no part of the module, so it is not trained, saved or synchronised: it is in
+    The teacher is not part of the module, so it is not trained, saved or synchronised: it is in
     evaluation mode and has no gradients.
 
     Args:
-        student: With a masked-word head; shared, not copied. Where rows are pairs, its
-            next-sentence head learns their labels beside the teacher.
-        teacher: With a masked-word head and the same vocabulary, on the student's device.
+        student: A network with a masked-word head; shared, not copied. If rows are pairs, its
+            next-sentence head also learns their labels.
+        teacher: A network with a masked-word head and the same vocabulary, on the student's device.
         config: The weights of the losses.
-        dtype: "bfloat16" or "float32": what it will compute in.
-        seed: Of the projection of TinyBERT's losses.
+        dtype: "bfloat16" or "float32": its compute format.
+        seed: Seed of the projection of TinyBERT's losses.
 
     Raises:
         ValueError: If their states cannot be compared, or the teacher has no masked-word head.
@@ -136,7 +136,7 @@ class DistillationWithLoss(nn.Module):
         )
 
     def _soft_loss(self, student: Tensor, teacher: Tensor) -> Tensor:
-        """Return the sum over tokens of the soft-target loss, of vectors [N, D]."""
+        """Return the sum over tokens of the soft-target loss, for vectors [N, D]."""
         ours, theirs = self.network.masked_word_head(), self.teacher.masked_word_head()
         with torch.no_grad():
             wanted = theirs.transform(teacher)
@@ -167,12 +167,12 @@ def add_projection(optimizer: Optimizer, module: DistillationWithLoss) -> None:
 def check_teacher(
     teacher: Teacher, tokenizer: Tokenizer, student: BertConfig, data: DataConfig
 ) -> None:
-    """Refuse a teacher that cannot read the rows or has another vocabulary.
+    """Reject a teacher that cannot read the rows or has another vocabulary.
 
     Raises:
-        ValueError: If one of them is no BERT, or the teacher has another vocabulary than the
+        ValueError: If one of them is not a BERT, or the teacher has another vocabulary than the
             student's tokenizer, no masked-word head, another number of rows in its token table,
-            too few positions, no second segment for pairs, weights that are no numbers, or states
+            too few positions, no second segment for pairs, weights that are not finite, or states
             that the losses cannot compare.
     """
     bert, longest_row = teacher.bert, (data.long_phase() or data).max_seq_length
@@ -188,11 +188,11 @@ def check_teacher(
     if rows[0] != rows[1]:
         raise ValueError(
             f"the student's token table has {rows[0]:,} rows and the teacher's {rows[1]:,}, so "
-            "their probabilities cannot be compared. Use a student with as many."
+            "their probabilities cannot be compared. Use a student with the same number."
         )
     if bert.config.max_length < longest_row:
         raise ValueError(
-            f"the teacher {bert.name!r} reads at most {bert.config.max_length} tokens, and "
+            f"the teacher {bert.name!r} reads at most {bert.config.max_length} tokens, but "
             f"the rows have {longest_row}. Lower --max-seq-length."
         )
     if data.has_pairs and bert.config.type_vocab_size < 2:
@@ -202,7 +202,7 @@ def check_teacher(
         )
     if bert.report is not None and bert.report.not_finite:
         raise ValueError(
-            f"the teacher {bert.name!r} has weights that are no numbers "
+            f"the teacher {bert.name!r} has weights that are not finite "
             f"({', '.join(bert.report.not_finite[:3])}). Choose another."
         )
     teacher.losses.check_shapes(student, bert.config)
@@ -214,7 +214,7 @@ def keep_teacher(teacher: Bert, data: Path) -> None:
 
 
 def kept_teacher(data: Path) -> Bert | None:
-    """Return the checkpoint that `keep_teacher` wrote; None if the run has no teacher.
+    """Return the checkpoint written by `keep_teacher`; None if the run has no teacher.
 
     Raises:
         RuntimeError: If it is damaged.

@@ -1,4 +1,4 @@
-"""The pretraining loss: masked words, and next sentence where rows are pairs."""
+"""The pretraining loss: masked words, and next sentences if rows are pairs."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class PretrainingLoss(NamedTuple):
     mlm_loss: Tensor
     """Mean over hidden tokens."""
     nsp_loss: Tensor
-    """Mean over pairs, of next sentences or of sentence order; 0, as is nsp_correct, where rows are
-    no pairs."""
+    """Mean over pairs, of next sentences or of sentence order; 0, as is nsp_correct, if rows are
+    not pairs."""
     mlm_correct: Tensor
-    """Hidden tokens whose most probable word is the right one."""
+    """Number of hidden tokens whose most probable word is the right one."""
     num_masked: Tensor
     nsp_correct: Tensor
 
@@ -49,13 +49,14 @@ class BatchTensors(NamedTuple):
     weights: Tensor
     """Hidden positions, their words, 1 or 0 for padding, [B, P]."""
     next_sentence_labels: Tensor | None
-    """None if the rows are no pairs."""
+    """None if the rows are not pairs."""
     total_masked: Tensor
-    """Hidden tokens of the whole batch, of which this may be a part, at least 1; float32 scalar."""
+    """Number of hidden tokens in the whole batch, of which this may be a part, at least 1; float32
+    scalar."""
     total_pairs: Tensor
-    """Pairs of the whole batch; float32 scalar."""
+    """Number of pairs in the whole batch; float32 scalar."""
     total_tokens: Tensor
-    """Tokens of the whole batch, padding not counted; float32 scalar."""
+    """Number of tokens in the whole batch, without padding; float32 scalar."""
 
 
 def to_device(batch: Batch, device: torch.device, *, keep_mask: bool = False) -> BatchTensors:
@@ -63,8 +64,8 @@ def to_device(batch: Batch, device: torch.device, *, keep_mask: bool = False) ->
 
     Args:
         batch: A batch or a part of one.
-        device: Where the network is.
-        keep_mask: Give a mask even without padding, so that a compiled network sees equal shapes.
+        device: The network's device.
+        keep_mask: Return a mask even without padding, so that a compiled network sees equal shapes.
             Without a mask, attention takes its fastest path.
     """
     masked = batch.masked
@@ -94,14 +95,14 @@ def pretraining_loss(
     """Return the loss of a batch; the masked-word head runs on hidden positions only.
 
     Args:
-        network: With a masked-word head; for pairs with a next-sentence head too.
-        batch: On the network's device.
+        network: A network with a masked-word head and, for pairs, a next-sentence head.
+        batch: A batch on the network's device.
         attention: How to attend.
         word_loss: Computes the masked words' loss from vectors.
 
     Source: Devlin et al. 2019, appendix A.2; google-research/bert run_pretraining.py; without
-        pairs: Liu et al. 2019, section 4.2. Differs: no 1e-5 in the denominator, which is 1 where
-        no token could be hidden.
+        pairs: Liu et al. 2019, section 4.2. Differs: no 1e-5 in the denominator, which is 1 if no
+        token could be hidden.
     """
     hidden = network(
         batch.input_ids, batch.segment_ids, batch.attention_mask, attention=attention
@@ -116,7 +117,7 @@ class HiddenLoss(NamedTuple):
     words: Tensor
     """The masked-word loss, with gradients."""
     pairs: Tensor
-    """The next-sentence loss, with gradients; 0 where rows are no pairs."""
+    """The next-sentence loss, with gradients; 0 if rows are not pairs."""
 
 
 def loss_of_hidden(
@@ -165,12 +166,12 @@ def batch_loss(network: Network, batch: Batch, device: torch.device) -> Pretrain
 def fastest(
     network: Network, dtype: str, *, is_compiled: bool
 ) -> tuple[AttentionFunction, WordLoss]:
-    """Return what attends and computes the loss of words fastest; all compute the same.
+    """Return the fastest attention and word loss; all versions compute the same.
 
     Args:
-        network: On its device.
-        dtype: "bfloat16" or "float32": what it will compute in.
-        is_compiled: Whether a compiler will see it.
+        network: A network on its device.
+        dtype: "bfloat16" or "float32": its compute format.
+        is_compiled: Whether it will be compiled.
     """
     fast = dtype == "bfloat16" and network.token_table.device.type == "cpu"
     return (
@@ -180,12 +181,12 @@ def fastest(
 
 
 class NetworkWithLoss(nn.Module):
-    """A network and its loss as one module: what is compiled, and spread over processes.
+    """A network and its loss as one module, which is compiled and spread over processes.
 
     Args:
-        network: Shared, not copied.
-        dtype: "bfloat16" or "float32": what it will compute in.
-        is_compiled: Whether a compiler will see it.
+        network: The network; shared, not copied.
+        dtype: "bfloat16" or "float32": its compute format.
+        is_compiled: Whether it will be compiled.
     """
 
     def __init__(self, network: Network, *, dtype: str, is_compiled: bool = False) -> None:

@@ -22,7 +22,7 @@ class PermutationLoss(NamedTuple):
     loss: Tensor
     """Mean over predicted tokens."""
     correct: Tensor
-    """Predicted tokens whose most probable word is the right one."""
+    """Number of predicted tokens whose most probable word is the right one."""
     num_predicted: Tensor
 
 
@@ -36,15 +36,16 @@ class PermutedRows(NamedTuple):
     attention_mask: Tensor | None
     """True at tokens, [B, T]; None if every row is full."""
     rank: Tensor
-    """The place of each token in the order, int64, [B, T]; -1 at tokens that everyone sees."""
+    """The rank of each token in the order, int64, [B, T]; -1 at tokens that all tokens see."""
     positions: Tensor
-    """Of the predicted tokens, padded with 0, int64, [B, P]."""
+    """Positions of the predicted tokens, padded with 0, int64, [B, P]."""
     weights: Tensor
     """1 at predicted tokens, 0 at padding, float32, [B, P]."""
     queries: Tensor
-    """[MASK] in place of each of them, with which the query stream begins, int64, [B, P]."""
+    """[MASK] for each of them, with which the query stream starts, int64, [B, P]."""
     total_predicted: Tensor
-    """Predicted tokens of the whole batch, of which this may be a part; float32 scalar."""
+    """Number of predicted tokens in the whole batch, of which this may be a part; float32 scalar.
+    """
 
 
 def permutation_loss(
@@ -57,13 +58,13 @@ def permutation_loss(
     """Return the loss of predicting the end of each row's order.
 
     Args:
-        network: With a masked-word head and position vectors.
-        rows: On the network's device.
+        network: A network with a masked-word head and position vectors.
+        rows: Rows on the network's device.
         attention, word_loss: As for `pretraining_loss`.
 
     Raises:
-        ValueError: If positions are no vectors (ModernBERT), so that a query would not know where
-            it stands.
+        ValueError: If positions are not vectors (ModernBERT), so that a query would not have its
+            position.
 
     Source: Yang et al. 2019, equation 3 and section 2.3.
     """
@@ -108,9 +109,9 @@ def query_states(
 ) -> Tensor:
     """Return the last states of the query stream at the predicted tokens, [B, P, D].
 
-    A row of T + P tokens holds both streams: the text, and behind it a mask token for each
-    prediction, with the position and segment of the predicted token. Nobody attends to the masks,
-    not even they to themselves, so all keys and values are the content stream's, and both streams
+    A row of T + P tokens contains both streams: the text, followed by a mask token for each
+    prediction, with the position and segment of the predicted token. No token attends to the masks,
+    not even the masks themselves, so all keys and values are the content stream's, and both streams
     have the same weights, as in the paper.
 
     Args:
@@ -118,7 +119,7 @@ def query_states(
 
     Source: Yang et al. 2019, section 2.3. Differs: positions are learned vectors that are added to
         the input, not relative ones inside attention; there is no memory of earlier rows; a query
-        begins with the vector of [MASK], not with one of its own.
+        starts with the vector of [MASK], not with one of its own.
     """
     if network.embeddings.position_embeddings is None:
         raise ValueError(network.config.family.absent["positions"])
@@ -137,14 +138,14 @@ def query_states(
 
 
 def stream_mask(rows: PermutedRows) -> Tensor:
-    """Return who attends to whom in both streams: True = attend, [B, T + P, T + P].
+    """Return the attention mask of both streams: True = attend, [B, T + P, T + P].
 
-    The first T rows are the content stream, where a token sees itself, the others the query stream.
-    The last P columns, the masks, are False throughout.
+    The first T rows are the content stream, in which a token sees itself, the others the query
+    stream. The last P columns, the masks, are all False.
     """
     rank, batch = rows.rank, len(rows.rank)
     num_tokens, num_masks = rank.shape[1], rows.positions.shape[1]
-    # Padding has a query too; it sees what everyone sees.
+    # Padding has a query too; it sees what all tokens see.
     of_queries = rank.gather(1, rows.positions).masked_fill(rows.weights == 0, 0)
     content = _sees(rank, rank)
     content |= torch.eye(num_tokens, dtype=torch.bool, device=rank.device)

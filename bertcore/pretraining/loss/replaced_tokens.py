@@ -29,36 +29,36 @@ class ReplacedTokenLoss(NamedTuple):
     loss: Tensor
     """mlm_loss + 50 x replaced_loss"""
     mlm_loss: Tensor
-    """The generator's: mean over hidden tokens."""
+    """The generator's loss: mean over hidden tokens."""
     replaced_loss: Tensor
-    """The discriminator's: mean over all tokens but padding."""
+    """The discriminator's loss: mean over all tokens except padding."""
     mlm_correct: Tensor
-    """Hidden tokens whose most probable word is the right one."""
+    """Number of hidden tokens whose most probable word is the right one."""
     num_masked: Tensor
     replaced_correct: Tensor
-    """Tokens judged rightly."""
+    """Number of tokens judged correctly."""
     num_found: Tensor
-    """Replaced tokens judged rightly."""
+    """Number of replaced tokens judged correctly."""
     num_replaced: Tensor
-    """Tokens that are others than in the text."""
+    """Number of tokens that differ from the text."""
     num_tokens: Tensor
-    """Tokens but padding."""
+    """Number of tokens, without padding."""
 
 
 class ReplacedTensors(NamedTuple):
     """A batch for the pair, on its device."""
 
     words: BatchTensors
-    """Its `input_ids` have [MASK] at the hidden places."""
+    """Its `input_ids` have [MASK] at the hidden positions."""
     draws: Tensor
-    """Random numbers from 0 up to below 1, one for each hidden place, [B, P]: they determine the
+    """Random numbers from 0 up to below 1, one for each hidden position, [B, P]: they determine the
     words that the generator puts there."""
 
 
 class DeltaEmbedding(nn.Embedding):
     """A table that is another one plus a difference; gradients reach only the difference.
 
-    `weight` is the difference, which begins at 0, [rows, E].
+    `weight` is the difference, which starts at 0, [rows, E].
 
     Args:
         base: The other table.
@@ -70,7 +70,7 @@ class DeltaEmbedding(nn.Embedding):
     def __init__(self, base: nn.Embedding) -> None:
         rows, width = base.weight.shape
         super().__init__(rows, width, _weight=torch.zeros_like(base.weight))
-        # In a tuple, so that it is no part of this module: the generator trains and stores it.
+        # In a tuple, so that it is not part of this module: the generator trains and stores it.
         self._base = (base,)
 
     def forward(self, ids: Tensor) -> Tensor:
@@ -78,12 +78,12 @@ class DeltaEmbedding(nn.Embedding):
         return F.embedding(ids, self._base[0].weight.detach()) + super().forward(ids)
 
     def whole(self) -> Tensor:
-        """Return the table that is read, [rows, E], without gradients."""
+        """Return the summed table, [rows, E], without gradients."""
         return (self._base[0].weight + self.weight).detach()
 
 
 class Generator(Network):
-    """ELECTRA's generator, and what the discriminator adds to its tables.
+    """ELECTRA's generator, and the differences that the discriminator adds to its tables.
 
     Args:
         config: Its shape.
@@ -99,13 +99,13 @@ def share_tables(generator: Generator, discriminator: Network, sharing: str) -> 
     """Give the discriminator the embedding tables that it shares with the generator.
 
     Args:
-        generator: Its tables stay.
+        generator: Its tables are kept.
         discriminator: Its tables are as wide as the generator's.
         sharing: "es": both networks have the same tables; "nes": each has its own; "gdes": the
             discriminator adds a difference to the generator's, and its loss changes only that.
 
     Raises:
-        ValueError: If shared tables have not one shape.
+        ValueError: If shared tables have different shapes.
 
     Source: Clark et al. 2020, section 3.2; "gdes": He et al. 2023 (DeBERTaV3).
     """
@@ -125,8 +125,8 @@ class ReplacedTokenPair(nn.Module):
     """ELECTRA's two networks with their loss.
 
     Args:
-        generator: Shared, not copied.
-        discriminator: With a replaced-token head; after `share_tables`.
+        generator: The generator; shared, not copied.
+        discriminator: A network with a replaced-token head, after `share_tables`.
 
     Source: Clark et al. 2020, section 2. Differs from google-research/electra: each network has its
         own LayerNorm after the tables.
@@ -178,12 +178,12 @@ def sample_words(logits: Tensor, draws: Tensor) -> Tensor:
 
     Args:
         logits: [..., V].
-        draws: Random numbers from 0 up to below 1, [...]: the word is where the probabilities of
-            the words before it, and its own, first exceed the number. Equal numbers give equal
-            words however a batch is divided; on another device, or twice on a GPU, where sums
-            may be rounded otherwise, a number at the border of two words may give the other.
+        draws: Random numbers from 0 up to below 1, [...]: the chosen word is the first at which the
+            cumulative probability exceeds the number. Equal numbers give equal words however a
+            batch is divided; on another device, or on a GPU, where sums may be rounded differently,
+            a number at the border of two words may give the other.
 
-    Source: Clark et al. 2020, section 2. Differs: inverse transform sampling in place of Gumbel's
+    Source: Clark et al. 2020, section 2. Differs: inverse transform sampling instead of the Gumbel
         maximum; the words have the same probabilities.
     """
     cumulative = logits.detach().float().softmax(-1).cumsum(-1)
@@ -193,13 +193,13 @@ def sample_words(logits: Tensor, draws: Tensor) -> Tensor:
 
 
 def replace_tokens(batch: BatchTensors, guesses: Tensor) -> tuple[Tensor, Tensor]:
-    """Return what the discriminator reads, and which of it is replaced, both [B, T].
+    """Return the discriminator's input, and which tokens are replaced, both [B, T].
 
-    A guess that is right by luck is no replacement.
+    A guess that happens to be right does not count as a replacement.
 
     Args:
-        batch: With hidden places.
-        guesses: Of the generator, one for each hidden place, [B, P].
+        batch: A batch with hidden positions.
+        guesses: The generator's guesses, one for each hidden position, [B, P].
     """
     rows, width = batch.input_ids.shape
     # One extra column receives the writes of padding.
@@ -211,7 +211,7 @@ def replace_tokens(batch: BatchTensors, guesses: Tensor) -> tuple[Tensor, Tensor
 
 
 def generator_shape(shape: BertConfig, fraction: float) -> BertConfig:
-    """Return the shape of a generator: as deep as the discriminator, and narrower.
+    """Return the shape of a generator: as deep as the discriminator, but narrower.
 
     >>> from bertcore.shapes import shape_of
     >>> base = shape_of("electra", vocab_size=100, num_hidden_layers=4, hidden_size=256)
@@ -220,8 +220,8 @@ def generator_shape(shape: BertConfig, fraction: float) -> BertConfig:
     (64, 1, 128)
 
     Args:
-        shape: Of the discriminator.
-        fraction: Of its width, above 0 up to 1.
+        shape: Shape of the discriminator.
+        fraction: Fraction of its width, above 0 up to 1.
 
     Raises:
         ValueError: If the fraction is out of its range.
@@ -259,6 +259,6 @@ def _check_tables(generator: Network, discriminator: Network) -> None:
         if shapes[0] != shapes[1]:
             raise ValueError(
                 f"the generator's {name} have the shape {shapes[0]} and the discriminator's "
-                f"{shapes[1]}; shared tables need one shape. Give both one embedding_size, or "
+                f"{shapes[1]}; shared tables need one shape. Give both the same embedding_size, or "
                 'choose sharing "nes".'
             )

@@ -22,15 +22,15 @@ class SequenceLoss(NamedTuple):
     loss: Tensor
     """Mean over the tokens that the decoder must write."""
     correct: Tensor
-    """Tokens that would have been written rightly, after those before them in the text."""
+    """Number of tokens that would be written correctly, given those before them in the text."""
     num_written: Tensor
 
 
 class SequenceTensors(NamedTuple):
-    """What encoder and decoder read, and what the decoder must write."""
+    """The inputs of encoder and decoder, and the decoder's labels."""
 
     input_ids: Tensor
-    """Of the encoder, int64, [B, T]"""
+    """Ids of the encoder, int64, [B, T]"""
     attention_mask: Tensor
     """True at its tokens, False at padding, [B, T]."""
     decoder_input_ids: Tensor
@@ -38,7 +38,7 @@ class SequenceTensors(NamedTuple):
     decoder_mask: Tensor
     """True at the decoder's tokens, [B, Td]."""
     labels: Tensor
-    """What comes after each of them, IGNORED where there is no loss, int64, [B, Td]."""
+    """The token after each of them, IGNORED if there is no loss, int64, [B, Td]."""
 
 
 def sequence_loss(model: Any, rows: SequenceTensors, total_written: Tensor) -> SequenceLoss:
@@ -46,8 +46,8 @@ def sequence_loss(model: Any, rows: SequenceTensors, total_written: Tensor) -> S
 
     Args:
         model: A T5ForConditionalGeneration or BartForConditionalGeneration of `transformers`.
-        rows: On its device.
-        total_written: Labels of the whole batch; float32 scalar.
+        rows: Rows on its device.
+        total_written: Number of labels in the whole batch; float32 scalar.
 
     Source: Raffel et al. 2020, section 2.4; Lewis et al. 2020, section 2.2; Song et al. 2019,
         equation 2: cross-entropy of each token given the text before it and the encoder's states.
@@ -87,12 +87,12 @@ class SequenceWithLoss(nn.Module):
 def pad_sequences(rows: Sequence[Corrupted], pad_id: int) -> SequenceTensors:
     """Return rows padded to the longest.
 
-    Where a row names the positions of its decoder's tokens (MASS), they stand there and all other
-    places are padding, so that the decoder's own positions are right.
+    If a row names the positions of its decoder's tokens (MASS), they are placed there and all other
+    positions are padding, so that the decoder's own positions are right.
 
     Args:
-        rows: Of an objective with a decoder.
-        pad_id: The token of padding.
+        rows: Rows of an objective with a decoder.
+        pad_id: The padding token.
     """
     inputs = [row.input_ids for row in rows]
     read, is_read, written = zip(*(_decoder_side(row, pad_id) for row in rows), strict=True)
@@ -106,7 +106,7 @@ def pad_sequences(rows: Sequence[Corrupted], pad_id: int) -> SequenceTensors:
 
 
 def _decoder_side(row: Corrupted, pad_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what the decoder of a row reads, 1 where it does, and what it writes, each [Td]."""
+    """Return the decoder's input for a row, 1 at its tokens, and its labels, each [Td]."""
     assert row.decoder_input_ids is not None  # denoising objectives all have a decoder
     places = row.decoder_positions
     if places is None:
@@ -118,7 +118,7 @@ def _decoder_side(row: Corrupted, pad_id: int) -> tuple[np.ndarray, np.ndarray, 
 
 
 def _pad(rows: Sequence[np.ndarray], value: int) -> tuple[Tensor, Tensor]:
-    """Return rows of several lengths as one tensor, and where it is no padding, both [B, T]."""
+    """Return rows of several lengths as one tensor, and True except at padding, both [B, T]."""
     lengths = torch.tensor([len(row) for row in rows])
     width = int(lengths.max())
     padded = np.full((len(rows), width), value, dtype=np.int64)

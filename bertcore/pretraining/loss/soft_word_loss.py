@@ -1,4 +1,4 @@
-"""The soft-target loss over the vocabulary, from the vectors that two decoders read."""
+"""The soft-target loss over the vocabulary, from the input vectors of two decoders."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def soft_word_loss(
     memory traffic.
 
     Args:
-        vectors: What the student's decoder reads, [N, E]; with gradients.
-        decoder: The student's; with gradients.
-        teacher_vectors, teacher_decoder: The teacher's; without.
+        vectors: Input of the student's decoder, [N, E]; with gradients.
+        decoder: The student's decoder; with gradients.
+        teacher_vectors, teacher_decoder: Those of the teacher; without gradients.
         temperature: Divides the logits.
 
-    Under autocast the products are computed in its format.
+    Under autocast, the products are computed in its format.
     """
     device = vectors.device.type
     dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else torch.float32
@@ -103,11 +103,11 @@ def _to_gradients(
     """Turn the student's logits [N, V] into gradients in place; return the sum of KL.
 
     Args:
-        logits: The student's without bias, to be changed.
-        wanted: The teacher's without bias, [N, V].
+        logits: The student's logits without bias, changed in place.
+        wanted: The teacher's logits without bias, [N, V].
         bias, teacher_bias: float32, [V].
         temperature: Divides both.
-        of_bias: Gradients are added to it, float32, [V].
+        of_bias: Gradients of the bias are added to it, float32, [V].
     """
     size = _CHUNK if logits.device.type == "cpu" else _BLOCK
     total = torch.zeros((), dtype=torch.float32, device=logits.device)

@@ -1,4 +1,4 @@
-"""SpanBERT's loss: masked words, and each again from the tokens beside its span."""
+"""SpanBERT's loss: masked words, each also predicted from the tokens beside its span."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from bertcore.network.empty import empty_embedding, empty_linear, layer_norm
 from bertcore.pretraining.loss.objective import BatchTensors, NetworkWithLoss, loss_of_hidden
 
 POSITION_WIDTH = 200
-"""Width of the vector of a token's place in its span."""
+"""Width of the vector of a token's position in its span."""
 LONGEST = 20
-"""Places of a span that are predicted from its ends."""
+"""Number of positions in a span that are predicted from its ends."""
 
 
 class BoundaryHead(nn.Module):
     """Two layers, each with GELU and LayerNorm, then the token table and a bias of its own.
 
     Args:
-        config: Of the network whose states it reads and whose token table it uses.
-        generator: Fixes the starting weights.
+        config: Shape of the network whose states it reads and whose token table it uses.
+        generator: Determines the initial weights.
 
-    Source: Joshi et al. 2020, section 3.2. Differs: the second layer leads to the width of the
-        token table, which is D unless the embeddings are narrower.
+    Source: Joshi et al. 2020, section 3.2. Differs: the second layer has the width of the token
+        table, which is D unless the embeddings are narrower.
     """
 
     def __init__(self, config: BertConfig, generator: Generator) -> None:
@@ -44,11 +44,11 @@ class BoundaryHead(nn.Module):
             nn.init.trunc_normal_(weight, 0.0, std, -2 * std, 2 * std, generator=generator)
 
     def forward(self, left: Tensor, right: Tensor, offset: Tensor) -> Tensor:
-        """Return what the token table is multiplied with, [..., E].
+        """Return the vectors to multiply with the token table, [..., E].
 
         Args:
             left, right: States of the tokens before and after the span, [..., D].
-            offset: Which token of the span it is, from 0 to LONGEST - 1, int64, [...].
+            offset: Index of the token in the span, from 0 to LONGEST - 1, int64, [...].
         """
         joined = torch.cat([left, right, self.positions(offset).to(left.dtype)], dim=-1)
         hidden = self.norm(F.gelu(self.dense(joined)))
@@ -74,7 +74,7 @@ class SpanLoss(NamedTuple):
     mlm_loss: Tensor
     """Mean over hidden tokens."""
     sbo_loss: Tensor
-    """The same from the tokens beside the spans; tokens beyond LONGEST count as 0."""
+    """The same loss from the tokens beside the spans; tokens beyond LONGEST count as 0."""
     mlm_correct: Tensor
     sbo_correct: Tensor
     num_masked: Tensor
@@ -84,8 +84,8 @@ class SpanBoundary(NetworkWithLoss):
     """A network and its boundary head with both losses.
 
     Args:
-        network: With a masked-word head; shared, not copied.
-        head: Of the same network's config; shared, not copied.
+        network: A network with a masked-word head; shared, not copied.
+        head: A head for the same network; shared, not copied.
         dtype, is_compiled: As for NetworkWithLoss.
 
     Source: Joshi et al. 2020, section 3.2: the sum of both losses of each hidden token.

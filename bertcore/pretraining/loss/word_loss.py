@@ -1,4 +1,4 @@
-"""Cross-entropy over the vocabulary, from the vectors that the decoder reads, written twice."""
+"""Cross-entropy over the vocabulary from the decoder's input vectors, implemented twice."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ WordLoss = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tens
 of row_weights x -ln p(label); and which words were right, bool, [N]."""
 
 _CHUNK = 32
-"""Rows of logits that are processed at a time: 2 MB at a vocabulary of 16,384."""
+"""Rows of logits processed at a time: 2 MB with a vocabulary of 16,384."""
 
 
 def word_loss(
     vectors: Tensor, table: Tensor, bias: Tensor, labels: Tensor, row_weights: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return the loss in plain operations, which compilers and GPUs run fast."""
+    """Return the loss with plain operations, which compilers and GPUs run fast."""
     logits = F.linear(vectors, table, bias).float()
     losses = F.cross_entropy(logits, labels, reduction="none")
     with torch.no_grad():

@@ -45,19 +45,19 @@ def objective_named(name: str) -> Objective:
 
 
 def check_has_teacher(objective: Objective) -> None:
-    """Refuse an objective beside which a teacher's losses do not stand.
+    """Reject an objective that cannot be combined with a teacher's losses.
 
     Raises:
         ValueError: If it is one.
     """
     if not objective.can_have_teacher:
         raise ValueError(
-            f"a teacher's losses do not stand beside the objective {objective.name!r}. Use "
+            f"a teacher's losses cannot be combined with the objective {objective.name!r}. Use "
             f"{with_berts_batches()} with a teacher, or leave the teacher out."
         )
 
 
 def with_berts_batches() -> str:
-    """Return the objectives that a teacher or a penalty may stand beside, in words."""
+    """Return the objectives that can be combined with a teacher or a penalty, in words."""
     names = [one.name for one in OBJECTIVES.values() if one.can_have_teacher]
     return f"{', '.join(names[:-1])} or {names[-1]}"

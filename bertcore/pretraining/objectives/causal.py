@@ -21,7 +21,7 @@ from bertcore.tokenizer import Tokenizer
 
 
 class NextTokens(MaskedWords):
-    """Each token from those before it, on rows packed full of running text.
+    """Predict each token from those before it, on rows packed full of running text.
 
     The network is a BERT whose tokens attend to themselves and to those before them; its
     masked-word head predicts the next token. `transformers` opens it as BertLMHeadModel.
@@ -40,14 +40,14 @@ class NextTokens(MaskedWords):
     best_by = "loss"
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:
-        """Refuse other members of the family than BERT.
+        """Reject members of the family other than BERT.
 
         Raises:
             ValueError: If the network is one, or settings do not fit.
         """
         if shape.model_type != "bert":
             raise ValueError(
-                f'the objective "causal" trains BERT itself, and the network is {shape.family.name}'
+                f'the objective "causal" trains BERT itself, but the network is {shape.family.name}'
                 ". Leave --family out, or start from a BERT."
             )
         super().check(shape, config)
@@ -66,7 +66,7 @@ class NextTokens(MaskedWords):
         generator: Generators,
         part: slice | None = None,
     ) -> Batch:
-        """Label each token but the last with the one after it; nothing is hidden."""
+        """Label each token except the last with the one after it; nothing is hidden."""
         one = generator if isinstance(generator, torch.Generator) else generator[0]
         width = config.max_seq_length
         own = rows if part is None else rows.take(part)
@@ -94,7 +94,7 @@ class NextTokens(MaskedWords):
         )
 
     def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
-        """Return the loss, and the fraction of tokens that were guessed first."""
+        """Return the loss, and the fraction of tokens that were the top prediction."""
         return {
             "loss": values["loss"],
             "next_loss": values["mlm_loss"],

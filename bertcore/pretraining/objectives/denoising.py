@@ -49,18 +49,18 @@ class SequenceBatch:
     """Rows for an encoder and a decoder."""
 
     rows: SequenceTensors
-    """On the CPU."""
+    """The rows, on the CPU."""
     totals: Totals
-    """Of the whole batch, by which losses are divided; `num_masked` are the tokens to write."""
+    """Counts of the whole batch, used as divisors; `num_masked` are the tokens to write."""
 
     @property
     def num_tokens(self) -> int:
-        """Tokens that the encoder reads, padding not counted."""
+        """Number of tokens that the encoder reads, without padding."""
         return int(self.rows.attention_mask.sum())
 
     @property
     def num_rows(self) -> int:
-        """Rows of this batch or part."""
+        """Number of rows in this batch or part."""
         return len(self.rows.input_ids)
 
     def as_part_of(self, totals: Totals) -> Self:
@@ -71,8 +71,8 @@ class SequenceBatch:
 class Denoising(Objective):
     """Repair a damaged text: an encoder reads it, a decoder writes.
 
-    The network is a class of `transformers` with its own starting weights, as deep, wide and
-    many-headed on either side as BERT was asked for.
+    The network is a class of `transformers` with its own initial weights. On either side, it has
+    the requested number of layers, width and number of heads.
     """
 
     heads = frozenset()
@@ -82,27 +82,27 @@ class Denoising(Objective):
     """Whether hidden tokens become [MASK], stay or change by `mask_shares`."""
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:
-        """Refuse families, and settings of masks without effect.
+        """Reject families, and mask settings without effect.
 
         Raises:
             ValueError: If they do not fit.
         """
         if shape.model_type != "bert":
             raise ValueError(
-                f"the objective {self.name!r} trains an encoder and a decoder of its own, and the "
-                f"family {shape.family.name} was asked for. Leave --family out."
+                f"the objective {self.name!r} trains an encoder and a decoder of its own, but the "
+                f"family {shape.family.name} was requested. Leave --family out."
             )
         if not self.uses_shares:
             refuse_mask_shares(config, f"{self.name!r} leaves no hidden token in its place")
 
     def check_goes_on(self) -> None:
-        """Refuse every checkpoint.
+        """Reject every checkpoint.
 
         Raises:
             ValueError: Always.
         """
         raise ValueError(
-            f"the objective {self.name!r} begins from noise. Leave --from-checkpoint out."
+            f"the objective {self.name!r} starts from noise. Leave --from-checkpoint out."
         )
 
     def network(
@@ -114,14 +114,14 @@ class Denoising(Objective):
         *,
         on_notice: Callable[[str], None],
     ) -> Network:
-        """Return the network with the starting weights of `transformers`; the seed fixes them."""
+        """Return the network with the initial weights of `transformers`, determined by the seed."""
         if config.start == "warm" and corpus is not None:
-            on_notice("training begins from noise: the warm start is made for BERT's encoder.")
+            on_notice("training starts from noise: the warm start is made for BERT's encoder.")
         with torch.random.fork_rng([]):
             torch.manual_seed(config.seed)
             model = self.model(shape, config.dropout)
         network = OtherNetwork(model, read_config(model.config, heads=WORDS), WORDS)
-        # Typed for our network; of this one the parameters and the token table are used.
+        # Typed for our network; only this one's parameters and token table are used.
         return cast(Network, network)
 
     @abstractmethod
@@ -129,18 +129,18 @@ class Denoising(Objective):
         """Return a new model of `transformers`.
 
         Args:
-            shape: Of encoder and decoder.
-            dropout: Fraction of activations.
+            shape: Shape of encoder and decoder.
+            dropout: Fraction of activations to drop.
         """
 
     @abstractmethod
     def corrupt(
         self, row: Row, pieces: Pieces, source: np.random.Generator, config: DataConfig
     ) -> Corrupted:
-        """Return what encoder and decoder make of a row of two or more words."""
+        """Return the inputs and labels of encoder and decoder for a row of two or more words."""
 
     def position_tables(self, network: Network, companion: nn.Module | None) -> list[Tensor]:
-        """Return none: no table begins with the vectors that are extended."""
+        """Return none: no table starts with the vectors that are extended."""
         return []
 
     def with_loss(
@@ -159,7 +159,7 @@ class Denoising(Objective):
         generator: Generators,
         part: slice | None = None,
     ) -> SequenceBatch:
-        """Damage each row, and pad to the longest."""
+        """Corrupt each row, and pad to the longest."""
         assert isinstance(rows, PackedRows)
         pieces, sources = pieces_of(tokenizer), row_sources(generator, len(rows))
         damaged = [
@@ -178,12 +178,12 @@ class Denoising(Objective):
     def tensors(
         self, batch: SequenceBatch, device: torch.device, *, keep_mask: bool
     ) -> tuple[SequenceTensors, Tensor]:
-        """Return the tensors of a batch on a device, and the tokens that the whole one writes."""
+        """Return the tensors of a batch on a device, and the whole batch's number of labels."""
         total = torch.tensor(batch.totals.divisor, device=device)
         return SequenceTensors(*(tensor.to(device) for tensor in batch.rows)), total
 
     def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
-        """Return the loss, and the fraction of tokens that would have been written rightly."""
+        """Return the loss, and the fraction of tokens that would have been written correctly."""
         return {
             "loss": values["loss"],
             "written_top1": share(values, "correct", "num_written"),
@@ -205,11 +205,11 @@ class Denoising(Objective):
         tokenizer.save(folder)
 
     def start_id(self, tokenizer: Tokenizer) -> int:
-        """Return the token with which the decoder begins."""
+        """Return the token with which the decoder starts."""
         return tokenizer.sep_id
 
     def weights(self, folder: Path) -> dict[str, Tensor]:
-        """Return the weights of the network that `save` wrote, on the CPU."""
+        """Return the network's weights as written by `save`, on the CPU."""
         return cast(OtherNetwork, load(folder, device="cpu").module).state_dict()
 
 
@@ -217,8 +217,8 @@ class T5Spans(Denoising):
     """Write what sentinels stand for: T5's span corruption.
 
     Source: Raffel et al. 2020, section 3.1.4. Differs: a row has `max_seq_length` tokens before
-        spans are removed, so that the encoder reads about a tenth fewer; [CLS] stays before the
-        text, where the checkpoint's tokenizer puts it.
+        spans are removed, so the encoder reads about a tenth fewer; [CLS] stays before the text,
+        where the checkpoint's tokenizer puts it.
     """
 
     name = "denoise-t5"
@@ -230,7 +230,7 @@ class T5Spans(Denoising):
         return with_sentinels(tokenizer)
 
     def check_tokenizer(self, tokenizer: Tokenizer, config: DataConfig) -> None:
-        """Refuse a vocabulary with too few sentinels.
+        """Reject a vocabulary with too few sentinels.
 
         Raises:
             ValueError: If a row may need more.
@@ -258,7 +258,7 @@ class T5Spans(Denoising):
     def corrupt(
         self, row: Row, pieces: Pieces, source: np.random.Generator, config: DataConfig
     ) -> Corrupted:
-        """Replace spans of 3 pieces in the mean by sentinels."""
+        """Replace spans of 3 pieces on average by sentinels."""
         found = t5_spans(row, pieces, source, share=config.masked_lm_prob)
         return replace(found, input_ids=np.append(pieces.cls_id, found.input_ids))
 
@@ -271,7 +271,7 @@ class _OnBart(Denoising):
     """An objective on BART's network."""
 
     def model(self, shape: BertConfig, dropout: float) -> Any:
-        """Return a BART; it has twice the positions, for [MASK]s that nothing stands behind."""
+        """Return a BART with twice the positions, for [MASK]s that stand for no word."""
         import transformers
 
         sides = {
@@ -296,7 +296,7 @@ class _OnBart(Denoising):
 
 
 class BartNoise(_OnBart):
-    """Write the whole text, of which sentences were shuffled and spans filled in: BART's.
+    """Write the whole text, whose sentences were shuffled and spans masked: BART's objective.
 
     Source: Lewis et al. 2020, section 2.2.
     """
@@ -314,8 +314,8 @@ class BartNoise(_OnBart):
 class MassFragment(_OnBart):
     """Write the hidden fragment of a text: MASS, on BART's network.
 
-    Source: Song et al. 2019. Differs: the decoder may attend to hidden places of the encoder, as in
-        the paper's text; the released code hides them.
+    Source: Song et al. 2019. Differs: the decoder may attend to hidden positions of the encoder, as
+        in the paper's text; the released code hides them.
     """
 
     name = "mass"
@@ -331,7 +331,7 @@ class MassFragment(_OnBart):
 
 @contextmanager
 def _without_bars() -> Iterator[None]:
-    """Let `transformers` write no progress bar into that of the run."""
+    """Keep the progress bars of `transformers` out of the run's."""
     from transformers.utils import logging
 
     shows_bars = logging.is_progress_bar_enabled()
@@ -344,7 +344,7 @@ def _without_bars() -> Iterator[None]:
 
 
 def _kept(row: Row) -> Corrupted:
-    """Return a row of one word, the rest of a corpus, as it is, with nothing to write."""
+    """Return a row of one word, the end of a corpus, unchanged, with nothing to write."""
     return Corrupted(
         input_ids=row.ids,
         labels=np.array([IGNORED]),

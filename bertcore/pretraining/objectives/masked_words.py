@@ -25,7 +25,7 @@ SHORTEST_ROW = 5
 
 
 class MaskedWords(Objective):
-    """Masked words alone, on rows packed full of running text, as RoBERTa.
+    """Masked words alone, on rows packed full of running text, as in RoBERTa.
 
     Source: Liu et al. 2019, section 4.
     """
@@ -80,7 +80,7 @@ class MaskedWordsAndPairs(MaskedWords):
     heads = ALL_HEADS
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:
-        """Refuse a network without a head or a second segment for pairs, and too many masks.
+        """Reject a network without a head or a second segment for pairs, and too many masks.
 
         Raises:
             ValueError: If they do not fit.
@@ -118,7 +118,7 @@ class MaskedWordsAndOrder(MaskedWords):
     best_by = "loss"
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:
-        """Refuse a network without a head or a second segment for pairs, and too many masks.
+        """Reject a network without a head or a second segment for pairs, and too many masks.
 
         Raises:
             ValueError: If they do not fit.
@@ -134,7 +134,7 @@ class MaskedWordsAndOrder(MaskedWords):
     def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
         """Return the losses, and the fractions of hidden tokens and of pairs that were right.
 
-        "mlm_loss" is that on BERT's masks, by which objectives are compared.
+        "mlm_loss" is the loss on BERT's masks, used to compare objectives.
         """
         return {
             "loss": values["loss"],
@@ -146,7 +146,7 @@ class MaskedWordsAndOrder(MaskedWords):
 
 
 def check_pairs(shape: BertConfig, config: DataConfig) -> None:
-    """Refuse settings with which pairs cannot be laid out and masked.
+    """Reject settings with which pairs cannot be laid out and masked.
 
     Raises:
         ValueError: If more tokens are to be hidden than a short pair has, or there is no second
@@ -159,11 +159,11 @@ def check_pairs(shape: BertConfig, config: DataConfig) -> None:
         if count > length - 3:
             raise ValueError(
                 f"masked_lm_prob is {probability}, which hides {count} tokens of a row of "
-                f"{length}, but only {length - 3} are there beside [CLS] and [SEP]. Lower it."
+                f"{length}, but there are only {length - 3} besides [CLS] and [SEP]. Lower it."
             )
     if shape.type_vocab_size < 2:
         raise ValueError(
-            f"a pair has two segments, and this {shape.family.name} has {shape.type_vocab_size} "
+            f"a pair has two segments, but this {shape.family.name} has {shape.type_vocab_size} "
             "(type_vocab_size). Choose a network with two, such as bert or albert, or train masked "
             'words alone (objective "mlm").'
         )

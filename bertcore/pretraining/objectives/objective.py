@@ -1,4 +1,4 @@
-"""What a pretraining objective is: its rows, what becomes of them, its loss and its numbers."""
+"""The interface of a pretraining objective: its rows, their masks, its loss and its metrics."""
 
 from __future__ import annotations
 
@@ -25,68 +25,68 @@ from bertcore.tokenizer import Tokenizer
 from bertcore.training.run_checkpoints import bert_weights
 
 Generators = torch.Generator | Sequence[torch.Generator]
-"""What fixes a batch: one random source, or one for each of its rows."""
+"""The random source of a batch, or one for each of its rows."""
 
 
 class TrainingBatch(Protocol):
-    """A batch or a part of one, as an objective made it."""
+    """A batch or a part of one, made by an objective."""
 
     @property
     def num_tokens(self) -> int:
-        """Tokens of these rows, padding not counted."""
+        """Number of tokens in these rows, without padding."""
 
     @property
     def num_rows(self) -> int:
-        """Rows of this batch or part."""
+        """Number of rows in this batch or part."""
 
     @property
     def totals(self) -> Totals:
-        """Counts of the whole batch, by which losses are divided."""
+        """Counts of the whole batch, used as divisors of losses."""
 
     def as_part_of(self, totals: Totals) -> TrainingBatch:
         """Return the same rows as a part of a larger batch with these counts."""
 
 
 class Objective(ABC):
-    """A pretraining objective. It has no state: weights of its own are in its `companion`.
+    """A pretraining objective. It has no state: its own weights are in its `companion`.
 
     To add one: a subclass, its entry in `OBJECTIVES` of `bertcore.pretraining.objectives`, and its
     name and rows in `OBJECTIVES` of `bertcore.configs.data`.
     """
 
     name: ClassVar[str]
-    """As `--objective` takes it."""
+    """Its name for `--objective`."""
     parts: ClassVar[tuple[str, ...]]
-    """What it is made of, by the names of `bertcore.objectives.table`."""
+    """Its parts, by their names in `bertcore.objectives.table`."""
     family: ClassVar[str] = "bert"
-    """The network that has its heads, as `--family` takes it."""
+    """The family that has its heads, as for `--family`."""
     heads: ClassVar[frozenset[str]] = frozenset({"mlm"})
-    """Heads of the network, which say as what class a checkpoint is saved."""
+    """Heads of the network, which determine the class of a saved checkpoint."""
     draws_on_device: ClassVar[bool] = False
-    """Whether batches are made on the device; else on the CPU, the same for every device."""
+    """Whether batches are made on the device; otherwise on the CPU, the same for every device."""
     has_shares: ClassVar[bool] = True
     """Whether tokens are hidden by `masked_lm_prob` and `mask_shares`."""
     fills_masks: ClassVar[bool] = True
     """Whether the network learns to fill in masked words: then it is scored on BERT's masks too,
     probed, and takes the exam of minimal pairs."""
     is_causal: ClassVar[bool] = False
-    """Whether its network attends to the left alone."""
+    """Whether its network attends only to the left."""
     can_have_teacher: ClassVar[bool] = False
-    """Whether the losses of a teacher may stand beside its own: batches are BERT's."""
+    """Whether the losses of a teacher can be added to its own, since its batches are BERT's."""
     is_berts: ClassVar[bool] = False
-    """Whether it is BERT's own, all of whose numbers are of masked words (and next sentences)."""
+    """Whether it is BERT's own, with metrics only of masked words (and next sentences)."""
     samples: ClassVar[bool] = False
-    """Whether the loss draws random numbers beside dropout."""
+    """Whether the loss draws random numbers besides dropout."""
     is_ours: ClassVar[bool] = True
-    """Whether the network is our encoder; else one of `transformers`, which is neither compiled nor
-    sharded."""
+    """Whether the network is our encoder; otherwise one of `transformers`, which is neither
+    compiled nor sharded."""
     num_added_tokens: ClassVar[int] = 0
     """Tokens that `tokenizer` adds to a new vocabulary."""
     best_by: ClassVar[str] = "loss"
     """The held-out score by which the best checkpoint is kept, without "valid_"."""
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:
-        """Refuse a network or settings that do not fit.
+        """Reject a network or settings that do not fit.
 
         Raises:
             ValueError: If they do not.
@@ -113,7 +113,7 @@ class Objective(ABC):
             )
 
     def check_goes_on(self) -> None:
-        """Refuse to go on from a checkpoint, where training always begins anew.
+        """Reject a start from a checkpoint if training always starts from noise.
 
         Raises:
             ValueError: If it does.
@@ -121,7 +121,7 @@ class Objective(ABC):
         return
 
     def check_start(self, shape: BertConfig) -> None:
-        """Refuse a checkpoint of this shape as a start, where not every one is.
+        """Reject a checkpoint of this shape as a start, if not every one is suitable.
 
         Raises:
             ValueError: If it cannot be one.
@@ -133,7 +133,7 @@ class Objective(ABC):
         return tokenizer
 
     def check_tokenizer(self, tokenizer: Tokenizer, config: DataConfig) -> None:
-        """Refuse a vocabulary that lacks tokens.
+        """Reject a vocabulary that lacks tokens.
 
         Raises:
             ValueError: If it does.
@@ -141,7 +141,7 @@ class Objective(ABC):
         return
 
     def shape(self, shape: BertConfig) -> BertConfig:
-        """Return the shape of the network that learns this, given the one asked for."""
+        """Return the shape of the network for this objective, given the requested one."""
         return shape
 
     def network(
@@ -153,7 +153,7 @@ class Objective(ABC):
         *,
         on_notice: Callable[[str], None],
     ) -> Network:
-        """Return the network with its starting weights; arguments as `starting_network`."""
+        """Return the network with its initial weights; arguments as for `starting_network`."""
         return starting_network(
             shape, config, corpus, start_from, heads=self.heads, on_notice=on_notice
         )
@@ -165,14 +165,14 @@ class Objective(ABC):
         data_config: DataConfig,
         corpus: PackedCorpus | None,
     ) -> nn.Module | None:
-        """Return what is trained beside the network and is no part of it; None: nothing.
+        """Return the module that is trained beside the network but is not part of it, or None.
 
         Its parameters are updated by the run's optimisers (matrices below "layers." by Muon), and
         its state is kept with the run. It is on the CPU.
 
         Args:
-            network: With its starting weights; parts of it may become parts of both.
-            train_config, data_config: Of the run.
+            network: The network with its initial weights; both may share parts of it.
+            train_config, data_config: Those of the run.
             corpus: The training text; None if all weights are about to be replaced.
         """
         return None
@@ -193,8 +193,8 @@ class Objective(ABC):
         Args:
             network: Shared, not copied.
             companion: From `companion`; shared too.
-            dtype: "bfloat16" or "float32": what it will compute in.
-            is_compiled: Whether a compiler will see it.
+            dtype: "bfloat16" or "float32": its compute format.
+            is_compiled: Whether it will be compiled.
         """
 
     @abstractmethod
@@ -212,21 +212,21 @@ class Objective(ABC):
 
         Args:
             corpus: The rows' tokens.
-            rows: Of the whole batch.
-            tokenizer: For the special tokens.
+            rows: The rows of the whole batch.
+            tokenizer: The tokenizer, for the special tokens.
             config: Row length, and how rows are changed.
             generator: Determines the result.
-            part: Give these rows only, as they are in the batch.
+            part: Return only these rows, as they are in the batch.
         """
 
     @abstractmethod
     def tensors(self, batch: Any, device: torch.device, *, keep_mask: bool) -> Any:
-        """Return the tensors of a batch on a device, as `with_loss` takes them.
+        """Return the tensors of a batch on a device, as input for `with_loss`.
 
         Args:
             batch: From `batch`.
-            device: Where the network is.
-            keep_mask: Give a mask even without padding, so that a compiler sees equal shapes.
+            device: The network's device.
+            keep_mask: Return a mask even without padding, so that a compiler sees equal shapes.
         """
 
     @abstractmethod
@@ -234,8 +234,8 @@ class Objective(ABC):
         """Return the metrics of a whole batch, with "loss", in the order of their display.
 
         Args:
-            values: The fields of the module's result, of the whole batch.
-            totals: Of the whole batch.
+            values: The fields of the module's result, for the whole batch.
+            totals: Counts of the whole batch.
         """
 
     def why_nothing_hidden(self, config: DataConfig) -> str:
@@ -254,7 +254,7 @@ class Objective(ABC):
         seed: int,
         num_rows: int,
     ) -> Iterator[TrainingBatch]:
-        """Yield up to `num_rows` held-out rows, fixed with what becomes of them, in batches."""
+        """Yield up to `num_rows` fixed held-out rows, with fixed masks, in batches."""
         generator = torch.Generator().manual_seed(seed)
         for rows in fixed_rows(corpus, config, seed=seed, num_rows=num_rows):
             yield self.batch(corpus, rows, tokenizer, config, generator=generator)
@@ -266,22 +266,22 @@ class Objective(ABC):
         save(network, tokenizer, folder)
 
     def weights(self, folder: Path) -> dict[str, Tensor]:
-        """Return the weights of the network that `save` wrote, on the CPU."""
+        """Return the network's weights as written by `save`, on the CPU."""
         return bert_weights(folder)
 
 
 def share(values: Mapping[str, float], part: str, whole: str = "num_masked") -> float:
-    """Return the fraction of two counts of a batch; 0 where there is nothing to count.
+    """Return the ratio of two counts of a batch; 0 if there is nothing to count.
 
     Args:
-        values: Fields of an objective's loss, of the whole batch.
+        values: Fields of an objective's loss, for the whole batch.
         part, whole: Their names.
     """
     return values[part] / max(1.0, values[whole])
 
 
 def refuse_mask_shares(config: DataConfig, reason: str) -> None:
-    """Refuse `mask_shares` of an objective that has no use for them.
+    """Reject `mask_shares` for an objective that does not use them.
 
     Args:
         config: Settings.

@@ -35,19 +35,19 @@ class PermutedBatch:
     """Rows with the order in which their ends are predicted."""
 
     rows: PermutedRows
-    """On the CPU."""
+    """The rows, on the CPU."""
     totals: Totals
-    """Of the whole batch, by which losses are divided."""
+    """Counts of the whole batch, used as divisors of losses."""
 
     @property
     def num_tokens(self) -> int:
-        """Tokens of these rows, padding not counted."""
+        """Number of tokens in these rows, without padding."""
         assert self.rows.attention_mask is not None  # `batch` always gives one
         return int(self.rows.attention_mask.sum())
 
     @property
     def num_rows(self) -> int:
-        """Rows of this batch or part."""
+        """Number of rows in this batch or part."""
         return len(self.rows.input_ids)
 
     def as_part_of(self, totals: Totals) -> Self:
@@ -57,10 +57,10 @@ class PermutedBatch:
 
 
 class PermutedWords(Objective):
-    """Predict the end of a random order of each row's words, each from those before it.
+    """Predict the last words of a random order of each row, each from those before it.
 
     Source: Yang et al. 2019. Differs: our network, whose positions are vectors added to the input;
-        no memory of earlier rows; the order goes over the whole row (`permute`).
+        no memory of earlier rows; the order covers the whole row (`permute`).
     """
 
     name = "plm"
@@ -68,7 +68,7 @@ class PermutedWords(Objective):
     fills_masks = False
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:
-        """Refuse networks without position vectors, and settings of masks.
+        """Reject networks without position vectors, and mask settings.
 
         Raises:
             ValueError: If they do not fit.
@@ -80,7 +80,7 @@ class PermutedWords(Objective):
                 f"the objective {self.name!r} predicts a word from its position alone. {reason} "
                 "Choose another family or objective."
             )
-        refuse_mask_shares(config, "no token is replaced where an order is learned")
+        refuse_mask_shares(config, "no token is replaced when an order is learned")
 
     def with_loss(
         self, network: Network, companion: nn.Module | None, *, dtype: str, is_compiled: bool
@@ -107,7 +107,7 @@ class PermutedWords(Objective):
         weights = np.zeros((len(rows), most), dtype=np.float32)
         sources = row_sources(generator, len(rows))
         for number, row in enumerate(text_rows(corpus, rows, tokenizer)):
-            if len(row.text_places) < 2:  # the rest of the corpus: nothing comes before its word
+            if len(row.text_places) < 2:  # the end of the corpus: nothing comes before its word
                 continue
             source = sources[number]
             order = permute(row, source, share=config.masked_lm_prob, most=most)

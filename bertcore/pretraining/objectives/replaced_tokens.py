@@ -41,13 +41,13 @@ from bertcore.pretraining.start.warm_start import log_frequencies
 from bertcore.tokenizer import Tokenizer
 
 GENERATOR_FOLDER = "generator"
-"""Where a checkpoint of the discriminator has the generator's."""
+"""Folder in a checkpoint of the discriminator for the generator's."""
 _EMBEDDING_SIZE = 128
 
 
 @dataclass(frozen=True, slots=True)
 class ReplacedTokenBatch:
-    """Rows with hidden tokens, and what determines the words that come in their place."""
+    """Rows with hidden tokens, and the random numbers that determine their replacements."""
 
     words: Batch
     draws: Tensor
@@ -55,17 +55,17 @@ class ReplacedTokenBatch:
 
     @property
     def num_tokens(self) -> int:
-        """Tokens of these rows, padding not counted."""
+        """Number of tokens in these rows, without padding."""
         return self.words.num_tokens
 
     @property
     def num_rows(self) -> int:
-        """Rows of this batch or part."""
+        """Number of rows in this batch or part."""
         return self.words.num_rows
 
     @property
     def totals(self) -> Totals:
-        """Counts of the whole batch, by which losses are divided."""
+        """Counts of the whole batch, used as divisors of losses."""
         return self.words.totals
 
     def as_part_of(self, totals: Totals) -> Self:
@@ -74,7 +74,7 @@ class ReplacedTokenBatch:
 
 
 class ReplacedTokens(Objective):
-    """Tell the tokens that a generator put in place of hidden ones, on rows of running text.
+    """Detect the tokens that a generator put in place of hidden ones, on rows of running text.
 
     The network is the discriminator, of the family ELECTRA; its companion is the generator.
 
@@ -88,32 +88,32 @@ class ReplacedTokens(Objective):
     fills_masks = False
 
     def shape(self, shape: BertConfig) -> BertConfig:
-        """Return ELECTRA's shape: that asked for, with narrow embeddings if it is BERT's."""
+        """Return ELECTRA's shape: the requested one, with narrow embeddings if it is BERT's."""
         if shape.model_type != "bert":
             return shape
         narrow = _EMBEDDING_SIZE if shape.hidden_size > _EMBEDDING_SIZE else None
         return replace(shape, model_type="electra", embedding_size=narrow)
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:
-        """Refuse other families, and settings of masks, which are all [MASK].
+        """Reject other families, and mask settings, since all masks are [MASK].
 
         Raises:
             ValueError: If they do not fit.
         """
         super().check(self.shape(shape), config)
-        refuse_mask_shares(config, "a generator reads [MASK] at every hidden place")
+        refuse_mask_shares(config, "a generator reads [MASK] at every hidden position")
         generator_shape(self.shape(shape), config.generator_size)
 
     def check_start(self, shape: BertConfig) -> None:
-        """Refuse checkpoints of other families.
+        """Reject checkpoints of other families.
 
         Raises:
-            ValueError: If it is none of ELECTRA.
+            ValueError: If it is not an ELECTRA.
         """
         if shape.model_type != "electra":
             raise ValueError(
-                f"the objective {self.name!r} goes on from an ELECTRA discriminator, and the "
-                f"checkpoint is {shape.family.name}. Name one of ELECTRA, or leave "
+                f"the objective {self.name!r} continues from an ELECTRA discriminator, but the "
+                f"checkpoint is {shape.family.name}. Name an ELECTRA checkpoint, or leave "
                 "--from-checkpoint out."
             )
 
@@ -124,9 +124,9 @@ class ReplacedTokens(Objective):
         data_config: DataConfig,
         corpus: PackedCorpus | None,
     ) -> Generator:
-        """Return the generator, which begins with the discriminator's tables; the rest is noise.
+        """Return the generator, which starts with the discriminator's tables; the rest is noise.
 
-        With a warm start, its bias of each word is the log of the word's frequency.
+        With a warm start, its bias for each word is the log of the word's frequency.
         """
         random = torch.Generator().manual_seed(train_config.seed + 1)
         generator = Generator(generator_shape(network.config, data_config.generator_size))
@@ -165,7 +165,7 @@ class ReplacedTokens(Objective):
         generator: Generators,
         part: slice | None = None,
     ) -> ReplacedTokenBatch:
-        """Hide pieces, all as [MASK], and draw a number for each place."""
+        """Hide pieces, all as [MASK], and draw a random number for each."""
         config = replace(config, mask_shares="100/0/0")
         words = make_batch(corpus, rows, tokenizer, config, generator=generator, part=part)
         most, own_rows = config.max_predictions_per_seq, part or slice(0, len(rows))
@@ -186,10 +186,10 @@ class ReplacedTokens(Objective):
         return ReplacedTensors(words, batch.draws.to(device))
 
     def metrics(self, values: Mapping[str, float], totals: Totals) -> dict[str, float]:
-        """Return both losses, what the generator guessed rightly, and what was told apart.
+        """Return both losses, and the accuracy of the generator and the discriminator.
 
         "replaced_recall" is the fraction of replaced tokens that were found; "replaced_accuracy" is
-        that of all tokens judged rightly, which is high already where nothing is found.
+        that of all tokens judged correctly, which is high even if nothing is found.
         """
         return {
             "loss": values["loss"],
@@ -206,7 +206,7 @@ class ReplacedTokens(Objective):
     ) -> None:
         """Write the discriminator (ElectraForPreTraining), and below it the generator.
 
-        The generator's folder opens as ElectraForMaskedLM. A table that is a sum is written as one.
+        The generator's folder opens as ElectraForMaskedLM. A table that is a sum is written summed.
         """
         assert isinstance(companion, Generator)
         keys = key_table(network.config.num_hidden_layers, self.heads, family=network.config.family)

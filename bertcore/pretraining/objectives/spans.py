@@ -1,4 +1,4 @@
-"""SpanBERT: spans of words hidden, and predicted from the tokens beside them too."""
+"""SpanBERT: spans of words are hidden, and also predicted from the tokens beside them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from bertcore.pretraining.objectives.objective import Generators, Objective, sha
 from bertcore.tokenizer import Tokenizer
 
 HEAD_FILE = "boundary_head.safetensors"
-"""Beside a checkpoint's weights; `transformers` does not read it."""
+"""File beside a checkpoint's weights; `transformers` does not read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,13 @@ class SpanBatch(Batch):
 
 
 class Spans(Objective):
-    """Masked spans of words, each token predicted at its place and from both ends of its span.
+    """Masked spans of words; each token is predicted at its position and from its span's ends.
 
     On rows packed full of running text. The companion is the boundary head; the network is a BERT
     with a masked-word head.
 
-    Source: Joshi et al. 2020. Differs: rows go on across documents, with [SEP] between, and spans
-        end there.
+    Source: Joshi et al. 2020. Differs: rows continue across documents, with [SEP] between, and
+        spans end there.
     """
 
     name = "span-sbo"
@@ -66,7 +66,7 @@ class Spans(Objective):
         data_config: DataConfig,
         corpus: PackedCorpus | None,
     ) -> BoundaryHead:
-        """Return the boundary head with its starting weights."""
+        """Return the boundary head with its initial weights."""
         random = torch.Generator().manual_seed(train_config.seed + 1)
         return BoundaryHead(network.config, random)
 

@@ -30,10 +30,10 @@ GRAMS = np.array([SINGLE, (1 - SINGLE) / 2, (1 - SINGLE) / 2])
 
 @dataclass(frozen=True, slots=True)
 class DirectedBatch(Batch):
-    """Rows with hidden tokens, each with a direction in which it is read."""
+    """Rows with hidden tokens, each with its direction of attention."""
 
     directions: Tensor = field(kw_only=True)
-    """Places in DIRECTIONS, int64, [B]."""
+    """Indices into DIRECTIONS, int64, [B]."""
 
     def take(self, rows: slice) -> Self:
         """Return some of the rows, as a part of this batch."""
@@ -45,12 +45,12 @@ class LimitedAttention(MaskedWords):
     """Masked words under four masks of attention, on pairs of texts that follow each other.
 
     A third of the rows is read in both directions, a third as source and target (the source sees
-    itself, the target the source and what stands before), a sixth each from left to right and from
-    right to left. The network is a BERT; only the masks differ.
+    itself, the target the source and its own earlier tokens), a sixth each from left to right and
+    from right to left. The network is a BERT; only the masks differ.
 
     Source: Dong et al. 2019, sections 2.2 to 2.4. Differs: the direction is drawn for each row, all
-        rows are pairs, next sentences are not asked for, and BERT's two segments do not say which
-        direction it is.
+        rows are pairs, next sentences are not predicted, and BERT's two segments do not encode the
+        direction.
     """
 
     name = "unilm"
@@ -61,7 +61,7 @@ class LimitedAttention(MaskedWords):
     best_by = "loss"
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:
-        """Refuse a network without a second segment, and too many masks.
+        """Reject a network without a second segment, and too many masks.
 
         Raises:
             ValueError: If they do not fit.
@@ -108,9 +108,9 @@ class LimitedAttention(MaskedWords):
 
     def tensors(self, batch: Batch, device: torch.device, *, keep_mask: bool) -> BatchTensors:
         """Return the tensors of a batch on a device, with a mask [B, T, T]."""
-        assert isinstance(batch, DirectedBatch)  # as it was made
+        assert isinstance(batch, DirectedBatch)  # as made by `batch`
         tensors = to_device(batch, device, keep_mask=True)
-        assert tensors.attention_mask is not None  # it was to be kept
+        assert tensors.attention_mask is not None  # because of keep_mask
         mask = directed_mask(
             batch.directions.to(device), tensors.segment_ids, tensors.attention_mask
         )
@@ -126,10 +126,10 @@ class LimitedAttention(MaskedWords):
 
 
 def directed_mask(directions: Tensor, segment_ids: Tensor, is_token: Tensor) -> Tensor:
-    """Return who may attend to whom, True where a row's token may attend to a column's, [B, T, T].
+    """Return the attention mask, True if a row's token may attend to a column's, [B, T, T].
 
     Args:
-        directions: Places in DIRECTIONS, [B].
+        directions: Indices into DIRECTIONS, [B].
         segment_ids: 1 in text B, which is the target of "prefix", [B, T].
         is_token: False at padding, to which only padding attends, [B, T].
     """
@@ -145,6 +145,6 @@ def directed_mask(directions: Tensor, segment_ids: Tensor, is_token: Tensor) -> 
     allowed = chosen("bidirectional") | (chosen("left-to-right") & before)
     allowed = allowed | (chosen("right-to-left") & before.T)
     allowed = allowed | (chosen("prefix") & (in_source | (in_target & before)))
-    # A token that sees nothing, as padding read from right to left, would have no gradient.
+    # A token that sees nothing, such as padding read from right to left, would have no gradient.
     itself = torch.eye(segment_ids.shape[1], dtype=torch.bool, device=segment_ids.device)
     return (allowed & is_token[:, None, :]) | itself

@@ -1,4 +1,4 @@
-"""Whole words in place of single pieces."""
+"""Whole words instead of single pieces."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class WholeWords(MaskedWords):
             generator=generator,
             actions=config.actions,
         )
-        # Words that do not fit are passed over, so only the whole batch has its number of masks.
+        # Words that do not fit are skipped, so the number of masks is known only for a whole batch.
         batch = Batch(masked, laid_out.segment_ids, laid_out.attention_mask, None)
         return batch if part is None else batch.take(part)
 
     def why_nothing_hidden(self, config: DataConfig) -> str:
-        """Return that words are too long for the share of a row that is hidden."""
+        """Return a sentence that words are too long for the share of a row that is hidden."""
         return (
             f"no word of it fits into {config.masked_lm_prob:.4g} of a row (masked_lm_prob). Give "
             "a longer text, or raise --masked-lm-prob."

@@ -1,1 +1,1 @@
-"""The weights that a run begins with."""
+"""The initial weights of a run."""

@@ -1,4 +1,4 @@
-"""Extend the position table to long rows: vectors that no short row has trained."""
+"""Extend the position table to long rows, for vectors that no short row has trained."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from torch import Tensor
 from bertcore.network.embeddings import sinusoids
 
 RIDGE = 0.03
-"""Of the mean squared length of a sinusoid; EXPERIMENTS.md has what other values gave."""
+"""Share of the mean squared length of a sinusoid; EXPERIMENTS.md has results of other values."""
 _FIRST = 16
-"""Tokens before this are left out of the fit: the start of a text is special."""
+"""Positions before this are left out of the fit: the start of a text is special."""
 
 
 @torch.no_grad()
 def extend_positions(table: Tensor, num_trained: int, *, offset: int = 0) -> int:
-    """Apply to the positions after the trained ones what training changed in those before.
+    """Apply the change that training made to the first positions to the untrained ones after them.
 
-    The warm start gives each position a sinusoid, and short rows then train the first ones only, so
-    the others no longer fit the network when long rows come. So the change from sinusoid to learned
-    vector is fitted on the trained positions (ridge regression) and applied to the others.
-    Positions that differ from the warm start have been trained, and stay.
+    The warm start gives each position a sinusoid, but short rows then train only the first ones, so
+    the others no longer fit the network when long rows begin. Therefore the change from sinusoid to
+    learned vector is fitted on the trained positions (ridge regression) and applied to the others.
+    Positions that differ from the warm start have been trained, and are kept.
 
     Args:
         table: Position embeddings, [P, D]; changed in place.
-        num_trained: Tokens of short rows.
+        num_trained: Number of tokens in short rows.
         offset: Position of the first token (RoBERTa's is not 0).
 
     Returns:
@@ -51,5 +51,5 @@ def extend_positions(table: Tensor, num_trained: int, *, offset: int = 0) -> int
 
 
 def _are_alike(table: Tensor, start: Tensor) -> bool:
-    """Tell whether vectors keep the warm start's direction; weight decay makes them shorter."""
+    """Return whether vectors keep the warm start's direction; weight decay makes them shorter."""
     return bool((torch.cosine_similarity(table.float(), start.float(), dim=-1) > 0.999).all())

@@ -21,7 +21,7 @@ from bertcore.pretraining.data.corpus import PackedCorpus
 from bertcore.pretraining.start.warm_start import warm_start
 
 START_FOLDER = "start"
-"""Where a run keeps the checkpoint that it started from, in its data folder."""
+"""Folder in a run's data folder for the checkpoint that it started from."""
 _HEADS = {
     "pooler": "pooler",
     "mlm": "masked-word head",
@@ -47,10 +47,10 @@ def starting_network(
         config: Its `start`, `seed` and `dropout`. Checkpoints record the dropout for fine-tuning:
             weights trained without any lose accuracy with it (EXPERIMENTS.md).
         corpus: The training text; None if all weights are about to be replaced.
-        start_from: With `config.start` "checkpoint": the network whose weights are taken.
-        heads: Of the network: those that the objective trains.
+        start_from: With `config.start` "checkpoint": the network whose weights are used.
+        heads: The network's heads: those that the objective trains.
         on_notice: Called with a sentence on heads that the checkpoint lacks, which start from
-            noise, and on heads of it that are left out.
+            noise, and on its heads that are left out.
 
     Source: continued pretraining on text of a domain: Gururangan et al. 2020.
     """
@@ -67,7 +67,7 @@ def starting_network(
         network.load_state_dict(start_from.state_dict(), strict=False)
         ours, theirs = network_heads(network), network_heads(start_from)
         if lacking := in_words(ours - theirs):
-            on_notice(f"the checkpoint has no {' and no '.join(lacking)}: noise is their start.")
+            on_notice(f"the checkpoint has no {' and no '.join(lacking)}, so noise is used there.")
         if unused := in_words(theirs - ours):
             on_notice(
                 f"the checkpoint's {' and '.join(unused)} {'is' if len(unused) == 1 else 'are'} "
@@ -78,16 +78,16 @@ def starting_network(
 
 
 def in_words(heads: frozenset[str]) -> list[str]:
-    """Return what heads are called: "masked-word head"."""
+    """Return the names of heads in words: "masked-word head"."""
     return [words for name, words in _HEADS.items() if name in heads]
 
 
 def check_start(bert: Model) -> None:
-    """Refuse a checkpoint that no run can start from.
+    """Reject a checkpoint that no run can start from.
 
     Raises:
         ValueError: If it is of another architecture, its tokenizer has fewer or more pieces than
-            its token table rows, or weights of it are no numbers.
+            its token table has rows, or it has weights that are not finite.
     """
     bert.require("parts")
     pieces = bert.tokenizer.vocab_size + len(bert.tokenizer.surplus)
@@ -102,8 +102,8 @@ def check_start(bert: Model) -> None:
     if bert.report is not None and bert.report.not_finite:
         names = ", ".join(bert.report.not_finite[:3])
         raise ValueError(
-            f"the checkpoint {bert.name!r} has weights that are no numbers ({names}), so nothing "
-            "can be learned from there. Start from another checkpoint."
+            f"the checkpoint {bert.name!r} has weights that are not finite ({names}), so it cannot "
+            "be trained. Start from another checkpoint."
         )
 
 
@@ -113,7 +113,7 @@ def keep_start(bert: Bert, data: Path) -> None:
 
 
 def kept_start(data: Path) -> Network | None:
-    """Return the network that `keep_start` wrote, None if the run started otherwise.
+    """Return the network written by `keep_start`, or None if the run started otherwise.
 
     Raises:
         RuntimeError: If it is damaged.

@@ -1,8 +1,8 @@
-"""Starting weights that shorten the unigram plateau: word vectors from counts, positions from
+"""Initial weights that shorten the unigram plateau: word vectors from counts, positions from
 sinusoids.
 
 A post-LN BERT that starts from noise spends its first ten million tokens or so predicting word
-frequencies, because it must learn words and positions at the same time. Good starting values of
+frequencies, because it must learn words and positions at the same time. Good initial values for
 both are cheap: counting the training text takes seconds. The architecture is unchanged, no head is
 set, and all weights are trained further. EXPERIMENTS.md has the measurement.
 """
@@ -21,7 +21,7 @@ from bertcore.network.embeddings import sinusoids
 from bertcore.pretraining.data.corpus import PackedCorpus
 
 WINDOW_WEIGHTS = (1.0, 1.0, 0.7, 0.5, 0.4)
-"""Weight of a pair of tokens that are 1, 2, ... places apart."""
+"""Weight of a pair of tokens that are 1, 2, ... positions apart."""
 VECTOR_STD = 0.05
 """Standard deviation of token and position vectors: about that of a trained BERT."""
 MAX_COUNTED_TOKENS = 20_000_000
@@ -31,15 +31,15 @@ _BLOCK = 4_000_000
 
 @torch.no_grad()
 def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> None:
-    """Replace some starting weights of an initialised network by statistics of the text.
+    """Replace some initial weights of a network by statistics of the text.
 
     Token table: word vectors (`word_vectors`). Masked-word bias: log frequency of each word.
-    Position table, where there is one: sinusoids. All else stays as initialised.
+    Position table, if there is one: sinusoids. Everything else stays as initialised.
 
     Args:
-        network: Initialised; with or without a masked-word head.
+        network: An initialised network, with or without a masked-word head.
         corpus: The training text (never the held-out text).
-        generator: Fixes the vectors of words that were not seen.
+        generator: Determines the vectors of unseen words.
 
     Source: ours. The parts: positive pointwise mutual information, Levy and Goldberg 2014;
         sinusoids, Vaswani et al. 2017.
@@ -60,7 +60,7 @@ def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> 
 
 
 def log_frequencies(corpus: PackedCorpus, vocab_size: int) -> Tensor:
-    """Return the log of each word's share of the text, of which each has one more token, [V]."""
+    """Return the log of each word's share of the text, with one token added per word, [V]."""
     counts = np.ones(vocab_size)
     for ids in _blocks(corpus):
         counts += np.bincount(ids, minlength=vocab_size)
@@ -70,13 +70,13 @@ def log_frequencies(corpus: PackedCorpus, vocab_size: int) -> Tensor:
 def word_vectors(corpus: PackedCorpus, vocab_size: int, width: int) -> NDArray[np.float32]:
     """Return a vector for each word from the words around it, length 1 (0 if unseen), [V, D].
 
-    Positive pointwise mutual information of word and context within five places, factored by a
+    Positive pointwise mutual information of word and context within five positions, factored by a
     truncated singular value decomposition; the columns are scaled by the square root of the
     singular values.
 
     Source: Levy and Goldberg 2014; context frequencies to the power 0.75, Levy et al. 2015.
     """
-    # Only a training run needs these two.
+    # Only training runs need these two.
     from scipy.sparse import csr_matrix
     from sklearn.utils.extmath import randomized_svd
 

@@ -45,7 +45,7 @@ def test_the_oldest_are_let_go(folder, root):
 
 
 def test_what_is_refused_leaves_nothing(root):
-    with pytest.raises(ValueError, match="no zip file"):
+    with pytest.raises(ValueError, match="not a zip file"):
         uploads.receive(io.BytesIO(b"hello"))
     assert not list(root.iterdir())
 

@@ -248,7 +248,7 @@ def test_the_chosen_heads_are_removed_for_good(page: AppTest, tmp_path: Path) ->
     folder = tmp_path / "checkpoints" / "two-less"
     assert zeroed_heads(load(folder, device="cpu").module) == {0: [3], 1: [2]}
     app = button(app, "Save without 2 of 8").click().run()
-    assert "exists already" in complaints(app)
+    assert "already exists" in complaints(app)
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "x" * 99])

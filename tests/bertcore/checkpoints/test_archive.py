@@ -81,17 +81,17 @@ HOSTILE = {
     "backslash": (made(("..\\config.json", b"{}")), "leads out"),
     "drive": (made(("C:/config.json", b"{}")), "leads out"),
     "NUL": (with_nul(), "leads out"),
-    "link": (made((link(), b"/etc/passwd")), "holds a link"),
+    "link": (made((link(), b"/etc/passwd")), "contains a link"),
     "many": (made(*((f"{i}.json", b"") for i in range(501))), "501 entries"),
     "deep": (made(("a/" * 11 + "config.json", b"{}")), "nested too deeply"),
     "bomb": (made(("model.safetensors", b"\0" * 50_000_000)), "looks like a zip bomb"),
     "many bombs": (made(*((f"{i}.json", b" " * 1_000_000) for i in range(60))), "zip bomb"),
     "twice": (made(("a/config.json", b"{}"), ("a/Config.json", b"{}")), "more than once"),
-    "empty": (made(), "holds no file of a checkpoint"),
-    "others": (made(("a.py", b"")), "holds no file of a checkpoint"),
+    "empty": (made(), "contains no file of a checkpoint"),
+    "others": (made(("a.py", b"")), "contains no file of a checkpoint"),
     "no weights": (made(("config.json", b"{}")), "no weights"),
-    "text": (io.BytesIO(b"hello"), "no zip file"),
-    "nothing": (io.BytesIO(b""), "no zip file"),
+    "text": (io.BytesIO(b"hello"), "not a zip file"),
+    "nothing": (io.BytesIO(b""), "not a zip file"),
 }
 
 

@@ -41,7 +41,7 @@ def test_a_file_instead_of_its_folder(folder: Path) -> None:
 
 
 def test_an_empty_folder(tmp_path: Path) -> None:
-    refused(tmp_path, "holds no checkpoint.*model.safetensors, config.json and vocab.txt")
+    refused(tmp_path, "contains no checkpoint.*model.safetensors, config.json and vocab.txt")
 
 
 def test_config_without_weights(folder: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_file_that_was_cut_off(length: int, folder: Path) -> None:
     file = folder / "model.safetensors"
     content = file.read_bytes()
     file.write_bytes(content[:length])
-    refused(folder, "model.safetensors is damaged or cut off")
+    refused(folder, "model.safetensors is damaged, truncated")
 
 
 def safetensors_header(header: dict[str, Any], data: bytes = b"") -> bytes:
@@ -128,7 +128,7 @@ HEADERS = {
 @pytest.mark.parametrize("name", HEADERS)
 def test_a_false_header(name: str, folder: Path) -> None:
     (folder / "model.safetensors").write_bytes(HEADERS[name])
-    refused(folder, "damaged or cut off, or is no safetensors file")
+    refused(folder, "damaged, truncated or not a safetensors file")
 
 
 def test_a_git_lfs_pointer(folder: Path) -> None:
@@ -138,20 +138,20 @@ def test_a_git_lfs_pointer(folder: Path) -> None:
 
 def test_a_file_without_tensors(folder: Path) -> None:
     save_file({}, folder / "model.safetensors")
-    refused(folder, "holds no BERT encoder.*It has 0 tensors")
+    refused(folder, "contains no BERT encoder.*It has 0 tensors")
 
 
 def test_the_weights_of_another_model(folder: Path) -> None:
     save_file({"transformer.wte.weight": torch.ones(5, 5)}, folder / "model.safetensors")
-    refused(folder, "holds no BERT encoder.*transformer.wte.weight")
+    refused(folder, "contains no BERT encoder.*transformer.wte.weight")
 
 
 @pytest.mark.parametrize(
     ("index", "message"),
     [
         ({"weight_map": {"a": "model-1.safetensors"}}, "lacks model-1.safetensors"),
-        ({"weight_map": {"a": "../../etc/passwd"}}, "lies outside the checkpoint folder"),
-        ({"weight_map": {"a": "/etc/passwd"}}, "lies outside the checkpoint folder"),
+        ({"weight_map": {"a": "../../etc/passwd"}}, "is outside the checkpoint folder"),
+        ({"weight_map": {"a": "/etc/passwd"}}, "is outside the checkpoint folder"),
         ({"weight_map": {str(i): f"{i}.safetensors" for i in range(99)}}, "and 89 more"),
         ({"weight_map": {}}, "has no weight_map"),
         ({"weight_map": ["a"]}, "has no weight_map"),
@@ -175,7 +175,7 @@ def test_mis_shaped_and_missing_tensors_are_all_named_in_one_error(folder: Path)
     text = refused(folder, "1 tensors are missing")
     assert "bert.encoder.layer.1.output.dense.bias [32]" in text
     assert "bert.embeddings.LayerNorm.bias is [31], expected [32]" in text
-    assert "word_embeddings.weight holds I8, expected F32" in text
+    assert "word_embeddings.weight is I8, expected F32" in text
 
 
 def test_more_than_ten_wrong_tensors_are_counted(folder: Path) -> None:
@@ -221,4 +221,4 @@ def test_a_checkpoint_three_folders_deep_is_found(folder: Path, tmp_path: Path) 
     assert opened(tmp_path / "top").report.folder == deep  # type: ignore[union-attr]
     (tmp_path / "deeper").mkdir()
     (tmp_path / "top").rename(tmp_path / "deeper" / "top")
-    refused(tmp_path / "deeper", "holds no checkpoint")
+    refused(tmp_path / "deeper", "contains no checkpoint")

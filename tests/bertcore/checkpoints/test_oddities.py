@@ -89,7 +89,7 @@ def test_labels_without_names_of_their_own(folder: Path, names: list[str]) -> No
         architectures=["BertForSequenceClassification"],
         id2label=dict(enumerate(names)),
     )
-    assert ("saved without names" in oddities(folder)) == (names[0] == "LABEL_0")
+    assert ("labels without names" in oddities(folder)) == (names[0] == "LABEL_0")
 
 
 def test_label_counts_that_disagree_with_the_weights_are_a_sentence(folder: Path) -> None:
@@ -202,8 +202,8 @@ def test_two_forms_of_the_same_weights(folder: Path) -> None:
         "bert.embeddings.position_ids": torch.arange(64)[None],
     }
     save_pickle(folder, **extra)
-    assert "pytorch_model.bin lies beside model.safetensors" in oddities(folder)
-    assert "hold the same" in compare_forms(folder)
+    assert "pytorch_model.bin is beside model.safetensors" in oddities(folder)
+    assert "contain the same" in compare_forms(folder)
 
 
 def test_two_forms_of_different_weights_are_compared(folder: Path) -> None:
@@ -213,7 +213,7 @@ def test_two_forms_of_different_weights_are_compared(folder: Path) -> None:
     save_pickle(folder, **{QUERY: other, "classifier.weight": torch.full((2, 32), 7.0)})
     said = compare_forms(folder)
     assert f"1 of {len(tensors)} tensors differ, by up to 0.25: {QUERY}" in said
-    assert "1 are in pytorch_model.bin alone: classifier.weight" in said
+    assert "1 are only in pytorch_model.bin: classifier.weight" in said
 
 
 def test_one_form_is_not_compared(folder: Path) -> None:
@@ -239,5 +239,5 @@ def test_the_doctor_is_told_of_missing_heads_prefixes_tied_tables_and_parts(tmp_
     report = bertcore.load(folder, device="cpu").report
     assert report is not None
     said = " ".join(report.file_remarks())
-    for what in ("Absent: pooler", "in 2 files", "(tied)", "'module.bert.' stood in place"):
+    for what in ("Absent: pooler", "in 2 files", "(tied)", "they had 'module.bert.' instead"):
         assert what in said

@@ -35,7 +35,7 @@ def weights_of(folder: Path) -> dict[str, torch.Tensor]:
 def test_a_pickle_is_refused_until_it_is_allowed(folder: Path) -> None:
     wanted = opened(folder).trace("the river").hidden_states
     pickled(folder, weights_of(folder))
-    refused(folder, "a pickle, which can carry programs.*allow_pickle=True")
+    refused(folder, "a pickle, which can contain code.*allow_pickle=True")
     loaded = opened(folder, allow_pickle=True)
     assert torch.equal(loaded.trace("the river").hidden_states, wanted)
     assert loaded.report is not None
@@ -72,7 +72,7 @@ def test_a_pickle_with_a_program_is_never_run(legacy: bool, folder: Path) -> Non
     (folder / "model.safetensors").unlink()
     torch.save(content, folder / "pytorch_model.bin", _use_new_zipfile_serialization=not legacy)
     refused(folder, "pickle")
-    refused(folder, "holds more than weights", allow_pickle=True)
+    refused(folder, "contains more than weights", allow_pickle=True)
     assert not mark.exists()
     # The attack itself works, so the test means something.
     pickle.loads(pickle.dumps(Attack(mark)))
@@ -107,7 +107,7 @@ def test_a_pickle_of_old_torch_that_was_cut_off(folder: Path) -> None:
 
 @pytest.mark.parametrize("content", [{}, [1, 2], {"a": 1}, {"state_dict": {}}])
 def test_a_pickle_without_weights(content: object, folder: Path) -> None:
-    refused(pickled(folder, content), "holds no weights", allow_pickle=True)
+    refused(pickled(folder, content), "contains no weights", allow_pickle=True)
 
 
 def test_pickled_shards_open_after_consent(folder: Path) -> None:
@@ -120,7 +120,7 @@ def test_pickled_shards_open_after_consent(folder: Path) -> None:
         torch.save({name: tensors[name] for name in chosen}, folder / file)
     index = {"weight_map": {name: file for file, chosen in files.items() for name in chosen}}
     (folder / "pytorch_model.bin.index.json").write_text(json.dumps(index))
-    refused(folder, "a pickle, which can carry programs")
+    refused(folder, "a pickle, which can contain code")
     loaded = opened(folder, allow_pickle=True)
     assert loaded.report is not None
     assert loaded.report.format == "pytorch_model.bin in 2 files"

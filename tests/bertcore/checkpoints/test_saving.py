@@ -42,7 +42,7 @@ def test_saving_replaces_a_checkpoint_and_keeps_its_card(folder: Path, tmp_path:
 
 def test_saving_refuses_what_is_no_checkpoint(bert: Bert, tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(ValueError, match="not empty and is no checkpoint"):
+    with pytest.raises(ValueError, match="not empty and not a checkpoint"):
         bert.save(tmp_path)
     with pytest.raises(ValueError, match="is a file"):
         bert.save(tmp_path / "thesis.tex")

@@ -70,7 +70,7 @@ def test_a_shard_that_is_a_link_to_the_other_is_refused(folder: Path) -> None:
     part(folder)
     (folder / NAMES[1]).unlink()
     (folder / NAMES[1]).symlink_to(folder / NAMES[0])
-    with pytest.raises(RuntimeError, match="which another of the weight files holds too"):
+    with pytest.raises(RuntimeError, match="which another weight file contains too"):
         opened(folder)
 
 
@@ -83,7 +83,7 @@ def test_overlapping_pickles_are_refused(folder: Path) -> None:
     where = {key: names[number % 2] for number, key in enumerate(tensors)}
     index = {"weight_map": where}
     (folder / "pytorch_model.bin.index.json").write_text(json.dumps(index))
-    with pytest.raises(RuntimeError, match="which another of the weight files holds too"):
+    with pytest.raises(RuntimeError, match="which another weight file contains too"):
         bertcore.load(folder, device="cpu", allow_pickle=True)
 
 
@@ -94,7 +94,7 @@ def test_an_index_of_another_architecture_cannot_lead_outside(name: str, tmp_pat
     (folder / "model.safetensors").rename(tmp_path / "stolen.safetensors")
     index = {"weight_map": {"transformer.wte.weight": name}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    with pytest.raises(RuntimeError, match="lies outside the checkpoint folder"):
+    with pytest.raises(RuntimeError, match="is outside the checkpoint folder"):
         opened(folder)
 
 
@@ -113,7 +113,7 @@ def test_a_folder_that_links_to_itself_ends(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(tmp_path)
     (tmp_path / "deeper").mkdir()
     (tmp_path / "deeper" / "up").symlink_to(tmp_path)
-    with pytest.raises(ValueError, match="holds no checkpoint"):
+    with pytest.raises(ValueError, match="contains no checkpoint"):
         opened(tmp_path)
     tiny_bert().save(tmp_path / "deeper" / "checkpoint")
     assert opened(tmp_path).report is not None
@@ -125,7 +125,7 @@ def test_links_that_lead_nowhere_are_no_folders(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="there is no folder"):
         opened(tmp_path / "a")
     (tmp_path / "model.safetensors").symlink_to(tmp_path / "model.safetensors")
-    with pytest.raises(ValueError, match="holds no checkpoint"):
+    with pytest.raises(ValueError, match="contains no checkpoint"):
         opened(tmp_path)
 
 

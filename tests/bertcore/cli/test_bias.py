@@ -189,7 +189,7 @@ def test_a_report_is_one_file(folder: Path, tmp_path: Path) -> None:
     assert fingerprint is not None
     assert fingerprint.fingerprint in html
     assert html.count("<h2>") == 6  # quality, four measures of our own sets, what was left out
-    assert "which is there" in refusal("--checkpoint", folder, "--report", path)
+    assert "already exists" in refusal("--checkpoint", folder, "--report", path)
     # Told before the checkpoint is opened, which there is not.
     nowhere = refusal("--checkpoint", "none", "--report", tmp_path / "no" / "report.html")
     assert "--report is" in nowhere

@@ -137,7 +137,7 @@ def test_wrong_words_are_one_sentence(
 def test_a_pair_beside_a_file_is_refused(folders: tuple[Path, Path], tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text(TEXT, encoding="utf-8")
-    assert "can be the second one only" in refusal("untrained", folders[0], "--text", TEXT)
+    assert "can only be the second one" in refusal("untrained", folders[0], "--text", TEXT)
     assert "Write pairs in the file with |||" in refusal(*folders, "--text", path, "--pair", PAIR)
     assert "no folder" in refusal(folders[0], tmp_path / "none", "--text", TEXT)
 
@@ -169,7 +169,7 @@ def test_size_and_speed_at_a_text(folders: tuple[Path, Path]) -> None:
         assert side["speed"]["num_tokens"] == len(bert.tokenize(TEXT).input_ids)
         assert side["size"]["num_parameters"] == sum(p.numel() for p in bert.module.parameters())
         assert side["speed"]["alone"] > 0
-    assert "texts a second, one at a time" in run(*words)
+    assert "texts per second, one at a time" in run(*words)
 
 
 def test_speed_needs_its_file_and_heads(folders: tuple[Path, Path], tmp_path: Path) -> None:

@@ -166,7 +166,9 @@ def test_mistakes_of_evaluate_get_one_sentence(files: Path, tmp_path: Path) -> N
     assert "--null-threshold is nan; expected a finite number" in refusal(
         *base, "--task", "qa", "--null-threshold", "nan"
     )
-    assert "lies in none" in refusal(*base, "--task", "classify", "--predictions", nowhere)
+    assert "is not in an existing one" in refusal(
+        *base, "--task", "classify", "--predictions", nowhere
+    )
 
 
 def test_a_label_list_that_disagrees_with_the_checkpoint(files: Path, tmp_path: Path) -> None:

@@ -84,12 +84,12 @@ def test_tables_and_trees_of_ones_own(folder: Path, lines: Path, tmp_path: Path)
     packed = tmp_path / "own.conllu.xz"
     packed.write_bytes(lzma.compress(TREE.encode() * 5))
     shown = run(folder, lines, "--conllu", packed)
-    assert "which does most: 3 sentences" in shown
+    assert "and the strongest head: 3 sentences" in shown
     assert "Which head finds which relation: 5 trees" in shown
     assert "to_previous" in shown
     assert "100.0% (+1)" in shown  # det: its head is always the next word
     alone = run(folder, packed)
-    assert "which does most: 5 sentences" in alone
+    assert "and the strongest head: 5 sentences" in alone
     assert "5 trees" in alone
 
 

@@ -133,7 +133,7 @@ def test_mistakes_get_one_sentence(files: Path, tmp_path: Path) -> None:
     told = refusal(*exam(files, "--counts-from", empty))
     assert f"--counts-from {str(empty)!r} has no text" in told
     assert "Name one with --groups" in refusal(*exam(files, "--groups", "term,x"))
-    assert "names of columns with commas" in refusal(*exam(files, "--groups", ""))
+    assert "column names separated by commas" in refusal(*exam(files, "--groups", ""))
     plain = ["evaluate", "--checkpoint", files / "tiny", "--data", files / "text.txt"]
     assert "--by-layer would have no effect" in refusal(*plain, "--by-layer")
     assert "--data is missing" in refusal("evaluate", "--checkpoint", files / "tiny")

@@ -91,8 +91,10 @@ def test_pairs_of_unequal_length_are_counted_and_told(folder: Path, pairs: Path)
     assert "Pair 4: The versions have 8 and 9 tokens" in out
     assert "embeddings" in out
     assert "what differs" in out
-    assert "comes back" in out
-    assert "is lost" in run("--data", pairs, "--checkpoint", folder, "--direction", "noising")
+    assert "restored by the first" in out
+    assert "lost through the second" in run(
+        "--data", pairs, "--checkpoint", folder, "--direction", "noising"
+    )
     heads = run("--data", pairs, "--checkpoint", folder, "--part", "head")
     assert "head 3" in heads
     assert "embeddings" not in heads

@@ -120,7 +120,7 @@ def test_folders_in_use_and_runs_that_are_not_there(texts: Path, tmp_path: Path)
     assert "is a file" in refusal(*words_of(texts, used / "thesis.txt", "--steps", "3"))
     for missing in (used, tmp_path / "nowhere"):
         sentence = refusal("pretrain", "--out", missing, "--resume")
-        assert "is no training run that can be resumed" in sentence
+        assert "is not a training run that can be resumed" in sentence
         assert "Errno" not in sentence
     assert [path.name for path in tmp_path.iterdir()] == ["used"]
     bare = ["pretrain", "--out", tmp_path / "x", "--steps", "3"]
@@ -154,7 +154,7 @@ def test_a_vocabulary_is_learned_whole_or_not_at_all(texts: Path, tmp_path: Path
     assert f"90 pieces ({characters} characters) written" in told
     assert Tokenizer.open(out).vocab_size == 90
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
-    assert "is there already" in refusal(*command, "90")
+    assert "already exists" in refusal(*command, "90")
     command[command.index(out)] = tmp_path / "few"
     assert "30 pieces (10 characters) written" in succeed(*command, "30", "--alphabet", "10")
     assert "--alphabet" in refusal(*command, "30", "--alphabet", "0")
@@ -309,7 +309,7 @@ def test_masked_words_of_a_decoder_are_scored_otherwise(
     sentence = refusal(*run)
     assert all(part in sentence for part in (family, "--from-checkpoint", "BERT family"))
     sentence = refusal(*run, "--objective", "denoise-t5")
-    assert "begins from noise. Leave --from-checkpoint out" in sentence
+    assert "starts from noise. Leave --from-checkpoint out" in sentence
 
 
 def test_a_teacher_names_the_objectives_beside_it(texts: Path, tmp_path: Path) -> None:
@@ -361,7 +361,7 @@ def test_evaluate_causal_refuses_with_a_sentence(texts: Path, tmp_path: Path) ->
     empty.write_text("\n\n")
     for words, sentence in (
         (["--task", "causal", *data, masked], "does not predict the next token"),
-        ([*data, causal], "Score it by --task causal"),
+        ([*data, causal], "Score it with --task causal"),
         (["--task", "causal", *data, causal, "--objective", "mlm"], "--objective"),
         (["--task", "causal", *data, causal, "--label", "x"], "--label"),
         (["--task", "causal", *data, causal, "--max-seq-length", "65"], "takes 3 to 64"),
@@ -410,7 +410,7 @@ def test_recipes_are_refused_by_a_sentence(texts: Path, tmp_path: Path) -> None:
     words = words_of(texts, tmp_path / "run", "--steps", "3")
     assert "expected one of ours, paper" in refusal(*words, "--recipe", "theirs")
     sentence = refusal(*words, "--recipe", "paper", "--muon-learning-rate", "1e-3")
-    assert "AdamW has no use for this" in sentence
+    assert "AdamW does not use it" in sentence
     sentence = refusal(*words, "--long-seq-length", "64")
     assert "--long-seq-length would have no effect: it is for a run with --long-ratio" in sentence
     sentence = refusal(*words, "--recipe", "paper")  # 4 rows in 8 parts
@@ -440,7 +440,7 @@ def test_help_shows_each_setting_once_in_its_group() -> None:
     groups = re.split(r"^([A-Z][a-z ]+):$", shown[shown.index("Text and run:") :], flags=re.M)
     assert groups[1::2] == [
         *("Text and run", "Length", "Network", "Batches", "Optimiser"),
-        *("Against a bias", "Teacher", "Machine"),
+        *("Bias mitigation", "Teacher", "Machine"),
         *("Scores and checkpoints", "Other"),
     ]
     options = [re.findall(r"^  (?:-\w, )?(--[\w-]+)", group, flags=re.M) for group in groups[2::2]]

@@ -64,7 +64,7 @@ def test_the_table_has_a_row_for_each_layer_of_each_checkpoint(folder: Path) -> 
     out = run(*words)
     assert out.count("embeddings") == 2
     assert "selectivity" in out
-    assert "commonest label" in out
+    assert "most common label" in out
     assert "Expected layer" not in out
     assert "60 of 1,378 sentences" in out
 

@@ -73,7 +73,7 @@ def test_the_table_and_the_words_around(encoded: Path) -> None:
 
 def test_an_index_is_built_without_a_search(encoded: Path) -> None:
     rows = len(open_encoded(encoded))
-    assert f"layer 0 in {encoded} holds {rows:,} rows, 0 left out" in run(encoded, "--layer", "0")
+    assert f"layer 0 in {encoded} has {rows:,} rows, 0 left out" in run(encoded, "--layer", "0")
     assert index_folder(open_encoded(encoded), 0).is_dir()
     assert json.loads(run(encoded, "--layer", "0", "--rebuild", "--json"))["rows"] == rows
 

@@ -112,4 +112,4 @@ def test_mistakes_get_a_sentence(folder: Path, tmp_path: Path) -> None:
     assert "no head was chosen" in refusal("prune", folder, *out)
     assert "'3' is no head" in refusal("prune", folder, "3", *out)
     assert "no head 7.0" in refusal("prune", folder, "7.0", *out)
-    assert "exists already" in refusal("prune", folder, "0.0", "--out", folder)
+    assert "already exists" in refusal("prune", folder, "0.0", "--out", folder)

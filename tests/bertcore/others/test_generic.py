@@ -209,26 +209,26 @@ def test_a_network_without_a_vocabulary_is_refused(tmp_path: Path) -> None:
     ("model_type", "reason"),
     [
         ("fnet", "FNet"),
-        ("longformer", "no attention weight from each token to each other"),
-        ("squeezebert", "no attention weight from each token to each other"),
+        ("longformer", "not return an attention weight from each token to each other"),
+        ("squeezebert", "not return an attention weight from each token to each other"),
     ],
 )
 def test_networks_that_mix_tokens_in_another_way_are_refused(
     model_type: str, reason: str, tmp_path: Path
 ) -> None:
     make_generic(tmp_path, model_type)
-    with pytest.raises(RuntimeError, match=f"{reason}.*not read here"):
+    with pytest.raises(RuntimeError, match=f"{reason}.*not supported"):
         opened(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("model_type", "reason"),
     [
-        ("vit", "ViT is no encoder of text"),
-        ("wav2vec2", "Wav2Vec2 is no encoder of text"),
+        ("vit", "ViT is not a text encoder"),
+        ("wav2vec2", "Wav2Vec2 is not a text encoder"),
         ("llama", "Llama is a decoder"),
-        ("layoutlmv3", "reads where each word stands on a page"),
-        ("mt5", "a decoder behind its encoder"),
+        ("layoutlmv3", "reads the place of each word on a page"),
+        ("mt5", "a decoder after its encoder"),
     ],
 )
 def test_what_is_no_encoder_of_text_is_told(model_type: str, reason: str, tmp_path: Path) -> None:
@@ -238,14 +238,14 @@ def test_what_is_no_encoder_of_text_is_told(model_type: str, reason: str, tmp_pa
     file = tmp_path / "config.json"
     values = json.loads(file.read_text()) | {"model_type": model_type}
     file.write_text(json.dumps(values | {"auto_map": {"AutoModel": "evil.py--Evil"}}))
-    with pytest.raises(RuntimeError, match=rf"{reason}.*auto_map\) are never run"):
+    with pytest.raises(RuntimeError, match=rf"{reason}.*auto_map\) is never run"):
         opened(tmp_path)
 
 
 def test_tensors_under_its_own_prefix_are_not_taken_for_berts(tmp_path: Path) -> None:
     """Its masked-word head is called as BERT's."""
     make_generic(tmp_path, "layoutlm")
-    with pytest.raises(RuntimeError, match="LayoutLM reads where each word stands on a page"):
+    with pytest.raises(RuntimeError, match="LayoutLM reads the place of each word on a page"):
         opened(tmp_path)
 
 
@@ -262,7 +262,7 @@ def test_a_vocabulary_alone_does_not_say_how_another_cuts(tmp_path: Path) -> Non
     vocab = json.loads((tmp_path / "tokenizer.json").read_text())["model"]["vocab"]
     (tmp_path / "vocab.txt").write_text("\n".join(sorted(vocab, key=vocab.__getitem__)))
     (tmp_path / "tokenizer.json").unlink()
-    with pytest.raises(RuntimeError, match="does not say how RoFormer cuts a text"):
+    with pytest.raises(RuntimeError, match="does not define how RoFormer splits a text"):
         opened(tmp_path)
 
 

@@ -36,7 +36,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--steps", "3", "--heads", "5"], "hidden_size 32 is not divisible by"),
         (
             ["--steps", "3", "--masked-lm-prob", "0.9"],
-            "masked_lm_prob is 0.9, which hides 4 tokens of a row of 5, but only 2 are there",
+            "masked_lm_prob is 0.9, which hides 4 tokens of a row of 5, but there are only 2",
         ),
         (["--steps", "3", "--masked-lm-prob", "0"], "masked_lm_prob is 0.0"),
         (["--steps", "3", "--mask-shares", "80/10"], "mask_shares is '80/10'; expected three"),
@@ -53,7 +53,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
         (
             ["--steps", "3", "--objective", "causal", "--family", "roberta"],
-            "trains BERT itself, and the network is RoBERTa",
+            "trains BERT itself, but the network is RoBERTa",
         ),
         (
             ["--steps", "3", "--objective", "causal", "--masked-lm-prob", "0.2"],
@@ -77,7 +77,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--steps", "3", "--gradient-accumulation", "3"], "expected a multiple of 3"),
         (["--steps", "3", "--layers", "0"], "--layers"),
         (["--steps", "3", "--heads", "0"], "--heads"),
-        (["--steps", "3", "--max-seq-length", "513"], "longer than the 512 tokens"),
+        (["--steps", "3", "--max-seq-length", "513"], "has only 512 positions"),
         (["--steps", "3", "--max-seq-length", "4"], "expected at least 5"),
         (["--steps", "3", "--batch-size", "0"], "batch_size is 0"),
         (["--steps", "3", "--batch-size", "100000"], "fewer than one batch of 100000"),

@@ -152,7 +152,7 @@ def test_a_run_without_a_checkpoint_resumes_from_its_start(tmp_path: Path) -> No
 def test_another_corpus_is_not_resumed(tmp_path: Path) -> None:
     build(tmp_path, steps=2).run()
     other = small_corpus(30)
-    with pytest.raises(ValueError, match="packed corpus is another"):
+    with pytest.raises(ValueError, match="packed corpus is not the one"):
         Pretraining(
             RunFolder(tmp_path),
             shape=tiny_config(num_hidden_layers=1),
@@ -244,11 +244,13 @@ def test_wrong_settings_get_a_sentence(changes: dict[str, Any], message: str) ->
 def test_settings_that_do_not_fit_each_other() -> None:
     shape = tiny_config()
     check_settings(shape, TRAIN, DATA)
-    with pytest.raises(ValueError, match="max_seq_length 65 is longer than the 64 tokens"):
+    with pytest.raises(
+        ValueError, match="max_seq_length is 65, but the network has only 64 positions"
+    ):
         check_settings(shape, TRAIN, replace(DATA, max_seq_length=65))
     with pytest.raises(ValueError, match=r"this BERT has 1 \(type_vocab_size\)"):
         check_settings(replace(shape, type_vocab_size=1), TRAIN, DATA)
-    with pytest.raises(ValueError, match=r"short_seq_prob is 0\.5, and the objective 'mlm'"):
+    with pytest.raises(ValueError, match=r"short_seq_prob is 0\.5, but the objective 'mlm'"):
         check_settings(shape, TRAIN, replace(DATA, objective="mlm", short_seq_prob=0.5))
     with pytest.raises(ValueError, match="device"):
         check_settings(shape, replace(TRAIN, device="abacus"), DATA)

@@ -93,7 +93,10 @@ def test_a_damaged_checkpoint_is_told_and_passed_over(stopped: Path, whole: Path
     file = stopped / "checkpoints" / "step-9" / "training_state.pt"
     file.write_bytes(file.read_bytes()[:-9])
     told = resume(stopped)
-    assert "step-9 is damaged (training_state.pt is not as it was written), so the run goes" in told
+    assert (
+        "step-9 is damaged (training_state.pt is not as it was written), so the run continues"
+        in told
+    )
     assert "kept as damaged-step-9" in told
     assert_same(stopped, whole)
     assert [*checkpoints(whole), "damaged-step-9"] == sorted(
@@ -125,7 +128,9 @@ def test_a_full_disk_stops_the_run_and_keeps_the_last_checkpoint(
         sentence = refusal(*words_of(texts, run, "--steps", "12", "--evaluate-every", "2"))
     monkeypatch.undo()
     assert "checkpoint step-9 could not be saved: the disk of" in sentence
-    assert "is full. Free some space. step-6 is kept: go on from there with --resume." in sentence
+    assert (
+        "is full. Free some space. step-6 is kept: continue from there with --resume." in sentence
+    )
     assert "step-6" in checkpoints(run)
     assert not [name for name in checkpoints(run) if "step-9" in name]
     assert metrics(run)[-1]["step"] == 8
@@ -141,7 +146,7 @@ def test_a_full_disk_at_the_start_of_a_resume_loses_nothing(
     before = sorted(stopped.rglob("*"))
     with largest_file(room):
         sentence = refusal("pretrain", "--out", stopped, "--resume")
-    assert "is full. Free some space. step-9 is kept: go on from there" in sentence
+    assert "is full. Free some space. step-9 is kept: continue from there" in sentence
     assert sorted(stopped.rglob("*")) == before
     resume(stopped)
     assert_same(stopped, whole)
@@ -153,7 +158,7 @@ def test_a_full_disk_at_the_start_of_a_run_leaves_nothing(
 ) -> None:
     with largest_file(room):
         sentence = refusal(*words_of(texts, tmp_path / "run", "--steps", "2"))
-    assert "is full. Free some space. Nothing of the run is left: start it again." in sentence
+    assert "is full. Free some space. No part of the run is left: start it again." in sentence
     assert list(tmp_path.iterdir()) == []
 
 
@@ -197,7 +202,7 @@ def test_a_text_that_changed_is_refused_with_the_reason(stopped: Path, name: str
     assert f"it had {len(good):,} bytes and has {len(good) + 6:,}. Restore that file" in sentence
     touch(file, good.replace(b"dog", b"cat"))
     sentence = refusal("pretrain", "--out", stopped, "--resume")
-    assert "the size is the same, the content of 2001-09-09 01:46:40 UTC is not" in sentence
+    assert "the size is the same, but its content of 2001-09-09 01:46:40 UTC is not" in sentence
     assert metrics(stopped)[-1]["step"] == 10  # nothing was dropped
     file.write_bytes(good)
     os.utime(file, ns=(time, time))
@@ -291,6 +296,6 @@ def test_a_run_that_went_on_elsewhere_is_not_written_over(stopped: Path) -> None
     early, late = resume_run(stopped), resume_run(stopped)
     assert late.run() is not None
     before = metrics(stopped)
-    with pytest.raises(ValueError, match=r"holds step-12, and this process is at step 9"):
+    with pytest.raises(ValueError, match=r"has step-12, but this process is at step 9"):
         early.run()
     assert metrics(stopped) == before

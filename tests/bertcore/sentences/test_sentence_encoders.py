@@ -292,7 +292,7 @@ def _shapes(folder: Path) -> None:
 DAMAGED: dict[str, Callable[[Path], object]] = {
     "no list of modules": lambda folder: (folder / "modules.json").write_text("{}"),
     "not valid JSON": lambda folder: (folder / "modules.json").write_text("[{"),
-    "not one beside it": lambda folder: change_module(folder, 1, path="../elsewhere"),
+    "not beside it": lambda folder: change_module(folder, 1, path="../elsewhere"),
     "2_Dense'|'/tmp'": lambda folder: change_module(folder, 2, path="/tmp"),
     "no config.json": lambda folder: (folder / "1_Pooling" / "config.json").unlink(),
     "max_seq_length": lambda folder: change(

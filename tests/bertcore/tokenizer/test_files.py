@@ -350,7 +350,7 @@ def test_no_limit_of_length_is_that_of_the_positions(tmp_path: Path, vocab: list
 
 
 def test_a_vocabulary_with_a_line_break_is_not_saved(tmp_path: Path, vocab: list[str]) -> None:
-    with pytest.raises(ValueError, match=r"'a\\nb' holds a line break"):
+    with pytest.raises(ValueError, match=r"'a\\nb' contains a line break"):
         Tokenizer([*vocab, "a\nb"]).save(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -364,7 +364,7 @@ def test_a_link_out_of_the_folder_is_not_followed(
     (tmp_path / "a" / "tokenizer.json").unlink()
     file.rename(tmp_path / "elsewhere")
     file.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(RuntimeError, match=f"{name} is a link to a file outside of its folder"):
+    with pytest.raises(RuntimeError, match=f"{name} is a link to a file outside its folder"):
         open_tokenizer(tmp_path / "a")
     file.unlink()
     (tmp_path / "elsewhere").rename(tmp_path / "a" / "beside")

@@ -269,7 +269,7 @@ def test_a_link_out_of_the_folder_is_not_read_by_a_library(
     else:
         file.rename(elsewhere)
     file.symlink_to(elsewhere)
-    with pytest.raises(RuntimeError, match=f"{name} is a link to a file outside of its folder"):
+    with pytest.raises(RuntimeError, match=f"{name} is a link to a file outside its folder"):
         open_tokenizer(two_files)
 
 
@@ -409,10 +409,10 @@ def test_what_a_vocabulary_without_unk_lacks_is_refused(
     assert ours.encode("T").tokens == ["<s>", "T", "</s>"]
     for cut in (ours.encode, ours.encode_word):
         with pytest.raises(
-            ValueError, match=r"cannot cut this text \(.*(?i:unk).*\)\. Leave it out"
+            ValueError, match=r"cannot split this text \(.*(?i:unk).*\)\. Leave it out"
         ):
             cut("The river")
-    with pytest.raises(ValueError, match="cannot cut this text"):
+    with pytest.raises(ValueError, match="cannot split this text"):
         ours.encode_pieces(["T", "The river"])
 
 
@@ -424,7 +424,7 @@ def test_panics_of_the_library_are_sentences(tmp_path: Path) -> None:
     split = {**endless, "invert": False}
     ours = open_tokenizer(change(tmp_path, tmp_path / "y", pre_tokenizer=split))
     for cut in (ours.encode, ours.encode_word):
-        with pytest.raises(ValueError, match=r"cannot cut this text \(.*retry-limit"):
+        with pytest.raises(ValueError, match=r"cannot split this text \(.*retry-limit"):
             cut("x" * 28)
     assert ours.decode(ours.encode("the").input_ids, skip_special_tokens=True) == "the"
 

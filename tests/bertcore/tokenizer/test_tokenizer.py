@@ -196,7 +196,7 @@ def test_bad_vocabularies_are_refused() -> None:
         Tokenizer(["[PAD]", "[UNK]", "[SEP]", "a"])
     with pytest.raises(ValueError, match="holds 1 entries more than once: 'a'"):
         Tokenizer([*SPECIAL_TOKENS, "a", "b", "a"])
-    with pytest.raises(ValueError, match="added tokens holds 1 entries more than once"):
+    with pytest.raises(ValueError, match="added tokens contains 1 entries more than once"):
         Tokenizer([*SPECIAL_TOKENS], added_tokens=[AddedToken("x"), AddedToken("x")])
     with pytest.raises(ValueError, match="model_max_length is 2"):
         Tokenizer(SPECIAL_TOKENS, model_max_length=2)

@@ -150,9 +150,9 @@ def test_fewer_characters_are_the_most_frequent_ones() -> None:
 
 @pytest.mark.parametrize("texts", [[], [""], [" \n", "\x00\u200b"]])
 def test_an_empty_corpus_is_refused(texts: list[str]) -> None:
-    with pytest.raises(ValueError, match="the corpus holds no text"):
+    with pytest.raises(ValueError, match="the corpus contains no text"):
         train_vocabulary(texts, vocab_size=100)
-    with pytest.raises(ValueError, match="the corpus holds no text"):
+    with pytest.raises(ValueError, match="the corpus contains no text"):
         train_vocabulary(iter(texts), vocab_size=100)
 
 

@@ -165,7 +165,7 @@ def test_unknown_words_say_why(small: Tokenizer) -> None:
     stuck = one("undone", small)
     assert stuck.pieces[0].tried == ["##ne", "##n"]
     assert stuck.unk_reason is not None
-    assert "at character 4 of 'undone': un ##do is found, then nothing begins '##ne'" in (
+    assert "at character 4 of 'undone': un ##do is found, then no piece begins '##ne'" in (
         stuck.unk_reason
     )
     long = one("a" + "b" * 100, small)

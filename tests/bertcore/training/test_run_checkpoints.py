@@ -158,7 +158,7 @@ def test_a_full_disk_keeps_the_last_good_one(tmp_path: Path, file: str) -> None:
         run.save_checkpoint(9, bert.module, bert.tokenizer, state, keep=1)
     assert str(error.value) == (
         f"checkpoint step-9 could not be saved: the disk of {str(tmp_path / 'checkpoints')!r} is "
-        "full. Free some space. step-5 is kept: go on from there with --resume."
+        "full. Free some space. step-5 is kept: continue from there with --resume."
     )
     assert [folder.name for folder in (tmp_path / "checkpoints").iterdir()] == ["step-5"]
     assert all_bytes(good) == before

@@ -65,7 +65,7 @@ def test_only_a_new_folder_is_taken(tmp_path: Path) -> None:
 def test_no_run_to_resume(tmp_path: Path, content: str | None) -> None:
     if content is not None:
         (tmp_path / "config.json").write_bytes(content.encode("latin-1"))
-    with pytest.raises(ValueError, match="is no training run that can be resumed"):
+    with pytest.raises(ValueError, match="is not a training run that can be resumed"):
         RunFolder(tmp_path).read_config()
 
 
@@ -99,7 +99,7 @@ def test_a_line_of_metrics_on_a_full_disk_is_not_half_there(tmp_path: Path) -> N
         ) as error,
     ):
         run.append_metrics({"step": 2, "loss": 0.25})
-    assert "no checkpoint yet, so --resume begins from the start" in str(error.value)
+    assert "no checkpoint yet, so --resume starts from the beginning" in str(error.value)
     assert run.metrics_file.read_bytes() == before
     run.append_metrics({"step": 2, "loss": 0.25})
     assert len(run.metrics_file.read_text().splitlines()) == 2
@@ -109,7 +109,7 @@ def test_a_full_disk_in_the_preparation_leaves_nothing(tmp_path: Path) -> None:
     run = RunFolder(tmp_path / "run")
     with (
         largest_file(1000),
-        pytest.raises(RuntimeError, match=r"is full\. Free .* Nothing of the run is left: start"),
+        pytest.raises(RuntimeError, match=r"is full\. Free .* No part of the run is left: start"),
         run.building() as partial,
     ):
         partial.write_config({"a": "x" * 2000})

@@ -141,7 +141,7 @@ def test_a_lock_file_that_does_not_say_by_whom(tmp_path: Path, content: bytes) -
 def test_nothing_is_made_by_asking(tmp_path: Path) -> None:
     assert lock_holder(tmp_path) is None
     assert lock_holder(tmp_path / "nowhere") is None
-    with pytest.raises(ValueError, match="is no folder"), lock_run(tmp_path / "nowhere"):
+    with pytest.raises(ValueError, match="is not a folder"), lock_run(tmp_path / "nowhere"):
         pass
     assert list(tmp_path.iterdir()) == []
     (tmp_path / LOCK_FILE).write_text(json.dumps({"pid": 1, "host": "gone", "started": "2020"}))

@@ -47,8 +47,8 @@ def test_the_launcher_says_whether_to_shard(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("FSDP_VERSION", "1", "asks for FSDP of version 1.*--fsdp_version 2"),
-        ("FSDP_VERSION", None, "asks for FSDP of version 1"),  # as Accelerate takes it
+        ("FSDP_VERSION", "1", "asks for FSDP version 1.*--fsdp_version 2"),
+        ("FSDP_VERSION", None, "asks for FSDP version 1"),  # as Accelerate takes it
         ("FSDP_OFFLOAD_PARAMS", "true", "--fsdp_offload_params.* Turn it off"),
         ("FSDP_ACTIVATION_CHECKPOINTING", "true", "--fsdp_activation_checkpointing"),
     ],

@@ -218,7 +218,7 @@ def test_heads_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="multiple-choice head compares several texts"):
         opened(tmp_path)
     rewrite(tmp_path, "BertForMultipleChoice", "MyOwnClass")
-    with pytest.raises(ValueError, match=r"does not say what .* is for \(architectures: MyOwn"):
+    with pytest.raises(ValueError, match=r"does not state what .* is for \(architectures: MyOwn"):
         opened(tmp_path)
     rewrite(tmp_path, "MyOwnClass", "BertForQuestionAnswering")
     with pytest.raises(ValueError, match="expected qa_outputs with a weight and a bias"):
@@ -229,7 +229,7 @@ def test_a_head_of_nan_is_told(tmp_path: Path) -> None:
     model = make_task(tmp_path)
     model.classifier.bias.data[1] = torch.nan
     model.save_pretrained(tmp_path)
-    with pytest.raises(ValueError, match="task head holds NaN or infinity"):
+    with pytest.raises(ValueError, match="task head contains NaN or infinity"):
         opened(tmp_path)
 
 

@@ -134,7 +134,9 @@ def test_wrong_settings_get_a_sentence(change: dict[str, Any], message: str) -> 
 def test_long_rows_must_fit_too() -> None:
     train, data = TrainConfig(steps=1, device="cpu"), DataConfig(long_ratio=0.1)
     check_settings(tiny_config(max_position_embeddings=512), train, data)
-    with pytest.raises(ValueError, match="long_seq_length 512 is longer than the 256 tokens"):
+    with pytest.raises(
+        ValueError, match="long_seq_length is 512, but the network has only 256 positions"
+    ):
         check_settings(tiny_config(max_position_embeddings=256), train, data)
     thirds = TrainConfig(steps=1, device="cpu", gradient_accumulation=16)
     with pytest.raises(ValueError, match="batch_size is 8; expected a multiple of 16"):

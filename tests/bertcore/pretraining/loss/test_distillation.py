@@ -206,7 +206,7 @@ def test_teachers_that_cannot_teach(texts: Path, tmp_path: Path) -> None:
         ({"teacher": headless, "student": tiny_bert(seed=1)}, "masked-word"),
         (
             {"teacher": tiny_bert(tiny_config(max_position_embeddings=16)), "student": tiny_bert()},
-            "reads at most 16 tokens, and the rows have 24",
+            "reads at most 16 tokens, but the rows have 24",
         ),
         (
             {"teacher": tiny_bert(cased=True), "student": tiny_bert()},

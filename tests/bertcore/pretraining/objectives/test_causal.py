@@ -150,7 +150,7 @@ def test_a_run_from_a_bert_and_on_from_its_own_checkpoint(tmp_path: Path) -> Non
 
 def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     roberta = tiny_config(model_type="roberta", position_offset=1)
-    with pytest.raises(ValueError, match="trains BERT itself, and the network is RoBERTa"):
+    with pytest.raises(ValueError, match="trains BERT itself, but the network is RoBERTa"):
         objective_named("causal").check(roberta, replace(DATA, objective="causal"))
     with pytest.raises(ValueError, match="mask_shares would have no effect"):
         build(tmp_path, "causal", mask_shares="100/0/0")

@@ -201,7 +201,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(texts: Path, tmp_path: Path)
         assert all(word in sentence for word in words), sentence
     inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt", "--steps", "2"]
     more = ["--out", tmp_path / "run", "--from-checkpoint", "default", "--objective", "mass"]
-    assert "begins from noise" in refusal("pretrain", *inputs, *more)
+    assert "starts from noise" in refusal("pretrain", *inputs, *more)
     # Of a vocabulary that is to be learned, its own tokens are taken off.
     for size, words in (("100", ("100 pieces of --vocab-size 100",)), ("120", ("120", "take 50"))):
         line = words_of(texts, tmp_path / "run", "--steps", "2", "--objective", "denoise-t5")

@@ -77,5 +77,7 @@ def test_two_processes_that_share_the_weights_train_as_one(tmp_path: Path, objec
 
 @pytest.mark.slow
 def test_what_is_trained_beside_the_network_is_not_sharded(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="does not cover what the objective 'span-sbo' trains"):
+    with pytest.raises(
+        AssertionError, match="does not cover the module that the objective 'span-sbo' trains"
+    ):
         train(tmp_path, "span-sbo", 2, **SHARDING)

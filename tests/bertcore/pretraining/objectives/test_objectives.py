@@ -177,7 +177,7 @@ def test_checkpoints_open_in_transformers(tmp_path: Path, objective: str) -> Non
 
 def test_a_run_does_not_resume_with_another_objective(tmp_path: Path) -> None:
     build(tmp_path, "mlm", steps=2).run()
-    with pytest.raises(ValueError, match=r"objective 'mlm'.* resume with 'mlm\+nsp'"):
+    with pytest.raises(ValueError, match=r"objective 'mlm'.* resumes with 'mlm\+nsp'"):
         build(tmp_path, "mlm+nsp", steps=2, resume=True)
 
 

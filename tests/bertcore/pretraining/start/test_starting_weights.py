@@ -110,12 +110,12 @@ def test_a_damaged_kept_copy_is_told(texts: Path, tmp_path: Path) -> None:
         (ALL_HEADS, None),
         (
             ALL_HEADS - {"nsp"},
-            "the checkpoint has no next-sentence head: noise is their start.",
+            "the checkpoint has no next-sentence head, so noise is used there.",
         ),
         (
             frozenset[str](),
-            "the checkpoint has no pooler and no masked-word head and no next-sentence head: "
-            "noise is their start.",
+            "the checkpoint has no pooler and no masked-word head and no next-sentence head, "
+            "so noise is used there.",
         ),
     ],
 )
@@ -176,7 +176,7 @@ def test_start_checkpoint_alone_is_one_sentence(texts: Path, tmp_path: Path) -> 
     words = words_of(texts, tmp_path / "run", "--steps", "2", "--start", "checkpoint")
     at = words.index("--from-checkpoint")
     sentence = refusal(*words[:at], *words[at + 2 :])
-    assert "Name it by --from-checkpoint" in sentence
+    assert "Use --from-checkpoint" in sentence
     assert list(tmp_path.iterdir()) == []
 
 
@@ -191,7 +191,7 @@ def test_checkpoints_with_which_no_run_can_begin(texts: Path, tmp_path: Path) ->
     (tmp_path / "runs").mkdir()
     for begin, told in (
         (tmp_path / "wide", "training needs a piece for each row"),
-        (damaged, "weights that are no numbers (bert.pooler.dense.bias)"),
+        (damaged, "weights that are not finite (bert.pooler.dense.bias)"),
         (tmp_path / "nowhere", "nowhere"),
     ):
         words = words_of(texts, tmp_path / "runs" / "run", "--steps", "2")
@@ -203,7 +203,7 @@ def test_checkpoints_with_which_no_run_can_begin(texts: Path, tmp_path: Path) ->
 
 def test_rows_that_the_checkpoint_has_no_positions_for(texts: Path, tmp_path: Path) -> None:
     words = words_of(texts, tmp_path / "run", "--steps", "2", "--max-seq-length", "65")
-    assert "65 is longer than the 64 tokens that the network has positions for" in refusal(*words)
+    assert "is 65, but the network has only 64 positions" in refusal(*words)
 
 
 def test_rows_before_the_first_token_are_no_positions() -> None:
@@ -213,7 +213,7 @@ def test_rows_before_the_first_token_are_no_positions() -> None:
         DataConfig(objective="mlm", max_seq_length=63),
         DataConfig(objective="mlm", max_seq_length=32, long_ratio=0.5, long_seq_length=63),
     ):
-        with pytest.raises(ValueError, match="63 is longer than the 62 tokens"):
+        with pytest.raises(ValueError, match="is 63, but the network has only 62 positions"):
             check_objective(shape, config, goes_on=False)
 
 
