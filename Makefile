@@ -1,15 +1,15 @@
-# Targets run in the active virtual environment, or in .venv, which is made on first use.
+# Targets run in the active virtual environment, or in .venv, which is created on first use.
 #   make test        everything: set-up, checks, tests, a real browser
-#   make test-fast   under two minutes: the rules are in tests/conftest.py
-#   make lint        ruff, codespell, mypy; with Node.js tsc and eslint too
-#   make bundles     bundle the browser components again (Node.js)
+#   make test-fast   under two minutes: tests/conftest.py defines which tests are fast
+#   make lint        ruff, codespell, mypy; with Node.js also tsc and eslint
+#   make bundles     rebuild the bundles of the browser components (Node.js)
 #   make test-browser-units   the unit tests of their modules; make test runs them too (Node.js)
-#   make format   let ruff rewrite the files
-#   make run         open the app                   make bench    measure us and the peers
+#   make format      fix and format with ruff
+#   make run         open the app                   make bench    measure BertScope and its peers
 #   make train CORPUS="a.txt.xz b.txt.xz" VALID=v.txt.xz RUN=runs/mine MINUTES=60
 
 SHELL := /bin/bash
-# Each process of the tests and each one that they start would compile all of our files anew.
+# Otherwise each test process, and each process that it starts, would compile all of our files anew.
 unexport PYTHONDONTWRITEBYTECODE
 ACTIVE := $(shell python -c "import os, sys; print(sys.prefix if sys.prefix != sys.base_prefix or os.path.isdir(sys.prefix + '/conda-meta') else '')" 2>/dev/null)
 PREFIX := $(or $(ACTIVE),$(CURDIR)/.venv)
@@ -18,14 +18,14 @@ INSTALLED := $(PREFIX)/.bertscope-installed
 MINUTES ?= 60
 RUN ?= runs/bert
 SEED ?= 0
-# A process for each logical core; the groups and their order are those of tests/conftest.py: the tests of a
-# file stay together, since they share what they made, and long files begin.
+# One process per logical core. tests/conftest.py defines the groups and their order: the tests of a file
+# stay together, since they share what they made, and long files start first.
 PARALLEL ?= --numprocesses logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
 
 .PHONY: test test-fast lint format run bench train install browser
 .DEFAULT_GOAL := test
 
-# All checks run even when one fails, so that one run shows everything; any failure fails the target.
+# All checks run even if one fails, so that one run shows everything; any failure fails the target.
 test: install browser
 	@failed=0; \
 	$(MAKE) --no-print-directory --keep-going lint || failed=1; \
@@ -84,7 +84,7 @@ browser: install
 
 install: $(INSTALLED)
 
-# The stamp holds the checkout it was made from: another checkout in the same environment installs again.
+# The stamp contains the checkout that it was made from: another checkout in the same environment installs again.
 ifneq ($(shell cat $(INSTALLED) 2>/dev/null),$(CURDIR))
 .PHONY: $(INSTALLED)
 endif

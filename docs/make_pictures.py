@@ -158,8 +158,8 @@ def layer_numbers() -> str:
             "",
             *rows,
             "",
-            f"From layer {half} on, the mask holds more of the number than the subject. The head "
-            f"that brings back most is {layer}.{head}: {heads.mean[layer, head]:.1%} "
+            f"From layer {half} on, the mask carries more of the number than the subject. The head "
+            f"that restores most is {layer}.{head}: {heads.mean[layer, head]:.1%} "
             f"({heads.low[layer, head]:.1%} to {heads.high[layer, head]:.1%}).",
         ]
     )
@@ -236,8 +236,8 @@ def sense_probe_numbers() -> str:
     }
     counts = [stories.labels.count(sense) for sense in ("river", "money")]
     sizes = (
-        f"{len(ours.labels)} sentences of ours; {len(told)} of the stories, {counts[0]} with a "
-        f"river bank and {counts[1]} with a bank for money."
+        f"{len(ours.labels)} sentences of our own; {len(told)} from the stories, {counts[0]} with "
+        f"a river bank and {counts[1]} with a bank for money."
     )
     return "\n".join([sizes, "", *by_layer(columns)])
 
@@ -286,7 +286,7 @@ def corpus_numbers() -> str:
         senses = {text.text: sense for text, sense in chosen}
         gold = [senses[hit.text] for hit in found.occurrences]
         rows += [
-            f"In {name}, {len(gold)} places:",
+            f"In {name}, {len(gold)} occurrences:",
             "",
             "| layer | groups | silhouette | highest by chance | stability | agreement with the "
             "senses |",
