@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Names of the columns to read, or their numbers from 1; None takes a usual one."""
+    """Names of the columns to read, or their numbers from 1; None: a usual name."""
 
     text: str | None = None
     """Column of the text, by name or number."""
     text_pair: str | None = None
     """Column of the second text."""
     label: str | None = None
-    """Column of the label, score or tag; multilabel: of labels with | between, or columns of 0 and
-    1 with commas between."""
+    """Column of the label, score or tag; multilabel: labels separated by |, or 0/1 columns
+    separated by commas."""
 
 
 USUAL = Columns()

@@ -34,7 +34,7 @@ OBJECTIVES: Mapping[str, RowKind] = MappingProxyType(
 """Pretraining objectives and the rows that they are trained on."""
 
 OWN_SHARES: Mapping[str, float] = MappingProxyType({"plm": 1 / 6, "denoise-bart": 0.3, "mass": 0.5})
-"""`masked_lm_prob` of objectives whose papers have another than 0.15."""
+"""`masked_lm_prob` of the objectives whose papers do not use 0.15."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,9 +46,9 @@ class DataConfig:
     """
 
     objective: str = "mlm+nsp"
-    """mlm+nsp: BERT's, on sentence pairs; on pairs of texts that follow each other: mlm+sop: masked
-    words and sentence order, unilm: masked words under four masks of attention; on rows packed full
-    of running text: mlm: masked words alone; wwm: whole words masked; span-sbo: spans of words,
+    """mlm+nsp: BERT's, on sentence pairs; on pairs of consecutive texts: mlm+sop: masked words and
+    sentence order, unilm: masked words under four attention masks; on rows packed with running
+    text: mlm: masked words only; wwm: whole words masked; span-sbo: spans of words,
     predicted from their ends too; causal: the next token from those before it; rtd: ELECTRA's
     replaced tokens; plm: XLNet's words in a random order; with a decoder: denoise-t5: T5's
     spans; denoise-bart: BART's noise; mass: a fragment."""
@@ -57,27 +57,28 @@ class DataConfig:
     max_predictions_per_seq: int = 20
     """P, the most hidden tokens of a row."""
     masked_lm_prob: float = MASKED_LM_PROB
-    """Fraction of tokens that are masked, or predicted, 0 < p < 1; where it is not given, plm
-    has a sixth, denoise-bart 0.3 and mass 0.5."""
+    """Fraction of tokens that are masked, or predicted, 0 < p < 1; if not given, 1/6 for plm, 0.3
+    for denoise-bart and 0.5 for mass."""
     mask_shares: str = MASK_SHARES
-    """Of the masked tokens: percent that become [MASK], stay, and become a random token, as
-    100/0/0; held-out masks are always 80/10/10."""
+    """Percentages of the masked tokens that become [MASK], stay unchanged, and become a random
+    token, such as 100/0/0; evaluation always uses 80/10/10."""
     generator_size: float = 0.25
-    """Width of the generator as a fraction of the network's, of the objective rtd."""
+    """Objective rtd: width of the generator as a fraction of the discriminator's."""
     embedding_sharing: str = "es"
-    """Embedding tables of the objective rtd. es: one for both networks; nes: one each; gdes: the
-    discriminator's is the generator's plus a difference, which alone learns from its loss."""
+    """Objective rtd: how the two networks share token embeddings. es: one table for both; nes: one
+    each; gdes: the discriminator adds a difference to the generator's table, and its loss trains
+    only that difference."""
     dupe_factor: int = 0
-    """Versions of each text whose pairs and masks are drawn once and used in turn; 0: fresh ones in
-    every pass."""
+    """Copies of each text whose pairs and masks are drawn once and used in turn (static masking);
+    0: drawn again in every pass (dynamic masking)."""
     short_seq_prob: float = SHORT_SEQ_PROB
     """Fraction of documents cut into shorter pairs, 0 to 1; packed rows are never short."""
     batch_size: int = 32
     """B: rows per step."""
     long_ratio: float = 0.0
-    """Fraction of the run, at its end, in long rows, 0 to 1; the paper has 0.1."""
+    """Fraction of the run, at its end, that uses long rows, 0 to 1; the paper uses 0.1."""
     long_seq_length: int = 512
-    """T of a long row; each step has as many tokens as before."""
+    """T of a long row; the number of tokens per step stays the same."""
 
     def __post_init__(self) -> None:
         if self.objective not in OBJECTIVES:
@@ -127,7 +128,7 @@ class DataConfig:
     def long_phase(self) -> DataConfig | None:
         """Return the settings of the second phase, None if there is none.
 
-        As many tokens a step as before, in fewer rows.
+        The number of tokens per step stays the same, in fewer rows.
 
         >>> config = DataConfig(long_ratio=0.1).long_phase()
         >>> config.batch_size, config.max_seq_length, config.max_predictions_per_seq

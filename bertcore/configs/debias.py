@@ -1,4 +1,4 @@
-"""The options of training against a bias."""
+"""The options of bias mitigation in training."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DebiasConfig:
-    """What a training does against a bias."""
+    """How training mitigates a bias."""
 
     swap_words: str | None = None
-    """Counterfactual data augmentation: add each training text that has a word of these pairs with
-    the words swapped (she and he, Mary and John). gender, or a file with a pair on each line."""
+    """Counterfactual data augmentation: add a copy of each training text that contains a word of
+    these pairs, with the words swapped (she and he, Mary and John). gender, or a file with one
+    pair per line."""
     swap_mode: str = "augment"
-    """augment: the text and its swapped twin. substitute: one of the two, by chance."""
+    """augment: the text and its swapped copy. substitute: one of the two, at random."""
     balance: str | None = None
-    """Weigh each example so that this column, such as gender, and the label are independent
-    (reweighing); classify and pair."""
+    """Weight examples so that this column, such as gender, and the label become independent
+    (reweighing); classify and pair only."""
     direction_penalty: float | None = None
-    """Weight of a loss on how far hidden states lie along a direction: the mean squared cosine.
-    Default: none."""
+    """Weight of a loss that penalises hidden states along a direction: their mean squared cosine
+    with it. Default: none."""
     direction_words: str = "gender"
-    """Pairs of words that define this direction in the start checkpoint: gender, or a file with a
-    pair on each line."""
+    """Word pairs that define this direction in the initial checkpoint: gender, or a file with one
+    pair per line."""

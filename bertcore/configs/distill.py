@@ -23,13 +23,13 @@ class DistillConfig:
     temperature: float = 2.0
     """Divides the logits before the softmax, above 0."""
     soft_weight: float = 5.0
-    """Weight of the teacher's probabilities (Kullback-Leibler divergence)."""
+    """Weight of the divergence from the teacher's probabilities (Kullback-Leibler)."""
     hard_weight: float = 2.0
-    """Weight of the labels; on a corpus those are the masked words."""
+    """Weight of the loss on the labels; on a corpus, these are the masked words."""
     cosine_weight: float = 1.0
-    """On a corpus: weight of the direction of the last hidden states (cosine); on a task 0."""
+    """Weight of the cosine loss on the last hidden states; corpus only, 0 on a task."""
     layer_weight: float = 0.0
-    """Weight of TinyBERT's losses of embeddings, attention and hidden states; 0: none."""
+    """Weight of TinyBERT's losses on embeddings, attention and hidden states; 0: none."""
 
     def __post_init__(self) -> None:
         weights = ("soft_weight", "hard_weight", "cosine_weight", "layer_weight")
@@ -43,7 +43,7 @@ class DistillConfig:
 
     @classmethod
     def for_task(cls, **weights: float) -> DistillConfig:
-        """Return the weights of task distillation, but for those that are given.
+        """Return the weights of task distillation; those that are given replace its own.
 
         Source: the script of DistilBERT for a second distillation on SQuAD: half each.
         """

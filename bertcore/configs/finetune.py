@@ -40,7 +40,7 @@ class FinetuneConfig:
     seed: int = 1
     """Seed of a new head, of the order of examples and of dropout; 0 or more."""
     warmup_ratio: float = 0.1
-    """Fraction of the run with a rising rate; then linear decay to 0."""
+    """Fraction of the run in which the rate rises to its peak; then linear decay to 0."""
     weight_decay: float = 0.01
     """Decoupled weight decay; none on biases and LayerNorm."""
     dtype: str = "bfloat16"
@@ -48,14 +48,14 @@ class FinetuneConfig:
     device: str = "auto"
     """auto, cpu, cuda, cuda:1 or mps."""
     metric: str | None = None
-    """Metric that chooses the best checkpoint, such as accuracy, f1 or matthews; default: the
+    """Metric that selects the best checkpoint, such as accuracy, f1 or matthews; default: the
     task's first."""
     evaluate_every: int | None = None
-    """Steps between evaluations on the dev data, beside the end of each epoch."""
+    """Steps between evaluations on the dev data, besides the one after each epoch."""
     patience: int | None = None
     """Evaluations without a better metric after which the run stops early; default: never."""
     class_weights: str | tuple[float, ...] | None = None
-    """"balanced", or a weight for each label in its order; None weighs all alike."""
+    """"balanced", or a weight for each label, in order; None weights all equally."""
     frozen: bool = False
     """Train the pooler and the head only; the encoder stays as it is, without dropout."""
     feature_based: bool = False
@@ -63,7 +63,7 @@ class FinetuneConfig:
     doc_stride: int = DOC_STRIDE
     """qa: tokens from the start of one window to the start of the next."""
     save_every: int = 500
-    """Steps between saved states, beside those after each evaluation."""
+    """Steps between saved states, besides those after each evaluation."""
     keep_epochs: bool = False
     """Keep the checkpoint of each epoch, for `compare`; each is as large as the model."""
 
@@ -111,9 +111,9 @@ class FinetuneConfig:
 
 
 def default_rate(config: BertConfig, *, feature_based: bool = False) -> float:
-    """Return the usual peak rate for a shape: small networks take, and need, larger ones.
+    """Return the usual peak rate for a shape: small networks tolerate, and need, larger ones.
 
-    A BiLSTM starts from nothing and takes 1e-3, AdamW's own default.
+    A BiLSTM starts from random weights and takes 1e-3, AdamW's own default.
 
     Source: from 768 wide the middle of the paper's 2e-5 to 5e-5; below, the grid of Turc et al.
         2019, {3e-4, 1e-4, 5e-5, 3e-5}.

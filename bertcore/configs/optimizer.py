@@ -62,7 +62,7 @@ class OptimizerConfig:
 
     @classmethod
     def distilbert(cls, **fields: Any) -> OptimizerConfig:
-        """Return the settings of distillation on a corpus, but for the fields that are given.
+        """Return the settings of distillation on a corpus; fields that are given replace its own.
 
         Source: the main command of DistilBERT (Sanh et al. 2019): AdamW with a short warm-up.
         """

@@ -20,13 +20,13 @@ class TrainConfig:
     steps: int | None = None
     """Length of the run in steps, at least 1."""
     minutes: float | None = None
-    """Length of the run by the clock, above 0, in place of steps; the learning rate follows it."""
+    """Length of the run in minutes, above 0, instead of steps; the clock drives the rate."""
     seed: int = 1
     """Seed of weights, pairs and masks, 0 or more. The same seed gives the same run (by steps, on a
     CPU)."""
     start: str = "warm"
-    """warm: word vectors from counts of the training text and sinusoidal positions, both trained;
-    noise: BERT's own; checkpoint: the weights of one."""
+    """warm: word vectors from counts of the training text and sinusoidal positions, both trained
+    further; noise: BERT's own start; checkpoint: the weights of a checkpoint."""
     dropout: float = 0.0
     """Dropout, 0 <= p < 1; the checkpoint records it, and fine-tuning uses it too."""
     dtype: str = "bfloat16"
@@ -34,9 +34,9 @@ class TrainConfig:
     device: str = "auto"
     """auto, cpu, cuda, cuda:1 or mps."""
     compile: str = "auto"
-    """torch.compile: auto (for long runs, where it can work), on or off."""
+    """torch.compile: auto (in long runs, if supported), on or off."""
     gradient_accumulation: int = 1
-    """Parts into which each process divides its batch, to save memory; the batch stays the same."""
+    """Parts into which each process divides its batch, to save memory; the batch is the same."""
     log_every: int = 20
     """Steps between lines of metrics."""
     evaluate_every: int = 500
@@ -46,7 +46,7 @@ class TrainConfig:
     save_every: int = 500
     """Steps between checkpoints."""
     keep_checkpoints: int = 2
-    """Newest checkpoints kept; the best on held-out text stays beside them."""
+    """Newest checkpoints to keep, besides the best on held-out text."""
 
     def __post_init__(self) -> None:
         if (self.steps is None) == (self.minutes is None):
