@@ -130,7 +130,7 @@ def as_table(views: list[View]) -> str:
         )
         for view in sorted(views, key=lambda view: (order.index(view.name), view.num_tokens))
     ]
-    columns = ("view", "tokens", "payload", "to the painted frame", "JS heap", "tab's memory")
+    columns = ("view", "tokens", "payload", "time to the painted frame", "JS heap", "tab's memory")
     return tables.markdown(columns, rows)
 
 

@@ -142,9 +142,9 @@ def _about() -> str:
     options = OPTIONS
     taken = "all items" if options.items is None else f"the first {options.items} items"
     return (
-        "Gender for WinoBias, WEAT and the probe; all kinds for CrowS-Pairs and StereoSet "
-        f"({taken} of each set, 95% intervals). 'Trained on': {options.minutes:g} minutes of one "
-        f"core each, seed {options.seed}, the penalty with weight {options.penalty:g}. WEAT: "
+        "Gender for WinoBias, WEAT and the probe; all bias types for CrowS-Pairs and StereoSet "
+        f"({taken} of each set, 95% intervals). 'Trained on': {options.minutes:g} minutes on one "
+        f"core each, seed {options.seed}, penalty weight {options.penalty:g}. WEAT: "
         f"{WEAT.lower()}, on the token table."
     )
 
@@ -360,10 +360,11 @@ def speed_table() -> str:
                 f"{apart:.1g}",
             )
         )
-    columns = ("set", "items", "ours", "published loop", "times as fast", "apart, nats")
+    columns = ("set", "items", "ours", "published loop", "speed-up", "difference, nats")
     about = (
-        f"{torch.get_num_threads()} thread(s). The published loop: one forward of transformers' "
-        f"BertForMaskedLM for each hidden token, float32; timed on the first {few} items, scaled."
+        f"{torch.get_num_threads()} thread(s). The published loop: one forward pass of "
+        "transformers' BertForMaskedLM for each hidden token, float32; timed on the first "
+        f"{few} items and scaled."
     )
     return about + "\n\n" + tables.markdown(columns, rows)
 

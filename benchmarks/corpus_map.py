@@ -76,7 +76,7 @@ def run() -> str:
     columns = (
         "points, 3 layers",
         "payload",
-        "to the picture",
+        "time to the picture",
         "zooming",
         "playing",
         f"aim {AIM:g}",

@@ -40,7 +40,7 @@ def run() -> str:
         return "Not measured: this system does not tell a process's time in /proc."
     with running_app(os.environ.get(CHECKPOINT_VARIABLE)) as app:
         rows = [measure(app.url, app.process, page) for page in AIMS]
-    columns = ("page", "processor time of an edit", "to the browser", "aim", "")
+    columns = ("page", "processor time of an edit", "sent to the browser", "aim", "")
     return tables.markdown(columns, rows)
 
 

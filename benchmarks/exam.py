@@ -66,9 +66,9 @@ def run() -> str:
 
 def _checkpoints() -> Iterator[tuple[str, Model]]:
     for folder in OPTIONS.moments:
-        yield f"its training, {folder.name}", load(folder)
+        yield f"during training, {folder.name}", load(folder)
     yield "`default`", load("default")
-    yield f"`{FINE_TUNED}`, its encoder", _with_head_of("default", FINE_TUNED)
+    yield f"`{FINE_TUNED}`, encoder only", _with_head_of("default", FINE_TUNED)
 
 
 def _with_head_of(owner: str, other: str) -> Model:

@@ -62,7 +62,7 @@ def run() -> str:
     return "\n\n".join(
         [
             f"{OPTIONS.layers} layers of {OPTIONS.hidden}, pretrained for {OPTIONS.minutes:g} "
-            f"minutes of one core each; SST-2 dev after {SST2_SAMPLE:,} sentences, {seeds}, "
+            f"minutes on one core each; SST-2 dev after {SST2_SAMPLE:,} sentences, {seeds}, "
             "percent.",
             tables.markdown(
                 ("family", "objective", "opens as", "steps", "tokens", "SST-2 dev"), rows

@@ -82,15 +82,15 @@ def run() -> str:
     ours = "ours, bfloat16"
     reached = speed[ours] / speed[base] >= AIM
     equal = accuracy[ours] >= accuracy[base] - NEAR
-    data = train.name if options.train else f"{options.num_sentences:,} made sentences"
+    data = train.name if options.train else f"{options.num_sentences:,} generated sentences"
     epochs = "1 epoch" if options.epochs == 1 else f"{options.epochs} epochs"
     title = (
         f"{data}, {epochs}, batch 32, {torch.get_num_threads()} threads, "
-        f"{options.num_seeds} seed(s), rate {options.learning_rate:g}"
+        f"{options.num_seeds} seed(s), learning rate {options.learning_rate:g}"
     )
     columns = ("contender", "examples/s", "times the Trainer", "dev accuracy")
     verdict = (
-        f"Aim: {AIM} times the Trainer's default {'reached' if reached else 'missed'}; accuracy "
+        f"Aim ({AIM} times the Trainer's default): {'reached' if reached else 'missed'}; accuracy "
         f"{'equal or better' if equal else 'lower'} (within {NEAR:.1%})."
     )
     return "\n\n".join([title, tables.markdown(columns, rows), verdict])

@@ -151,7 +151,7 @@ SPECS = (
         test="SQuAD/dev-v1.1.json",
         metrics=("f1", "exact_match"),
         epochs=2,
-        note="SQuAD 1.1 dev, part; no SQuAD in training: not comparable",
+        note="part of SQuAD 1.1 dev; no SQuAD in training, so not comparable",
         most_seeds=1,
     ),
 )
@@ -190,8 +190,8 @@ def run() -> str:
                 f"{seconds:,.0f} s",
             )
         )
-    columns = ("set", "judged on", "examples", "metric", "ours, median")
-    more = ("range", "seeds", "Tiny", "Mini", "Small", "rate x epochs", "training")
+    columns = ("set", "evaluated on", "examples", "metric", "ours, median")
+    more = ("range", "seeds", "Tiny", "Mini", "Small", "learning rate x epochs", "training time")
     return tables.markdown(columns + more, rows)
 
 

@@ -56,7 +56,7 @@ def load() -> str:
         return "unknown"
     now = os.getloadavg()[0]
     busy = now > 0.25 * (os.cpu_count() or 1)
-    return f"{now:.2f}" + (" (busy: these numbers are not to be kept)" if busy else "")
+    return f"{now:.2f}" + (" (busy: do not keep these numbers)" if busy else "")
 
 
 def browser() -> str:

@@ -41,7 +41,7 @@ def run() -> str:
             )
         if session.errors:
             raise RuntimeError(f"the app showed errors: {session.errors[:3]}")
-    columns = ("view changes", "resident memory", "growth", "of it kept results")
+    columns = ("view changes", "resident memory", "growth", "of which cached results")
     verdict = tables.verdict(now - first, LARGEST_GROWTH)
     summary = f"Growth over {CHANGES:,} changes, aim {tables.megabytes(LARGEST_GROWTH)}: {verdict}."
     return f"{tables.markdown(columns, rows)}\n\n{summary}"

@@ -46,7 +46,7 @@ def run() -> str:
         model = BertForMaskedLM.from_pretrained(folder).eval().to(bert.device)
         runners: dict[str, Callable[[Sequence[MinimalPair]], Scores]] = {
             "ours": lambda chosen: ours(bert, chosen),
-            "one forward pass a token": lambda chosen: loop(bert, model, chosen),
+            "one forward pass per token": lambda chosen: loop(bert, model, chosen),
         }
         if importlib.util.find_spec("minicons") is not None:
             peer = MiniconsPeer(folder, str(bert.device))
@@ -70,7 +70,7 @@ def run() -> str:
         )
         for name, values in speeds.items()
     ]
-    return tables.markdown(("", "pairs a second, median (range)", "ours is times", "aim"), rows)
+    return tables.markdown(("", "pairs a second, median (range)", "speed-up of ours", "aim"), rows)
 
 
 def _verdict(name: str, best: float, value: float) -> str:

@@ -165,11 +165,11 @@ def table(found: dict[str, Any]) -> str:
         lines.append(line)
     return "\n\n".join(
         [
-            f"{made['layers']} layers of {made['hidden']}, {made['minutes']:g} minutes of one core "
+            f"{made['layers']} layers of {made['hidden']}, {made['minutes']:g} minutes on one core "
             f"each, the same text, seed {made['seed']}; fine-tuned with "
             f"{made['fine-tuning seeds']} seeds (QA one) for {EPOCHS} epochs, medians; "
             + ", ".join(f"{name} from {number:,}" for name, number in SAMPLES.items())
-            + " examples; –: has no such head.",
+            + " examples; –: no such head.",
             *([f"Not measured yet: {'; '.join(missing)}."] if missing else []),
             tables.markdown(columns, lines),
         ]

@@ -89,7 +89,7 @@ def run() -> str:
         opened = [open_row(browser, url, name) for name in FIRST_PICTURES]
         edited = edit_rows(browser, url)
         browser.close()
-    opening = ("opening", "to the first pictures, median (range)", f"aim {OPEN_AIM:.0f} s")
+    opening = ("opening", "time to the first pictures, median (range)", f"aim {OPEN_AIM:.0f} s")
     editing = ("editing the sentence", "median (range)", f"aim {EDIT_AIM * 1e3:.0f} ms")
     return "\n\n".join(
         (

@@ -64,7 +64,7 @@ def run() -> str:
             for rows in (ROWS, *([MANY_ROWS] if device == "cuda" else []))
         )
     if not torch.cuda.is_available():
-        parts.append("No GPU was there, so CUDA was not measured.")
+        parts.append("No GPU was available, so CUDA was not measured.")
     return "\n\n".join(parts)
 
 
@@ -113,7 +113,7 @@ def compare(device: str, layers: int, hidden: int, rows: int, *, peak: float) ->
         "times bfloat16",
         "GFLOP/s",
         "of the peak",
-        "to compile",
+        "compile time",
     )
     return "\n\n".join(
         [title, tables.markdown(columns, rows_of_table), _verdict(speeds, device, flop, peak)]
@@ -127,9 +127,9 @@ def _verdict(speeds: list[Speed], device: str, flop: float, peak: float) -> str:
     for name, aim in (("float32", FLOAT32_AIM), ("bfloat16", BFLOAT16_AIM)):
         ratio = best / by_name[f"transformers, {name}"]
         # `verdict` is for what should be small.
-        aims.append(f"{aim:g} times {name} {tables.verdict(aim, ratio)} ({ratio:.2f})")
+        aims.append(f"{aim:g} times {name}: {tables.verdict(aim, ratio)} ({ratio:.2f})")
     fraction, aim = best * flop / peak, PEAK_AIM[device]
-    aims.append(f"{aim:.0%} of the peak {tables.verdict(aim, fraction)} ({fraction:.1%})")
+    aims.append(f"{aim:.0%} of the peak: {tables.verdict(aim, fraction)} ({fraction:.1%})")
     return "Aims: " + "; ".join(aims) + "."
 
 
@@ -232,5 +232,8 @@ def find_peak(device: str) -> tuple[str, float]:
     name = torch.cuda.get_device_name() if device == "cuda" else ""
     for key, peak in DENSE_BFLOAT16.items():
         if key in name:
-            return f"{line}; fractions are of the maker's {peak / 1e12:.0f} TFLOP/s (MFU).", peak
-    return f"{line}, the peak that fractions are of.", measured
+            return (
+                f"{line}; fractions are of the manufacturer's {peak / 1e12:.0f} TFLOP/s (MFU).",
+                peak,
+            )
+    return f"{line}, the peak for the fractions below.", measured

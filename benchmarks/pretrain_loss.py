@@ -81,7 +81,11 @@ def run() -> str:
         ),
     }
     marks = [options.seconds * (index + 1) / NUM_EVALUATIONS for index in range(NUM_EVALUATIONS)]
-    columns = ("held-out masked-word loss / pairs right", *(f"{m:.0f} s" for m in marks), "tokens")
+    columns = (
+        "held-out masked-word loss / pairs correct",
+        *(f"{m:.0f} s" for m in marks),
+        "tokens",
+    )
     rows = [
         (
             name,
@@ -96,7 +100,7 @@ def run() -> str:
             f"{device}, {LAYERS} layers of {HIDDEN}, vocabulary {tokenizer.vocab_size:,}, 32 x 128 "
             f"tokens, {train.num_tokens / 1e6:.1f} M tokens of training text",
             tables.markdown(columns, rows),
-            f"Aim: below the plain loop at equal seconds "
+            "Aim (below the plain loop at equal time): "
             f"{tables.verdict(last_ours, last_theirs)} ({last_ours - last_theirs:+.3f} nats).",
         ]
     )

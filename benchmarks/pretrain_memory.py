@@ -54,7 +54,7 @@ def run() -> str:
             peaks = [max(one["preparing"], one["training"]) for one in measured]
             growth = peaks[1] / peaks[0]
             verdict = tables.verdict(growth, GROWTH_AIM)
-            verdicts.append(f"{start}: {growth:.2f} x {verdict}")
+            verdicts.append(f"{start}, {growth:.2f} x, {verdict}")
     columns = (
         "start",
         "text",
@@ -66,7 +66,7 @@ def run() -> str:
     return "\n\n".join(
         [
             tables.markdown(columns, rows),
-            f"Aim: at most {GROWTH_AIM} x as much with ten times the text; {'; '.join(verdicts)}.",
+            f"Aim (at most {GROWTH_AIM} x as much with ten times the text): {'; '.join(verdicts)}.",
         ]
     )
 

@@ -74,15 +74,15 @@ def run() -> str:
     columns = (
         f"{num_tokens:,} tokens, layers {', '.join(map(str, LAYERS))}",
         "whole run",
-        "to the first part",
+        "time to the first part",
         "tokens/s after it",
         "times one thread",
-        "apart",
+        "difference",
     )
     hours = 1e9 / rates[-1] / 3600
     estimate = (
         f"Estimate, not measured: {hours:,.0f} hours for 1 B tokens with {WORKERS} such workers, "
-        "and in proportion fewer with more, as long as the shared disk takes what they write: "
+        "and proportionally fewer with more, as long as the shared disk keeps up with the output: "
         f"{2 * 256 * len(LAYERS) * 1e9 / 1e12:.1f} TB."
     )
     return f"{tables.markdown(columns, rows)}\n\n{estimate}"

@@ -89,9 +89,9 @@ def run() -> str:
     ]
     columns = (
         f"{len(encoded):,} tokens, {encoded.manifest.hidden_size} wide",
-        "to build or open",
-        "on the disk",
-        "a query, median (90 of 100 within)",
+        "time to build or open",
+        "on disk",
+        "per query, median (90th percentile)",
         f"recall at {K}",
         f"aims {tables.milliseconds(QUERY_AIM)}, {RECALL_AIM:g}",
     )

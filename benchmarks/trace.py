@@ -70,15 +70,15 @@ def run() -> str:
                 "CPU, tokens",
                 "weights",
                 "returned",
-                "most memory over the weights",
-                "of what is returned",
+                "peak memory above the weights",
+                "peak / returned",
                 f"aim {LARGEST_MEMORY}",
             ),
             measured,
         ),
     ]
     if "cuda" not in devices:
-        parts.append("No GPU was there, so CUDA was not measured.")
+        parts.append("No GPU was available, so CUDA was not measured.")
     return "\n\n".join(parts)
 
 

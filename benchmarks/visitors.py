@@ -85,7 +85,7 @@ def run() -> str:
         ):
             every, *_, memory = measure(app, count)
             rows += [(f"{row[0]}, Streamlit's settings", *row[1:]) for row in (every, memory)]
-    columns = ("visitors, change", "changes", "median", "95th percentile", "most", "aim")
+    columns = ("visitors, change", "changes", "median", "95th percentile", "maximum", "aim")
     return tables.markdown(columns, rows)
 
 
