@@ -1,7 +1,7 @@
 """Probes of the shipped checkpoint by layer, with selectivity, code length and structural scores.
 
-On the treebank that ships. `--probe-sentences` takes some of it; the checkpoint that is named by
-`--probe-checkpoint` stands in place of the shipped one.
+They use the shipped treebank. `--probe-sentences` uses only some of its sentences;
+`--probe-checkpoint` selects another checkpoint.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TITLES = {
 
 @dataclass
 class Options:
-    """What the command line sets."""
+    """Set by the command line."""
 
     checkpoint: str = "default"
     sentences: int | None = None
