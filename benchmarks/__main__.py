@@ -87,7 +87,7 @@ def main() -> None:
     loss.add_argument("--corpus", type=Path, nargs="+", default=options.corpus, metavar="FILE")
     loss.add_argument("--valid", type=Path, default=options.valid, metavar="FILE")
     loss.add_argument("--vocab-size", type=int, default=options.vocab_size)
-    room = parser.add_argument_group("visitors", "a class in the room")
+    room = parser.add_argument_group("visitors", "a class on one server")
     crowd = visitors.OPTIONS
     room.add_argument(
         "--visitors", type=int, nargs="+", default=crowd.visitors, help="numbers of visitors"

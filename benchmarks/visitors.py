@@ -1,4 +1,4 @@
-"""A class in the room: the time of a change when many visitors use one server.
+"""A class on one server: the time of a change when many visitors use it at once.
 
 Each visitor uses the app's websocket from a thread of this process, opens pages, edits the text and
 opens heads, with pauses in between. All texts are different, so nothing comes from another
