@@ -1,1 +1,1 @@
-"""Measurements of BertScope beside its peers: `python -m benchmarks` prints the tables."""
+"""Measurements of BertScope against its peers: `python -m benchmarks` prints the tables."""

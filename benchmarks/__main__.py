@@ -1,4 +1,4 @@
-"""`python -m benchmarks [name ...] [--write]`: measure, print the tables, and keep them."""
+"""`python -m benchmarks [name ...] [--write]`: measure, print the tables, and save them."""
 
 from __future__ import annotations
 
@@ -74,41 +74,45 @@ def main() -> None:
     """Run the named benchmarks, or all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHMARKS))
-    parser.add_argument("--write", action="store_true", help=f"keep the tables in {RESULTS.name}")
+    parser.add_argument("--write", action="store_true", help=f"save the tables in {RESULTS.name}")
     parser.add_argument("--to", type=Path, default=RESULTS, help="another file for --write")
-    views = parser.add_argument_group("attention_views", "what is drawn")
+    views = parser.add_argument_group("attention_views", "the texts that are drawn")
     lengths = attention_views.OPTIONS.lengths
-    views.add_argument("--tokens", type=int, nargs="+", default=lengths, help="lengths of the text")
-    loss = parser.add_argument_group("pretrain_loss", "what the two trainers get")
+    views.add_argument(
+        "--tokens", type=int, nargs="+", default=lengths, help="text lengths in tokens"
+    )
+    loss = parser.add_argument_group("pretrain_loss", "time and data of the two trainers")
     options = pretrain_loss.OPTIONS
-    loss.add_argument("--seconds", type=float, default=options.seconds, help="for each")
+    loss.add_argument("--seconds", type=float, default=options.seconds, help="of each trainer")
     loss.add_argument("--corpus", type=Path, nargs="+", default=options.corpus, metavar="FILE")
     loss.add_argument("--valid", type=Path, default=options.valid, metavar="FILE")
     loss.add_argument("--vocab-size", type=int, default=options.vocab_size)
-    room = parser.add_argument_group("visitors", "a class in the room")
+    room = parser.add_argument_group("visitors", "a class on one server")
     crowd = visitors.OPTIONS
-    room.add_argument("--visitors", type=int, nargs="+", default=crowd.visitors, help="how many")
-    room.add_argument("--visit-seconds", type=float, default=crowd.seconds, help="for each number")
+    room.add_argument(
+        "--visitors", type=int, nargs="+", default=crowd.visitors, help="numbers of visitors"
+    )
+    room.add_argument("--visit-seconds", type=float, default=crowd.seconds, help="of each run")
     tuned, finetune_group = finetune.OPTIONS, parser.add_argument_group("finetune")
     finetune_group.add_argument(
-        "--sst2", type=Path, nargs=2, metavar=("TRAIN", "DEV"), help="its files"
+        "--sst2", type=Path, nargs=2, metavar=("TRAIN", "DEV"), help="SST-2 files"
     )
     finetune_group.add_argument("--checkpoint", default=tuned.checkpoint)
     finetune_group.add_argument("--epochs", type=int, default=tuned.epochs)
     finetune_group.add_argument(
         "--seeds",
         type=int,
-        help=f"default: {tuned.num_seeds}; of others: {finetune_tasks.OPTIONS.num_seeds}",
+        help=f"default: {tuned.num_seeds}; other benchmarks: {finetune_tasks.OPTIONS.num_seeds}",
     )
     finetune_group.add_argument(
-        "--sentences", type=int, default=tuned.num_sentences, help="without files"
+        "--sentences", type=int, default=tuned.num_sentences, help="generated without --sst2"
     )
-    grammar = parser.add_argument_group("exam", "further pairs and checkpoints")
-    grammar.add_argument("--blimp", type=Path, metavar="FILE", help="BLiMP's pairs")
+    grammar = parser.add_argument_group("exam", "more pairs and checkpoints")
+    grammar.add_argument("--blimp", type=Path, metavar="FILE", help="the BLiMP pairs")
     grammar.add_argument(
         "--every",
         type=int,
-        help=f"each n-th of them; default: {exam.OPTIONS.every}; objectives: "
+        help=f"use every n-th of them; default: {exam.OPTIONS.every}; objectives: "
         f"{objectives.OPTIONS.every}",
     )
     grammar.add_argument(
@@ -116,22 +120,18 @@ def main() -> None:
     )
     sets, tasks_group = finetune_tasks.OPTIONS, parser.add_argument_group("finetune_tasks")
     tasks_group.add_argument("--tasks", type=Path, metavar="FOLDER", help="the labelled sets")
-    tasks_group.add_argument(
-        "--runs", type=Path, default=sets.runs, help="kept here, continued here"
-    )
-    tasks_group.add_argument(
-        "--only", nargs="+", default=[], metavar="SET", help="some of the sets"
-    )
+    tasks_group.add_argument("--runs", type=Path, default=sets.runs, help="stored and resumed here")
+    tasks_group.add_argument("--only", nargs="+", default=[], metavar="SET", help="only these sets")
     equal, objectives_group = objectives.OPTIONS, parser.add_argument_group("objectives")
     objectives_group.add_argument("--objective-corpus", type=Path, nargs="+", default=[])
     objectives_group.add_argument("--objective-valid", type=Path, metavar="FILE")
     objectives_group.add_argument("--objective-runs", type=Path, default=equal.runs)
     objectives_group.add_argument("--objective-only", nargs="+", default=[], metavar="NAME")
     objectives_group.add_argument(
-        "--objective-speeds", action="store_true", help="measure no more than seconds a step"
+        "--objective-speeds", action="store_true", help="measure only the seconds per step"
     )
     objectives_group.add_argument(
-        "--minutes", type=float, default=equal.minutes, help="processor time of each"
+        "--minutes", type=float, default=equal.minutes, help="processor time per objective"
     )
     before, bias_group = bias.OPTIONS, parser.add_argument_group("bias", "with --tasks FOLDER")
     bias_group.add_argument("--bias-corpus", type=Path, nargs="+", default=[], metavar="FILE")
@@ -139,12 +139,14 @@ def main() -> None:
     bias_group.add_argument("--bias-runs", type=Path, default=before.runs)
     bias_group.add_argument("--bias-minutes", type=float, default=before.minutes)
     bias_group.add_argument("--bias-penalty", type=float, default=before.penalty)
-    bias_group.add_argument("--bias-items", type=int, help="the first of each set; default: all")
-    bias_group.add_argument("--bias-loop", type=int, default=before.loop_items, help="items")
-    bias_group.add_argument("--bias-tuned", action="store_true", help="fine-tune them too")
+    bias_group.add_argument("--bias-items", type=int, help="first items of each set; default: all")
+    bias_group.add_argument(
+        "--bias-loop", type=int, default=before.loop_items, help="items of the loop"
+    )
+    bias_group.add_argument("--bias-tuned", action="store_true", help="also fine-tune them")
     corpus_group, encoded = parser.add_argument_group("encode"), encode.OPTIONS
     corpus_group.add_argument(
-        "--encode-sentences", type=int, default=encoded.sentences, help="of a round"
+        "--encode-sentences", type=int, default=encoded.sentences, help="per round"
     )
     corpus_group.add_argument("--encode-rounds", type=int, default=encoded.rounds)
     probed, probes_group = probes.OPTIONS, parser.add_argument_group("probes")
@@ -202,7 +204,7 @@ def main() -> None:
 
 
 def write(path: Path, name: str, table: str) -> None:
-    """Put a table between its two marks in a file; what stands there now is replaced.
+    """Put a table between its two marks in a file, replacing the old one.
 
     Raises:
         ValueError: If the file lacks the marks.

@@ -1,10 +1,10 @@
 """From a click to the painted picture on the Attention page: 12 x 12 heads, 512 tokens.
 
-Other than in `attention_views`, which draws what is in the browser already, the server's part is in
-it: the click goes to the real app, which reads the kept trace, packs and sends, and the view
-unpacks and paints. The clock is the browser's, from the click to the last change of the canvas
-before it stays as it is for QUIET_MS. Random weights in the shape of BERT base; the trace was made
-before, but for the last row: a text that the app has not seen, from sending it to the lines.
+Unlike `attention_views`, which draws data that is already in the browser, this includes the server:
+the click goes to the real app, which reads the cached trace, packs and sends it, and the view
+unpacks and paints it. The clock is the browser's, from the click to the last change of the canvas
+before QUIET_MS without changes. The weights are random, in the shape of BERT base. The trace was
+computed before, except in the last row: a new text, from sending it to its lines.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ AIM, ROUNDS, QUIET_MS = 2.0, 5, 400
 WORDS = ("river", "bank", "water", "stone", "house", "night", "money", "winter")
 _OVERVIEW, _VIEW = ".st-key-attention_overview canvas", ".st-key-attention_{} canvas"
 
-# Samples a canvas at each frame: when it last changed is when it was painted.
+# Samples a canvas at each frame; the last change is the time of painting.
 _WATCH = """(selector) => {
   const find = (root) => {
     for (const node of root.querySelectorAll("*")) {
@@ -70,7 +70,7 @@ def run() -> str:
     with tempfile.TemporaryDirectory() as folder:
         bert = our_bert()
         with torch.no_grad():
-            for layer in bert.module.layers:  # else all weights are alike, and no line is drawn
+            for layer in bert.module.layers:  # else all weights are equal, and no line is drawn
                 layer.attention.query.weight *= 10
         checkpoint = bert.save(Path(folder) / "base")
         with running_app(checkpoint) as app, sync_playwright() as playwright:
@@ -87,7 +87,7 @@ def run() -> str:
 def measure(page: Page, url: str) -> list[tuple[str, str, str]]:
     """Return the rows of the table."""
     page.set_default_timeout(120_000)
-    page.set_viewport_size({"width": 1280, "height": 2200})  # overview and view both in sight
+    page.set_viewport_size({"width": 1280, "height": 2200})  # both overview and view are visible
     page.goto(f"{url}/attention?text_a={text(0)}&text_b={text(1)}", wait_until="commit")
     page.locator(_VIEW.format("lines")).first.wait_for(state="visible")
     page.wait_for_timeout(3000)
@@ -107,7 +107,7 @@ def measure(page: Page, url: str) -> list[tuple[str, str, str]]:
 
 
 def timed(page: Page, key: str, act: Callable[[int], Any], number: int) -> float:
-    """Do something on the page; return the seconds until the view of that key is painted."""
+    """Perform an action on the page; return the seconds until the view of that key is painted."""
     page.evaluate(_WATCH, f".st-key-attention_{key}")
     act(number)
     page.wait_for_function(_DONE, polling=50)
@@ -115,10 +115,10 @@ def timed(page: Page, key: str, act: Callable[[int], Any], number: int) -> float
 
 
 def click_head(page: Page, number: int) -> None:
-    """Click the head `number` of layer 0 or 1 in the overview: deeper, random heads are even."""
+    """Click the head `number` of layer 0 or 1 in the overview; deeper random heads are uniform."""
     box = page.locator(_OVERVIEW).first.bounding_box()
     assert box is not None
-    left, top = 30, 20  # of the layers' and heads' numbers around the grid of 12 x 12
+    left, top = 30, 20  # margins for layer and head numbers around the 12 x 12 grid
     page.mouse.click(
         box["x"] + left + (number % 12 + 0.5) / 12 * (box["width"] - left),
         box["y"] + top + (number % 2 + 0.5) / 12 * (box["height"] - top),
@@ -126,7 +126,7 @@ def click_head(page: Page, number: int) -> None:
 
 
 def open_view(page: Page, name: str) -> None:
-    """Open another view first, so that the measured one is drawn anew."""
+    """Open another view first, so that the measured one is redrawn."""
     radio = page.get_by_role("radio", name=name, exact=True)
     if radio.is_checked():
         other = "Lines" if name != "Lines" else "Heat map"

@@ -1,12 +1,12 @@
 """BertViz's views against ours, in a real Chromium: bytes sent, time to the picture, memory.
 
-Both get the same weights of 12 layers x 12 heads. BertViz's HTML is what it writes itself, in a
-frame that has d3 and jQuery in it, as in our app, but without our app's limit on tokens; ours are
-the app's own components, mounted in a bare page. The clock starts when the page has the data in
-memory and stops when the frame after the drawing has been shown (two animation frames). The
-browser's network is cut.
+Both get the same attention weights of 12 layers x 12 heads. BertViz's HTML is shown as it writes
+it, in a frame that contains d3 and jQuery, as in our app but without our limit on tokens; ours are
+the app's own components, mounted on a bare page. The clock starts when the page has the data in
+memory and stops when the frame after drawing has been shown (two animation frames). The browser is
+offline.
 
-BertViz is given up where it passes a stated limit (TIMEOUT, MAX_HTML): the table then says what
+BertViz is stopped or skipped beyond the limits TIMEOUT and MAX_HTML; the table then states what
 happened, or that it was not tried and how large it would have been.
 """
 
@@ -32,14 +32,14 @@ LAYERS, HEADS = 12, 12
 TIMEOUT = 120.0
 """Seconds after which a view counts as not painted."""
 MAX_HTML = 400_000_000
-"""Bytes of HTML up to which a page is tried. Of 425 million (256 tokens), Chromium had painted
-nothing after eight minutes, held 13.8 GB and no longer heard that its time was over."""
+"""Largest HTML in bytes that is tried. With 425 million (256 tokens), Chromium had painted
+nothing after eight minutes, used 13.8 GB and no longer reacted to the timeout."""
 BYTES_A_WEIGHT = 45
-"""About what BertViz writes for each weight, twice 22 digits, to tell the size without writing."""
+"""About what BertViz writes per weight (twice 22 digits), to estimate the size without writing."""
 ROUNDS = 3
-"""Of our views; BertViz's run once above 32 tokens, as they take long."""
+"""Of our views; BertViz's run once above 32 tokens, since they are slow."""
 PART = 4_000_000
-"""Characters that the browser is sent at a time."""
+"""Characters sent to the browser at a time."""
 
 
 class Options:
@@ -51,7 +51,7 @@ class Options:
 
 OPTIONS = Options()
 
-# What both pages answer to `start()`: seconds until the frame was shown.
+# Both pages report through `clock()` the seconds until the frame was shown.
 _CLOCK = """() => {
   window.clock = async (draw) => {
     const start = performance.now();
@@ -72,9 +72,9 @@ class View(NamedTuple):
     """Why there is no time; empty if there is one."""
     seconds: float | None = None
     heap: int | None = None
-    """Bytes of JavaScript's heap after a collection; canvas pixels are not among them."""
+    """Bytes of the JavaScript heap after a garbage collection, without canvas pixels."""
     resident: int | None = None
-    """Bytes of main memory of the tab's process at the end; None where the system does not tell."""
+    """Bytes of main memory of the tab's process at the end; None if not reported by the system."""
 
 
 def run() -> str:
@@ -94,13 +94,13 @@ def run() -> str:
 def measure_bertviz(
     playwright: Any, name: str, write: Callable[..., str], trace: Trace, before: list[View]
 ) -> View:
-    """Return how one of BertViz's views did, or why it was not tried.
+    """Return the result of one of BertViz's views, or why it was not tried.
 
     Args:
         playwright: Running.
         name, write: Of BERTVIZ.
         trace: What to draw.
-        before: The shorter texts' results.
+        before: Results of the shorter texts.
     """
     expected = LAYERS * HEADS * trace.num_tokens**2 * BYTES_A_WEIGHT
     failed = [view for view in before if view.name == name and view.seconds is None]
@@ -130,7 +130,7 @@ def as_table(views: list[View]) -> str:
         )
         for view in sorted(views, key=lambda view: (order.index(view.name), view.num_tokens))
     ]
-    columns = ("view", "tokens", "payload", "to the painted frame", "JS heap", "tab's memory")
+    columns = ("view", "tokens", "payload", "time to the painted frame", "JS heap", "tab's memory")
     return tables.markdown(columns, rows)
 
 
@@ -138,7 +138,7 @@ def as_table(views: list[View]) -> str:
 
 
 def random_trace(num_tokens: int) -> Trace:
-    """Return a trace whose attention is random, as peaked as a trained BERT's."""
+    """Return a trace with random attention, as peaked as that of a trained BERT."""
     tokens = ["[CLS]", *(f"word{i}" for i in range(1, num_tokens - 1)), "[SEP]"]
     return bare_view.made_trace(tokens, num_layers=LAYERS, num_heads=HEADS, second=num_tokens // 2)
 
@@ -158,7 +158,7 @@ def bertviz_model(attentions: Tensor, tokens: list[str]) -> str:
 
 
 def written(draw: Callable[..., Any], attentions: Tensor, tokens: list[str], **options: Any) -> str:
-    """Return what BertViz writes, less its request for require.js."""
+    """Return what BertViz writes, without its request for require.js."""
     layers = [layer[None] for layer in attentions]
     html = draw(attention=layers, tokens=tokens, html_action="return", **options).data
     return re.sub(r'<script src="https?://[^"]*"></script>', "", html)
@@ -187,8 +187,8 @@ def measure(
     Args:
         playwright: Running.
         name, num_tokens: For the table.
-        drawn: A view of ours, or BertViz's page, which holds its data.
-        rounds: How often.
+        drawn: A view of ours, or BertViz's page, which contains its data.
+        rounds: Number of drawings.
     """
     num_bytes = len(drawn.encode()) if isinstance(drawn, str) else len(drawn.data)
     drawings: list[Drawing] = []
@@ -220,7 +220,7 @@ class Drawing(NamedTuple):
 
 
 def send(page: Page, html: str) -> None:
-    """Give a page a text as `window.html`, in parts: the browser drops one message of 100 MB."""
+    """Set `window.html` of a page, in parts: the browser drops a message of 100 MB."""
     page.evaluate("() => { window.html = ''; }")
     for start in range(0, len(html), PART):
         page.evaluate("(part) => { window.html += part; }", html[start : start + PART])
@@ -262,7 +262,7 @@ def draw_once(browser: Browser, drawn: bare_view.View | str) -> Drawing:
     }"""
     if problems or not page.evaluate(is_drawn):
         raise RuntimeError(
-            f"a view drew nothing; its page says: {'; '.join(problems) or 'nothing'}"
+            f"a view drew nothing; its page reports: {'; '.join(problems) or 'nothing'}"
         )
     resident = resident_bytes(browser)
     heap = int(page.evaluate("() => { gc(); return performance.memory.usedJSHeapSize; }"))
@@ -270,7 +270,7 @@ def draw_once(browser: Browser, drawn: bare_view.View | str) -> Drawing:
 
 
 def resident_bytes(browser: Browser) -> int | None:
-    """Return the main memory of the largest tab's process; None where the system does not tell."""
+    """Return the main memory of the largest tab's process; None if not reported by the system."""
     answer = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
     tabs = [process["id"] for process in answer["processInfo"] if process["type"] == "renderer"]
     sizes = []

@@ -1,9 +1,9 @@
-"""Measures of bias before and after each mitigation, with what it costs; and their speed.
+"""Bias measures before and after each mitigation, the cost of each, and the speed of the measures.
 
-A mitigation is a checkpoint in `--bias-runs`: the shipped one, its token table debiased, and three
-that were trained on from it for `--bias-minutes` of processor time on one core each, on the same
-text: as it is, with the words of the gender pairs swapped in added documents, and with a penalty on
-the gender direction. What is done is kept there and only read again.
+The checkpoints are in `--bias-runs`: the shipped one, one with a debiased token table, and three
+trained further for `--bias-minutes` of processor time on one core each, on the same text:
+unchanged, with added documents in which the words of gender pairs are swapped, and with a penalty
+on the gender direction. Finished results are stored there and only read again.
 """
 
 from __future__ import annotations
@@ -78,15 +78,15 @@ class Options:
 
     runs: Path = Path("runs/bias")
     corpus: tuple[Path, ...] = ()
-    """Text that the checkpoints are trained on with; none leaves these rows out."""
+    """Text of the further training; none leaves these rows out."""
     valid: Path | None = None
-    """Held-out text of the masked-word loss."""
+    """Held-out text for the masked-word loss."""
     minutes: float = 20.0
     penalty: float = 10.0
     items: int | None = None
-    """Of each published set, the first ones; None takes all."""
+    """Number of first items of each published set; None: all."""
     loop_items: int = 50
-    """Of each published set, those that are also scored by the published loop."""
+    """Number of items of each published set that the published loop scores too."""
     tuned: bool = False
     """Whether the checkpoints are also fine-tuned on SST-2, CoLA and MRPC."""
     seed: int = 1
@@ -96,7 +96,7 @@ OPTIONS = Options()
 
 
 def run() -> str:
-    """Return the table of mitigations and that of speeds.
+    """Return the tables of mitigations and of speeds.
 
     Raises:
         ValueError: If a file or folder is missing.
@@ -105,7 +105,7 @@ def run() -> str:
     if finetune_tasks.OPTIONS.tasks is None or options.valid is None:
         raise ValueError(
             "bias needs --tasks FOLDER, with CrowS-Pairs, StereoSet and WinoBias in it, and "
-            "--bias-valid FILE; --bias-corpus FILE ... for the rows that are trained."
+            "--bias-valid FILE; and --bias-corpus FILE ... for the rows that are trained further."
         )
     names = [SHIPPED, HARD, *(TRAINED if options.corpus else ())]
     rows = [measured(name) for name in names]
@@ -142,9 +142,9 @@ def _about() -> str:
     options = OPTIONS
     taken = "all items" if options.items is None else f"the first {options.items} items"
     return (
-        "Gender for WinoBias, WEAT and the probe; all kinds for CrowS-Pairs and StereoSet "
-        f"({taken} of each set, 95% intervals). 'Trained on': {options.minutes:g} minutes of one "
-        f"core each, seed {options.seed}, the penalty with weight {options.penalty:g}. WEAT: "
+        "Gender for WinoBias, WEAT and the probe; all bias types for CrowS-Pairs and StereoSet "
+        f"({taken} of each set, 95% intervals). 'Trained on': {options.minutes:g} minutes on one "
+        f"core each, seed {options.seed}, penalty weight {options.penalty:g}. WEAT: "
         f"{WEAT.lower()}, on the token table."
     )
 
@@ -153,7 +153,7 @@ def _about() -> str:
 
 
 def folder_of(name: str) -> Path:
-    """Return where a checkpoint and its results are kept; other settings have other folders."""
+    """Return the folder of a checkpoint and its results; it depends on the settings."""
     options, full = OPTIONS, name
     if name in TRAINED:
         full += f" {options.minutes:g} minutes seed {options.seed}"
@@ -163,7 +163,7 @@ def folder_of(name: str) -> Path:
 
 
 def checkpoint(name: str) -> Path:
-    """Return the folder of a checkpoint; makes it if it is not there."""
+    """Return the folder of a checkpoint, creating the checkpoint if it is missing."""
     if name in TRAINED:
         return Path(trained(name)["checkpoint"])
     folder = folder_of(name) / "checkpoint"
@@ -179,7 +179,7 @@ def checkpoint(name: str) -> Path:
 
 
 def trained(name: str) -> dict[str, Any]:
-    """Return the steps and the checkpoint of a run; trains what is left of it."""
+    """Return the steps and the checkpoint of a run, training the rest if necessary."""
     folder = folder_of(name)
 
     def train() -> dict[str, Any]:
@@ -200,7 +200,7 @@ def trained(name: str) -> dict[str, Any]:
 
 
 def seconds_a_step(name: str) -> dict[str, Any]:
-    """Return the processor time of a step, on a run that is thrown away."""
+    """Return the processor time of a step, from a run that is discarded."""
     place = folder_of(name) / "speed-run"
     shutil.rmtree(place, ignore_errors=True)
     warm_up, measured_steps = objectives.WARM_UP_STEPS, objectives.MEASURED_STEPS
@@ -318,7 +318,7 @@ def objectives_figure(name: str, spec: finetune_tasks.Spec) -> str:
 
 
 def speed_table() -> str:
-    """Return the seconds for each whole set, ours and by the published loop.
+    """Return the seconds for each whole set, with ours and with the published loop.
 
     Raises:
         RuntimeError: If the two do not agree.
@@ -360,23 +360,24 @@ def speed_table() -> str:
                 f"{apart:.1g}",
             )
         )
-    columns = ("set", "items", "ours", "published loop", "times as fast", "apart, nats")
+    columns = ("set", "items", "ours", "published loop", "speed-up", "difference, nats")
     about = (
-        f"{torch.get_num_threads()} thread(s). The published loop: one forward of transformers' "
-        f"BertForMaskedLM for each hidden token, float32; timed on the first {few} items, scaled."
+        f"{torch.get_num_threads()} thread(s). The published loop: one forward pass of "
+        "transformers' BertForMaskedLM for each hidden token, float32; timed on the first "
+        f"{few} items and scaled."
     )
     return about + "\n\n" + tables.markdown(columns, rows)
 
 
 def timed(score: Callable[[int], list[float]], number: int) -> tuple[float, list[float]]:
-    """Return the seconds that scoring takes, and the scores."""
+    """Return the seconds of scoring, and the scores."""
     began = time.perf_counter()
     scores = score(number)
     return time.perf_counter() - began, scores
 
 
 def crows_by_batches(bert: Bert, pairs: Sequence[StereotypePair]) -> list[float]:
-    """Return the score of both sentences of each pair, ours."""
+    """Return our scores of both sentences of each pair."""
     encodings = [bert.tokenize(text) for pair in pairs for text in (pair.more, pair.less)]
     positions = [
         chosen
@@ -390,7 +391,7 @@ def crows_by_batches(bert: Bert, pairs: Sequence[StereotypePair]) -> list[float]
 def crows_by_loop(
     bert: Bert, peer: transformers.BertForMaskedLM, pairs: Sequence[StereotypePair]
 ) -> list[float]:
-    """Return the same as nyu-mll/crows-pairs' script does: a forward for each shared token."""
+    """Return the same as the script of nyu-mll/crows-pairs: one forward pass per shared token."""
     scores = []
     for pair in pairs:
         encodings = [bert.tokenize(text) for text in (pair.more, pair.less)]
@@ -401,7 +402,7 @@ def crows_by_loop(
 
 
 def stereoset_by_batches(bert: Bert, items: Sequence[GapItem]) -> list[float]:
-    """Return the three scores of each item that has them, ours."""
+    """Return our three scores of each item that has them."""
     return [
         value for score in score_stereoset(bert, items) for value in score.log_p if value == value
     ]
@@ -410,7 +411,7 @@ def stereoset_by_batches(bert: Bert, items: Sequence[GapItem]) -> list[float]:
 def stereoset_by_loop(
     bert: Bert, peer: transformers.BertForMaskedLM, items: Sequence[GapItem]
 ) -> list[float]:
-    """Return the same with a forward for each piece of each word."""
+    """Return the same with one forward pass per piece of each word."""
     scores = []
     tokenizer = bert.tokenizer
     for item in items:
@@ -439,7 +440,7 @@ def hidden_token(
     *,
     wanted: int | None = None,
 ) -> float:
-    """Return the log-probability of a token with its place hidden, nats."""
+    """Return the log-probability in nats of a token with its position hidden."""
     row = list(ids)
     target = row[place] if wanted is None else wanted
     row[place] = bert.tokenizer.mask_id

@@ -1,9 +1,9 @@
-"""The map of a corpus in a real Chromium: bytes sent, time to the picture, frames a second.
+"""The map of a corpus in a real Chromium: bytes sent, time to the picture, frames per second.
 
-Points of a mixture of Gaussians at three layers, on the app's own component in a bare page, its
-network cut. While the map is zoomed in and out, or the points move to another layer, each frame is
-drawn, read back (so that the graphics have finished) and counted. Without a graphics card Chromium
-draws in software.
+Points of a mixture of Gaussians at three layers, in the app's own component on a bare page,
+offline. While the map is zoomed in and out, or the points move to another layer, each frame is
+drawn, read back (so that rendering has finished) and counted. Without a graphics card, Chromium
+renders in software.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SIZES = (20_000, 50_000, 200_000)
 LAYERS = (0, 6, 12)
 SECONDS = 4.0
 AIM = 10.0
-"""Frames a second in software."""
+"""Frames per second when rendering in software."""
 
 _FRAMES = """async ([what, seconds]) => {
   const root = document.getElementById("place").shadowRoot;
@@ -76,7 +76,7 @@ def run() -> str:
     columns = (
         "points, 3 layers",
         "payload",
-        "to the picture",
+        "time to the picture",
         "zooming",
         "playing",
         f"aim {AIM:g}",
@@ -124,7 +124,7 @@ def made_points(num: int) -> Drawn:
 
 
 def made_colours(num: int) -> Colours:
-    """Return as many groups as the map gives a colour of their own."""
+    """Return as many groups as have their own colour on the map."""
     codes = np.random.default_rng(0).integers(0, MAX_GROUPS, num).astype(np.uint8)
     groups = tuple(f"group {i}" for i in range(MAX_GROUPS))
     return Colours("made", groups, tuple(theme.CATEGORICAL[:MAX_GROUPS]), codes, False)

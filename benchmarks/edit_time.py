@@ -1,9 +1,9 @@
-"""Processor time that an edit of the text costs the server, page by page.
+"""Processor time of the server for an edit of the text, page by page.
 
-One visitor speaks the app's websocket and puts a text that was never there before into the box of
-sentence A; nothing is answered from the cache. Counted is the processor time of the server's whole
-process, user and system, with all of its threads: what the edit takes from the other visitors. It
-depends little on what else the machine does.
+One visitor uses the app's websocket and enters a new text for sentence A each time, so nothing
+comes from the cache. The processor time of the whole server process is measured (user and system,
+all threads), since this is what an edit takes from other visitors. It depends little on the load of
+the machine.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ WARM_UP, EDITS = 3, 30
 def run() -> str:
     """Return the table of processor time by page."""
     if not Path("/proc/self/stat").exists():
-        return "Not measured: this system does not tell a process's time in /proc."
+        return "Not measured: this system does not report a process's time in /proc."
     with running_app(os.environ.get(CHECKPOINT_VARIABLE)) as app:
         rows = [measure(app.url, app.process, page) for page in AIMS]
-    columns = ("page", "processor time of an edit", "to the browser", "aim", "")
+    columns = ("page", "processor time of an edit", "sent to the browser", "aim", "")
     return tables.markdown(columns, rows)
 
 
@@ -71,6 +71,6 @@ def measure(url: str, process: int, page: str) -> tuple[str, ...]:
 def processor_seconds(process: int) -> float:
     """Return the processor time of a process so far, to a hundredth of a second."""
     stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii")
-    _, _, fields = stat.rpartition(")")  # the name before it may hold blanks
+    _, _, fields = stat.rpartition(")")  # the name before it may contain spaces
     user, system = fields.split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")

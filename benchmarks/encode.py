@@ -1,11 +1,11 @@
-"""Tokens a second of `bertscope encode` against two other ways to a corpus's vectors.
+"""Tokens per second of `bertscope encode` against two other ways to encode a corpus.
 
-A BERT of 6 layers, 384 wide, with random weights and the shipped vocabulary; the sentences of the
-novel that ships, in their order. All have the same weights, sentences, threads and process, run in
-turns, and are compared first. transformers' feature-extraction pipeline gives every token's last
-state, sentence-transformers the mean of a sentence's; ours gives the rows of `encode_texts`, and
-once more with all of the run around it, from the file to Parquet. Tokens are real ones, without
-padding, with [CLS] and [SEP].
+A BERT with 6 layers and hidden size 384, with random weights and the shipped vocabulary; the
+sentences of the shipped novel, in order. All use the same weights, sentences, threads and process,
+take turns, and are compared first. transformers' feature-extraction pipeline returns the last
+hidden state of every token, sentence-transformers the mean over a sentence; ours returns the rows
+of `encode_texts`, and is also measured as a whole run, from the file to Parquet. Tokens are counted
+without padding, with [CLS] and [SEP].
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ Runner = Callable[[Sequence[str]], Any]
 
 @dataclass
 class Options:
-    """What the command line sets."""
+    """Set by the command line."""
 
     sentences: int = 2048
-    """Of a round; those of batch 1 are a quarter."""
+    """Per round; a quarter of them with batch size 1."""
     rounds: int = 5
 
 
@@ -54,7 +54,7 @@ OPTIONS = Options()
 
 
 def run() -> str:
-    """Return the table of tokens a second, and that of the precision."""
+    """Return the tables of tokens per second and of precision."""
     texts = _texts()[: OPTIONS.sentences]
     bert = _model()
     dtypes = ["float32", *(["bfloat16"] if computes_bfloat16(bert.device) else [])]
@@ -69,7 +69,7 @@ def run() -> str:
         speeds: dict[str, list[float]] = {name: [] for name in runners}
         for number in range(OPTIONS.rounds):
             for name in list(runners)[:: 1 if number % 2 else -1]:
-                # From another place in each round, so that no length is met twice alike.
+                # Each round starts at another sentence, so that lengths do not repeat.
                 count = len(texts) // 4 if "batch 1" in name else len(texts)
                 chosen = np.roll(np.array(texts, dtype=object), -97 * number)[:count].tolist()
                 num_tokens = sum(len(p.ids) + 2 for p in bert.tokenizer.encode_pieces(chosen))
@@ -105,7 +105,7 @@ def _model() -> Bert:
 
 
 def _runners(models: dict[str, Any], saved: Path, folder: Path) -> dict[str, Runner]:
-    """Return what is measured, by name; each takes sentences."""
+    """Return the measured functions by name; each takes sentences."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Transformer
     from sentence_transformers.sentence_transformer.modules import Pooling
@@ -154,19 +154,19 @@ def _runners(models: dict[str, Any], saved: Path, folder: Path) -> dict[str, Run
 
 @torch.no_grad()
 def _check_equal(bert: Bert, runners: dict[str, Runner], texts: Sequence[str]) -> None:
-    """Check that all compute the same: a fast wrong vector would be worth nothing."""
+    """Check that all compute the same vectors; a speed is meaningless if they differ."""
     exact = [bert.hidden(bert.tokenize(text)).numpy() for text in texts]
     for name, runner in runners.items():
         found = runner(texts)
         if "pipeline" in name:
-            # In batches it hands out the padding, too.
+            # In batches it also returns the padding.
             pairs = [(np.asarray(f[0])[: len(e)], e) for f, e in zip(found, exact, strict=True)]
         elif name == "sentence-transformers":
             pairs = [(f, e.mean(0)) for f, e in zip(found, exact, strict=True)]
         elif name == "ours, float32":
             pairs = [(found.vectors[LAYERS].astype(np.float32), np.concatenate(exact))]
         else:
-            continue  # the table of the precision compares bfloat16
+            continue  # bfloat16 is compared in the precision table
         limit = TOLERANCE if "ours" not in name else 4e-3  # stored in float16
         worst = max(float(np.abs(a - b).max()) for a, b in pairs)
         if not worst <= limit:
@@ -203,7 +203,7 @@ def _speed_table(speeds: dict[str, list[float]], length: float, dtypes: Sequence
         )
     columns = (
         "",
-        "tokens a second, median (range)",
+        "tokens per second, median (range)",
         "times the pipeline, batch 1",
         f"batch {BATCH_SIZE}",
         "times sentence-transformers",
@@ -216,7 +216,7 @@ def _speed_table(speeds: dict[str, list[float]], length: float, dtypes: Sequence
 
 def _precision_table(bert: Bert, models: dict[str, Any], texts: Sequence[str]) -> str:
     if "bfloat16" not in models:
-        return "This processor has no bfloat16 products: not compared."
+        return "This processor has no bfloat16 products, so they were not compared."
     layers = range(LAYERS + 1)
     found = compare(bert, models["bfloat16"], texts, layers, EncodeSettings())
     rows = [(f"layer {a.layer}", f"{a.mean:.5f}", f"{a.lowest:.4f}") for a in found]
@@ -227,7 +227,7 @@ def _precision_table(bert: Bert, models: dict[str, Any], texts: Sequence[str]) -
 
 @torch.no_grad()
 def _matrix_peak(dtype: torch.dtype) -> float:
-    """Return the most floating-point operations a second of a product of large matrices."""
+    """Return the highest FLOP/s of a product of large matrices."""
     a: torch.Tensor = torch.ones(_PEAK_SIZE, _PEAK_SIZE, dtype=dtype)
     times: NDArray[np.float64] = np.zeros(_PEAK_ROUNDS)
     for number in range(_PEAK_ROUNDS):

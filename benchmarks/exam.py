@@ -1,8 +1,8 @@
-"""The grammar exam of the shipped checkpoint, of a fine-tuned one, and of moments of a run.
+"""The grammar exam of the shipped checkpoint, of a fine-tuned one, and of checkpoints of a run.
 
-Our own 200 pairs are scored always, BLiMP where `--blimp` names its file (it is not part of the
-project). A classifier has no masked-word head: its encoder is read with that of the checkpoint it
-began as, so its row shows what fine-tuning did to the encoder.
+Our own 200 pairs are always scored, BLiMP only with `--blimp FILE` (it is not part of the project).
+A classifier has no masked-word head, so its encoder is read with the head of the checkpoint it was
+fine-tuned from; its row shows the effect of fine-tuning on the encoder.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ COLUMNS = ("checkpoint", "our 200 pairs", "BLiMP, within-word", "BLiMP, single m
 
 @dataclass
 class Options:
-    """What the command line sets."""
+    """Set by the command line."""
 
     blimp: Path | None = None
     every: int = 1
-    """Each how manieth pair of BLiMP is scored."""
+    """Every n-th pair of BLiMP is scored."""
     moments: tuple[Path, ...] = ()
     """Checkpoint folders of a run."""
 
@@ -66,13 +66,13 @@ def run() -> str:
 
 def _checkpoints() -> Iterator[tuple[str, Model]]:
     for folder in OPTIONS.moments:
-        yield f"its training, {folder.name}", load(folder)
+        yield f"during training, {folder.name}", load(folder)
     yield "`default`", load("default")
-    yield f"`{FINE_TUNED}`, its encoder", _with_head_of("default", FINE_TUNED)
+    yield f"`{FINE_TUNED}`, encoder only", _with_head_of("default", FINE_TUNED)
 
 
 def _with_head_of(owner: str, other: str) -> Model:
-    """Return a checkpoint whose encoder is another's, which was fine-tuned from it."""
+    """Return checkpoint `owner` with the encoder of `other`, which was fine-tuned from it."""
     bert, tuned = load(owner), load(other)
     weights = dict(bert.module.named_parameters())
     for name, weight in tuned.module.named_parameters():
@@ -92,7 +92,7 @@ def _cell(found: GroupAccuracy) -> str:
 
 
 def _baseline(own: Sequence[MinimalPair], blimp: Sequence[MinimalPair]) -> tuple[str, ...]:
-    """Return the cells of the word frequencies of the shipped checkpoint's training text."""
+    """Return the cells for the word frequencies of the shipped checkpoint's training text."""
     bert = load("default")
     counts = TokenCounts.open(SHIPPED["default"], bert.tokenizer)
     if counts is None:  # a checkpoint without the counts of its text

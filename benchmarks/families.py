@@ -1,7 +1,7 @@
 """Small members of each family, pretrained for equal processor time and fine-tuned on SST-2.
 
-What people bring is seldom BERT itself: this is the way of their checkpoints through the tool,
-from pretraining to a classifier, with networks of one size. The options are those of `objectives`.
+Users seldom bring BERT itself. This benchmark takes a checkpoint of each family from pretraining to
+a classifier, with networks of one size. The options are those of `objectives`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def run() -> str:
     (spec,) = (
         replace(spec, more={"sample": SST2_SAMPLE}) for spec in SPECS if spec.name == "SST-2"
     )
-    # Of the folder: other settings have other folders.
+    # Part of the folder name, so that other settings have other folders.
     settings = f"{OPTIONS.minutes:g} minutes {OPTIONS.layers} layers seed {OPTIONS.seed}"
     rows = []
     for variant in FAMILIES:
@@ -62,7 +62,7 @@ def run() -> str:
     return "\n\n".join(
         [
             f"{OPTIONS.layers} layers of {OPTIONS.hidden}, pretrained for {OPTIONS.minutes:g} "
-            f"minutes of one core each; SST-2 dev after {SST2_SAMPLE:,} sentences, {seeds}, "
+            f"minutes on one core each; SST-2 dev after {SST2_SAMPLE:,} sentences, {seeds}, "
             "percent.",
             tables.markdown(
                 ("family", "objective", "opens as", "steps", "tokens", "SST-2 dev"), rows

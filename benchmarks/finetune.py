@@ -1,8 +1,9 @@
 """Fine-tuning against the Trainer of transformers: same checkpoint, data, epochs and threads.
 
-Both have the recipe of `bertscope finetune`: AdamW, warm-up over a tenth, linear decay, batch 32,
-dropout 0.1, clipping at 1. The Trainer is used as in its guide: texts tokenised before, batches at
-random, padded to their longest row; in its default float32 and in bfloat16.
+Both use the recipe of `bertscope finetune`: AdamW, warm-up over a tenth of the steps, linear decay,
+batches of 32, dropout 0.1, gradient clipping at 1. The Trainer is used as in its guide, with texts
+tokenised in advance and random batches padded to their longest row; in its default float32 and in
+bfloat16.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from bertcore.tokenizer import Tokenizer
 
 AIM = 2.5
 NEAR = 0.005
-"""Accuracies this near count as equal: half a point."""
+"""Accuracies within half a point count as equal."""
 GOOD = "good great fine beautiful funny best love perfect wonderful brilliant".split()
 BAD = "bad poor dull worst boring terrible hate awful weak stupid".split()
 PLAIN = """the a film movie story of and in with its this that is was it as an one man actor
@@ -36,21 +37,21 @@ class Options:
     """Set by the command line."""
 
     train: Path | None = None
-    """SST-2's train.tsv or a file like it; None generates sentences of its lengths."""
+    """SST-2's train.tsv or a similar file; None generates sentences of its lengths."""
     dev: Path | None = None
     checkpoint: str = "default"
     epochs: int = 1
     num_seeds: int = 1
     learning_rate: float = 3e-4
     num_sentences: int = 4000
-    """Generated where no file is given."""
+    """Generated if no file is given."""
 
 
 OPTIONS = Options()
 
 
 class Measured(NamedTuple):
-    """What one contender reached with one seed."""
+    """Result of one contender with one seed."""
 
     name: str
     examples_per_second: float
@@ -82,22 +83,22 @@ def run() -> str:
     ours = "ours, bfloat16"
     reached = speed[ours] / speed[base] >= AIM
     equal = accuracy[ours] >= accuracy[base] - NEAR
-    data = train.name if options.train else f"{options.num_sentences:,} made sentences"
+    data = train.name if options.train else f"{options.num_sentences:,} generated sentences"
     epochs = "1 epoch" if options.epochs == 1 else f"{options.epochs} epochs"
     title = (
         f"{data}, {epochs}, batch 32, {torch.get_num_threads()} threads, "
-        f"{options.num_seeds} seed(s), rate {options.learning_rate:g}"
+        f"{options.num_seeds} seed(s), learning rate {options.learning_rate:g}"
     )
     columns = ("contender", "examples/s", "times the Trainer", "dev accuracy")
     verdict = (
-        f"Aim: {AIM} times the Trainer's default {'reached' if reached else 'missed'}; accuracy "
+        f"Aim ({AIM} times the Trainer's default): {'reached' if reached else 'missed'}; accuracy "
         f"{'equal or better' if equal else 'lower'} (within {NEAR:.1%})."
     )
     return "\n\n".join([title, tables.markdown(columns, rows), verdict])
 
 
 def measure_ours(folder: Path, train: Path, dev: Path, *, seed: int, dtype: str) -> Measured:
-    """Run `bertscope finetune`'s loop; neither evaluations nor saves are in the time."""
+    """Run the loop of `bertscope finetune`; the time excludes evaluation and saving."""
     settings = make_settings(
         task="classify",
         train=train,
@@ -116,7 +117,7 @@ def measure_ours(folder: Path, train: Path, dev: Path, *, seed: int, dtype: str)
 
 
 def measure_trainer(folder: Path, train: Path, dev: Path, *, seed: int, dtype: str) -> Measured:
-    """Run the Trainer of transformers; only its training is in the time."""
+    """Run the Trainer of transformers; the time includes only training."""
     from transformers import (
         AutoModelForSequenceClassification,
         AutoTokenizer,
@@ -131,7 +132,7 @@ def measure_trainer(folder: Path, train: Path, dev: Path, *, seed: int, dtype: s
     bert = load(OPTIONS.checkpoint, device="cpu")
     checkpoint = bert.save(folder / "checkpoint")
     train_rows, dev_rows = (as_list(read(path, bert.tokenizer)) for path in (train, dev))
-    set_seed(seed)  # the head that is new too
+    set_seed(seed)  # also for the new head
     model = AutoModelForSequenceClassification.from_pretrained(checkpoint, num_labels=2)
     steps = OPTIONS.epochs * -(-len(train_rows) // 32)
     arguments = TrainingArguments(
@@ -166,7 +167,7 @@ def measure_trainer(folder: Path, train: Path, dev: Path, *, seed: int, dtype: s
 
 
 def read(path: Path, tokenizer: Tokenizer) -> TaskData:
-    """Return the examples of a file with our reader, so that both see the same ids."""
+    """Read the examples of a file with our reader, so that both get the same ids."""
     return read_task_data(path, find_task("classify"), tokenizer, max_length=128)
 
 
@@ -183,7 +184,7 @@ def as_list(data: TaskData) -> list[dict[str, Any]]:
 
 
 def make_sentences(path: Path, num: int, seed: int) -> Path:
-    """Write sentences as long as SST-2's phrases (9 words in the mean), labelled by one word."""
+    """Write sentences as long as SST-2's phrases (9 words on average), labelled by one word."""
     rng = random.Random(seed)
     lines = ["sentence\tlabel"]
     for _ in range(num):

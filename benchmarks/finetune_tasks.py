@@ -1,8 +1,8 @@
 """The shipped checkpoint fine-tuned on labelled sets, beside published figures of small BERTs.
 
-The sets are not part of the project: the folder that `--tasks` names holds one folder for each, in
-the forms in which their authors publish them (GLUE's, SICK's, CoNLL's, SQuAD's), packed or not.
-Runs are kept in `--runs` and continued there; a run that is done is only read again.
+The sets are not part of the project: the folder `--tasks` contains one folder for each set, in the
+formats in which their authors publish them (GLUE, SICK, CoNLL, SQuAD), compressed or not. Runs are
+stored in `--runs` and resumed there; a finished run is only read again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Options:
     runs: Path = Path("runs/finetune-tasks")
     num_seeds: int = 3
     only: tuple[str, ...] = ()
-    """Names of the sets to take; none takes all."""
+    """Names of the sets to use; empty: all."""
 
 
 OPTIONS = Options()
@@ -47,23 +47,23 @@ OPTIONS = Options()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """A labelled set: how it is learned, its metrics, and what others reached."""
+    """A labelled set: its training, its metrics, and published scores."""
 
     name: str
     task: str
     train: str
     dev: str
     test: str | None = None
-    """The file of the figures, if it is not `dev`; it chooses nothing."""
+    """The file that is scored, if it is not `dev`; it is not used to choose the epoch."""
     metrics: tuple[str, ...] = ("accuracy",)
     metric: str | None = None
-    """By which the best epoch is chosen."""
+    """Chooses the best epoch."""
     epochs: int = 4
     published: tuple[str, str, str] = ("", "", "")
-    """BERT-Tiny, Mini, Small on GLUE's test set (Turc et al. 2019)."""
+    """BERT-Tiny, Mini and Small on GLUE's test sets (Turc et al. 2019)."""
     note: str = ""
     most_seeds: int = 99
-    """Most seeds to run, for a set that takes long."""
+    """Maximum number of seeds, for slow sets."""
     more: dict[str, Any] = field(default_factory=dict)
 
 
@@ -151,16 +151,16 @@ SPECS = (
         test="SQuAD/dev-v1.1.json",
         metrics=("f1", "exact_match"),
         epochs=2,
-        note="SQuAD 1.1 dev, part; no SQuAD in training: not comparable",
+        note="part of SQuAD 1.1 dev; no SQuAD in training, so not comparable",
         most_seeds=1,
     ),
 )
 
 
 def run() -> str:
-    """Return a table of what the shipped checkpoint reaches on each set."""
+    """Return a table of the shipped checkpoint's scores on each set."""
     if OPTIONS.tasks is None:
-        raise ValueError("the folder of the labelled sets is missing. Name it with --tasks.")
+        raise ValueError("the folder of the labelled sets is missing. Give it with --tasks.")
     rows = []
     for spec in SPECS:
         if OPTIONS.only and spec.name not in OPTIONS.only:
@@ -190,8 +190,8 @@ def run() -> str:
                 f"{seconds:,.0f} s",
             )
         )
-    columns = ("set", "judged on", "examples", "metric", "ours, median")
-    more = ("range", "seeds", "Tiny", "Mini", "Small", "rate x epochs", "training")
+    columns = ("set", "evaluated on", "examples", "metric", "ours, median")
+    more = ("range", "seeds", "Tiny", "Mini", "Small", "learning rate x epochs", "training time")
     return tables.markdown(columns + more, rows)
 
 
@@ -202,12 +202,12 @@ def figure(spec: Spec, metrics: Sequence[dict[str, float]]) -> str:
 
 
 def fine_tune(spec: Spec, seed: int, runs: Path | None = None) -> dict[str, Any]:
-    """Return what one seed reached; continues an earlier run.
+    """Return the result of one seed; resumes an earlier run.
 
     Args:
         spec: The labelled set; `more` may name another checkpoint.
-        seed: Of the new head and the order of examples.
-        runs: Where the run is kept; None: `OPTIONS.runs`.
+        seed: Seed of the new head and of the order of examples.
+        runs: Folder of the runs; None: `OPTIONS.runs`.
     """
     folder = (runs or OPTIONS.runs) / spec.name.replace(", ", "-") / f"seed-{seed}"
     done = folder / RESULT
@@ -259,21 +259,21 @@ def judge(spec: Spec, folder: Path) -> dict[str, float]:
 
 
 def source(name: str) -> Path:
-    """Return a file of the labelled sets, packed or not.
+    """Return the path of a file of the labelled sets, compressed or not.
 
     Raises:
-        ValueError: If it is not there.
+        ValueError: If it does not exist.
     """
     assert OPTIONS.tasks is not None
     plain = OPTIONS.tasks / name
     for path in (plain, plain.with_name(plain.name + ".xz")):
         if path.is_file():
             return path
-    raise ValueError(f"{plain} is not there, nor as .xz. Check --tasks.")
+    raise ValueError(f"neither {plain} nor its .xz exists. Check --tasks.")
 
 
 def files(spec: Spec) -> tuple[Path, Path]:
-    """Return the files for training and for choosing the epoch; those not published are made."""
+    """Return the files for training and for choosing the epoch, created if not published."""
     folder = OPTIONS.runs / "data"
     folder.mkdir(parents=True, exist_ok=True)
     if spec.name == "MRPC":
@@ -284,7 +284,7 @@ def files(spec: Spec) -> tuple[Path, Path]:
 
 
 def split_lines(path: Path, folder: Path) -> tuple[Path, Path]:
-    """Write nine tenths and one tenth of a table, drawn with a fixed seed."""
+    """Split a table at random into nine tenths and one tenth, with a fixed seed."""
     header, *lines = read(path).splitlines()
     random.Random(0).shuffle(lines)
     cut = len(lines) // 10
@@ -295,7 +295,7 @@ def split_lines(path: Path, folder: Path) -> tuple[Path, Path]:
 
 
 def join_questions(folder: Path) -> tuple[Path, Path]:
-    """Write one file of three sets' answerable questions, and one of 600 to choose by."""
+    """Write the answerable questions of three sets, and 600 dev questions, to one file each."""
     names = (
         "QAMR/train-from-qamr-dev.squad.json",
         "SubjQA/train.squad2.json",
@@ -320,7 +320,7 @@ def join_questions(folder: Path) -> tuple[Path, Path]:
 
 
 def read(path: Path) -> str:
-    """Return the text of a file, packed or not."""
+    """Return the text of a file, compressed or not."""
     if path.suffix == ".xz":
         return lzma.open(path, "rt", encoding="utf-8").read()
     return path.read_text(encoding="utf-8")

@@ -1,11 +1,11 @@
-"""Ranking all 144 heads of a 12-layer, 768-wide BERT against the plain loop over them.
+"""Ranking all 144 heads of BERT base (12 layers, hidden size 768) against a plain loop.
 
-Ours is `rank_heads`: removals of a layer run together, from that layer upwards, and the words at
-the [MASK] are read for each. The loop is the plain alternative: for each head, zero its
-columns of the output projection in `transformers`' eager `BertModel`, run the sentence, and put
-them back; it reads no words. Both work on the very same random weights and ids, in one process,
-with as many threads; they alternate, and so does who is first. Before the clock starts, the effect
-of each head on the last hidden states (mean over tokens of 1 - cosine) is compared.
+Ours is `rank_heads`: the removals within a layer run in one batch, from that layer upwards, and the
+words at the [MASK] are predicted for each. The plain loop zeroes each head's columns of the output
+projection in `transformers`' eager `BertModel`, runs the sentence, and restores them; it predicts
+no words. Both use the same random weights and ids, in one process, with the same number of threads;
+they alternate, and so does which runs first. Before timing, the effect of each head on the last
+hidden states (mean over tokens of 1 - cosine) is compared.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NUM_TOKENS = 32
 LARGEST_SECONDS = 10.0
 ROUNDS = 5
 TOLERANCE = 0.02
-"""Of a head's effect: what differences of 1e-6 in the states make of the smallest."""
+"""Relative to a head's effect: what differences of 1e-6 in the states do to the smallest one."""
 
 
 def run() -> str:
@@ -68,7 +68,7 @@ def run() -> str:
 
 
 def our_bert() -> Bert:
-    """Return BERT base with random weights whose heads do something, and the shipped vocabulary."""
+    """Return BERT base with random weights whose heads matter, and the shipped vocabulary."""
     network = our_network()
     with torch.no_grad():
         for layer in network.layers:
@@ -88,7 +88,7 @@ def sentence(bert: Bert) -> Encoding:
 
 @torch.inference_mode()
 def plain_loop(bert: Bert, model: Any, encoding: Encoding) -> NDArray[np.float32]:
-    """Return each head's effect on the last hidden states, [L, H], one forward a head."""
+    """Return each head's effect on the last hidden states, [L, H], one forward pass per head."""
     ids = torch.tensor([encoding.input_ids])
     whole = model(input_ids=ids).last_hidden_state
     width = bert.config.head_size
@@ -105,7 +105,7 @@ def plain_loop(bert: Bert, model: Any, encoding: Encoding) -> NDArray[np.float32
 
 
 def check_equal(ours: HeadImportance, theirs: NDArray[np.float32]) -> None:
-    """Check that both rank alike: a fast wrong ranking would be worth nothing."""
+    """Check that both rank alike; a speed is meaningless if they differ."""
     worst = float(np.max(np.abs(ours.hidden - theirs) / np.maximum(theirs, 1e-5)))
     if not worst <= TOLERANCE or not float(theirs.min()) > 1e-5:
         raise RuntimeError(

@@ -1,4 +1,4 @@
-"""The machine on which the numbers were measured."""
+"""The machine that the benchmarks ran on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PACKAGES = ("torch", "transformers", "tokenizers", "streamlit", "plotly", "bertv
 
 
 def run() -> str:
-    """Return a table of the machine, the versions and how busy it was."""
+    """Return a table of the machine, the versions and the load."""
     rows = [
         ("Date", datetime.date.today().isoformat()),
         ("Commit", commit()),
@@ -51,16 +51,16 @@ def memory() -> str:
 
 
 def load() -> str:
-    """Return the load average of the last minute; warn of a busy machine."""
+    """Return the load average of the last minute, with a warning if the machine is busy."""
     if not hasattr(os, "getloadavg"):
         return "unknown"
     now = os.getloadavg()[0]
     busy = now > 0.25 * (os.cpu_count() or 1)
-    return f"{now:.2f}" + (" (busy: these numbers are not to be kept)" if busy else "")
+    return f"{now:.2f}" + (" (busy: do not keep these numbers)" if busy else "")
 
 
 def browser() -> str:
-    """Return the version of the Chromium that the pages are measured in."""
+    """Return the version of the Chromium that measures the pages."""
     try:
         path = find_browser()
     except RuntimeError as error:
@@ -70,7 +70,7 @@ def browser() -> str:
 
 
 def commit() -> str:
-    """Return the checkout's commit, with a note when files differ from it."""
+    """Return the commit of the checkout, with a note if files differ from it."""
     root = Path(__file__).parents[1]
 
     def git(*arguments: str) -> str:

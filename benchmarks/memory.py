@@ -1,8 +1,8 @@
 """Memory of a long session: the server's resident memory over 2,000 view changes.
 
-One visitor of the real app goes from page to page, opens layers and heads, changes the text among a
-few, and switches heads off. The visitor speaks the app's websocket and draws nothing. Changes
-before the first number warm the server up: imports, compiled kernels, caches of the texts.
+One visitor of the real app goes from page to page, opens layers and heads, switches between a few
+texts, and turns heads off. The visitor uses the app's websocket and draws nothing. The changes
+before the first number warm up the server: imports, compiled kernels, caches of the texts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _KEPT = re.compile(r"Kept results: ([\d.,]+) MB")
 def run() -> str:
     """Return the table of resident memory by the number of changes."""
     if not Path("/proc/self/statm").exists():
-        return "Not measured: this system does not tell a process's resident memory in /proc."
+        return "Not measured: this system does not report a process's resident memory in /proc."
     rows = []
     with running_app(os.environ.get(CHECKPOINT_VARIABLE)) as app, Session(app.url) as session:
         changes = view_changes(session)
@@ -41,19 +41,19 @@ def run() -> str:
             )
         if session.errors:
             raise RuntimeError(f"the app showed errors: {session.errors[:3]}")
-    columns = ("view changes", "resident memory", "growth", "of it kept results")
+    columns = ("view changes", "resident memory", "growth", "of which cached results")
     verdict = tables.verdict(now - first, LARGEST_GROWTH)
     summary = f"Growth over {CHANGES:,} changes, aim {tables.megabytes(LARGEST_GROWTH)}: {verdict}."
     return f"{tables.markdown(columns, rows)}\n\n{summary}"
 
 
 def resident_bytes(process: int) -> int:
-    """Return the memory of a process that is in the machine's RAM."""
+    """Return the resident memory of a process."""
     fields = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()
     return int(fields[1]) * 4096
 
 
 def kept(session: Session) -> str:
-    """Return the size of the results kept for all visitors, from the sidebar."""
+    """Return the size of the results cached for all visitors, from the sidebar."""
     match = _KEPT.search(" ".join(session.page_texts))
     return f"{match[1]} MB" if match else ""

@@ -1,9 +1,9 @@
-"""The grammar exam against the plain loop, one forward pass for each token, and minicons.
+"""The grammar exam against a plain loop with one forward pass per token, and minicons.
 
 Ours is `score_pairs` on our own 200 pairs with the shipped checkpoint; the loop is transformers'
-`BertForMaskedLM` on the same weights, whose head works on every token, as it does in a loop that
-one writes first. minicons runs a sentence's copies in one batch. The sums are compared first; all
-three run in one process, in turns, with as many threads.
+`BertForMaskedLM` on the same weights, whose head runs on every token, as in a straightforward
+implementation. minicons runs all copies of a sentence in one batch. The sums are compared first;
+all three run in one process, in turns, with the same number of threads.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from tests.support.minicons_peer import MiniconsPeer
 PAIRS_A_SECOND = 80.0
 TIMES_THE_LOOP = 10.0
 LOOPED = 20
-"""Pairs of a round of the loop and of minicons."""
+"""Pairs per round for the loop and minicons."""
 ROUNDS = 5
 TOLERANCE = 1e-3
 
 Scores = list[float]
-"""Of the good and the bad sentence of each pair in turn, nats."""
+"""Of the good and the bad sentence of each pair in turn, in nats."""
 
 
 def run() -> str:
-    """Return the table of pairs a second."""
+    """Return the table of pairs per second."""
     from transformers import BertForMaskedLM
 
     bert = load("default")
@@ -46,7 +46,7 @@ def run() -> str:
         model = BertForMaskedLM.from_pretrained(folder).eval().to(bert.device)
         runners: dict[str, Callable[[Sequence[MinimalPair]], Scores]] = {
             "ours": lambda chosen: ours(bert, chosen),
-            "one forward pass a token": lambda chosen: loop(bert, model, chosen),
+            "one forward pass per token": lambda chosen: loop(bert, model, chosen),
         }
         if importlib.util.find_spec("minicons") is not None:
             peer = MiniconsPeer(folder, str(bert.device))
@@ -70,7 +70,9 @@ def run() -> str:
         )
         for name, values in speeds.items()
     ]
-    return tables.markdown(("", "pairs a second, median (range)", "ours is times", "aim"), rows)
+    return tables.markdown(
+        ("", "pairs per second, median (range)", "speed-up of ours", "aim"), rows
+    )
 
 
 def _verdict(name: str, best: float, value: float) -> str:
@@ -89,7 +91,7 @@ def ours(bert: Bert, pairs: Sequence[MinimalPair]) -> Scores:
 
 @torch.inference_mode()
 def loop(bert: Bert, model: Any, pairs: Sequence[MinimalPair]) -> Scores:
-    """Return the scores of a forward pass for each token."""
+    """Return the scores from one forward pass per token."""
     found = []
     for text in (text for pair in pairs for text in (pair.good, pair.bad)):
         encoding = bert.tokenize(text)
@@ -106,7 +108,7 @@ def loop(bert: Bert, model: Any, pairs: Sequence[MinimalPair]) -> Scores:
 
 
 def minicons(peer: MiniconsPeer, pairs: Sequence[MinimalPair]) -> Scores:
-    """Return the scores of minicons, a batch for each pair."""
+    """Return the scores of minicons, one batch per pair."""
     return [score for pair in pairs for score in peer.scores([pair.good, pair.bad], "within-word")]
 
 

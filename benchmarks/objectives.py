@@ -1,12 +1,12 @@
 """Pretraining objectives at equal size and equal processor time, then fine-tuned alike.
 
-Each objective trains the same network on the same text for as many seconds of processor time on
-one core. The seconds a step are measured first, for all of them in turns on one idle machine
-(`--objective-speeds`), and fix the numbers of steps; so a row does not depend on what else ran
-while it was made. What is trained beside the network (ELECTRA's generator, the boundary head) takes
-of the same time. Runs are kept in `--objective-runs` and continued there; speeds and finished rows
-are kept in the file that the page Objectives reads. So the table, half an hour to three quarters of
-one core for each row, can be made in pieces.
+Each objective trains the same network on the same text for the same processor time on one core. The
+seconds per step are measured first, for all of them in turns on an idle machine
+(`--objective-speeds`), and determine the numbers of steps, so a row does not depend on the load of
+the machine. Other trained parts (ELECTRA's generator, the boundary head) share this time. Runs are
+stored in `--objective-runs` and resumed there; speeds and finished rows are stored in the file that
+the page Objectives reads. The table can therefore be made in parts; each row takes 30 to 45 minutes
+on one core.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ from bertcore.training.progress import Progress
 
 RESULT = "benchmark.json"
 ROWS = Path(__file__).parents[1] / "app" / "objectives" / "equal_time.json"
-"""Settings, training text, seconds a step and finished rows; the page Objectives shows them."""
+"""Settings, training text, seconds per step and finished rows; read by the page Objectives."""
 WARM_UP_STEPS, MEASURED_STEPS, SPEED_ROUNDS = 5, 20, 2
 HELD_OUT_ROWS = 1024
 SETS = ("SST-2", "CoLA", "RTE", "MRPC", "CoNLL-2003", "QA")
 SAMPLES = {"SST-2": 10_000, "CoNLL-2003": 5_000, "QA": 4_000}
-"""Examples of the large sets that are learned from; of the others all."""
+"""Training examples taken from the large sets; the others are used whole."""
 EPOCHS = 2
 SST2_SAMPLE = 20_000
-"""Sentences of SST-2 that `bias` and `families` learn from: its 67,349 are mostly parts of them."""
+"""SST-2 examples for `bias` and `families`; most of its 67,349 are only phrases of sentences."""
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class Options:
     corpus: tuple[Path, ...] = ()
     valid: Path | None = None
     minutes: float = 20.0
-    """Of processor time on one core, for each."""
+    """Processor time on one core, per objective."""
     blimp: Path | None = None
     every: int = 20
     only: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ OPTIONS = Options()
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """An objective, or a contrast to one."""
+    """An objective, or a variant for comparison."""
 
     name: str
     data: dict[str, Any] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class Variant:
 
 VARIANTS = (
     Variant("mlm+nsp (BERT)"),
-    # How far two runs of one row lie apart.
+    # How much two runs of one row differ.
     Variant("mlm+nsp (BERT), second run", {}, {"seed": 2}),
     Variant("mlm, no next sentence", {"objective": "mlm"}),
     Variant("mlm, static masks (10)", {"objective": "mlm", "dupe_factor": 10}),
@@ -112,7 +112,7 @@ VARIANTS = (
     ),
     Variant("wwm", {"objective": "wwm"}),
     Variant("span-sbo", {"objective": "span-sbo"}),
-    # Sentence order needs a head that ALBERT alone has; its layers share their weights.
+    # Sentence order needs a head that only ALBERT has; its layers share their weights.
     Variant("mlm (ALBERT)", {"objective": "mlm"}, family="albert"),
     Variant("mlm+sop (ALBERT)", {"objective": "mlm+sop"}, family="albert"),
     Variant("rtd", {"objective": "rtd"}),
@@ -123,13 +123,13 @@ VARIANTS = (
 
 
 def run() -> str:
-    """Return the table of what each objective is worth at equal size and time.
+    """Return the table of the objectives' scores at equal size and time.
 
-    Rows that the file holds are read, the others of `--objective-only` (default: all) are measured
-    and added to it.
+    Rows in the file are read; the others of `--objective-only` (default: all) are measured and
+    added to it.
 
     Raises:
-        ValueError: If a row is to be measured and a file or folder is missing, or the file was made
+        ValueError: If a row must be measured and a file or folder is missing, or the file was made
             with other settings or from other text.
     """
     chosen = [v for v in VARIANTS if not OPTIONS.only or v.name in OPTIONS.only]
@@ -144,7 +144,7 @@ def run() -> str:
 
 
 def table(found: dict[str, Any]) -> str:
-    """Return what the file holds in words and as a table."""
+    """Return the contents of the file as text and a table."""
     rows, made, specs = found["rows"], settings(), labelled_sets()
     missing = [variant.name for variant in VARIANTS if variant.name not in rows]
     columns = (
@@ -165,11 +165,11 @@ def table(found: dict[str, Any]) -> str:
         lines.append(line)
     return "\n\n".join(
         [
-            f"{made['layers']} layers of {made['hidden']}, {made['minutes']:g} minutes of one core "
+            f"{made['layers']} layers of {made['hidden']}, {made['minutes']:g} minutes on one core "
             f"each, the same text, seed {made['seed']}; fine-tuned with "
             f"{made['fine-tuning seeds']} seeds (QA one) for {EPOCHS} epochs, medians; "
             + ", ".join(f"{name} from {number:,}" for name, number in SAMPLES.items())
-            + " examples; –: has no such head.",
+            + " examples; –: no such head.",
             *([f"Not measured yet: {'; '.join(missing)}."] if missing else []),
             tables.markdown(columns, lines),
         ]
@@ -183,7 +183,7 @@ def _figure(spec: Spec, seeds: Sequence[dict[str, float]] | None) -> str:
 def _check_files() -> None:
     if not OPTIONS.corpus or OPTIONS.valid is None or finetune_tasks.OPTIONS.tasks is None:
         raise ValueError(
-            f"{ROWS.name} does not hold all rows; to measure the others, objectives needs "
+            f"{ROWS.name} does not contain all rows; to measure the others, objectives needs "
             "--objective-corpus FILE ..., --objective-valid FILE, --tasks FOLDER."
         )
 
@@ -202,8 +202,8 @@ def check_text(path: Path) -> None:
     found = read_rows(path)
     if found.get("text", text) != text:
         raise ValueError(
-            f"{path} was measured on {', '.join(found['text'])}, and these files are others: "
-            f"{', '.join(text)}. Rows of one table need the same text, to the byte."
+            f"{path} was measured on {', '.join(found['text'])}, and these files differ: "
+            f"{', '.join(text)}. All rows of a table need the same text, byte for byte."
         )
     if "text" not in found:
         path.write_text(as_json({"text": text, **found}), encoding="utf-8")
@@ -221,7 +221,7 @@ def measured(variant: Variant) -> dict[str, Any]:
 
 
 def labelled_sets() -> list[Spec]:
-    """Return how each labelled set is learned here: fewer examples and epochs than elsewhere."""
+    """Return the labelled sets with fewer examples and epochs than in `finetune_tasks`."""
     return [
         replace(
             spec,
@@ -234,7 +234,7 @@ def labelled_sets() -> list[Spec]:
 
 
 def settings() -> dict[str, Any]:
-    """Return what two rows of one table must have in common."""
+    """Return the settings that all rows of a table must share."""
     options = OPTIONS
     return {
         "layers": options.layers,
@@ -249,7 +249,7 @@ def settings() -> dict[str, Any]:
 
 
 def read_rows(path: Path) -> dict[str, Any]:
-    """Return the settings, seconds a step and rows that a file holds.
+    """Return the settings, seconds per step and rows of a file.
 
     Raises:
         ValueError: If they were measured with other settings.
@@ -259,26 +259,26 @@ def read_rows(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     if found["settings"] != settings():
         raise ValueError(
-            f"{path} was measured with {found['settings']}, and this run has {settings()}. Rows of "
-            "one table need the same: choose those, or move the file away."
+            f"{path} was measured with {found['settings']}, and this run has {settings()}. All "
+            "rows of a table need the same settings: choose those of the file, or move it away."
         )
     return found
 
 
 def keep(path: Path, part: str, more: dict[str, Any]) -> None:
-    """Add entries to a part of a file, read again since another process may have added some."""
+    """Add entries to a part of a file, reread first because another process may have changed it."""
     found = read_rows(path)
     found[part].update(more)
     path.write_text(as_json(found), encoding="utf-8")
 
 
 def as_json(found: dict[str, Any]) -> str:
-    """Return the text of the file of rows."""
+    """Return the results file as text."""
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 
 def folder_of(variant: Variant) -> Path:
-    """Return where a variant's run and results are kept."""
+    """Return the folder of a variant's run and results."""
     return OPTIONS.runs / "".join(c if c.isalnum() or c in "+-" else "-" for c in variant.name)
 
 
@@ -294,7 +294,7 @@ def kept(path: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def kept_seconds(variant: Variant) -> float:
-    """Return the seconds a step that the file of rows holds."""
+    """Return the seconds per step from the results file."""
     seconds: float = read_rows(ROWS)["seconds_a_step"][variant.name]
     return seconds
 
@@ -302,7 +302,7 @@ def kept_seconds(variant: Variant) -> float:
 def pretrained(
     variant: Variant, seconds_a_step: Callable[[Variant], float] = kept_seconds
 ) -> dict[str, Any]:
-    """Return the steps, tokens and checkpoint of a variant; trains what is left of it."""
+    """Return the steps, tokens and checkpoint of a variant, training the rest if necessary."""
     folder = folder_of(variant)
 
     def train() -> dict[str, Any]:
@@ -328,7 +328,7 @@ def pretrained(
 
 
 def add_speeds(path: Path, variants: Sequence[Variant]) -> None:
-    """Measure the seconds a step that a file lacks, in turns, and add them: the least of each."""
+    """Measure the seconds per step missing from a file, in turns, and add the minimum of each."""
     lacking = [v for v in variants if v.name not in read_rows(path)["seconds_a_step"]]
     for number in range(SPEED_ROUNDS):
         for variant in lacking:
@@ -338,11 +338,11 @@ def add_speeds(path: Path, variants: Sequence[Variant]) -> None:
 
 
 def speed(variant: Variant) -> float:
-    """Return the seconds of processor time that a step takes, on a run that is thrown away."""
+    """Return the processor time of a step in seconds, from a run that is discarded."""
     place = folder_of(variant) / "speed-run"
     shutil.rmtree(place, ignore_errors=True)
     assert OPTIONS.valid is not None
-    # The held-out text is packed in a few seconds, and a step on it takes as long.
+    # Packing the held-out text takes a few seconds, and a step on it takes as long.
     run = begin(variant, place, WARM_UP_STEPS + MEASURED_STEPS, (OPTIONS.valid,))
     clock: list[float] = []
 
@@ -351,7 +351,7 @@ def speed(variant: Variant) -> float:
 
     run.run(on_progress=note, on_notice=lambda notice: None)
     shutil.rmtree(place)
-    # The last step's time holds the evaluation at the end.
+    # The last step's time includes the final evaluation.
     spans = [b - a for a, b in itertools.pairwise(clock)][WARM_UP_STEPS:-1]
     return statistics.median(spans)
 
@@ -375,7 +375,7 @@ def begin(variant: Variant, folder: Path, steps: int, corpus: Sequence[Path] = (
         shape=replace(shape, **variant.shape),
         train_config=TrainConfig(
             steps=steps,
-            # Equal for all: compiled steps of some, plain ones of others would not be.
+            # Compiling only some of them would be unfair.
             compile="off",
             evaluate_every=10**9,
             save_every=250,
@@ -388,7 +388,7 @@ def begin(variant: Variant, folder: Path, steps: int, corpus: Sequence[Path] = (
 
 
 def scores_without_tuning(variant: Variant, checkpoint: Path) -> dict[str, float | None]:
-    """Return masked-word loss, accuracy on our 200 pairs and on BLiMP; None without the head."""
+    """Return masked-word loss and accuracy on our 200 pairs and BLiMP; None without the head."""
 
     def compute() -> dict[str, float | None]:
         assert OPTIONS.valid is not None
@@ -408,7 +408,7 @@ def scores_without_tuning(variant: Variant, checkpoint: Path) -> dict[str, float
 
 
 def masked_word_loss(bert: Bert, valid: Path) -> float:
-    """Return the loss on packed rows of a held-out text, 15% hidden, 80/10/10, nats."""
+    """Return the loss in nats on packed rows of a held-out text, 15% hidden, 80/10/10."""
     corpus = pack_corpus(read_sentences([valid]), bert.tokenizer)
     config = DataConfig(objective="mlm")
     batches = fixed_batches(corpus, bert.tokenizer, config, seed=0, num_rows=HELD_OUT_ROWS)
@@ -416,18 +416,18 @@ def masked_word_loss(bert: Bert, valid: Path) -> float:
 
 
 def exam(bert: Bert, pairs: Sequence[MinimalPair]) -> float:
-    """Return the accuracy on minimal pairs, ties wrong."""
+    """Return the accuracy on minimal pairs; ties count as wrong."""
     scores = [score for part in score_pairs(bert, pairs) for score in part]
     return accuracies(scores, ())[0].accuracy
 
 
 def tuned(variant: Variant, spec: Spec, checkpoint: str) -> str:
-    """Return the median over seeds of a labelled set, in percent; "–" where it has no such head."""
+    """Return the median over seeds of a labelled set in percent; "–" without such a head."""
     return _figure(spec, fine_tuned(variant, spec, checkpoint))
 
 
 def fine_tuned(variant: Variant, spec: Spec, checkpoint: str) -> list[dict[str, float]] | None:
-    """Return each seed's metrics on a labelled set; None where the checkpoint has no such head."""
+    """Return each seed's metrics on a labelled set; None if the checkpoint has no such head."""
     seeds = range(1, min(finetune_tasks.OPTIONS.num_seeds, spec.most_seeds) + 1)
     changed = replace(spec, more={**spec.more, "checkpoint": checkpoint})
     try:

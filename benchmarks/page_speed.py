@@ -1,10 +1,10 @@
-"""How fast the real app is: opening each page on a warm server, and editing the sentence.
+"""Speed of the real app: opening each page on a warm server, and editing the sentence.
 
-The app runs as a visitor starts it, on BERTSCOPE_CHECKPOINT or the shipped checkpoint. Every page
+The app runs as a visitor starts it, with BERTSCOPE_CHECKPOINT or the shipped checkpoint. Every page
 is visited once before (a warm server); each measured visit is a new browser session with an empty
-cache, its network cut but for the app itself. A page counts as open when its first pictures are
-drawn. An edit puts a word in front of the sentence and counts until the token strip, and until the
-picture under it, show it.
+cache that can reach only the app. A page counts as open when its first pictures are drawn. An edit
+inserts a word before the sentence and is timed until the token strip, and the picture below it,
+show it.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ FIRST_PICTURES = {
     "layer-map": (_CHART,),
     "checkpoints": ("[data-testid=stDataFrame]",),
 }
-"""What must be drawn for a page to count as open."""
+"""Elements that must be drawn before a page counts as open."""
 
 WORDS = ("water", "music", "winter", "money", "today", "people", "green", "north", "seven")
 
-# Checks the components' shadow roots, at each frame, until the watched parts have changed.
+# Checks the components' shadow roots at each frame until the watched parts have changed.
 _WATCH = """() => {
   const find = (root, selector) => {
     const match = root.querySelector(selector);
@@ -89,7 +89,7 @@ def run() -> str:
         opened = [open_row(browser, url, name) for name in FIRST_PICTURES]
         edited = edit_rows(browser, url)
         browser.close()
-    opening = ("opening", "to the first pictures, median (range)", f"aim {OPEN_AIM:.0f} s")
+    opening = ("opening", "time to the first pictures, median (range)", f"aim {OPEN_AIM:.0f} s")
     editing = ("editing the sentence", "median (range)", f"aim {EDIT_AIM * 1e3:.0f} ms")
     return "\n\n".join(
         (
@@ -105,7 +105,7 @@ def run() -> str:
 
 @contextlib.contextmanager
 def new_page(browser: Browser, url: str) -> Iterator[Page]:
-    """Yield an empty page of a new session that can reach the app only."""
+    """Yield an empty page of a new session that can reach only the app."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.route(
         lambda address: address.startswith("http") and not address.startswith(url),
@@ -120,12 +120,12 @@ def new_page(browser: Browser, url: str) -> Iterator[Page]:
 
 
 def address(url: str, name: str) -> str:
-    """Return the address of a page; the first page has no name in it."""
+    """Return the address of a page; that of the first page contains no name."""
     return url if name == next(iter(FIRST_PICTURES)) else f"{url}/{name}"
 
 
 def open_page(browser: Browser, url: str, name: str) -> float:
-    """Return the seconds from asking for a page until its first pictures are drawn."""
+    """Return the seconds from requesting a page until its first pictures are drawn."""
     with new_page(browser, url) as page:
         start = time.perf_counter()
         page.goto(address(url, name), wait_until="commit")
@@ -134,7 +134,7 @@ def open_page(browser: Browser, url: str, name: str) -> float:
 
 
 def wait_for_pictures(page: Page, name: str) -> None:
-    """Wait until the first pictures of a page are there."""
+    """Wait until the first pictures of a page are visible."""
     for selector in FIRST_PICTURES[name]:
         page.locator(selector).first.wait_for(state="visible")
 
@@ -169,13 +169,13 @@ def edit_rows(browser: Browser, url: str) -> list[tuple[str, str, str]]:
 
 
 def edit_once(page: Page, word: str, *, send: bool) -> dict[str, float]:
-    """Put a word in front of sentence A; return the seconds to the new strip and chart.
+    """Insert a word before sentence A; return the seconds until strip and chart show it.
 
     Args:
-        page: The page Tokens, at rest.
-        word: To type.
-        send: Press Ctrl+Enter and count from there; else count from the last letter and let the
-            app notice that typing rests.
+        page: The page Tokens, idle.
+        word: Word to type.
+        send: Press Ctrl+Enter and time from that key; else time from the last letter and let the
+            app detect that typing has stopped.
     """
     box = page.locator("textarea").first
     box.click()
@@ -190,7 +190,7 @@ def edit_once(page: Page, word: str, *, send: bool) -> dict[str, float]:
     missing = [name for name in ("strip", "chart") if name not in times]
     if missing:
         raise RuntimeError(f"after an edit the {' and the '.join(missing)} did not change.")
-    page.wait_for_timeout(800)  # the rest of the page, and the pause that sends once more
+    page.wait_for_timeout(800)  # the rest of the page, and the pause that sends the text again
     start = times["sent" if send else "typed"]
     return {
         "token strip": (times["strip"] - start) / 1000,

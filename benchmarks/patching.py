@@ -1,11 +1,11 @@
-"""Patching the hidden state of every layer and token of a 12-layer, 768-wide BERT.
+"""Patching the hidden state at every layer and token of BERT base (12 layers, hidden size 768).
 
-Ours is `patch`: it begins at the patched layer, runs many places together, and in the last layer
-computes the token that is read alone. The loop is the plain alternative: for each place a hook puts
-the other version's vector into `transformers`' eager `BertModel`, and the whole sentence is run.
-Both work on the very same random weights and ids, in one process, with as many threads, and read
-the same two words with the same head; they alternate, and so does who is first. Before the clock
-starts, the logit differences of all patched runs are compared.
+Ours is `patch`: it starts at the patched layer, runs many positions in one batch, and in the last
+layer computes only the token that is read. In the plain loop, a hook for each position puts the
+other version's vector into `transformers`' eager `BertModel`, and the whole sentence is run. Both
+use the same random weights and ids, in one process, with the same number of threads, and read the
+same two words with the same head; they alternate, and so does which runs first. Before timing, the
+logit differences of all patched runs are compared.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NUM_TOKENS = 32
 LARGEST_SECONDS = 10.0
 ROUNDS = 3
 TOLERANCE = 1e-3
-"""Of a logit difference, by the largest of them."""
+"""Of a logit difference, relative to the largest one."""
 
 
 def run() -> str:
@@ -67,7 +67,7 @@ def run() -> str:
 
 
 def versions(bert: Bert) -> tuple[PatchPair, Answer]:
-    """Return two sentences of NUM_TOKENS tokens that differ in one, and the words that are read."""
+    """Return two sentences of NUM_TOKENS tokens that differ in one, and the words to read."""
     words = ("the old man saw the sea and it was blue " * 4).split()[: NUM_TOKENS - 3]
     texts = [" ".join([words[0], noun, *words[2:], "[MASK]"]) for noun in ("king", "dog")]
     pair = patch_pair(bert, (texts[0], None), (texts[1], None))
@@ -83,7 +83,7 @@ def ours(bert: Bert, pair: PatchPair, answer: Answer) -> NDArray[np.float32]:
 
 @torch.inference_mode()
 def plain_loop(bert: Bert, model: Any, pair: PatchPair, answer: Answer) -> NDArray[np.float32]:
-    """Return the same by one whole run for each place."""
+    """Return the same with one whole run per position."""
     base, source = (torch.tensor([e.input_ids]) for e in (pair.second, pair.first))
     states = model(input_ids=source, output_hidden_states=True).hidden_states
     assert answer.places is not None

@@ -1,7 +1,7 @@
 """Pretraining speed against transformers' BertForPreTraining in a plain loop.
 
-Both have the same random weights at the start and see the same batches, in one process with the
-same threads; they take turns, and so does who is first.
+Both start from the same random weights and see the same batches, in one process with the same
+number of threads; they alternate, and so does which runs first.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from bertcore.training.compiler import missing_for_compile
 VOCAB_SIZE = 16_384
 SHAPES = ((4, 256), (6, 384))
 LARGE_SHAPES = ((8, 512),)
-"""On a GPU in addition."""
+"""Additional shapes on a GPU."""
 LENGTH = 128
 ROWS = 32
 MANY_ROWS = 1024
-"""On a GPU in addition: what fills it."""
+"""Additional batch size on a GPU, to fill it."""
 FLOAT32_AIM, BFLOAT16_AIM = 7.0, 3.5
 PEAK_AIM = {"cpu": 0.60, "cuda": 0.30}
-"""Fraction of the matrix peak: at 6 layers of 384 on a CPU, from that size on for a GPU."""
+"""Fraction of the matrix peak: with 6 layers of 384 on a CPU, from that size up on a GPU."""
 SECONDS = 120.0
-"""For each shape, warming up not counted."""
+"""For each shape, without the warm-up."""
 WARM_STEPS, MIN_ROUNDS = 2, 4
 DENSE_BFLOAT16 = {"H200": 989e12, "H100": 989e12, "A100": 312e12}
-"""FLOP/s that the makers give for GPUs; MFU is the fraction of it."""
+"""FLOP/s stated by the manufacturers; MFU is the fraction of it."""
 
 
 class Speed(NamedTuple):
@@ -64,14 +64,14 @@ def run() -> str:
             for rows in (ROWS, *([MANY_ROWS] if device == "cuda" else []))
         )
     if not torch.cuda.is_available():
-        parts.append("No GPU was there, so CUDA was not measured.")
+        parts.append("No GPU was available, so CUDA was not measured.")
     return "\n\n".join(parts)
 
 
 def compare(device: str, layers: int, hidden: int, rows: int, *, peak: float) -> str:
     """Measure all contenders at one shape; return their table. `peak` is in FLOP/s."""
     shape = bert_of(vocab_size=VOCAB_SIZE, num_hidden_layers=layers, hidden_size=hidden)
-    # Long documents and no short pairs: rows are full, so that a token is a token for both.
+    # Long documents and no short pairs: all rows are full, so both process the same tokens.
     config = DataConfig(max_seq_length=LENGTH, short_seq_prob=0.0, batch_size=rows)
     batches = Batches(
         synthetic_corpus(VOCAB_SIZE, max(400_000, 160 * rows * LENGTH // 10)),
@@ -104,7 +104,7 @@ def compare(device: str, layers: int, hidden: int, rows: int, *, peak: float) ->
     padding = batches.describe()["share_padding"]
     title = (
         f"**{device}, {layers} layers of {hidden}, {rows} x {LENGTH} tokens** "
-        f"({flop / 1e6:.1f} MFLOP a token; {padding:.1%} padding)"
+        f"({flop / 1e6:.1f} MFLOP per token; {padding:.1%} padding)"
     )
     columns = (
         "contender",
@@ -113,7 +113,7 @@ def compare(device: str, layers: int, hidden: int, rows: int, *, peak: float) ->
         "times bfloat16",
         "GFLOP/s",
         "of the peak",
-        "to compile",
+        "compile time",
     )
     return "\n\n".join(
         [title, tables.markdown(columns, rows_of_table), _verdict(speeds, device, flop, peak)]
@@ -126,15 +126,15 @@ def _verdict(speeds: list[Speed], device: str, flop: float, peak: float) -> str:
     aims = []
     for name, aim in (("float32", FLOAT32_AIM), ("bfloat16", BFLOAT16_AIM)):
         ratio = best / by_name[f"transformers, {name}"]
-        # `verdict` is for what should be small.
-        aims.append(f"{aim:g} times {name} {tables.verdict(aim, ratio)} ({ratio:.2f})")
+        # `verdict` is for values that should be small.
+        aims.append(f"{aim:g} times {name}: {tables.verdict(aim, ratio)} ({ratio:.2f})")
     fraction, aim = best * flop / peak, PEAK_AIM[device]
-    aims.append(f"{aim:.0%} of the peak {tables.verdict(aim, fraction)} ({fraction:.1%})")
+    aims.append(f"{aim:.0%} of the peak: {tables.verdict(aim, fraction)} ({fraction:.1%})")
     return "Aims: " + "; ".join(aims) + "."
 
 
 class Contender(NamedTuple):
-    """Something that trains on a batch."""
+    """A training step to measure."""
 
     name: str
     step: Callable[[Batch], float]
@@ -142,7 +142,7 @@ class Contender(NamedTuple):
 
 
 def contenders(device: str, shape: BertConfig, batch: Batch) -> list[Contender]:
-    """Return all that are measured; ours compiled only where a compiler is."""
+    """Return all contenders; ours is also compiled if there is a compiler."""
     entrants = [
         *(
             Contender(
@@ -160,17 +160,17 @@ def contenders(device: str, shape: BertConfig, batch: Batch) -> list[Contender]:
         if can_compile:
             compiled = Ours(random_network(shape), device, optimizer=optimizer)
             seconds = compiled.train_step.compile([batch])
-            # The second finds the graph that the first compiled, so its own time says nothing.
+            # The second reuses the compiled graph of the first, so its compile time is meaningless.
             told = seconds if optimizer == "adamw" else None
             entrants.append(Contender(f"{name}, compiled", compiled.step, told))
     return entrants
 
 
 def measure(entrants: list[Contender], batches: Batches, device: str) -> list[Speed]:
-    """Let all take steps in turn until the time is over; return the medians.
+    """Run steps of all contenders in turn until the time is over; return the medians.
 
-    Each step returns its loss, so the device is done when the clock is read. Batches are made
-    before it starts, the same for all.
+    Each step returns its loss, so the device has finished when the clock is read. Batches are made
+    before the clock starts and are the same for all.
     """
     times: dict[str, list[float]] = {contender.name: [] for contender in entrants}
     for contender in entrants:
@@ -197,10 +197,10 @@ def measure(entrants: list[Contender], batches: Batches, device: str) -> list[Sp
 
 
 def flop_per_token(layers: int, hidden: int, batch: Batch) -> float:
-    """Return the useful FLOP a token: forward and backward, head at hidden positions only.
+    """Return the useful FLOP per token: forward and backward, head at hidden positions only.
 
-    6 (12 L D^2 + p (D V + D^2)) + 12 L D T, where p is the fraction of hidden tokens. What a
-    contender computes beyond it (logits at other positions) does not count.
+    6 (12 L D^2 + p (D V + D^2)) + 12 L D T, where p is the fraction of hidden tokens. Additional
+    computation of a contender (logits at other positions) does not count.
     """
     length = batch.masked.input_ids.shape[1]
     fraction = batch.totals.num_masked / batch.totals.num_tokens
@@ -209,7 +209,7 @@ def flop_per_token(layers: int, hidden: int, batch: Batch) -> float:
 
 
 def measured_peak(device: str) -> float:
-    """Return the FLOP/s of the best of some bfloat16 products, 4096 x 1024 x 4096 (GPU: 8192)."""
+    """Return the FLOP/s of the fastest of 20 bfloat16 products, 4096 x 1024 x 4096 (GPU: 8192)."""
     m, k, n = (4096, 1024, 4096) if device == "cpu" else (8192, 8192, 8192)
     a = torch.randn(m, k, device=device, dtype=torch.bfloat16)
     b = torch.randn(k, n, device=device, dtype=torch.bfloat16)
@@ -223,14 +223,18 @@ def measured_peak(device: str) -> float:
 
 
 def find_peak(device: str) -> tuple[str, float]:
-    """Return in a sentence what fractions are of, and its FLOP/s.
+    """Return a sentence about the peak that fractions refer to, and its FLOP/s.
 
-    The maker's figure for a known GPU, so that the fraction is the MFU; else what was measured.
+    This is the manufacturer's figure for a known GPU, so that the fraction is the MFU, and the
+    measured peak otherwise.
     """
     measured = measured_peak(device)
     line = f"{device}: bfloat16 matrix products reach {measured / 1e9:,.0f} GFLOP/s"
     name = torch.cuda.get_device_name() if device == "cuda" else ""
     for key, peak in DENSE_BFLOAT16.items():
         if key in name:
-            return f"{line}; fractions are of the maker's {peak / 1e12:.0f} TFLOP/s (MFU).", peak
-    return f"{line}, the peak that fractions are of.", measured
+            return (
+                f"{line}; fractions are of the manufacturer's {peak / 1e12:.0f} TFLOP/s (MFU).",
+                peak,
+            )
+    return f"{line}, the peak for the fractions below.", measured

@@ -1,8 +1,8 @@
-"""Held-out loss against time: our recipe and transformers' plain loop, each for equal seconds.
+"""Held-out loss against time: our recipe and transformers' plain loop, for the same time.
 
-Both start at the same moment of their clocks with a network that knows nothing, and see the same
-batches in the same order; each has its own learning rates on the same schedule, warm-up and then
-linear to 0 at the end of its time. Ours counts words first (its warm start), on the clock.
+Both start from an untrained network and see the same batches in the same order; each has its own
+learning rates on the same schedule, warm-up and then linear decay to 0 at the end of its time. Ours
+counts words first (its warm start), which is included in its time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from bertcore.pretraining.start.warm_start import warm_start
 
 LAYERS, HIDDEN = 4, 256
 NUM_EVALUATIONS = 4
-"""Times at which both are scored, spread evenly."""
+"""Number of evenly spaced times at which both are scored."""
 HELD_OUT_ROWS = 256
 
 
@@ -41,7 +41,7 @@ class Options:
     """Set by the command line."""
 
     seconds: float = 120.0
-    """Training time of each of the two, scoring not counted."""
+    """Training time of each of the two, without scoring."""
     corpus: tuple[Path, ...] = (NOVEL.train,)
     valid: Path = NOVEL.valid
     vocab_size: int = 4096
@@ -51,7 +51,7 @@ OPTIONS = Options()
 
 
 def run() -> str:
-    """Train both for the same time; return their held-out losses as the time goes by."""
+    """Train both for the same time; return their held-out losses over time."""
     options = OPTIONS
     device = "cuda" if torch.cuda.is_available() else "cpu"
     tokenizer = train_tokenizer(options.corpus, vocab_size=options.vocab_size)
@@ -81,7 +81,11 @@ def run() -> str:
         ),
     }
     marks = [options.seconds * (index + 1) / NUM_EVALUATIONS for index in range(NUM_EVALUATIONS)]
-    columns = ("held-out masked-word loss / pairs right", *(f"{m:.0f} s" for m in marks), "tokens")
+    columns = (
+        "held-out masked-word loss / pairs correct",
+        *(f"{m:.0f} s" for m in marks),
+        "tokens",
+    )
     rows = [
         (
             name,
@@ -96,7 +100,7 @@ def run() -> str:
             f"{device}, {LAYERS} layers of {HIDDEN}, vocabulary {tokenizer.vocab_size:,}, 32 x 128 "
             f"tokens, {train.num_tokens / 1e6:.1f} M tokens of training text",
             tables.markdown(columns, rows),
-            f"Aim: below the plain loop at equal seconds "
+            "Aim (below the plain loop at equal time): "
             f"{tables.verdict(last_ours, last_theirs)} ({last_ours - last_theirs:+.3f} nats).",
         ]
     )
@@ -110,14 +114,14 @@ def course(
     *,
     spent: float = 0.0,
 ) -> tuple[list[tuple[float, float]], int]:
-    """Train for some seconds; return the scores at each mark, and the tokens seen.
+    """Train for a number of seconds; return the scores at each mark, and the tokens seen.
 
     Args:
-        trainer: With `step` and `set_rate`.
-        batches: From the first one on.
-        score: Called at each mark, with the clock stopped.
-        seconds: The budget.
-        spent: Seconds of it used before.
+        trainer: Object with `step` and `set_rate`.
+        batches: Batches, used from the first one.
+        score: Called at each mark while the clock is stopped.
+        seconds: Time budget.
+        spent: Seconds of it already used.
     """
     schedule = OptimizerConfig(warmup_ratio=0.05)
     scores: list[tuple[float, float]] = []

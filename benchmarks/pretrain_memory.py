@@ -1,8 +1,8 @@
 """Memory of a whole training run on a generated text and on one ten times as large.
 
-Each run is a process of its own: it reads the text, packs it, and trains. Counted is its own
-(anonymous) memory; the packed corpus is mapped from the disk, and the pages of
-such a file are freed whenever memory is needed.
+Each run is a separate process that reads the text, packs it, and trains. Only its own (anonymous)
+memory is measured; the packed corpus is mapped from disk, and its pages can be freed whenever
+memory is needed.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from tempfile import TemporaryDirectory
 from benchmarks import tables
 
 SIZES = (600_000, 6_000_000)
-"""Words of the texts."""
+"""Number of words of each text."""
 STEPS = 50
 GROWTH_AIM = 1.1
-"""Most that the peak may grow by from the small text to the large one."""
+"""Largest allowed ratio of the peak with the large text to the peak with the small one."""
 WORDS = 3000
-"""Different words, the n-th with frequency 1 / n."""
+"""Number of different words; the n-th has frequency 1 / n."""
 STARTS = ("noise", "warm")
 _LOOKS_A_SECOND = 100
 
 
 def run() -> str:
-    """Return a table of the peaks; needs Linux, which reports a process's own memory."""
+    """Return a table of the peaks; only Linux reports a process's own memory."""
     if not sys.platform.startswith("linux"):
-        return "Only Linux reports which memory is a process's own."
+        return "Not measured: only Linux reports a process's own memory."
     rows, verdicts = [], []
     with TemporaryDirectory() as place:
         texts = [write_text(Path(place) / f"{size}.txt", size) for size in SIZES]
@@ -54,7 +54,7 @@ def run() -> str:
             peaks = [max(one["preparing"], one["training"]) for one in measured]
             growth = peaks[1] / peaks[0]
             verdict = tables.verdict(growth, GROWTH_AIM)
-            verdicts.append(f"{start}: {growth:.2f} x {verdict}")
+            verdicts.append(f"{start}, {growth:.2f} x, {verdict}")
     columns = (
         "start",
         "text",
@@ -66,14 +66,14 @@ def run() -> str:
     return "\n\n".join(
         [
             tables.markdown(columns, rows),
-            f"Aim: at most {GROWTH_AIM} x as much with ten times the text; {'; '.join(verdicts)}.",
+            f"Aim (at most {GROWTH_AIM} x as much with ten times the text): {'; '.join(verdicts)}.",
         ]
     )
 
 
 def write_text(path: Path, num_words: int, *, seed: int = 0) -> Path:
     """Write documents of ten sentences of ten words; return the path."""
-    names_rng, rng = Random(0), Random(seed)  # all texts have the same words
+    names_rng, rng = Random(0), Random(seed)  # all texts use the same words
     names = ["".join(names_rng.choices("abcdefghijklmnopqrstuvwxyz", k=6)) for _ in range(WORDS)]
     weights = [1 / rank for rank in range(1, WORDS + 1)]
     with path.open("w", encoding="utf-8") as lines:
@@ -86,7 +86,7 @@ def write_text(path: Path, num_words: int, *, seed: int = 0) -> Path:
 
 
 def measure(text: Path, held_out: Path, place: Path, start: str) -> dict[str, int]:
-    """Return what a fresh process needed, in bytes, and the tokens of its text."""
+    """Return the memory that a new process needed, in bytes, and the tokens of its text."""
     out = place / f"run-{text.stem}-{start}"
     answer = subprocess.run(
         [sys.executable, "-m", "benchmarks.pretrain_memory", text, held_out, out, start],
@@ -130,7 +130,7 @@ def _status() -> Iterator[tuple[str, str]]:
 
 
 def train(text: Path, held_out: Path, out: Path, start: str) -> dict[str, int]:
-    """Run in the fresh process: prepare a run, train it, and sample the memory."""
+    """Prepare and train a run in the new process, and sample its memory."""
     from bertcore.config import bert_of
     from bertcore.pretraining import (
         DataConfig,
@@ -140,7 +140,7 @@ def train(text: Path, held_out: Path, out: Path, start: str) -> dict[str, int]:
         train_tokenizer,
     )
 
-    # The vocabulary is learned from the held-out text: that is no part of what is measured.
+    # The vocabulary is learned from the held-out text, since this is not measured.
     tokenizer = train_tokenizer([held_out], vocab_size=2000)
     peak = Peak()
     imports = peak.take()

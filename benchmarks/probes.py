@@ -1,7 +1,7 @@
 """Probes of the shipped checkpoint by layer, with selectivity, code length and structural scores.
 
-On the treebank that ships. `--probe-sentences` takes some of it; the checkpoint that is named by
-`--probe-checkpoint` stands in place of the shipped one.
+They use the shipped treebank. `--probe-sentences` uses only some of its sentences;
+`--probe-checkpoint` selects another checkpoint.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TITLES = {
 
 @dataclass
 class Options:
-    """What the command line sets."""
+    """Set by the command line."""
 
     checkpoint: str = "default"
     sentences: int | None = None
@@ -96,9 +96,9 @@ def _trees(report: ProbeReport) -> str:
 
 def _baselines(report: ProbeReport) -> str:
     names = {
-        "majority": "always the commonest label",
-        "word": "the word's commonest label",
-        "chain": "the sentence taken for a chain",
+        "majority": "always the most common label",
+        "word": "the word's most common label",
+        "chain": "each sentence as a chain",
     }
     found = [
         f"{names[name]} {_cell(next(iter(scores.values())))}"
@@ -109,13 +109,11 @@ def _baselines(report: ProbeReport) -> str:
         found.append(
             f"expected layer {expected.value:.2f} ({expected.low:.2f} to {expected.high:.2f})"
         )
-    return f"Beside them: {'; '.join(found)}."
+    return f"Reference values: {'; '.join(found)}."
 
 
 def _size(report: ProbeReport) -> str:
-    return (
-        f"{report.num_words['train']:,} words to learn from, {report.num_words['test']:,} to test"
-    )
+    return f"{report.num_words['train']:,} training words, {report.num_words['test']:,} test words"
 
 
 def _layer(layer: int) -> str:

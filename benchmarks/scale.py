@@ -1,9 +1,9 @@
-"""Encoding a corpus with one process and with two workers of Ray on one machine.
+"""Encoding a corpus with one process and with two Ray workers on one machine.
 
-The stories that ship, read again and again with other pairs of sentences in a line; the shipped
-checkpoint, three layers. One process has one thread, then two; the two workers have one thread
-each. All vectors of the three runs are compared. A rate counts from the first part that was
-written, so that what a worker needs to start (Ray, the libraries, the checkpoint) is told apart.
+The corpus is the shipped stories, repeated with differently paired sentences on each line; the
+shipped checkpoint, three layers. The single process has one thread, then two; the two workers have
+one thread each. The vectors of all three runs are compared. Rates are measured from the first
+written part, so that the start-up of a worker (Ray, the libraries, the checkpoint) is separate.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from bertcore.corpus import Cluster, EncodeProgress, EncodeSettings, encode_corp
 LAYERS = (0, 2, 4)
 WORKERS = 2
 PART_BYTES = 32 * 2**20
-"""Small parts, so that the two workers end at nearly the same time."""
+"""Small, so that the two workers finish at nearly the same time."""
 _SETTINGS = EncodeSettings(layers=LAYERS, split=False)
 
 
 @dataclass
 class Options:
-    """What the command line sets."""
+    """Set by the command line."""
 
     tokens: int = 640_000
 
@@ -40,10 +40,10 @@ OPTIONS = Options()
 
 
 def run() -> str:
-    """Return the table of one process and two.
+    """Return the table of one process and two workers.
 
     Raises:
-        RuntimeError: If the vectors of two runs differ by more than a float16 can tell.
+        RuntimeError: If the vectors of two runs differ by more than float16 precision.
     """
     rows, rates = [], []
     with tempfile.TemporaryDirectory() as place:
@@ -74,15 +74,15 @@ def run() -> str:
     columns = (
         f"{num_tokens:,} tokens, layers {', '.join(map(str, LAYERS))}",
         "whole run",
-        "to the first part",
+        "time to the first part",
         "tokens/s after it",
         "times one thread",
-        "apart",
+        "difference",
     )
     hours = 1e9 / rates[-1] / 3600
     estimate = (
         f"Estimate, not measured: {hours:,.0f} hours for 1 B tokens with {WORKERS} such workers, "
-        "and in proportion fewer with more, as long as the shared disk takes what they write: "
+        "and proportionally fewer with more, as long as the shared disk keeps up with the output: "
         f"{2 * 256 * len(LAYERS) * 1e9 / 1e12:.1f} TB."
     )
     return f"{tables.markdown(columns, rows)}\n\n{estimate}"
@@ -107,7 +107,7 @@ def _with_ray(corpus: Path, out: Path) -> Callable[[], tuple[Path, float, float,
 
 
 def _timed(corpus: Path, out: Path, cluster: Cluster | None) -> tuple[Path, float, float, float]:
-    """Return the folder, the seconds of the run and to its first part, and the rate after it."""
+    """Return the folder, the seconds of the run and to its first part, and the rate after that."""
     bert = load("default", device="cpu")
     first: list[tuple[float, int]] = []
 
@@ -125,7 +125,7 @@ def _timed(corpus: Path, out: Path, cluster: Cluster | None) -> tuple[Path, floa
 
 
 def _largest_difference(one: Path, other: Path) -> float:
-    """Return the largest difference of two vectors of one row, over all layers."""
+    """Return the largest difference between the vectors of a row, over all layers."""
     a, b = open_encoded(one), open_encoded(other)
     return max(
         float(np.abs(np.float32(a.vectors(layer)) - np.float32(b.vectors(layer))).max())

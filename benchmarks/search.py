@@ -1,10 +1,10 @@
-"""An index of an encoded corpus: time to build it, time of a query, recall against exact search.
+"""An index of an encoded corpus: build time, query time, and recall against exact search.
 
-The stories that ship, read again and again until there are as many tokens as were asked for, each
-time with other pairs of sentences in a line, so that hardly an input is twice the same; the shipped
-checkpoint, one layer. A query is a token of a sentence of the stories; its own sentence is in the
-corpus, as it is when one clicks a hit. Recall: how many of the ten rows are as near as the tenth of
-the exact search, since many tokens are equally near. Both are asked one query at a time.
+The corpus is the shipped stories, repeated up to the requested number of tokens with differently
+paired sentences on each line, so that inputs rarely repeat; the shipped checkpoint, one layer. A
+query is a token of a sentence of the stories; its own sentence is in the corpus, as when a hit is
+clicked. Recall is the fraction of the ten rows at least as near as the tenth of the exact search,
+since many tokens are equally near. Queries run one at a time.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ LAYER, K = 2, 10
 QUERY_AIM, RECALL_AIM = 0.050, 0.95
 _TOKENS_OF_STORIES = 215_000
 _SETTINGS = EncodeSettings(layers=(LAYER,), dtype="float32", split=False)
-"""Lines stay whole, so that each round has other contexts."""
+"""Lines are not split, so that each round has other contexts."""
 
 
 @dataclass
 class Options:
-    """What the command line sets."""
+    """Set by the command line."""
 
     tokens: int = 1_000_000
     queries: int = 200
@@ -47,7 +47,7 @@ OPTIONS = Options()
 
 
 def run() -> str:
-    """Return the table of both ways to search."""
+    """Return the table of both search methods."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         corpus = write_stories(place / "corpus.txt", OPTIONS.tokens)
@@ -64,7 +64,7 @@ def run() -> str:
         graph = GraphIndex(encoded, LAYER)
         num_bytes = sum(path.stat().st_size for path in index_folder(encoded, LAYER).iterdir())
         rows = np.random.default_rng(0).choice(len(encoded), OPTIONS.queries, replace=False)
-        # Not the stored vectors themselves: a text that is typed has float32 of another batch.
+        # Not the stored vectors themselves: a typed text has float32 vectors from another batch.
         queries = np.array(vectors[rows], np.float32)
         queries += 1e-3 * np.random.default_rng(1).normal(size=queries.shape)
         times: dict[str, list[float]] = {}
@@ -89,9 +89,9 @@ def run() -> str:
     ]
     columns = (
         f"{len(encoded):,} tokens, {encoded.manifest.hidden_size} wide",
-        "to build or open",
-        "on the disk",
-        "a query, median (90 of 100 within)",
+        "time to build or open",
+        "on disk",
+        "per query, median (90th percentile)",
         f"recall at {K}",
         f"aims {tables.milliseconds(QUERY_AIM)}, {RECALL_AIM:g}",
     )
@@ -116,7 +116,7 @@ def _verdict(seconds: list[float], recall: float) -> str:
 
 
 def write_stories(path: Path, num_tokens: int) -> Path:
-    """Write the stories over and over; each time two sentences of them make one line."""
+    """Write the stories repeatedly, each time with two other sentences on each line."""
     with lzma.open(STORIES, "rt", encoding="utf-8") as file:
         sentences = [one for line in file for one in split_sentences(line.strip()) if one]
     rng = random.Random(0)

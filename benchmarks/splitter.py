@@ -1,7 +1,7 @@
-"""How fast the sentence splitter is: each paragraph of the novel that ships, one after another.
+"""Speed of the sentence splitter on the paragraphs of the shipped novel, one after another.
 
-One process and one thread. The time is the processor's, so that other programs make it little
-longer. Before the clock starts, the text is split once and its sentences are counted.
+It uses one process and one thread. Processor time is measured, since other programs hardly affect
+it. Before timing, the text is split once and its sentences are counted.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from bertcore.pretraining.data.bundled import NOVEL
 from bertcore.pretraining.data.sentences import split_sentences
 
 SLOWEST = 10e6
-"""Bytes a second."""
+"""Bytes per second."""
 ROUNDS = 20
 
 
 def run() -> str:
-    """Return the table of sentences and bytes a second."""
+    """Return the table of sentences and bytes per second."""
     with lzma.open(NOVEL.train, "rt", encoding="utf-8") as file:
         paragraphs = [line.strip() for line in file if line.strip()]
     num_bytes = sum(len(paragraph.encode()) for paragraph in paragraphs)
@@ -29,8 +29,8 @@ def run() -> str:
     columns = (
         "text",
         "sentences",
-        "sentences a second, median (range)",
-        "MB a second, median (range)",
+        "sentences per second, median (range)",
+        "MB per second, median (range)",
         f"aim {SLOWEST / 1e6:.0f} MB/s",
     )
     row = (
@@ -44,7 +44,7 @@ def run() -> str:
 
 
 def seconds_of(paragraphs: list[str]) -> float:
-    """Return the processor's seconds for all paragraphs."""
+    """Return the processor time for all paragraphs, in seconds."""
     start = time.process_time()
     for paragraph in paragraphs:
         split_sentences(paragraph)
@@ -52,6 +52,6 @@ def seconds_of(paragraphs: list[str]) -> float:
 
 
 def spread(rates: list[float], form: str) -> str:
-    """Return the median and, in brackets, the least and the most."""
+    """Return the median and, in brackets, the minimum and maximum."""
     low, middle, high = (f(rates) for f in (min, statistics.median, max))
     return f"{middle:{form}} ({low:{form}} to {high:{form}})"

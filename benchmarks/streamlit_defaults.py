@@ -1,7 +1,7 @@
-"""The app as Streamlit runs it without our settings, to be measured beside ours.
+"""The app with Streamlit's default settings, to compare with ours.
 
-Run by Streamlit. Its collection of garbage after each run goes through all that is loaded, as it
-does in an app that does not freeze that.
+Run by Streamlit. Garbage collection after each run traverses every loaded object, as in an app that
+does not freeze them.
 """
 
 import gc

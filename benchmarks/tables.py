@@ -1,4 +1,4 @@
-"""Tables in Markdown, and how numbers are written in them."""
+"""Markdown tables and their number formats."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 
 def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table: the first column to the left, the others to the right."""
+    """Return a Markdown table, with the first column left-aligned and the others right-aligned."""
     rules = [":--", *["--:"] * (len(columns) - 1)]
     lines = [columns, rules, *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
@@ -35,7 +35,7 @@ def megabytes(num_bytes: float) -> str:
 
 
 def spread(seconds: Sequence[float]) -> str:
-    """Return the median and, in brackets, the least and the most."""
+    """Return the median and, in brackets, the minimum and maximum."""
     low, high = (milliseconds(edge) for edge in (min(seconds), max(seconds)))
     return f"{milliseconds(statistics.median(seconds))} ({low} to {high})"
 

@@ -1,7 +1,7 @@
-"""Every family and task head beside its class of transformers, on random weights.
+"""Every family and task head against its transformers class, with random weights.
 
-The largest differences of logits, of the loss and of any gradient, on a padded batch in float32:
-the numbers that the tests hold below 1e-5.
+The largest differences in logits, in the loss and in any gradient, on a padded batch in float32;
+the tests require them to be below 1e-5.
 """
 
 from __future__ import annotations

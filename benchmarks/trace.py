@@ -1,8 +1,8 @@
-"""A trace of a 12-layer, 768-wide BERT against transformers' eager forward with all outputs.
+"""A trace of BERT base against transformers' eager forward pass with all outputs.
 
-Both have the same random weights and the same ids, in one process; runs alternate, and so does
-who is first. Ours keeps queries, keys, values and the embeddings apart as well. Memory is measured
-in a process of its own for each: the peak resident memory, minus that before.
+Both use the same random weights and ids, in one process; the runs alternate, and so does which runs
+first. Ours also returns queries, keys, values and the separate embeddings. Memory is measured in a
+separate process for each: the peak resident memory, minus the memory before the run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from bertcore.trace import trace_network
 LENGTHS = (128, 512)
 LARGEST_RATIO = 1.0
 LARGEST_MEMORY = 1.5
-"""Times what a trace returns, on top of the weights."""
+"""Relative to the size of the returned trace, in addition to the weights."""
 SECONDS = 30.0
 MIN_ROUNDS, MAX_ROUNDS = 5, 60
 
@@ -49,7 +49,7 @@ Runner = Callable[[Inputs], Any]
 
 
 def run() -> str:
-    """Return the tables of time and memory, on the CPU and on a GPU where there is one."""
+    """Return the tables of time and memory, on the CPU and, if there is one, on a GPU."""
     devices = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
     timed = [time_row(device, length) for device in devices for length in LENGTHS]
     measured = [memory_row(who, length) for length in LENGTHS for who in ("ours", "theirs")]
@@ -70,15 +70,15 @@ def run() -> str:
                 "CPU, tokens",
                 "weights",
                 "returned",
-                "most memory over the weights",
-                "of what is returned",
+                "peak memory above the weights",
+                "peak / returned",
                 f"aim {LARGEST_MEMORY}",
             ),
             measured,
         ),
     ]
     if "cuda" not in devices:
-        parts.append("No GPU was there, so CUDA was not measured.")
+        parts.append("No GPU was available, so CUDA was not measured.")
     return "\n\n".join(parts)
 
 
@@ -103,7 +103,7 @@ def their_model(network: Network) -> Any:
         for key, tensor in hf_state_dict(network).items()
         if key.startswith("bert.") and "pooler" not in key
     }
-    # Assigned and not copied: both read the very same memory.
+    # Assigned, not copied, so both read the same memory.
     model.load_state_dict(weights, assign=True, strict=True)
     model.embeddings.position_ids = torch.arange(config.max_position_embeddings)[None]
     model.embeddings.token_type_ids = torch.zeros_like(model.embeddings.position_ids)
@@ -111,7 +111,7 @@ def their_model(network: Network) -> Any:
 
 
 def runners(device: str) -> tuple[Runner, Runner]:
-    """Return our trace and their forward on a device; both end with all results on the CPU."""
+    """Return our trace and their forward pass on a device; all results end up on the CPU."""
     network = our_network()
     model = their_model(network).to(device)
     network = network.to(device)
@@ -146,7 +146,7 @@ def random_inputs(num_tokens: int, device: str = "cpu") -> Inputs:
 
 @torch.no_grad()
 def check_equal(ours: Any, theirs: list[Tensor]) -> None:
-    """Check that both compute the same: a fast wrong trace would be worth nothing."""
+    """Check that both compute the same; a speed is meaningless if they differ."""
     states = [*ours.hidden_states, *ours.attentions]
     worst = max(float((a - b[0]).abs().max()) for a, b in zip(states, theirs, strict=True))
     if not worst <= 1e-4:
@@ -185,7 +185,7 @@ def time_row(device: str, num_tokens: int) -> tuple[str, ...]:
 
 
 def memory_row(who: str, num_tokens: int) -> tuple[str, ...]:
-    """Measure one of the two in a process of its own; return a row of the table."""
+    """Measure one of the two in a separate process; return a row of the table."""
     name = f"{who}, {num_tokens}"
     if not Path("/proc/self/clear_refs").exists() or platform.libc_ver()[0] != "glibc":
         return (name, "", "", "needs Linux with glibc", "", "not measured")
@@ -207,13 +207,14 @@ def memory_row(who: str, num_tokens: int) -> tuple[str, ...]:
 
 
 def measure_memory(who: str, num_tokens: int) -> dict[str, int]:
-    """Return the bytes of the weights, of the result, and the most that was needed for it."""
+    """Return the bytes of the weights and of the result, and the peak needed for it."""
     with torch.device("meta"):
         weights = sum(p.numel() * p.element_size() for p in Network(CONFIG).parameters())
     runner = dict(zip(("ours", "theirs"), runners("cpu"), strict=True))[who]
-    runner(random_inputs(8))  # threads, libraries and their work space are not the trace's
+    # Warm-up: threads, libraries and their buffers are not part of the trace.
+    runner(random_inputs(8))
     gc.collect()
-    # Memory that was freed but not given back would be used again and not be counted.
+    # Freed memory that was not returned would be reused without being counted.
     ctypes.CDLL(None).malloc_trim(0)
     before = resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forget the high-water mark
@@ -236,7 +237,7 @@ def _tensors(result: Any) -> Iterator[Tensor]:
 
 
 def resident(field: str) -> int:
-    """Return a size of this process in bytes: VmRSS now, VmHWM at most."""
+    """Return a memory size of this process in bytes: VmRSS is the current one, VmHWM the peak."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     line = next(line for line in lines if line.startswith(field))
     return int(line.split()[1]) * 1024

@@ -1,4 +1,4 @@
-"""The two that are compared: our training step, and transformers' BERT in a plain loop."""
+"""The two trainers compared: our training step, and transformers' BERT in a plain loop."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from bertcore.training.optimizer import build_optimizers, set_rate
 from bertcore.training.processes import Processes
 
 PLAIN_RATE = 5e-4
-"""The plain loop's AdamW; of the rates tried at this batch size, the best for it."""
+"""Learning rate of the plain loop: the best of those tried at this batch size."""
 
 
 def random_network(shape: BertConfig, *, seed: int = 0) -> Network:
-    """Return a network without dropout with BERT's own random start."""
+    """Return a network with BERT's random initialisation and no dropout."""
     network = Network(shape)
     for module in network.modules():
         for name in ("hidden_dropout", "attention_dropout", "dropout"):
@@ -38,8 +38,8 @@ def random_network(shape: BertConfig, *, seed: int = 0) -> Network:
 class Ours:
     """Our step in bfloat16: head at hidden positions only, no dropout.
 
-    With "muon" (Muon and AdamW, the default of `bertscope pretrain`) or "adamw" alone, which takes
-    less time a step and more steps.
+    The optimiser is "muon" (Muon and AdamW, the default of `bertscope pretrain`) or "adamw", which
+    takes less time per step but needs more steps.
     """
 
     def __init__(self, network: Network, device: str, *, optimizer: str = "muon") -> None:
@@ -67,8 +67,8 @@ class Ours:
 class Theirs:
     """transformers' BertForPreTraining in a plain loop.
 
-    Its own forward, with logits of the whole vocabulary at every position; AdamW, clipping, its
-    default dropout of 0.1 and its default attention; float32 or bfloat16 autocast.
+    Its own forward pass, with logits over the whole vocabulary at every position; AdamW, gradient
+    clipping, its default dropout of 0.1 and its default attention; float32 or bfloat16 autocast.
     """
 
     def __init__(self, network: Network, device: str, *, dtype: str) -> None:
@@ -128,7 +128,7 @@ def their_model(network: Network) -> Any:
 
 
 def their_inputs(batch: Batch, device: torch.device) -> dict[str, Any]:
-    """Return a batch in transformers' form: -100 where nothing is to be predicted."""
+    """Return a batch in transformers' format, with label -100 for tokens that are not predicted."""
     masked = batch.masked
     rows = torch.arange(len(masked.positions))[:, None].expand_as(masked.positions)
     hidden = masked.weights == 1
@@ -145,16 +145,18 @@ def their_inputs(batch: Batch, device: torch.device) -> dict[str, Any]:
 
 @torch.no_grad()
 def check_equal(network: Network, batch: Batch) -> None:
-    """Check that both compute the same loss: a fast wrong trainer would be worth nothing."""
+    """Check that both compute the same loss; a speed is meaningless if they differ."""
     cpu = torch.device("cpu")
     ours = float(batch_loss(network, batch, cpu).loss)
     theirs = float(their_model(network).eval()(**their_inputs(batch, cpu)).loss)
     if not abs(ours - theirs) <= 1e-4:
-        raise RuntimeError(f"our loss is {ours:.5f} and transformers' {theirs:.5f}, on one batch.")
+        raise RuntimeError(
+            f"on the same batch, our loss is {ours:.5f} and transformers' {theirs:.5f}."
+        )
 
 
 def synthetic_corpus(vocab_size: int, num_tokens: int) -> PackedCorpus:
-    """Return random sentences in four long documents, words as frequent as Zipf's law has it."""
+    """Return random sentences in four long documents, with word frequencies by Zipf's law."""
     rng = np.random.default_rng(0)
     ranks = np.arange(1, vocab_size - len(SPECIAL_TOKENS) + 1)
     probabilities = 1 / ranks / (1 / ranks).sum()
@@ -166,6 +168,6 @@ def synthetic_corpus(vocab_size: int, num_tokens: int) -> PackedCorpus:
 
 
 def numbered_tokenizer(vocab_size: int) -> Tokenizer:
-    """Return a tokenizer of so many pieces, named by their numbers."""
+    """Return a tokenizer with `vocab_size` pieces, named by number."""
     names = [f"w{number}" for number in range(vocab_size - len(SPECIAL_TOKENS))]
     return Tokenizer([*SPECIAL_TOKENS, *names], do_lower_case=True)

@@ -1,7 +1,7 @@
 """The tuned lens of the shipped checkpoint beside the plain one, by layer.
 
-Fitted on the novel that ships, by the settings of `bertscope tuned-lens`; measured on sentences of
-it that were held out.
+Fitted on the shipped novel with the settings of `bertscope tuned-lens`, and measured on its
+held-out sentences.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bertcore.pretraining.data.bundled import NOVEL
 
 @dataclass
 class Options:
-    """What the command line sets."""
+    """Set by the command line."""
 
     steps: int = TunedLensSettings().num_steps
 
@@ -64,7 +64,7 @@ def run() -> str:
         "tuned agrees, %",
     )
     about = (
-        f"Fitted on {lens.num_tokens:,} hidden tokens, {lens.num_steps} steps a layer, in "
+        f"Fitted on {lens.num_tokens:,} hidden tokens, {lens.num_steps} steps per layer, in "
         f"{tables.milliseconds(seconds)} with {torch.get_num_threads()} thread(s); measured on "
         f"{gain.num_tokens:,} tokens of {gain.num_sentences:,} other sentences."
     )

@@ -1,9 +1,9 @@
-"""A class in the room: how long a change takes when many visitors use one server.
+"""A class on one server: the time of a change when many visitors use it at once.
 
-Each visitor speaks the app's websocket from a thread of this process, opens pages, edits the text
-and opens heads, and thinks in between. No two texts are equal, so that nothing is answered from
-another visitor's results. The times include the client's own work on the same cores. Beside it the
-same app with Streamlit's own settings: see `streamlit_defaults`.
+Each visitor uses the app's websocket from a thread of this process, opens pages, edits the text and
+opens heads, with pauses in between. All texts are different, so nothing comes from another
+visitor's results. The times include the client's own work on the same cores. For comparison, the
+same app runs with Streamlit's default settings (see `streamlit_defaults`).
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ VERBS = "saw found left reached painted sold crossed watched opened remembered".
 
 @dataclass(slots=True)
 class Options:
-    """What is measured."""
+    """Settings of the measurement."""
 
     visitors: tuple[int, ...] = (30, 100)
-    """Visitors at the same time, of each measurement."""
+    """Number of simultaneous visitors of each measurement."""
     seconds: float = 60.0
     """Length of each measurement."""
     think: float = 6.0
-    """Mean of the seconds between a visitor's changes."""
+    """Mean seconds between a visitor's changes."""
 
 
 OPTIONS = Options()
@@ -65,10 +65,10 @@ LARGEST_PER_VISITOR = 2e6
 
 @dataclass(slots=True)
 class Log:
-    """What all visitors saw."""
+    """Times and errors of all visitors."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    """Of each change, by kind and page."""
+    """Seconds of each change, by kind and page."""
     errors: list[str] = field(default_factory=list)
 
 
@@ -85,12 +85,12 @@ def run() -> str:
         ):
             every, *_, memory = measure(app, count)
             rows += [(f"{row[0]}, Streamlit's settings", *row[1:]) for row in (every, memory)]
-    columns = ("visitors, change", "changes", "median", "95th percentile", "most", "aim")
+    columns = ("visitors, change", "changes", "median", "95th percentile", "maximum", "aim")
     return tables.markdown(columns, rows)
 
 
 def measure(app: Running, count: int) -> list[tuple[str, ...]]:
-    """Return the rows of so many visitors of a fresh server.
+    """Return the rows for `count` visitors of a fresh server.
 
     Raises:
         RuntimeError: If a visitor saw an error or lost a connection.
@@ -107,7 +107,7 @@ def measure(app: Running, count: int) -> list[tuple[str, ...]]:
     ]
     for thread in threads:
         thread.start()
-    with contextlib.suppress(threading.BrokenBarrierError):  # the visitor's error is told below
+    with contextlib.suppress(threading.BrokenBarrierError):  # the visitor's error is reported below
         start.wait()
     for thread in threads:
         thread.join()
@@ -131,7 +131,7 @@ def _row(name: str, values: list[float], aim: str) -> tuple[str, ...]:
 
 
 def _visit(url: str, number: int, log: Log, start: threading.Barrier) -> None:
-    """Use the app like one visitor until the time is over."""
+    """Use the app as one visitor until the time is over."""
     chance = random.Random(number)
     try:
         with Session(url) as session:
@@ -145,13 +145,13 @@ def _visit(url: str, number: int, log: Log, start: threading.Barrier) -> None:
                 time.sleep(chance.uniform(0.5, 1.5) * OPTIONS.think)
             if session.errors:
                 log.errors.append(session.errors[0])
-    except Exception as error:  # a thread's own; told in `measure`
+    except Exception as error:  # raised in a thread; reported by `measure`
         log.errors.append(f"{type(error).__name__}: {error}")
         start.abort()
 
 
 def _change(session: Session, page: str, number: int, chance: random.Random, log: Log) -> str:
-    """Make a change and note its time; return the page that is open then."""
+    """Make a change and record its time; return the page that is open afterwards."""
     kind = chance.choice(KINDS)
     if kind == "page":
         page = chance.choice(PAGES)
@@ -172,7 +172,7 @@ def _change(session: Session, page: str, number: int, chance: random.Random, log
 
 
 def new_sentence(chance: random.Random) -> str:
-    """Return a sentence that nobody else writes."""
+    """Return a unique sentence."""
     nouns = chance.sample(WORDS, 4)
     number = chance.randrange(10**6)
     return f"The {nouns[0]} {chance.choice(VERBS)} the {nouns[1]} near the {nouns[2]} of {number}."
