@@ -1,4 +1,4 @@
-"""The audit of a fine-tuned model by a column of its labelled file, such as gender or source."""
+"""Audit of a fine-tuned model by a column of its labelled file, such as gender or source."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ MACRO_F1 = "macro F1"
 EMPTY = "(empty)"
 """The group of rows without a value."""
 CANNOT_TELL = (
-    "A gap says that groups are answered differently, not why: their texts, their labels and who "
-    "labelled them may differ too; no gap says nothing of groups that the column does not name. "
-    "Where groups differ in how often a label is true, demographic parity and equalized odds "
-    "exclude each other unless the answers tell nothing of the label (Barocas, Hardt and Narayanan "
-    "2023, Fairness and Machine Learning, chapter 3)."
+    "A gap shows that groups are answered differently, not why: their texts, their labels and "
+    "their annotators may differ, too; the absence of a gap says nothing about groups that the "
+    "column does not name. If groups differ in how often a label is true, demographic parity and "
+    "equalized odds exclude each other unless the answers carry no information about the label "
+    "(Barocas, Hardt and Narayanan 2023, Fairness and Machine Learning, chapter 3)."
 )
 
 
@@ -60,9 +60,9 @@ def audit_groups(
 
     Args:
         run: The answers to a labelled file.
-        values: What each row has in the column, of `column_values`.
+        values: The value of the column in each row, from `column_values`.
         column: Its name.
-        least: Cases that a group needs for its rate to enter a gap.
+        least: Number of cases that a group needs for its rate to count in a gap.
 
     Raises:
         ValueError: If all rows have one value, or there are more than MOST_GROUPS, or `least` is
@@ -81,7 +81,7 @@ def audit_groups(
     if len(names) > MOST_GROUPS:
         raise ValueError(
             f"the column {column[:40]!r} has {len(names):,} different values; at most "
-            f"{MOST_GROUPS} groups are compared. Choose a column of categories, or write one with "
+            f"{MOST_GROUPS} groups are compared. Choose a column of categories, or make one with "
             "ranges of these values."
         )
     places = {name: place for place, name in enumerate(names)}
@@ -175,10 +175,10 @@ def _notes(names: tuple[str, ...], sizes: NDArray[np.int64], least: int) -> tupl
     if small:
         listed = ", ".join(name[:40] for name in small[:5]) + (" ..." if len(small) > 5 else "")
         notes.append(
-            f"Fewer than {least} examples, so they enter no gap and their intervals are wide "
-            f"({len(small)}): {listed}."
+            f"Fewer than {least} examples, so they are left out of the gaps and their intervals "
+            f"are wide ({len(small)}): {listed}."
         )
     if EMPTY in names:
         num = int(sizes[names.index(EMPTY)])
-        notes.append(f"Without a value in the column, and so a group of their own: {num:,}.")
+        notes.append(f"Without a value in the column, and so a separate group: {num:,}.")
     return tuple(notes)

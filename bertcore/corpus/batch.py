@@ -1,6 +1,6 @@
 """The pure part: texts in, rows and vectors of some layers out; no files, no state.
 
-`encode_texts` is what one process calls part by part, and what a worker of a cluster may call.
+`encode_texts` is called part by part by one process, or by a worker of a cluster.
 """
 
 from __future__ import annotations
@@ -70,17 +70,17 @@ def encode_texts(
     """Return the rows of some texts in order, with the vectors of some layers.
 
     The texts run in batches of about the same length and of `settings.tokens_per_batch` padded
-    tokens, with fused attention, through no more layers than the deepest that is asked for. The
-    batches change the last digits of a vector, nothing else. A text of more tokens than the
-    checkpoint reads runs in windows that overlap; each token has the vector of the window in which
-    it stands farther from the edge.
+    tokens, with fused attention, through no more layers than the deepest requested one. Batching
+    changes only the last digits of a vector. A text with more tokens than the checkpoint reads runs
+    in overlapping windows; each token has the vector of the window in which it is farther from the
+    edge.
 
     Args:
         model: Runs in the number format of its weights.
         texts: Any number, each with a piece.
         layers: From `resolve_layers`.
         settings: Unit, pooling, special tokens and batch size are read.
-        pieces: Of the texts, where they are cut already.
+        pieces: Pieces of the texts, if already tokenised.
         on_batch: Called after each batch with the fraction of the windows that ran; may raise to
             stop.
 
@@ -133,12 +133,12 @@ def encode_texts(
 def windows_of(text: int, pieces: Pieces, room: int) -> list[Window]:
     """Return the windows over a text, one if it fits.
 
-    Two neighbours share a quarter of their tokens, and part in the middle of it, before a word.
+    Two neighbours share a quarter of their tokens, and separate in the middle of it, before a word.
 
     Args:
         text: Its number.
         pieces: Of the text.
-        room: Pieces that fit into one window.
+        room: Number of pieces that fit into one window.
     """
     num = len(pieces.ids)
     step = max(1, room - room // OVERLAP)
@@ -159,7 +159,7 @@ def windows_of(text: int, pieces: Pieces, room: int) -> list[Window]:
 
 
 class _Rows:
-    """The tokens of all texts one after the other, each once, special tokens included."""
+    """The tokens of all texts in sequence, each once, including special tokens."""
 
     def __init__(self, pieces: Sequence[Pieces], template: Template) -> None:
         self.num_before, self.num_after = len(template.before), len(template.after)
@@ -195,8 +195,8 @@ def _batches(
 ) -> Iterator[list[Window]]:
     """Yield windows of about the same length together, the longest first.
 
-    So a lack of memory shows at once. A batch ends before a window that would be padded by more
-    than a fifth, unless it is so small that one more costs less than another run.
+    A lack of memory thus shows at once. A batch ends before a window that would be padded by more
+    than a fifth, unless the batch is so small that adding it costs less than another run.
     """
     order = sorted(windows, key=lambda window: window.first - window.end)
     lengths = [window.end - window.first + num_special for window in order]
@@ -239,7 +239,7 @@ def layer_states(
 ) -> dict[int, Tensor]:
     """Return some hidden states of a padded batch, layer -> [B, T, D].
 
-    Runs no layer behind the deepest. What `transformers` runs hands out all of them.
+    Runs no layer after the deepest. Architectures run by `transformers` return all of them.
 
     Args:
         model: In evaluation mode.
@@ -274,7 +274,7 @@ def _by_unit(
     model: Model,
     settings: EncodeSettings,
 ) -> tuple[dict[str, NDArray[Any] | list[str]], dict[int, NDArray[np.float16]]]:
-    """Return the columns and vectors of tokens, or of what they are pooled to."""
+    """Return the columns and vectors of tokens, or of the units they are pooled into."""
     if settings.unit == "sentence":
         owners, num = rows.texts, len(texts)
         columns = _sentence_columns(texts)
@@ -336,7 +336,7 @@ def _token_columns(
 
 
 def _whole_words(text: str, pieces: Pieces) -> list[str]:
-    """Return for each piece the whole word, as written, that it belongs to."""
+    """Return for each piece the whole word, as written, to which it belongs."""
     words: list[str] = []
     start = 0
     num = len(pieces.ids)
@@ -353,7 +353,7 @@ def _whole_words(text: str, pieces: Pieces) -> list[str]:
 def _words(
     tokens: dict[str, Any],
 ) -> tuple[NDArray[np.int64], dict[str, NDArray[Any] | list[str]]]:
-    """Return the word that each token belongs to, and the columns of the words."""
+    """Return the word to which each token belongs, and the columns of the words."""
     keys = np.stack([tokens["text"], tokens["word_id"]], axis=1)
     is_first = (np.diff(keys, axis=0, prepend=np.full((1, 2), -1)) != 0).any(1)
     owners = np.cumsum(is_first) - 1

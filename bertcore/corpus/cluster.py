@@ -96,8 +96,8 @@ class ClusterRun(PartRun):
         if num > available:
             what = "GPUs" if num_gpus else "processor cores"
             raise ValueError(
-                f"{num} workers were asked for, but the cluster has {available} {what}. "
-                f"Ask for at most {available}."
+                f"{num} workers were requested, but the cluster has {available} {what}. Request "
+                f"at most {available}."
             )
         actor = ray.remote(max_restarts=-1, max_task_retries=-1, **options)(Worker)
         fields = self.corpus.fields, self.word_fields
@@ -159,7 +159,7 @@ class Worker:
             # Told by the first call: what fails in a constructor is started again for ever.
             self.problem = (
                 f"a worker on {here} cannot take part: {error} The folder {folder!r} and the "
-                "checkpoint must be on a disk that all machines see under the same path."
+                "checkpoint must be on a disk that all machines mount at the same path."
             )
             return
         settings = self.manifest.settings
@@ -213,8 +213,8 @@ def check_cluster(cluster: Cluster) -> None:
     """
     if importlib.util.find_spec("ray") is None:
         raise ValueError(
-            "Ray is not installed, which a cluster needs. Install it with: "
-            "pip install 'bertscope[scale]'; or leave --cluster out."
+            "Ray, which a cluster needs, is not installed. Install it with: pip install "
+            "'bertscope[scale]'; or leave --cluster out."
         )
     address = cluster.address
     if address in (LOCAL, "auto"):

@@ -103,7 +103,7 @@ def encode_corpus(
         precision = choose_precision(model, (), layers, replace(settings, dtype=dtype))
         if precision.dtype != found.dtype:
             raise ValueError(
-                f"{str(folder)!r} was begun in {found.dtype}, but {model.name!r} was opened in "
+                f"{str(folder)!r} was started in {found.dtype}, but {model.name!r} was opened in "
                 f"{precision.dtype}. Open it in {found.dtype}."
             )
     on_note(found.precision)
@@ -178,9 +178,9 @@ def _check_new(folder: Path) -> None:
     if (about(folder) / "manifest.json").is_file():
         whole = read_manifest(folder).complete
         advice = (
-            "It holds an encoded corpus, which is whole. Name a new folder."
+            "It contains a complete encoded corpus. Name a new folder."
             if whole
-            else "Add --resume to go on with the encoding in it, or name a new folder."
+            else "Add --resume to continue the encoding in it, or name a new folder."
         )
     raise ValueError(f"{str(folder)!r} is not empty. {advice}")
 
@@ -200,15 +200,15 @@ def _check_same(
     for name in new:
         if name != "tokens_per_batch" and old[name] != new[name]:
             raise ValueError(
-                f"{str(folder)!r} was begun with {name} {old[name]}, not {new[name]}. Go on with "
-                "what it was, or encode the corpus into another folder."
+                f"{str(folder)!r} was started with {name} {old[name]}, not {new[name]}. Continue "
+                "with the old value, or encode the corpus into another folder."
             )
     paths = [record["path"] for record in found.sources]
     given = [record["path"] for record in record_times(corpus.paths)]
     if paths != given:
         raise ValueError(
-            f"{str(folder)!r} was begun with the corpus {', '.join(paths)}, not "
-            f"{', '.join(given)}. Go on with that one, or encode this one into another folder."
+            f"{str(folder)!r} was started with the corpus {', '.join(paths)}, not "
+            f"{', '.join(given)}. Continue with that one, or encode this one into another folder."
         )
     check_files(found.sources, "corpus")
 
@@ -263,32 +263,32 @@ def _notes(corpus: Corpus, manifest: Manifest) -> list[str]:
     notes = []
     if not manifest.num_texts:
         notes.append(
-            f"sample is {manifest.settings.sample:g}, which took none of the sentences, so there "
-            "is no vector. Take a larger share, or another seed."
+            f"sample is {manifest.settings.sample:g}, which drew none of the sentences, so there "
+            "is no vector. Use a larger share or another seed."
         )
     in_windows = sum(part.in_windows for part in manifest.parts)
     if in_windows:
         texts = "1 sentence" if in_windows == 1 else f"{in_windows:,} sentences"
         notes.append(
-            f"{texts} of more than {manifest.max_length:,} tokens ran in windows that overlap; a "
-            "token has the vector of the window in which it stands farther from the edge."
+            f"{texts} of more than {manifest.max_length:,} tokens ran in overlapping windows; a "
+            "token has the vector of the window in which it is farther from the edge."
         )
     if corpus.num_cut:
         texts = "1 sentence" if corpus.num_cut == 1 else f"{corpus.num_cut:,} sentences"
-        notes.append(f"{texts} of more than {LONGEST_SENTENCE:,} characters became several.")
+        notes.append(f"{texts} of more than {LONGEST_SENTENCE:,} characters had to be split.")
     if corpus.num_joined:
         num = corpus.num_joined
         texts = "1 sentence is" if num == 1 else f"{num:,} sentences are"
         notes.append(
-            f"{texts} put together from the words, which are not those of `# text =`; the first "
-            f"at {corpus.first_joined}."
+            f"{texts} put together from the words, which differ from `# text =`; the first at "
+            f"{corpus.first_joined}."
         )
     lost = sum(part.lost_words for part in manifest.parts)
     if lost:
         first = next(part.first_lost for part in manifest.parts if part.first_lost)
         words = "1 tagged word has" if lost == 1 else f"{lost:,} tagged words have"
         notes.append(
-            f"{words} no row, so their tags are not there: no {manifest.unit} begins in them, or "
+            f"{words} no row, so their tags are missing: no {manifest.unit} begins in them, or "
             f"they share their characters with the word before; the first is {first}."
         )
     untagged = sum(part.untagged_rows for part in manifest.parts)
@@ -301,7 +301,9 @@ def _notes(corpus: Corpus, manifest: Manifest) -> list[str]:
     empty = sum(part.empty for part in manifest.parts)
     if empty:
         texts = "1 sentence" if empty == 1 else f"{empty:,} sentences"
-        notes.append(f"{texts} of signs that the vocabulary leaves out have no row.")
+        notes.append(
+            f"{texts} consisting only of characters that the vocabulary drops have no row."
+        )
     if bad := corpus.bad_rows.sentence():
         notes.append(bad)
     return notes

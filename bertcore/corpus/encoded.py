@@ -171,12 +171,13 @@ def open_encoded(folder: str | Path, *, incomplete: bool = False) -> EncodedCorp
     if not manifest.complete and not incomplete:
         raise ValueError(
             f"the encoding in {str(place)!r} is not finished ({manifest.num_rows:,} rows so far). "
-            "Go on with `bertscope encode --resume`, or open what is there with incomplete=True."
+            "Continue with `bertscope encode --resume`, or open the finished part with "
+            "incomplete=True."
         )
     check_whole(place, manifest)
     if not manifest.num_rows:
         raise ValueError(
-            f"the encoding in {str(place)!r} holds no vector. "
+            f"the encoding in {str(place)!r} has no vector. "
             f"{' '.join(manifest.notes) or 'Encode more text.'}"
         )
     return EncodedCorpus(place, manifest)

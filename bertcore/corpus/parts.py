@@ -162,7 +162,7 @@ def read_manifest(folder: Path) -> Manifest:
         )
     except FileNotFoundError:
         raise ValueError(
-            f"{str(folder)!r} holds no encoded corpus (no {path.relative_to(folder)}). Name a "
+            f"{str(folder)!r} has no encoded corpus (no {path.relative_to(folder)}). Name a "
             "folder that `bertscope encode` wrote."
         ) from None
     except (ValueError, KeyError, TypeError) as error:

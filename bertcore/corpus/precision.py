@@ -77,14 +77,16 @@ def choose_precision(
     if not isinstance(model, Bert):
         if asked == "bfloat16":
             raise ValueError(
-                "dtype is 'bfloat16', but this architecture is run by transformers and was opened "
+                "dtype is 'bfloat16', but this architecture runs in transformers and was opened "
                 "in float32. Choose 'auto', or open it in bfloat16."
             )
         return Precision(model, (), "Runs in float32.")
     if asked == "float32":
         return Precision(model, (), "Runs in float32.")
     if asked == "auto" and not computes_bfloat16(model.device):
-        return Precision(model, (), "Runs in float32: this processor has no bfloat16 products.")
+        return Precision(
+            model, (), "Runs in float32: this processor has no bfloat16 matrix products."
+        )
     half = Bert(
         copy.deepcopy(model.module).to(torch.bfloat16),
         model.tokenizer,
@@ -97,8 +99,8 @@ def choose_precision(
         return Precision(half, (), "Runs in bfloat16.")
     mean, lowest = min(a.mean for a in agreements), min(a.lowest for a in agreements)
     measured = (
-        f"cosine to float32 {mean:.5f} on average, {lowest:.4f} at least (on {len(texts)} "
-        "sentences, the layer where it is lowest)"
+        f"cosine to float32 {mean:.5f} on average, at least {lowest:.4f} (on {len(texts)} "
+        "sentences, in the layer where it is lowest)"
     )
     if mean < LEAST_COSINE and asked == "auto":
         return Precision(

@@ -200,7 +200,7 @@ def open_corpus(
     if len(are_tables) > 1:
         raise ValueError(
             f"the corpus mixes tables ({', '.join(TABLES)}) and plain text. "
-            "Give files of one kind, or encode them apart."
+            "Give files of one kind, or encode them separately."
         )
     if are_tables == {False}:
         if text_column is not None:
@@ -214,7 +214,8 @@ def open_corpus(
         if columns != schemas[0]:
             raise ValueError(
                 f"{str(path)!r} has the columns {_listed(columns)}, but {str(files[0])!r} has "
-                f"{_listed(schemas[0])}. Give tables with the same columns, or encode them apart."
+                f"{_listed(schemas[0])}. Give tables with the same columns, or encode them "
+                "separately."
             )
     chosen = _choose(schemas[0], text_column, files[0])
     others = tuple(
@@ -245,7 +246,7 @@ def _open_tagged(
             names, first = ([field.name for field in each] for each in (found, fields[0]))
             raise ValueError(
                 f"{str(path)!r} has the tags {', '.join(names)}, but {str(files[0])!r} has "
-                f"{', '.join(first)}. Encode them apart."
+                f"{', '.join(first)}. Encode them separately."
             )
     return Corpus(files, None, (), False, skip_bad_rows, fields[0])
 

@@ -304,7 +304,7 @@ def not_written(number: int, folder: Path, error: OSError) -> RuntimeError:
     """Return the error of a part that could not be written, and how to go on."""
     return RuntimeError(
         f"part {number} could not be written: {why_not_written(error, folder)} The {number} parts "
-        "before it are whole: go on from there with --resume."
+        "before it are complete: continue from there with --resume."
     )
 
 

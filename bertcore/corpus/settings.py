@@ -59,8 +59,8 @@ class EncodeSettings:
             )
         if self.special_tokens and self.unit != "token":
             raise ValueError(
-                f"special_tokens asks for rows of [CLS] and [SEP], but the unit is {self.unit!r}. "
-                "Choose the unit 'token', or leave it out."
+                f"special_tokens adds rows for [CLS] and [SEP], but the unit is {self.unit!r}. "
+                "Choose the unit 'token', or leave special_tokens out."
             )
         if not 0 < self.sample <= 1:
             raise ValueError(f"sample is {self.sample:g}; expected a share, 0 < sample <= 1.")

@@ -71,14 +71,14 @@ def reweigh(
     if len(values) > MOST_GROUPS:
         raise ValueError(
             f"the column {column!r} has {len(values):,} values; expected at most {MOST_GROUPS} "
-            "groups. Name a column of groups with --balance, not one of texts or numbers."
+            "groups. Give --balance a column of groups, not one of texts or numbers."
         )
     counts = np.zeros((len(values), len(names)), dtype=np.int64)
     np.add.at(counts, (numbers, labels), 1)
     of_label = counts.sum(0)
     if ((counts > 0).sum(1) == 1).all():
         raise ValueError(
-            f"each value of the column {column!r} has one label only, so no weights make them "
+            f"each value of the column {column!r} has only one label, so no weights can make them "
             "independent. Name another column with --balance."
         )
     expected = np.outer(counts.sum(1), of_label) / counts.sum()

@@ -96,7 +96,7 @@ class WordSwap:
     def __init__(self, pairs: Iterable[Pair]) -> None:
         self.pairs: tuple[Pair, ...] = tuple((first, second) for first, second in pairs)
         if not self.pairs:
-            raise ValueError("there is no pair of words to swap. Give one or more.")
+            raise ValueError("there is no pair of words to swap. Give at least one.")
         self._other: dict[str, str] = {}
         self._swaps_pronouns = False
         self._most_parts = 1

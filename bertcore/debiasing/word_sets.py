@@ -76,7 +76,7 @@ def _named_or_read(name_or_file: str, part: str) -> tuple[Pair, ...]:
     if not path.is_file():
         raise ValueError(
             f"there is no set of words {name_or_file!r} and no such file. Give a set "
-            f"({', '.join(_shipped())}), or a file with a pair of words on each line."
+            f"({', '.join(_shipped())}), or a file with one pair of words per line."
         )
     return read_pairs(path)
 
@@ -110,9 +110,11 @@ def _json_pairs(path: Path, text: str) -> list[Pair]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{str(path)!r} is no JSON ({type(error).__name__}: {error}).") from error
+        raise ValueError(
+            f"{str(path)!r} is not valid JSON ({type(error).__name__}: {error})."
+        ) from error
     if not isinstance(data, list):
-        raise ValueError(f'{str(path)!r} is no list; expected [["she", "he"], ...].')
+        raise ValueError(f'{str(path)!r} is not a list; expected [["she", "he"], ...].')
     for number, pair in enumerate(data, start=1):
         if not (
             isinstance(pair, list)

@@ -24,8 +24,8 @@ def spread_layers(num_teacher: int, num_student: int) -> tuple[int, ...]:
     """
     if not 1 <= num_student <= num_teacher:
         raise ValueError(
-            f"the student is to have {num_student} of the teacher's {num_teacher} layers; expected "
-            f"1 to {num_teacher}."
+            f"the student gets {num_student} of the teacher's {num_teacher} layers; expected 1 to "
+            f"{num_teacher}."
         )
     if num_student == 1:
         return (0,)
@@ -63,7 +63,8 @@ def named_layers(text: str, num_teacher: int) -> tuple[int, ...]:
         numbers = [int(part) for part in text.split(",")]
     except ValueError as error:
         raise ValueError(
-            f"--student-layers is {text!r}; expected how many (2), or which, from 0 (0,2,3)."
+            f"--student-layers is {text!r}; expected their number (2), or their indices from "
+            "0 (0,2,3)."
         ) from error
     if "," not in text:
         return spread_layers(num_teacher, numbers[0])
@@ -84,8 +85,8 @@ def keep_layers(network: Network, layers: Sequence[int]) -> Network:
     config = network.config
     if config.share_layers:
         raise ValueError(
-            "the layers of this checkpoint share their weights (ALBERT), so none of them can be "
-            "left out. Choose another teacher."
+            "the layers of this checkpoint share their weights (ALBERT), so none can be left "
+            "out. Choose another teacher."
         )
     check_layers(layers, config.num_hidden_layers)
     smaller = replace(config, num_hidden_layers=len(layers))
@@ -121,8 +122,8 @@ def check_same_vocabulary(student: Tokenizer, teacher: Tokenizer) -> None:
         )
         raise ValueError(
             f"student and teacher have different vocabularies ({len(ours):,} and {len(theirs):,} "
-            f"pieces, the first difference at {place:,}), so they do not say anything about the "
-            "same tokens. Use a student with the teacher's vocabulary."
+            f"pieces, the first difference at {place:,}), so their outputs are not about the same "
+            "tokens. Use a student with the teacher's vocabulary."
         )
     if student.do_lower_case != teacher.do_lower_case:
         raise ValueError(

@@ -63,15 +63,15 @@ def calibration(
     """
     if not len(confidence) or len(confidence) != len(right):
         raise ValueError(
-            f"there are {len(confidence)} confidences and {len(right)} answers; expected as many "
-            "of both, at least one."
+            f"there are {len(confidence)} confidences and {len(right)} answers; expected the same "
+            "number of both, at least one."
         )
     if num_bins < 1:
         raise ValueError(f"num_bins is {num_bins}; expected at least 1.")
     sure = np.asarray(confidence, dtype=np.float64)
     # Float32 probabilities may be a little over 1.
     if not (np.isfinite(sure).all() and sure.min() >= 0 and sure.max() <= 1 + 1e-6):
-        raise ValueError("a confidence is no probability; expected numbers from 0 to 1.")
+        raise ValueError("a confidence is not a probability; expected numbers from 0 to 1.")
     edges = np.linspace(0, 1, num_bins + 1)
     bins = np.clip(np.searchsorted(edges, sure, side="left") - 1, 0, num_bins - 1)
     counts = np.bincount(bins, minlength=num_bins)

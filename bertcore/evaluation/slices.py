@@ -42,7 +42,7 @@ def by_length(
         ValueError: If there is no answer.
     """
     if not len(lengths):
-        raise ValueError("there is no answer to part.")
+        raise ValueError("there is no answer to group.")
     bounds = np.unique(np.quantile(lengths, np.linspace(0, 1, num + 1)[1:], method="higher"))
     slices, lower = [], int(lengths.min())
     for upper in bounds.tolist():

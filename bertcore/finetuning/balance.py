@@ -40,8 +40,8 @@ class Balance:
             else:
                 raise ValueError(
                     f"{example.where} of the training data has nothing in the column "
-                    f"{self._column!r}, so it has no group. Fill it in, or leave such rows out "
-                    "with --skip-bad-rows."
+                    f"{self._column!r}, so it has no group. Fill it in, or skip such rows with "
+                    "--skip-bad-rows."
                 )
 
     def weigh(self, data: TaskData) -> TaskData:

@@ -401,7 +401,7 @@ def resume_experiment(folder: Path) -> Experiment:
     path = folder / SETTINGS_FILE
     if not path.is_file():
         raise ValueError(
-            f"{str(folder)!r} holds no fine-tuning (no {SETTINGS_FILE}). Check --out, or leave "
+            f"{str(folder)!r} has no fine-tuning run (no {SETTINGS_FILE}). Check --out, or leave "
             "--resume out."
         )
     try:
@@ -426,7 +426,7 @@ def check_new_folder(folder: Path) -> None:
         raise ValueError(f"--out {str(folder)!r} is a file. Name a new folder.")
     if (folder / SETTINGS_FILE).is_file():
         raise ValueError(
-            f"--out {str(folder)!r} holds a fine-tuning already. Continue it with --resume, or "
+            f"--out {str(folder)!r} already has a fine-tuning run. Continue it with --resume, or "
             "name a new folder."
         )
     if folder.is_dir() and any(folder.iterdir()):

@@ -93,7 +93,7 @@ def read_label_curve(folder: Path) -> LabelCurve:
     path = folder / CURVE_FILE
     if not path.is_file():
         raise ValueError(
-            f"{str(folder)!r} holds no series of labels (no {CURVE_FILE}). Check --out, or leave "
+            f"{str(folder)!r} has no series of labels (no {CURVE_FILE}). Check --out, or leave "
             "--resume out."
         )
     try:
@@ -254,8 +254,8 @@ def _check_data(settings: Settings, num_labels: Sequence[int]) -> None:
             )
     if experiment.train.num_examples < most:
         raise ValueError(
-            f"{most:,} labels are asked for, but {settings.train!r} has "
-            f"{experiment.train.num_examples:,} examples. Ask for fewer."
+            f"{most:,} labels were requested, but {settings.train!r} has "
+            f"{experiment.train.num_examples:,} examples. Request fewer."
         )
 
 

@@ -117,8 +117,8 @@ class TaskModel:
         family = self.module.network.config.family.name
         known = ", ".join(family.name for family in FAMILIES.values())
         raise ValueError(
-            f"{what} needs the layers of {self.name!r}, but {family} is run by transformers, which "
-            f"does not hand them out. Use a checkpoint of one of {known}."
+            f"{what} needs the layers of {self.name!r}, but {family} runs in transformers, which "
+            f"does not expose them. Use a checkpoint of one of {known}."
         )
 
     def config_fields(self) -> dict[str, Any]:
@@ -458,7 +458,7 @@ def _guess_task(stored: _StoredHead, source: str | Path) -> str:
         if task.reads_head(stored.kind, stored.problem):
             return task.name
     raise ValueError(
-        f"config.json of {str(source)!r} does not say what the head is for (architectures: "
+        f"config.json of {str(source)!r} does not state the task of the head (architectures: "
         f"{stored.architecture or 'none'}). Name the task."
     )
 
@@ -479,8 +479,8 @@ def _check_known(labels: Sequence[str], stored: _StoredHead, source: str | Path)
 def _check_outputs(stored: _StoredHead, task: Task, source: str | Path) -> None:
     if task.name == "regress" and stored.num_outputs > 1:
         raise ValueError(
-            f"the head of {str(source)!r} predicts {stored.num_outputs} numbers, and one is read. "
-            "Use a checkpoint that predicts one, or fine-tune this one with --new-head."
+            f"the head of {str(source)!r} predicts {stored.num_outputs} numbers, but only one can "
+            "be used. Use a checkpoint that predicts one, or fine-tune this one with --new-head."
         )
 
 
@@ -518,7 +518,7 @@ def check_labels(task: Task, labels: Sequence[str]) -> None:
     if not task.has_labels:
         return
     if len(set(labels)) != len(labels):
-        raise ValueError("the list of labels holds one twice. Name each label once.")
+        raise ValueError("the list of labels has one twice. Name each label once.")
     if len(labels) < 2:
         only = f" ({labels[0]!r})" if labels else ""
         raise ValueError(

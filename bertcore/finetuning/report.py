@@ -131,8 +131,9 @@ def _dev_scores(scores: dict[str, Any]) -> list[str]:
     return [
         "## Scores on the dev data",
         _table(("metric", "value", "95% interval"), rows),
-        "The step and the run were chosen by these data, so expect slightly less on new data. "
-        "Intervals are by bootstrap over the examples, those of shares of right answers Wilson's.",
+        "The step and the run were chosen on these data, so expect slightly lower scores on new "
+        "data. Intervals are bootstrap intervals over the examples; those of shares of right "
+        "answers are Wilson's.",
         *scores["notes"],
     ]
 
@@ -206,9 +207,9 @@ def _breakdown(breakdown: dict[str, Any]) -> list[str]:
     columns = ("answers", "right", "95% interval")
     return [
         "## Calibration",
-        f"Expected calibration error {breakdown['expected_calibration_error']:.4f}, the largest of "
-        f"a row {breakdown['largest_calibration_error']:.4f}: how far confidence and accuracy are "
-        "apart.",
+        f"Expected calibration error {breakdown['expected_calibration_error']:.4f}, the largest "
+        f"of a row {breakdown['largest_calibration_error']:.4f}: how far apart confidence and "
+        "accuracy are.",
         _table(
             ("confidence", "answers", "mean confidence", "right", "95% interval"),
             [

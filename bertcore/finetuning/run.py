@@ -403,8 +403,8 @@ class Finetuning:
         self._dev_features = compute(self.dev.rows, "dev data", "float32")  # as it is scored
         if self.processes.is_main and None in (self.task_step.features, self._dev_features):
             logger.warning(
-                "the disk of %r has no room for what the frozen encoder says of all rows, so it "
-                "runs anew in every epoch, which takes longer.",
+                "the disk of %r has no room for the frozen encoder's outputs for all rows, so "
+                "the encoder runs again in every epoch, which takes longer.",
                 str(self.folder),
             )
 

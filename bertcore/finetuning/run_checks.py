@@ -58,11 +58,11 @@ def check_for_task(config: FinetuneConfig, task: Task) -> None:
             f"metric is {config.metric!r}; the task {task.name!r} has {', '.join(task.metrics)}."
         )
     if config.class_weights is not None and not task.has_labels:
-        raise ValueError(f"the task {task.name!r} has no classes, so no class weights.")
+        raise ValueError(f"the task {task.name!r} has no classes, so it takes no class weights.")
     if config.class_weights is not None and not task.weighs_classes:
         raise ValueError(
-            f"class weights choose between the labels of a text; the task {task.name!r} asks for "
-            "each label on its own. Leave --class-weights out."
+            f"class weights need one label per text; the task {task.name!r} predicts each label "
+            "separately. Leave --class-weights out."
         )
     if config.feature_based and task.feature_form is None:
         raise ValueError(
@@ -81,8 +81,8 @@ def check_windows(config: FinetuneConfig, task: Task) -> None:
     """
     if config.doc_stride != DOC_STRIDE and task.name != "qa":
         raise ValueError(
-            f"doc_stride is {config.doc_stride}, and the task {task.name!r} cuts no text into "
-            "windows; that is for qa. Leave it out."
+            f"doc_stride is {config.doc_stride}, but the task {task.name!r} does not cut texts "
+            "into windows; only qa does. Leave it out."
         )
 
 
@@ -155,12 +155,13 @@ def check_direction(
         return
     if config.keeps_encoder:
         raise ValueError(
-            "a direction penalty changes the encoder, which stays as it is with frozen and "
-            "feature_based. Leave one of the two out."
+            "a direction penalty changes the encoder, which frozen and feature_based leave "
+            "unchanged. Leave one of the two out."
         )
     if has_teacher:
         raise ValueError(
-            "a direction penalty and a teacher pull the student two ways. Leave one of them out."
+            "a direction penalty and a teacher pull the student in different directions. "
+            "Leave one of them out."
         )
 
 
@@ -172,7 +173,7 @@ def check_balance(config: FinetuneConfig, task: Task, *, swaps: bool, has_teache
     """
     if task.name not in ("classify", "pair"):
         raise ValueError(
-            f"balance weighs examples by their one label, and the task {task.name!r} has none. "
+            f"balance weighs examples by their single label, but the task {task.name!r} has none. "
             "It is for classify and pair."
         )
     if config.class_weights is not None:
@@ -181,11 +182,11 @@ def check_balance(config: FinetuneConfig, task: Task, *, swaps: bool, has_teache
         )
     if swaps:
         raise ValueError(
-            "a text with its words swapped is of another group than its row says, so balance would "
-            "weigh it wrongly. Leave --balance or --swap-words out."
+            "a text with swapped words belongs to another group than its row states, so balance "
+            "would weigh it wrongly. Leave --balance or --swap-words out."
         )
     if has_teacher:
         raise ValueError(
-            "balance weighs labels, and a teacher's answers are not weighed. Leave one of the two "
-            "out."
+            "balance weighs labels, but a teacher's answers are not weighed. Leave one of the "
+            "two out."
         )

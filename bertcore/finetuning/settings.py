@@ -140,7 +140,7 @@ def make_settings(
     feature_based = bool(config.get("feature_based"))
     rates = tuple(learning_rates) or (default_rate(bert.config, feature_based=feature_based),)
     if len(set(rates)) < len(rates) or len(set(seeds)) < len(seeds) or not seeds:
-        raise ValueError("learning rates and seeds must each be named once, and at least one.")
+        raise ValueError("name at least one learning rate and one seed, each only once.")
     _check_names(rates)
     settings = Settings(
         task=task,
@@ -168,8 +168,8 @@ def make_settings(
     )
     if is_untrained and (layers is not None or feature_based):
         raise ValueError(
-            "random weights go with neither --student-layers nor --feature-based, which take what "
-            "a checkpoint has learned. Leave one of them out."
+            "random weights cannot be combined with --student-layers or --feature-based, which "
+            "use what a checkpoint has learned. Leave one of them out."
         )
     check_windows(settings.config, chosen)
     check_direction(direction, settings.config, has_teacher=teacher is not None)
@@ -198,8 +198,8 @@ def _check_names(rates: Sequence[float]) -> None:
         other = known.setdefault(run_name(rate, 0), rate)
         if other != rate:
             raise ValueError(
-                f"the learning rates {other!r} and {rate!r} are the same in the six digits that "
-                "name the folder of a run. Leave one of them out."
+                f"the learning rates {other!r} and {rate!r} are the same in the six digits used "
+                "in the name of a run's folder. Leave one of them out."
             )
 
 

@@ -41,8 +41,8 @@ def explained(folder: Path, what: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise RuntimeError(
-            f"{what} could not be written: {why_not_written(error, folder)} "
-            "What was saved before is whole: continue with --resume."
+            f"{what} could not be written: {why_not_written(error, folder)} Everything saved "
+            "before is intact: continue with --resume."
         ) from error
 
 
@@ -57,7 +57,7 @@ def save_state(folder: Path, state: dict[str, Any]) -> None:
     except (OSError, RuntimeError) as error:
         raise RuntimeError(
             f"the state of the run could not be saved: {why_not_written(error, folder)} "
-            "What was saved before is whole: continue with --resume."
+            "Everything saved before is intact: continue with --resume."
         ) from error
 
 
@@ -99,8 +99,8 @@ def save_model(model: TaskModel, target: Path, *, max_seq_length: int) -> None:
         to_disk(folder)
     except (OSError, RuntimeError, SafetensorError) as error:
         raise RuntimeError(
-            f"the checkpoint could not be saved: {why_not_written(error, folder)} "
-            "What was saved before is whole: continue with --resume."
+            f"the checkpoint could not be saved: {why_not_written(error, folder)} Everything "
+            "saved before is intact: continue with --resume."
         ) from error
 
 
@@ -120,5 +120,5 @@ def move_checkpoint(best: Path, target: Path) -> None:
     except OSError as error:
         raise RuntimeError(
             f"the checkpoint could not be put into {str(target)!r}: "
-            f"{why_not_written(error, target)} It is whole in {str(best)!r}."
+            f"{why_not_written(error, target)} The complete checkpoint is in {str(best)!r}."
         ) from error

@@ -144,8 +144,8 @@ def score_pairs(
         states = np.atleast_2d(scores)  # [S, 2 N]
         if not np.isfinite(states).all():
             raise ValueError(
-                "the scores hold NaN or infinity, so no sentence is the more probable one. The "
-                "checkpoint's weights may hold NaN, or its precision may be too low: choose "
+                "the scores contain NaN or infinity, so the sentences cannot be compared. The "
+                "checkpoint's weights may contain NaN, or its precision may be too low: choose "
                 "float32, or another checkpoint."
             )
         yield [

@@ -85,7 +85,7 @@ def read_pairs(
         )
         if places[0] == places[1]:
             raise ValueError(
-                f"column {names[places[0]]!r} is given for the good and for the bad sentence. "
+                f"column {names[places[0]]!r} is given for both the good and the bad sentence. "
                 "Give two columns."
             )
         if groups is None:
@@ -137,7 +137,7 @@ def _notes(pairs: Sequence[MinimalPair], columns: Sequence[str]) -> tuple[str, .
             some = "1 group" if len(single) == 1 else f"{len(single):,} groups"
             notes.append(
                 f"{some} of column {column[:40]!r} with a single pair (such as "
-                f"{single[0][:40]!r}): an accuracy of 0 or 100% there says next to nothing."
+                f"{single[0][:40]!r}): an accuracy of 0 or 100% there means very little."
             )
     return tuple(notes)
 

@@ -38,7 +38,7 @@ class ScoreFile:
                 file.write(json.dumps(self.about) + "\n")
         except FileExistsError as error:
             raise ValueError(
-                f"{str(self.path)!r} exists. Go on with its exam by --resume, or give another name."
+                f"{str(self.path)!r} exists. Continue its exam with --resume, or give another name."
             ) from error
 
     def read(self, pairs: Sequence[MinimalPair]) -> list[PairScore]:
@@ -51,7 +51,7 @@ class ScoreFile:
             data = self.path.read_bytes()
         except FileNotFoundError as error:
             raise ValueError(
-                f"{str(self.path)!r} does not exist, so there is no exam to go on with. Leave "
+                f"{str(self.path)!r} does not exist, so there is no exam to continue. Leave "
                 "--resume out."
             ) from error
         whole = data[: data.rfind(b"\n") + 1]
@@ -64,8 +64,8 @@ class ScoreFile:
             scores = [_score(json.loads(line), rows) for line in lines[1:]]
         except (IndexError, KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
             raise ValueError(
-                f"{str(self.path)!r} is no file of scores, or is damaged. Give another name and "
-                "leave --resume out."
+                f"{str(self.path)!r} is not a file of scores, or is damaged. Give another name "
+                "and leave --resume out."
             ) from error
         if len(whole) < len(data):
             with self.path.open("r+b") as file:
@@ -82,7 +82,7 @@ class ScoreFile:
             name for name in self.about.keys() | about if self.about.get(name) != about.get(name)
         )
         raise ValueError(
-            f"{str(self.path)!r} holds scores of another exam: {', '.join(different)} differ. "
+            f"{str(self.path)!r} has the scores of another exam: {', '.join(different)} differ. "
             "Repeat its options, or give another name and leave --resume out."
         )
 

@@ -74,7 +74,7 @@ class TokenCounts:
             counts = np.array(path.read_text(encoding="ascii").split(), dtype=np.int64)
         except (ValueError, OverflowError) as error:
             raise RuntimeError(
-                f"{str(path)!r} does not hold a whole number a line. Delete it to do without."
+                f"{str(path)!r} does not have one whole number per line. Delete it to do without."
             ) from error
         if len(counts) != tokenizer.vocab_size or (counts < 0).any():
             raise RuntimeError(

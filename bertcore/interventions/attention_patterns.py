@@ -75,8 +75,8 @@ def check_seeing(mask: Tensor, own: Tensor, layer: int) -> None:
     blind = (~(mask & own).any(-1)).nonzero().flatten().tolist()
     if blind:
         raise ValueError(
-            f"token {blind[0]} may attend to nothing in layer {layer}: what the pattern leaves it, "
-            "the layer itself masks (later tokens, or those outside its window). Let it attend to "
+            f"token {blind[0]} may attend to nothing in layer {layer}: the layer masks all that "
+            "the pattern leaves it (later tokens, or those outside its window). Let it attend to "
             "itself."
         )
 
@@ -118,8 +118,8 @@ def _drawn(blocked: Iterable[tuple[int, int, int, int]], num_tokens: int) -> Ten
         block = Block(*values)
         if not all(0 <= bound < num_tokens for bound in block):
             raise ValueError(
-                f"the drawn mask speaks of token {max(block)}, but the input has {num_tokens} "
-                "tokens. Draw it anew for this text."
+                f"the drawn mask refers to token {max(block)}, but the input has {num_tokens} "
+                "tokens. Draw it again for this text."
             )
         sources = slice(block.first_source, block.last_source + 1)
         allowed[sources, block.first_target : block.last_target + 1] = False
@@ -127,6 +127,6 @@ def _drawn(blocked: Iterable[tuple[int, int, int, int]], num_tokens: int) -> Ten
     if blind:
         raise ValueError(
             f"token {blind[0]} may attend to nothing in the drawn mask, so its attention cannot "
-            "sum to 1. Let it attend to one token at least, such as itself."
+            "sum to 1. Let it attend to at least one token, such as itself."
         )
     return allowed

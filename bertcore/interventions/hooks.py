@@ -86,8 +86,8 @@ def set_cells(cells: Sequence[Cell], weights: Tensor) -> None:
         others = row.sum(-1, keepdim=True)
         if left > 1e-6 and bool((others <= 0).any()):
             raise ValueError(
-                f"token {source} attends to nothing else in head {head}, so the {left:.3g} that is "
-                "left of its attention has nowhere to go. Set the weight of another token too."
+                f"token {source} attends to nothing else in head {head}, so its remaining "
+                f"attention of {left:.3g} has nowhere to go. Set the weight of another token, too."
             )
         if left > 1e-6:
             row *= left / others

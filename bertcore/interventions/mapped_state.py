@@ -88,7 +88,7 @@ def why_not_folded(network: Network, change: StateMap) -> str | None:
         )
     readers = _readers(network)
     if not readers:
-        return "this checkpoint has no head and no pooler that the map could be folded into."
+        return "this checkpoint has neither a head nor a pooler into which the map could be folded."
     moves = bool(change.bias.abs().max() > 0)
     if moves and any(reader.bias is None for reader in readers):
         return (

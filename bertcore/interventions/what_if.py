@@ -172,7 +172,7 @@ def parse_head(text: str) -> tuple[int, int]:
     """
     layer, dot, head = text.strip().partition(".")
     if not (dot and layer.isdecimal() and head.isdecimal() and len(text) < 20):
-        raise ValueError(f"{text[:40]!r} is no head; write layer.head, such as 0.3.")
+        raise ValueError(f"{text[:40]!r} is not a head; write layer.head, such as 0.3.")
     return int(layer), int(head)
 
 
@@ -194,6 +194,6 @@ def check_heads(heads: Iterable[tuple[int, int]], config: BertConfig) -> None:
 def _check_token(token: int, num_tokens: int, name: str) -> None:
     if not 0 <= token < num_tokens:
         raise ValueError(
-            f"{name} speaks of token {token}; the input has {num_tokens} tokens, 0 to "
+            f"{name} refers to token {token}; the input has {num_tokens} tokens, 0 to "
             f"{num_tokens - 1}."
         )

@@ -133,7 +133,7 @@ def t5_num_spans(length: int, *, share: float = SHARE, mean_length: float = MEAN
 def _check_spans(share: float, mean_length: float) -> None:
     check_share(share)
     if not mean_length >= 1:
-        raise ValueError(f"spans have {mean_length} pieces in the mean; expected 1 or more.")
+        raise ValueError(f"spans have a mean of {mean_length} pieces; expected 1 or more.")
 
 
 def _num_noisy(length: int, share: float) -> int:
@@ -286,7 +286,9 @@ def bart_noise(
     """
     starts = row.starts_sentence
     if starts is None:
-        raise ValueError("the sentences of the row are not known; expected where they start.")
+        raise ValueError(
+            "the sentences of the row are not known; give the places where they start."
+        )
     order = np.arange(len(row))
     borders = np.flatnonzero(row.is_special)
     for before, after in pairwise([-1, *borders.tolist(), len(row)]):

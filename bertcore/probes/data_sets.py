@@ -81,7 +81,7 @@ def read_probe_data(path: Path, task: Task, *, bad_rows: BadRows | None = None) 
         if task == "ner":
             raise ValueError(
                 f"the task is 'ner', but {str(path)!r} is CoNLL-U, which has no entities. Give a "
-                "CoNLL file with a word and its entity tag a line."
+                "CoNLL file with one word and its entity tag per line."
             )
         with open_text(path) as file:
             parsed = read_conllu(lines_of(file, path), str(path))
@@ -129,7 +129,9 @@ def of_trees(parsed: Sequence[ParsedSentence], task: Task) -> ProbeData:
         sentences.append(ProbeSentence(one.text, one.words, one.spans, labels, one.heads, marks))
     notes: tuple[str, ...] = ()
     if num_wrong:
-        notes = (f"{num_wrong:,} sentences are left out: their heads form no tree with one root.",)
+        notes = (
+            f"{num_wrong:,} sentences are left out: their heads do not form a tree with one root.",
+        )
     return ProbeData(task, tuple(sentences), notes)
 
 
@@ -201,7 +203,7 @@ def check_enough(data: ProbeData, name: str) -> None:
     if number < FEWEST_SENTENCES:
         raise ValueError(
             f"{name!r} has {number} different sentences; a probe is trained on some and tested on "
-            f"others, and needs at least {FEWEST_SENTENCES}."
+            f"others, so it needs at least {FEWEST_SENTENCES}."
         )
     if data.task in STRUCTURAL:
         return
@@ -209,7 +211,7 @@ def check_enough(data: ProbeData, name: str) -> None:
     if len(labels) < 2:
         what = f"only the label {labels[0]!r}" if labels else "no label"
         raise ValueError(
-            f"{name!r} has {what} for the task {data.task!r}; a probe tells at least two apart. "
+            f"{name!r} has {what} for the task {data.task!r}; a probe needs at least two labels. "
             "Choose another task or file."
         )
 

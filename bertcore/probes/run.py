@@ -70,7 +70,7 @@ def _chosen(data: ProbeData, settings: ProbeSettings) -> tuple[ProbeData, list[s
         return data, []
     kept = np.sort(np.random.default_rng(settings.seed).permutation(number)[:most])
     chosen = replace(data, sentences=tuple(data.sentences[place] for place in kept))
-    return chosen, [f"{most:,} of {number:,} sentences are taken, at random."]
+    return chosen, [f"{most:,} of {number:,} sentences are used, drawn at random."]
 
 
 def _part_of(progress: Progress, begin: float, end: float, who: str) -> Progress:

@@ -269,7 +269,7 @@ def _place(table: VectorTable, number: int, word: str) -> int:
             return int(place)
     text = table.sentences[number].text
     raise ValueError(
-        f"the word {word[:40]!r} is not in {text[:80]!r}. Give sentences that have it."
+        f"the word {word[:40]!r} is not in {text[:80]!r}. Give sentences that contain it."
     )
 
 

@@ -119,7 +119,7 @@ def word_vectors(
     places = np.concatenate(owners)
     if not len(places):
         raise ValueError(
-            "no word has a piece of this checkpoint's vocabulary. Choose a checkpoint for the "
+            "no word has a piece in this checkpoint's vocabulary. Choose a checkpoint for the "
             "language of the file."
         )
     return WordVectors(
@@ -156,9 +156,9 @@ def split_words(model: Model, text: str) -> ProbeSentence:
         raise ValueError("the text has no word. Write a sentence.")
     if len(starts) == 1 and len(text[starts[0] : ends[0]].split()) > 1:
         raise ValueError(
-            f"the tokenizer of {model.name!r} does not say where a word ends, so a text has no "
-            "words here. Take a sentence of the file, whose words are known, or open another "
-            "checkpoint."
+            f"the tokenizer of {model.name!r} does not mark where a word ends, so the words of a "
+            "text are unknown. Choose a sentence of the file, whose words are known, or open "
+            "another checkpoint."
         )
     spans = tuple(zip(starts, ends, strict=True))
     return ProbeSentence(text, tuple(text[start:end] for start, end in spans), spans)
@@ -180,7 +180,7 @@ def _check_memory(num_words: int, width: int, num_bytes: int) -> None:
     needed, free = num_words * width * num_bytes, free_memory(torch.device("cpu"))
     if needed > _MEMORY_SHARE * free:
         raise RuntimeError(
-            f"the vectors of {num_words:,} words, {width:,} numbers each at all layers, take "
+            f"the vectors of {num_words:,} words, {width:,} numbers each over all layers, take "
             f"{needed / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free. Choose fewer layers "
             "or fewer sentences."
         )

@@ -214,8 +214,8 @@ def _check_parts(words: _Labelled) -> None:
     if len(found) < 2:
         name = words.labels[int(found[0])] if len(found) else "no label"
         raise ValueError(
-            f"the training part has only {name!r} for the task {words.data.task!r}; a probe tells "
-            "at least two apart. Give more sentences."
+            f"the training part has only {name!r} for the task {words.data.task!r}; a probe needs "
+            "at least two labels. Give more sentences."
         )
     for part in ("dev", "test"):
         if not len(words.rows[part]):

@@ -138,8 +138,8 @@ class SentenceModules:
         elif self.prompts:
             named = ", ".join(f"{name}: {text!r}" for name, text in self.prompts.items())
             lines.append(
-                f"It was trained with prompts ({named}); none is added by itself, so write one "
-                "before a text where it is meant."
+                f"It was trained with prompts ({named}); none is added automatically, so write "
+                "one before a text where needed."
             )
         return lines
 

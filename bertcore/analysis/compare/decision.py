@@ -1,7 +1,7 @@
 """The questions that a checkpoint can answer, each as a function of hidden states.
 
-A decision holds the head alone, so that it can be read from any layer, and from the encoder of
-another checkpoint of the same width.
+A decision contains only the head, so it can read any layer, and the encoder of another checkpoint
+of the same width.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NEXT_LABELS = ("B follows A", "B is a random text")
 NO_YES = ("no", "yes")
 """The answers at each place of "labels"."""
 MAX_MASKS = 16
-"""Masks whose words are read; 16 of them at 13 layers and 30,522 pieces are 25 MB."""
+"""Maximum number of masks read; 16 of them at 13 layers and 30,522 pieces take 25 MB."""
 
 _Head = Callable[[Tensor], Tensor]
 
@@ -59,8 +59,8 @@ class Decision:
     def places(self, trace: Trace) -> list[int]:
         """Return the tokens that are decided on, [P]; -1 for the text as a whole.
 
-        Of "span" the first place is the start and the second the end; of "labels" there is a place
-        for each label.
+        For "span" the first place is the start and the second the end; "labels" has a place for
+        each label.
         """
         if self.kind == "tag":
             return list(range(trace.num_tokens))
@@ -74,9 +74,9 @@ class Decision:
     def logits(self, hidden: Tensor, trace: Trace) -> Tensor:
         """Return the logits of every place, [..., P, C], of hidden states [..., T, D].
 
-        C is the number of labels, 1 of a score, T of a span, 2 (no, yes) at each of "labels". Of a
-        span in a pair, the tokens that cannot hold the answer (those before text B) have -inf, as
-        in the official SQuAD script.
+        C is the number of labels, 1 for a score, T for a span, 2 (no, yes) for each of "labels".
+        For a span in a pair, the tokens that cannot contain the answer (those before text B) have
+        -inf, as in the official SQuAD script.
 
         Raises:
             ValueError: If the width of the hidden states is not that of the head.
@@ -84,7 +84,7 @@ class Decision:
         if hidden.shape[-1] != self.width:
             raise ValueError(
                 f"the head of {self.owner} reads vectors of {self.width} numbers, but these have "
-                f"{hidden.shape[-1]}. Only an encoder of its own width can be read with it."
+                f"{hidden.shape[-1]}. It can only read an encoder of its own width."
             )
         if self.kind == "word":
             return self.head(hidden[..., self.places(trace), :])
@@ -102,7 +102,7 @@ class Decision:
         return logits.masked_fill(outside, -torch.inf)
 
     def names(self, trace: Trace) -> Sequence[str]:
-        """Return what the C answers are called: labels, pieces, or the tokens of a span.
+        """Return the names of the C answers: labels, pieces, or the tokens of a span.
 
         The number after a token distinguishes it from equal ones.
         """
@@ -119,7 +119,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions:
-    """The decisions of one checkpoint, and why it has none of a task head."""
+    """The decisions of one checkpoint, and why it has none from a task head."""
 
     available: tuple[Decision, ...]
     """The task head's first, then the pretraining heads'."""
@@ -127,7 +127,7 @@ class Decisions:
     """Why there is no decision of a task head, as a sentence; "" where there is one."""
 
     def of(self, kind: str) -> Decision | None:
-        """Return the decision of that kind, or None."""
+        """Return the decision of a kind, or None."""
         return next((decision for decision in self.available if decision.kind == kind), None)
 
 
@@ -136,14 +136,14 @@ def open_decisions(bert: Model, source: str | Path) -> Decisions:
 
     Args:
         bert: The opened checkpoint, whose pooler and pretraining heads are used.
-        source: Where it was opened from: the task head is read from there.
+        source: Where it was opened from; the task head is read from there.
     """
     task, reason = _task_decision(bert, source)
     return Decisions((*task, *pretraining_decisions(bert)), reason)
 
 
 def pretraining_decisions(bert: Model) -> tuple[Decision, ...]:
-    """Return the next-sentence and masked-word decisions that a checkpoint has heads for.
+    """Return the next-sentence and masked-word decisions for which a checkpoint has heads.
 
     None for another architecture: its heads read other states than the last hidden one.
     """

@@ -23,14 +23,14 @@ _LEAST_SECONDS = 0.05
 
 
 class _Weighted(Protocol):
-    """What has weights and a shape: an encoder, or an encoder with a task head."""
+    """Anything with weights and a shape: an encoder, or an encoder with a task head."""
 
     def parameters(self) -> Iterable[nn.Parameter]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """The size of a checkpoint as it was opened."""
+    """The size of a checkpoint as opened."""
 
     name: str
     family: str
@@ -45,7 +45,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextSpeed:
-    """The speed of an encoder at one text: without embedding a batch, reading a file or a head."""
+    """The speed of an encoder on one text, without tokenising, reading files or a head."""
 
     num_tokens: int
     """Of the text or pair, special ones included: tokenizers differ."""
@@ -63,9 +63,9 @@ def size_of(name: str, config: BertConfig, weighted: _Weighted) -> Size:
     """Count the weights of a network.
 
     Args:
-        name: Of the checkpoint.
+        name: The checkpoint's name.
         config: Its shape.
-        weighted: Whose parameters are counted: each once, however often it is used.
+        weighted: The network whose parameters are counted, each once, however often it is used.
     """
     parameters = list(weighted.parameters())
     return Size(
@@ -86,17 +86,17 @@ def text_speeds(
     rounds: int = ROUNDS,
     on_stage: Callable[[str, float | None], None] = lambda name, fraction: None,
 ) -> list[TextSpeed]:
-    """Measure how many times a second each encoder reads a text, alone and MANY at once.
+    """Measure how many texts per second each encoder reads, one at a time and MANY at a time.
 
-    Passes of all alternate, and the median counts, so that other work on the machine meets all.
-    The slowest and the fastest pass show how much it did: two whose ranges overlap are not told
-    apart (`are_told_apart`).
+    The encoders take turns, and the median counts, so other work on the machine affects all alike.
+    The slowest and the fastest pass show by how much: encoders with overlapping ranges are not
+    distinguished (`are_told_apart`).
 
     Args:
         models: On one device.
-        texts: The text or pair of each: the same, but for the name of the mask.
+        texts: The text or pair for each: the same, except for the mask token.
         rounds: Timed passes of each.
-        on_stage: Called with what is being done and its fraction.
+        on_stage: Called with the current stage and its fraction.
     """
     encodings = [model.tokenize(*text) for model, text in zip(models, texts, strict=True)]
     rates: list[list[list[float]]] = []
@@ -132,7 +132,7 @@ def are_told_apart(first: tuple[float, float], second: tuple[float, float]) -> b
 def median_seconds(
     passes: Sequence[Callable[[], object]], device: torch.device, *, rounds: int = ROUNDS
 ) -> list[float]:
-    """Return the median of `timed_seconds` of each pass."""
+    """Return the median of `timed_seconds` for each pass."""
     return [statistics.median(each) for each in timed_seconds(passes, device, rounds=rounds)]
 
 
@@ -140,7 +140,8 @@ def median_seconds(
 def timed_seconds(
     passes: Sequence[Callable[[], object]], device: torch.device, *, rounds: int = ROUNDS
 ) -> list[list[float]]:
-    """Return the seconds of each pass in each round; a short one is repeated until 0.05 s are over.
+    """Return the seconds of each pass in each round; a short one is repeated until 0.05 s have
+    passed.
 
     Args:
         passes: Called in turns; one round before the timed ones warms up.

@@ -20,7 +20,7 @@ SPAN_NAMES = ("start", "end")
 
 @dataclass(frozen=True, slots=True)
 class TaskShift:
-    """A task head's answers, before and after. N answers with C choices each."""
+    """A task head's answers before and after: N answers with C choices each."""
 
     kind: str
     """One of READER_KINDS."""
@@ -38,7 +38,7 @@ class TaskShift:
     "score" NaN."""
 
     def changed(self) -> list[int]:
-        """Return the answers whose best choice is another one after, of "labels" whose set is."""
+        """Return the answers whose best choice changed; for "labels", whose set changed."""
         if self.kind == "score":
             return []
         if self.kind == "labels":
@@ -48,10 +48,10 @@ class TaskShift:
 
 @torch.no_grad()
 def compare_task(bert: Model, reader: TaskReader, before: Trace, after: Trace) -> TaskShift:
-    """Compare what a task head answers to two runs of the same tokens.
+    """Compare a task head's answers to two runs of the same tokens.
 
     Args:
-        bert: That both come from.
+        bert: The model of both runs.
         reader: Its task head, from `read_task_head`.
         before, after: Such as a plain trace and one with `changes`; their states are finite.
 
@@ -88,7 +88,7 @@ def compare_task(bert: Model, reader: TaskReader, before: Trace, after: Trace) -
 
 
 def tagged_positions(text_ids: Sequence[int], word_ids: Sequence[int]) -> list[int]:
-    """Return the first token of each word of the texts: a tagger is trained on these alone.
+    """Return the first token of each word of the texts; a tagger is trained on these alone.
 
     Source: Devlin et al. 2019, section 5.3.
     """
@@ -109,10 +109,11 @@ def _word(trace: Trace, first: int) -> str:
 
 
 def answer_divergence(log_p: Tensor, log_q: Tensor, kind: str) -> Tensor:
-    """Return one KL for all answers of a head, in nats, [...], of log p and log q [..., N, M].
+    """Return one KL divergence for all answers of a head, in nats, [...], of log p and log q [...,
+    N, M].
 
-    The mean over the tokens that are tagged; else the sum over the answers: the classes' one, all
-    labels', that of start and end.
+    The mean over the tagged tokens; otherwise the sum over the answers: the one of the classes,
+    those of all labels, or those of start and end.
     """
     each = kl_divergence(log_p, log_q)
     return each.mean(-1) if kind == "tags" else each.sum(-1)

@@ -1,4 +1,4 @@
-"""Two checkpoints on many texts: similarity of layers, heads and answers."""
+"""Comparison of two checkpoints on many texts: similarity of layers, heads and answers."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from bertcore.model import Model
 from bertcore.trace import Trace
 
 MAX_SENTENCES = 500
-"""Most texts that are compared; the result states how many were left out."""
+"""Maximum number of texts compared; the result states how many were left out."""
 MAX_EXAMPLES = 1000
-"""Tokens for CKA in all: each text gives an equal part, drawn at random if it has more."""
+"""Total number of tokens for CKA: each text contributes an equal share, drawn at random if it has
+more."""
 KINDS = ("class", "labels", "score", "next")
 """Questions that are asked of every text: those about the text as a whole."""
 
@@ -32,7 +33,7 @@ NO_LABEL = "no label"
 
 @dataclass(frozen=True, slots=True)
 class TextAnswers:
-    """Both answers to one question about one text."""
+    """The answers of both checkpoints to one question about one text."""
 
     sentence: Sentence
     kind: str
@@ -48,7 +49,7 @@ class TextAnswers:
 
     @property
     def is_changed(self) -> bool:
-        """Whether both answer, and differently; a score never counts."""
+        """Whether both answer but differ; a score never counts."""
         return self.kind != "score" and all(self.answers) and self.answers[0] != self.answers[1]
 
 
@@ -86,10 +87,10 @@ def compare_texts(
 
     Args:
         first, second: The opened checkpoints.
-        sentences: At least one; from MAX_SENTENCES on they are left out.
-        all_questions: From `compare.questions`; those of KINDS are used.
-        max_examples: Tokens for CKA, at least 2.
-        seed: Of their draw.
+        sentences: At least one; those beyond MAX_SENTENCES are left out.
+        all_questions: From `compare.questions`; those in KINDS are used.
+        max_examples: Number of tokens for CKA, at least 2.
+        seed: Seed of their draw.
         progress: Called with the fraction done after each text; an exception in it ends the pass.
 
     Raises:
@@ -171,7 +172,7 @@ def _answers(
 
 
 def _name(read: LayerDecisions) -> str:
-    """Return what a checkpoint answers to a whole text, in words."""
+    """Return a checkpoint's answer to a whole text, in words."""
     if read.kind == "score":
         return f"{read.probabilities[-1, 0, 0]:.4g}"
     if read.kind != "labels":

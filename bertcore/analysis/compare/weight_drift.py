@@ -89,9 +89,9 @@ class WeightDrift:
     others: Mapping[str, Drift]
     """By part, outside the layers."""
     only_first: tuple[str, ...]
-    """Tensors that the second checkpoint does not have."""
+    """Tensors missing from the second checkpoint."""
     only_second: tuple[str, ...]
-    """Tensors that the first checkpoint does not have."""
+    """Tensors missing from the first checkpoint."""
     mis_shaped: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]
     """Tensors of different shapes, which are not compared: both shapes."""
     not_finite: tuple[str, ...]
@@ -111,10 +111,10 @@ def weight_drift(first: Model, second: Model) -> WeightDrift:
     """Compare the weights of two checkpoints, tensor by tensor; layers are matched by number.
 
     Where the vocabularies differ, the token table and the decoder's bias are compared over the
-    pieces that both have. A fine-tuned classifier's own layer is no part of the comparison.
+    pieces that both have. A fine-tuned classifier's own layer is not compared.
 
     Args:
-        first, second: Any two; each may lack parts that the other has.
+        first, second: Any two checkpoints; each may lack parts that the other has.
 
     Source: ours; the relative Frobenius distance and the cosine are as in Radiya-Dixit and Wang
         2020, "How fine can fine-tuning be?", section 3, who use L1 and angle.
@@ -128,7 +128,7 @@ def weight_drift(first: Model, second: Model) -> WeightDrift:
         a, b, note = ours[name].cpu(), theirs[name].cpu(), ""
         if name in _BY_PIECE and rows is not None:
             a, b = a[rows[0]], b[rows[1]]
-            note = f"{len(rows[0]):,} pieces that both vocabularies have"
+            note = f"{len(rows[0]):,} pieces in both vocabularies"
         if a.shape != b.shape:
             mis_shaped[name] = (tuple(ours[name].shape), tuple(theirs[name].shape))
             continue
@@ -164,7 +164,7 @@ def drift_of(pairs: Sequence[tuple[Tensor, Tensor]]) -> Drift:
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """The sums that a drift is computed from; those of several tensors add up."""
+    """The sums from which a drift is computed; those of several tensors add up."""
 
     first: float = 0.0
     second: float = 0.0
@@ -200,7 +200,7 @@ def _sums(first: Tensor, second: Tensor) -> _Sums:
 
 
 def part_of(name: str) -> tuple[int | None, str]:
-    """Return the layer, if any, and the part of the network that a tensor belongs to.
+    """Return the layer, if any, and the part of the network to which a tensor belongs.
 
     Tensors of an architecture that is not ours are "other parts".
 
@@ -217,7 +217,7 @@ def part_of(name: str) -> tuple[int | None, str]:
 
 
 def _shared_rows(first: Model, second: Model) -> tuple[list[int], list[int]] | None:
-    """Return the rows of the pieces that both vocabularies have; None where they are the same."""
+    """Return the rows of the pieces in both vocabularies; None where they are the same."""
     ours, theirs = vocabulary(first), vocabulary(second)
     if ours == theirs:
         return None

@@ -60,9 +60,9 @@ class HeadStatistics:
         """Return each head's dominant pattern as an index into PATTERNS, [L, H].
 
         The pattern with the largest gain over uniform attention, as a fraction of the largest
-        possible gain: (mean - uniform) / (1 - uniform). -1 where no gain reaches `STANDS_OUT`, or
-        all is NaN. Evenness counts only where no place does: a head that attends to all tokens
-        alike attends to the token before, too. Ours.
+        possible gain: (mean - uniform) / (1 - uniform). -1 if no gain reaches `STANDS_OUT`, or all
+        are NaN. Evenness counts only if no position does: a head that attends to all tokens alike
+        attends to the previous token, too. Ours.
         """
         places = [name for name in PATTERNS if name != "evenness"]
         index = [measure_index(name) for name in places]
@@ -87,10 +87,10 @@ EXAMPLE_TOKENS = range(8, 33)
 
 
 class MeasureSurvey:
-    """Adds up the head measures of sentences; give it to `run_surveys`.
+    """Accumulates the head measures of sentences; pass it to `run_surveys`.
 
     Args:
-        num_sentences: N.
+        num_sentences: The number of sentences.
         config: Of the checkpoint.
     """
 
@@ -134,7 +134,7 @@ class MeasureSurvey:
 
 
 def measure_index(measure: str) -> int:
-    """Return the place of a measure in MEASURES.
+    """Return the index of a measure in MEASURES.
 
     Raises:
         ValueError: If there is no such measure.

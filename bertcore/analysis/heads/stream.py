@@ -20,7 +20,7 @@ longer text may take more: 151 MB at 512 tokens."""
 
 
 class AttentionBatch(NamedTuple):
-    """The attention of B inputs of like length."""
+    """The attention of B inputs of similar length."""
 
     rows: list[int]
     """The places of the inputs among all sentences, B of them."""
@@ -48,13 +48,13 @@ def run_surveys(
     """Pass every sentence's attention to each survey, in one pass through the network.
 
     Args:
-        bert: Whose attention.
-        sentences: At least one; too long ones are cut at the end.
+        bert: The checkpoint whose attention is measured.
+        sentences: At least one; sentences that are too long are truncated.
         surveys: Called with each batch.
         progress: Called with the fraction done after each batch; an exception in it ends the pass.
 
     Returns:
-        How many sentences were cut.
+        The number of truncated sentences.
 
     Raises:
         ValueError: If there is no sentence.
@@ -74,9 +74,9 @@ def run_surveys(
 
 @torch.inference_mode()
 def attention_batches(bert: Model, sentences: Sequence[Sentence]) -> Iterator[AttentionBatch]:
-    """Yield the attention of all sentences, those of like length together.
+    """Yield the attention of all sentences, batched by similar length.
 
-    A test holds it equal to that of `bert.trace` on each sentence alone.
+    A test checks that it equals `bert.trace` on each sentence alone.
     """
     config = bert.config
     bytes_per_cell = 4 * config.num_hidden_layers * config.num_attention_heads

@@ -1,8 +1,8 @@
-"""One layer taken apart: scores, weights, what each head writes, both sums, neurons, both norms.
+"""One layer taken apart: scores, weights, each head's output, both sums, neurons, both norms.
 
 A trace keeps queries, keys, values, attention weights and the state after each layer; the rest
-follows from them and is computed here, for one layer at a time: all layers of all tokens would take
-ten times the memory of the trace.
+follows from them and is computed here, one layer at a time: all layers of all tokens would take ten
+times the memory of the trace.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _TOLERANCE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class LayerParts:
-    """What a layer computes at N of T tokens, in the order of computation; on the CPU.
+    """The values a layer computes at N of T tokens, in the order of computation; on the CPU.
 
-    In BERT a LayerNorm stands after each sum (post-norm): `attention_input` is `hidden`, and
-    `feed_forward_input` is `attention_state`. In ModernBERT it stands before each block (pre-norm):
-    the sums are not normalised, and what a block reads is.
+    In BERT a LayerNorm follows each sum (post-norm): `attention_input` is `hidden`, and
+    `feed_forward_input` is `attention_state`. In ModernBERT it precedes each block (pre-norm): the
+    sums are not normalised, but the input of each block is.
     """
 
     hidden: Tensor
@@ -78,11 +78,11 @@ class LayerParts:
 
 @torch.no_grad()
 def layer_parts(bert: Model, trace: Trace, layer: int) -> LayerParts:
-    """Return what a layer computes at every token, float32.
+    """Return the values a layer computes at every token, float32.
 
     Args:
         bert: The checkpoint that made the trace.
-        trace: Of any text or pair, without changes to heads, layers or attention.
+        trace: A trace of any text or pair, without changes to heads, layers or attention.
         layer: 0 to L-1.
 
     Raises:
@@ -100,7 +100,7 @@ def layer_parts(bert: Model, trace: Trace, layer: int) -> LayerParts:
 
 
 def require_same_run(computed: Tensor, traced: Tensor) -> None:
-    """Refuse a trace that does not follow from the checkpoint.
+    """Reject a trace that does not follow from the checkpoint.
 
     Args:
         computed, traced: The same states, [..., D].
@@ -121,7 +121,7 @@ def require_same_run(computed: Tensor, traced: Tensor) -> None:
 def parts_of_rows(
     block: Layer, trace: Trace, layer: int, hidden: Tensor, rows: slice
 ) -> LayerParts:
-    """Return what a layer computes at some tokens, in the number format of `hidden`.
+    """Return the values a layer computes at some tokens, in the number format of `hidden`.
 
     Args:
         block: The layer.

@@ -1,4 +1,4 @@
-"""A text under a pretraining objective: what goes in, what must come out, who looks at whom."""
+"""A text under a pretraining objective: inputs, targets and attention masks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ReadToken:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Looks:
-    """Who may look at whom."""
+    """Which tokens may attend to which."""
 
     name: str
     """Of the attention: "encoder", "decoder", "content stream", "query stream"."""
@@ -51,7 +51,7 @@ class Looks:
 
 @dataclass(frozen=True, slots=True)
 class SpanEnds:
-    """What SpanBERT predicts from the two tokens beside a span."""
+    """SpanBERT's predictions from the two tokens beside a span."""
 
     left: str
     right: str
@@ -118,18 +118,18 @@ def objective_example(
     """Draw an objective on a text, or a pair.
 
     Args:
-        bert: For its vocabulary; it is ELECTRA's generator where it predicts masked words.
+        bert: Provides the vocabulary, and acts as ELECTRA's generator if it predicts masked words.
         objective: One of `bertcore.objectives.table.OBJECTIVES`.
-        text, text_pair: The text, or the pair. Where a pair is needed and there is one text, it
-            is cut between two of its sentences.
+        text, text_pair: The text, or the pair. If a pair is needed and there is one text, it is
+            split between two of its sentences.
         others: Documents; next sentence takes a random B from them.
         seed: Fixes the draw, 0 or more.
-        share: Of hidden tokens, 0 < share < 1; None: the paper's.
-        direction: Of UniLM; None draws one.
+        share: Share of hidden tokens, 0 < share < 1; None: the paper's.
+        direction: UniLM's direction; None draws one.
 
     Raises:
-        ValueError: If the text, the vocabulary or the share does not do for this objective; a
-            sentence says why.
+        ValueError: If the text, the vocabulary or the share does not suit this objective; the
+            message states why.
     """
     prepared, found = drawn(
         bert,
@@ -174,10 +174,10 @@ def count_objective(
     num_draws: int = 1000,
     seed: int = 0,
 ) -> Counts:
-    """Count what an objective does in many draws on a text, beside its paper's shares.
+    """Count what an objective does in many draws on a text, next to its paper's shares.
 
-    Arguments and errors are those of `objective_example`, and `count`. ELECTRA's generator is not
-    asked: what is hidden from it does not depend on it.
+    Arguments and errors are those of `objective_example` and `count`. ELECTRA's generator is not
+    run: what is hidden from it does not depend on it.
     """
     entry = objective_of(objective)
     prepared = prepare(bert, entry, text, text_pair, others=others, seed=seed)
@@ -186,7 +186,7 @@ def count_objective(
 
 
 class _Names:
-    """Ids -> tokens, of added sentinels too."""
+    """Maps ids to tokens, including added sentinels."""
 
     def __init__(self, bert: Model, added: Sequence[str]) -> None:
         self.bert, self.added = bert, added
@@ -220,7 +220,7 @@ def _reads(named: _Names, prepared: Prepared, found: Draw) -> tuple[ReadToken, .
 
 
 def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return spans with those that touch made one."""
+    """Return the spans, with touching ones merged."""
     joined: list[tuple[int, int]] = []
     for start, end in spans:
         if joined and joined[-1][1] == start:
@@ -231,7 +231,7 @@ def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _ends(named: _Names, prepared: Prepared, found: Draw) -> tuple[SpanEnds, ...]:
-    """Return the spans that are predicted from their ends, which the network reads."""
+    """Return the spans that are predicted from their visible ends."""
     read, text = named(found.corrupted.input_ids), named(prepared.given.row.ids)
     spans: dict[tuple[int, int], list[str]] = {}
     for one in found.boundaries:
@@ -274,7 +274,7 @@ def _notes(objective: str, prepared: Prepared, found: Draw) -> tuple[str, ...]:
         )
     if objective == "t5-spans" and prepared.names:
         notes.append(
-            f"This vocabulary has no sentinels: {len(prepared.names)} are added behind it."
+            f"This vocabulary has no sentinels: {len(prepared.names)} are added to its end."
         )
     if objective == "t5-spans" and len(found.corrupted.spans) == 1:
         notes.append("A single span always ends the text: T5 begins with clean text, then a span.")

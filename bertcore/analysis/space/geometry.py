@@ -46,7 +46,9 @@ class Geometry:
 
     @property
     def corrected(self) -> NDArray[np.float64]:
-        """Self-similarity less the anisotropy, [L+1]: how much of a word its context leaves."""
+        """Self-similarity minus anisotropy, [L+1]: how much of a word is independent of its
+        context.
+        """
         corrected: NDArray[np.float64] = self.same_word - self.any_pair
         return corrected
 
@@ -57,13 +59,13 @@ def geometry(vectors: Floats, words: Sequence[str], *, seed: int = 0) -> Geometr
     Args:
         vectors: [L+1, N, D]; points that are not finite are left out.
         words: The word of each point.
-        seed: Draws MAX_NEIGHBOURS_OF points for the intrinsic dimension where there are more.
+        seed: Draws MAX_NEIGHBOURS_OF points for the intrinsic dimension if there are more.
 
     Raises:
         ValueError: If no point is finite.
 
-    Source: Ethayarajh 2019, "How Contextual are Contextualized Word Representations?", section
-        3.3; but all pairs in place of a sample. Rogue dimensions: Timkey and van Schijndel 2021,
+    Source: Ethayarajh 2019, "How Contextual are Contextualized Word Representations?", section 3.3;
+        but with all pairs instead of a sample. Rogue dimensions: Timkey and van Schijndel 2021,
         equation 3. Intrinsic dimension: see `two_nn`.
     """
     finite = np.isfinite(vectors).all((0, 2))
@@ -107,7 +109,7 @@ def without_rogue(vectors: Floats, words: Sequence[str], num: int) -> NDArray[np
         ValueError: If `num` is out of range or no point is finite.
     """
     if not 0 <= num <= NUM_ROGUE:
-        raise ValueError(f"num is {num} dimensions; expected 0 to {NUM_ROGUE}.")
+        raise ValueError(f"num is {num}; expected 0 to {NUM_ROGUE}.")
     finite = np.isfinite(vectors).all((0, 2))
     if not finite.any():
         raise ValueError("every vector holds NaN or infinity, so there is nothing to measure.")
@@ -120,8 +122,9 @@ def without_rogue(vectors: Floats, words: Sequence[str], num: int) -> NDArray[np
 
 
 class _Groups:
-    """The points of each word. Of n unit vectors the cosines of all pairs sum to |sum|^2 - n, so no
-    N x N matrix is needed."""
+    """The points of each word. The cosines of all pairs of n unit vectors sum to |sum|^2 - n, so no
+    N x N matrix is needed.
+    """
 
     def __init__(self, names: NDArray[np.str_]) -> None:
         _, groups = np.unique(names, return_inverse=True)
@@ -163,7 +166,7 @@ def two_nn(points: Floats, *, seed: int = 0) -> float:
     through the origin of -log(1 - F(mu)) over log(mu).
 
     Args:
-        points: Equal ones count once.
+        points: The points; equal ones count once.
         seed: Draws MAX_NEIGHBOURS_OF points where there are more.
 
     Returns:

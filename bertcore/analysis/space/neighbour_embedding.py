@@ -1,7 +1,7 @@
-"""t-SNE and PaCMAP of distinct vectors, with a transform for vectors that come later.
+"""t-SNE and PaCMAP of distinct vectors, with a transform for new vectors.
 
-t-SNE is openTSNE's in every map: scikit-learn's has no transform, and neither reports its progress
-nor can be stopped.
+t-SNE is openTSNE's in every map: scikit-learn's has no transform, reports no progress and cannot be
+stopped.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ class PacmapSettings:
             raise ValueError(f"MN_ratio is {self.MN_ratio}; expected 0 to 5.")
         if not 0 < self.FP_ratio <= 20 or round(self.n_neighbors * self.FP_ratio) < 1:
             raise ValueError(
-                f"FP_ratio is {self.FP_ratio} with {self.n_neighbors} neighbours; expected at most "
-                "20, and large enough for one further pair of each point."
+                f"FP_ratio is {self.FP_ratio} with {self.n_neighbors} neighbours; expected at "
+                "most 20, and large enough for one further pair for each point."
             )
         check_metric_and_seed(self.metric, self.seed)
 
@@ -124,7 +124,7 @@ class Embedding:
 
 
 def check_metric_and_seed(metric: str, seed: int) -> None:
-    """Check what the settings of all methods have in common.
+    """Check the settings shared by all methods.
 
     Raises:
         ValueError: If one is out of range.

@@ -1,4 +1,4 @@
-"""A learned position table beside the sinusoids of the Transformer."""
+"""A learned position table next to the sinusoids of the Transformer."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class PositionTables:
 
 
 def position_tables(bert: Model, num_positions: int = 64) -> PositionTables:
-    """Return the position table of a checkpoint beside the formula's of the same shape.
+    """Return the position table of a checkpoint and the formula's, of the same shape.
 
     Args:
-        bert: With a table of positions.
-        num_positions: P; more than the table has means all of it.
+        bert: A checkpoint with a table of positions.
+        num_positions: P; a number beyond the table takes all of it.
 
     Raises:
         ValueError: If it has no such table, or P is below 2.

@@ -29,7 +29,7 @@ class Rotations:
 def rotations(bert: Model, num_distances: int) -> tuple[Rotations, ...]:
     """Return the turns of each kind of layer that a checkpoint has, at distances 0 to P - 1.
 
-    Where query and key are equal in a pair of numbers, the pair adds its squared length times this
+    If query and key are equal in a pair of numbers, the pair adds its squared length times this
     cosine to their product.
 
     Raises:

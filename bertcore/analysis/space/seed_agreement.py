@@ -1,4 +1,4 @@
-"""Two maps of the same points, such as those of two seeds: what stays and what moves."""
+"""Comparison of two maps of the same points, such as those of two seeds."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def seed_agreement(first: LayerMap, second: LayerMap, *, k: int = 10) -> SeedAgr
     """Compare two maps of the same N points.
 
     Args:
-        first, second: Of the same vectors, by the same method, with other seeds. Maps in one space
-            are turned as a whole, those of each layer by itself layer by layer.
+        first, second: Maps of the same vectors, by the same method, with different seeds. Joint
+            maps are rotated as a whole, separate ones layer by layer.
         k: Size of the neighbourhood; lowered to less than half the points.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a model wrote, measured: repetition, and how another model would score it."""
+"""Measures of a model's continuation: repetition, and how another model would score it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bertcore.model import Model
 
 @dataclass(frozen=True, slots=True)
 class WrittenScores:
-    """A text that was written after another one, in numbers."""
+    """Scores of a text that was written after another one."""
 
     num_tokens: int
     """That were written, as the reader of both sides cuts them."""
@@ -34,19 +34,20 @@ class WrittenScores:
 
 
 def score_written(masked: Model, causal: Model | None, text: str, written: str) -> WrittenScores:
-    """Return how repetitive a continuation is, and what two models think of it.
+    """Return how repetitive a continuation is, and how two models score it.
 
     Args:
-        masked: With a masked-word head; its tokens are counted.
+        masked: A checkpoint with a masked-word head; its tokens are counted.
         causal: A model of next tokens, or None.
-        text: What stands before.
+        text: The text before the continuation.
         written: The continuation, as text.
 
     Raises:
-        ValueError: If a head is absent, nothing was written, or it is not read to its end.
+        ValueError: If a head is absent, nothing was written, or the continuation is not read to its
+            end.
 
-    Sources: pairs that stood before: Holtzman et al. 2020 and Welleck et al. 2020, "rep" of
-        n-grams, with n = 2; pseudo-perplexity: Salazar et al. 2020.
+    Sources: repeated pairs: Holtzman et al. 2020 and Welleck et al. 2020, "rep" of n-grams, with n
+        = 2; pseudo-perplexity: Salazar et al. 2020.
     """
     joined, start = f"{text} {written}", len(text) + 1
     encoding = masked.tokenize(joined)
@@ -59,7 +60,7 @@ def score_written(masked: Model, causal: Model | None, text: str, written: str) 
     num_before = sum(encoding.offsets[place][0] < start for place in of_text)
     places = of_text[num_before:]
     if not places:
-        raise ValueError("nothing was written that can be scored. Write more.")
+        raise ValueError("the continuation has nothing to score. Write more.")
     pairs = list(pairwise(ids))
     # Pair k ends in token k + 1.
     own_pairs = range(max(num_before - 1, 0), len(pairs))
@@ -83,5 +84,5 @@ def _perplexity(causal: Model, joined: str, start: int) -> float:
         if encoding.text_ids[place] >= 0 and encoding.offsets[place][0] >= start
     ]
     if not bits:
-        raise ValueError(f"{causal.name} reads nothing of the continuation. Shorten the text.")
+        raise ValueError(f"{causal.name} has no room to read the continuation. Shorten the text.")
     return float(2 ** np.mean(bits))

@@ -95,7 +95,7 @@ class GraphIndex(VectorIndex):
             self._starts = np.load(folder / "starts.npy", mmap_mode="r")
             graph = folder / "graph.usearch"
             if graph.stat().st_size != self.about.num_bytes:
-                raise ValueError("its graph is cut off")
+                raise ValueError("its graph is truncated")
             self._graph: Any = Index.restore(str(graph), view=True)
             if self._graph is None or len(self._graph) != self.about.num_points:
                 raise ValueError("its graph is not the one that was written")
@@ -231,8 +231,8 @@ def check_usearch() -> None:
     """
     if importlib.util.find_spec("usearch") is None:
         raise ValueError(
-            "usearch is not installed, which an index needs. Install it with: "
-            "pip install 'bertscope[scale]'; or search exactly, with --exact."
+            "usearch, which an index needs, is not installed. Install it with: pip install "
+            "'bertscope[scale]'; or search exactly, with --exact."
         )
 
 
@@ -307,7 +307,7 @@ def _check_same(found: IndexAbout, encoded: EncodedCorpus, layer: int) -> None:
         )
     if found.encoding != _digest_of(encoded, layer):
         raise ValueError(
-            f"the corpus or its encoding changed since the index {str(folder)!r} was made "
+            f"the corpus or its encoding has changed since the index {str(folder)!r} was made "
             f"({found.num_rows:,} rows then, {len(encoded):,} now). Build it again: "
             f"{_rebuild(folder)}."
         )

@@ -148,7 +148,7 @@ class Places:
         """
         if "word" not in self.encoded.columns:
             raise ValueError(
-                f"{str(self.encoded.folder)!r} has a row for each sentence, so no words are found "
+                f"{str(self.encoded.folder)!r} has one row per sentence, so words cannot be found "
                 "in it. Encode the corpus with --unit token or word."
             )
         wanted = word.strip().lower()

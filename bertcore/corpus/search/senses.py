@@ -115,8 +115,8 @@ def word_senses(
         usable &= has_direction(vectors)
     if usable.sum() < FEWEST:
         raise ValueError(
-            f"the corpus has {word.strip()!r} {_times(int(usable.sum()))}; expected at least "
-            f"{FEWEST} to group. Choose another word, or a larger corpus."
+            f"the corpus has {word.strip()!r} {_times(int(usable.sum()))}; grouping needs at "
+            f"least {FEWEST}. Choose another word, or a larger corpus."
         )
     occurrences = places.hits(starts[usable], np.full(int(usable.sum()), np.nan))
     with one_thread():

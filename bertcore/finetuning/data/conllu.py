@@ -79,7 +79,7 @@ def read_conllu(lines: Iterable[str], name: str = "the file") -> tuple[ParsedSen
     sentences = tuple(stream_conllu(lines, name))
     if not sentences:
         raise ValueError(
-            f"{name} has no sentence. CoNLL-U has a word a line, in 10 columns with tabs between, "
+            f"{name} has no sentence. CoNLL-U has one word per line, in 10 tab-separated columns, "
             "and an empty line after each sentence."
         )
     return sentences
@@ -141,8 +141,8 @@ def _read(line: str, current: _Open) -> None:
     columns = line.split("\t")
     if len(columns) != _NUM_COLUMNS:
         raise ValueError(
-            f"it has {len(columns)} column{'s' * (len(columns) != 1)}; expected {_NUM_COLUMNS} "
-            "with tabs between. Spaces in place of tabs do not count."
+            f"it has {len(columns)} column{'s' * (len(columns) != 1)}; expected {_NUM_COLUMNS}, "
+            "separated by tabs. Spaces do not count."
         )
     place, form, space = columns[_ID], columns[_FORM], "SpaceAfter=No" not in _features(columns)
     num_words = len(current.words)
@@ -175,7 +175,7 @@ def _read(line: str, current: _Open) -> None:
     if int(head) == num_words + 1:
         raise ValueError(f"word {place} is its own head. Give the word it depends on, or 0.")
     if relation in ("", "_"):
-        raise ValueError("the relation (column 8) is empty. Write the name of one, such as nsubj.")
+        raise ValueError("the relation (column 8) is empty. Write its name, such as nsubj.")
     tags = columns[_TAG] or "_", columns[_OWN_TAG] or "_"
     current.words.append(_Word(form, int(head), relation, *tags))
     if num_words + 1 > covered:

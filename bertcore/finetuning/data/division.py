@@ -112,8 +112,9 @@ def divide(
         write(counted(), kept_file(folder, task=task, is_train=False))
         if not num_dev:
             raise ValueError(
-                f"{str(path)!r} has too few examples: a fraction of {division.held_out:g} held "
-                "out is none. Hold out more, or give a file to score on."
+                f"{str(path)!r} has too few examples: holding out a fraction of "
+                f"{division.held_out:g} leaves none to score on. Hold out more, or give a file to "
+                "score on."
             )
     unfinished.replace(kept_file(folder, task=task, is_train=True))
     return bad.sentence()

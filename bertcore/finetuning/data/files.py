@@ -68,8 +68,8 @@ def _encoding(path: Path) -> str:
             return encoding
     if b"\0" in head:
         raise NotUTF8Error(
-            f"data file {str(path)!r} is not UTF-8: it holds a byte 0x00 at byte "
-            f"{head.index(0) + 1}, as UTF-16 without a byte order mark does. Save it as UTF-8."
+            f"data file {str(path)!r} is not UTF-8: it has a byte 0x00 at byte "
+            f"{head.index(0) + 1}, like UTF-16 without a byte order mark. Save it as UTF-8."
         )
     return "utf-8-sig"
 
@@ -77,7 +77,7 @@ def _encoding(path: Path) -> str:
 def _why_not_decoded(path: Path, error: UnicodeDecodeError) -> str:
     if not error.encoding.startswith("utf-8"):
         return (
-            f"data file {str(path)!r} begins as {error.encoding.upper()} and is damaged "
+            f"data file {str(path)!r} starts as {error.encoding.upper()} but is damaged "
             f"({error.reason}). Save it as UTF-8."
         )
     with packed_files.open_bytes(path) as file:
@@ -116,7 +116,7 @@ def recode(path: Path, target: Path, encoding: str) -> None:
     except UnicodeDecodeError as error:
         raise ValueError(
             f"data file {str(path)!r} is not {encoding} either: it holds a byte "
-            f"0x{error.object[error.start]:02X} that has no meaning there. Try another encoding."
+            f"0x{error.object[error.start]:02X} that it does not define. Try another encoding."
         ) from error
     finally:
         partial.unlink(missing_ok=True)
@@ -166,7 +166,7 @@ class BadRows:
             ValueError: Unless rows are to be skipped.
         """
         if not self.skip:
-            raise ValueError(f"{sentence} Correct it, or leave such rows out with --skip-bad-rows.")
+            raise ValueError(f"{sentence} Correct it, or skip such rows with --skip-bad-rows.")
         self.num += 1
         self.first = self.first or sentence
 

@@ -61,7 +61,7 @@ def _as_squad(rows: Iterable[dict[str, Any]], source: str) -> Iterator[str]:
             paragraph = {"context": row["context"], "qas": [qa]}
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(
-                f"the data set {source!r} is not in the form of SQuAD: it has the columns "
+                f"the data set {source!r} is not in SQuAD format: it has the columns "
                 f"{', '.join(row)}; expected question, context and answers (text, answer_start)."
             ) from error
         yield (", " if number else "") + json.dumps(paragraph, ensure_ascii=False)

@@ -51,8 +51,8 @@ def parse_hub_name(text: str) -> HubName:
     match = _NAME.fullmatch(text)
     if match is None:
         raise ValueError(
-            f"{text!r} names no data set of the hub; expected hub:DATASET, with :CONFIG and @SPLIT "
-            "where there are several, such as hub:nyu-mll/glue:sst2@train."
+            f"{text!r} does not name a data set of the hub; expected hub:DATASET, with :CONFIG "
+            "and @SPLIT if there are several, such as hub:nyu-mll/glue:sst2@train."
         )
     return HubName(match["name"], match["config"], match["split"])
 

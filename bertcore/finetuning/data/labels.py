@@ -93,7 +93,7 @@ def describe_match(match: Mapping[str, str]) -> str | None:
     if not others:
         return None
     more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-    return f"Labels of the data were matched with those known: {', '.join(others[:_SHOWN])}{more}."
+    return f"Labels in the data were matched with known labels: {', '.join(others[:_SHOWN])}{more}."
 
 
 class KnownLabels:
@@ -124,7 +124,10 @@ class KnownLabels:
     def describe_unseen(self, name: str) -> str:
         """Return a part of a sentence on a name that was not matched."""
         unseen = describe_unseen(name, self.labels)
-        return f"{unseen}; the file has {some_labels(self._file_labels or ())}. Call both the same"
+        return (
+            f"{unseen}; the file has {some_labels(self._file_labels or ())}. Give both the same "
+            "name"
+        )
 
     def sentence(self) -> str | None:
         """Return a sentence on what was matched; None if all labels are written the same."""
@@ -133,7 +136,7 @@ class KnownLabels:
 
 def describe_unseen(label: str, labels: Sequence[str]) -> str:
     """Return a part of a sentence on a label that is not in the list."""
-    return f"the label {label[:40]!r}, which is none of {some_labels(labels)}"
+    return f"the label {label[:40]!r}, which is not one of {some_labels(labels)}"
 
 
 def some_labels(labels: Sequence[str]) -> str:

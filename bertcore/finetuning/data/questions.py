@@ -109,7 +109,7 @@ def question_rows(
         room = max_length - len(question_ids) - template.num_special
         if room < 1:
             raise ValueError(
-                f"max_seq_length is {max_length}, which leaves no room for text behind a question "
+                f"max_seq_length is {max_length}, which leaves no room for text after a question "
                 f"of {len(question_ids)} tokens. Raise it."
             )
         span = _token_span(example, offsets)

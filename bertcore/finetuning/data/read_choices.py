@@ -32,7 +32,7 @@ def read_choices(
         if len(endings) < 2 or endings != [f"ending{i}" for i in range(len(endings))]:
             raise ValueError(
                 f"{str(path)!r} has no columns ending0, ending1, ...; it has "
-                f"{', '.join(map(repr, names))}. Multiple choice is read in the form of SWAG."
+                f"{', '.join(map(repr, names))}. Multiple choice is read in SWAG format."
             )
 
         def find(name: str | None, usual: str, option: str) -> int:

@@ -92,8 +92,8 @@ def read_labels(
         )
     if num and is_yes_or_no:
         raise ValueError(
-            f"the column {listed} of {str(path)!r} holds nothing but 0 and 1, which is one label, "
-            "yes or no. Use --task classify, or name the columns of all labels with commas between."
+            f"the column {listed} of {str(path)!r} has only 0 and 1, which is one label, yes or "
+            "no. Use --task classify, or name the columns of all labels, separated by commas."
         )
 
 
@@ -117,7 +117,7 @@ def _label_places(table: Table, label: str | None, path: Path) -> list[int]:
     """Return the places of the columns of labels."""
     names = table.columns
     if label is None:
-        option = "--label, or name there the columns of 0 and 1, with commas between"
+        option = "--label, or name the columns of 0 and 1 there, separated by commas"
         return [usual_column(names, LABEL_LISTS, option, "labels", path)]
     if label in names or "," not in label:
         return [find_column(names, label, "--label", path)]
@@ -189,6 +189,6 @@ def _json_list(text: str) -> list[Any]:
         value = None
     if not isinstance(value, list):
         raise ValueError(
-            f'the labels {text[:40]!r}, which is no list in JSON; write a|b, or ["a", "b"]'
+            f'the labels {text[:40]!r}, which is not a JSON list; write a|b, or ["a", "b"]'
         )
     return value

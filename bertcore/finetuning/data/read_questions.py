@@ -62,8 +62,8 @@ def _content(path: Path) -> Any:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(
-            f"{str(path)!r} is no valid JSON ({str(error)[:100]}). The task 'qa' reads files in "
-            "the form of SQuAD."
+            f"{str(path)!r} is not valid JSON ({str(error)[:100]}). The task 'qa' reads files in "
+            "SQuAD format."
         ) from error
     return content
 
@@ -107,8 +107,8 @@ def _questions(
                     yield article, paragraph, qa
     except (KeyError, TypeError) as error:
         raise ValueError(
-            f"{str(path)!r} is not in the form of SQuAD: expected data, paragraphs, qas and "
-            f"context ({type(error).__name__}: {error})."
+            f"{str(path)!r} is not in SQuAD format: expected data, paragraphs, qas and context "
+            f"({type(error).__name__}: {error})."
         ) from error
 
 

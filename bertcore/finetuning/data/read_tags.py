@@ -49,7 +49,7 @@ def read_tags(
         ValueError: If the file cannot be read or a column is not there.
     """
     if columns.text_pair is not None:
-        raise ValueError("--text-pair has no use in the task 'tag'. Leave it out.")
+        raise ValueError("--text-pair is not used in the task 'tag'. Leave it out.")
     if kind_of(path) in JSON_LINES:
         examples = _json(path, columns, bad_rows)
     else:
@@ -191,9 +191,9 @@ def _json(path: Path, columns: Columns, bad_rows: BadRows) -> Iterator[TaggedExa
             elif len(words) != len(tags):
                 bad_rows.add(f"{where} has {len(words)} words but {len(tags)} tags.")
             elif not all(isinstance(word, str) and word.strip() for word in words):
-                bad_rows.add(f"{where} has a word that is no text or empty.")
+                bad_rows.add(f"{where} has a word that is empty or not text.")
             elif not all(isinstance(tag, str | int) and str(tag) for tag in tags):
-                bad_rows.add(f"{where} has a tag that is missing.")
+                bad_rows.add(f"{where} has a missing tag.")
             else:
                 yield TaggedExample(words, [str(tag) for tag in tags], row.number)
 
@@ -203,6 +203,6 @@ def _number(column: str | None, option: str, usual: int) -> int:
         return usual
     if not column.isdecimal() or column == "0":
         raise ValueError(
-            f"{option} is {column!r}; files in columns take the column's number, from 1."
+            f"{option} is {column!r}; for files in columns give the column's number, from 1."
         )
     return int(column)

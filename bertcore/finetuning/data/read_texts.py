@@ -81,7 +81,7 @@ def read_texts(
             elif form.is_score and not _is_score(answer):
                 bad_rows.add(
                     f"{where} has the score {answer[:40]!r} in column {table.columns[label]!r}; "
-                    "expected a number that float32 holds."
+                    "expected a number that float32 can represent."
                 )
             elif not as_text(cells[text]):
                 bad_rows.add(f"{where} has no text (column {table.columns[text]!r} is empty).")
@@ -113,7 +113,7 @@ def _choose(table: Table, path: Path, form: TextForm, wanted: Columns) -> tuple[
         if form.headerless != ("CoLA" if is_cola else "STS-B"):
             what = "single sentences" if is_cola else "pairs with scores"
             raise ValueError(
-                f"{str(path)!r} holds {what}, which is not for the task {form.task!r}."
+                f"{str(path)!r} contains {what}, which the task {form.task!r} cannot use."
             )
         return (3, -1, 1) if is_cola else (5, 6, 4)
 

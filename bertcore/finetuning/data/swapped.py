@@ -46,8 +46,8 @@ def check_tagged(swap: WordSwap) -> None:
     phrase = next((word for pair in swap.pairs for word in pair if " " in word.strip()), None)
     if phrase is not None:
         raise ValueError(
-            f"{phrase!r} is more than one word, and in the task 'tag' each word has a tag of its "
-            "own. Leave that pair out."
+            f"{phrase!r} is more than one word, and in the task 'tag' each word has its own tag. "
+            "Leave that pair out."
         )
 
 

@@ -44,9 +44,9 @@ def column_place(columns: Sequence[str], name: str, path: Path) -> int:
     places = [place for place, column in enumerate(columns) if column == name]
     if len(places) > 1:
         raise ValueError(
-            f"{str(path)!r} has {len(places)} columns {name[:40]!r} ("
-            f"{' and '.join(str(place + 1) for place in places[:5])}), so it is not clear which "
-            "one to read. Give each column a name of its own."
+            f"{str(path)!r} has {len(places)} columns {name[:40]!r} "
+            f"({' and '.join(str(place + 1) for place in places[:5])}), so it is not clear which "
+            "one to read. Give each column its own name."
         )
     return places[0]
 
@@ -86,7 +86,9 @@ def open_table(
             yield _json_table(text, path, bad_rows)
         return
     if kind in (".parquet", ".xlsx", ".xls", ".zip", ".arrow"):
-        raise ValueError(f"{str(path)!r} is no text. Save the table as CSV, TSV or JSON lines.")
+        raise ValueError(
+            f"{str(path)!r} is not a text file. Save the table as CSV, TSV or JSON lines."
+        )
     is_tsv = kind != ".csv"
     if is_tsv:
         with open_text(path) as text:
@@ -129,8 +131,8 @@ def _parsed(file: TextIO, path: Path, delimiter: str) -> Iterator[list[str]]:
                 yield cells
     except csv.Error as error:
         raise ValueError(
-            f"{str(path)!r} cannot be read as a table at line {reader.line_num}: {error}. "
-            "Check that each quotation mark has its partner."
+            f"{str(path)!r} cannot be read as a table at line {reader.line_num}: {error}. Check "
+            "that every quotation mark is closed."
         ) from error
 
 
@@ -164,13 +166,13 @@ def _json_table(file: TextIO, path: Path, bad_rows: BadRows) -> Table:
     lines = (line for line in lines_of(file, path) if line.strip())
     first = next(lines, None)
     if first is None:
-        raise ValueError(f"{str(path)!r} is empty. Write a JSON object a line.")
+        raise ValueError(f"{str(path)!r} is empty. Write one JSON object per line.")
     try:
         columns = tuple(_object(first))
     except ValueError as error:
         raise ValueError(
-            f"{str(path)!r} holds no JSON lines: its first line is {error}. "
-            'Write an object a line, such as {"text": "...", "label": "..."}.'
+            f"{str(path)!r} has no JSON lines: its first line is {error}. "
+            'Write one object per line, such as {"text": "...", "label": "..."}.'
         ) from error
 
     def rows() -> Iterator[Row]:
@@ -184,8 +186,8 @@ def _json_table(file: TextIO, path: Path, bad_rows: BadRows) -> Table:
                     yield Row(number, [values[column] for column in columns])
                 else:
                     bad_rows.add(
-                        f"row {number} of {str(path)!r} has half a surrogate pair in column "
-                        f"{broken!r}, which is no character."
+                        f"row {number} of {str(path)!r} has a lone surrogate in column "
+                        f"{broken!r}, which is not a character."
                     )
             except KeyError as error:
                 bad_rows.add(f"row {number} of {str(path)!r} lacks {error.args[0]!r}.")
@@ -213,7 +215,7 @@ def _object(line: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ValueError("no valid JSON") from error
+        raise ValueError("not valid JSON") from error
     if not isinstance(value, dict):
-        raise ValueError(f"a JSON {type(value).__name__} and no object")
+        raise ValueError(f"a JSON {type(value).__name__}, not an object")
     return value

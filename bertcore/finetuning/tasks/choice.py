@@ -113,7 +113,7 @@ class Choose(Task):
         if train.rows.group != dev.rows.group:
             raise ValueError(
                 f"the training data has {train.rows.group} choices and the dev data "
-                f"{dev.rows.group}. They must have equally many."
+                f"{dev.rows.group}. They must have the same number."
             )
 
     def check_input(self, source: TaskInput) -> None:
@@ -121,8 +121,8 @@ class Choose(Task):
         num = len(source.choices) if isinstance(source, ChoiceInput) else 0
         if num < 2:
             raise ValueError(
-                f"there {'is 1 choice' if num == 1 else 'are 0 choices'}; expected at least 2, "
-                "which are compared with each other. Give task_input some `choices`."
+                f"there {'is 1 choice' if num == 1 else 'are 0 choices'}; expected at least 2 to "
+                "compare. Give task_input `choices`."
             )
 
     def answer(

@@ -107,7 +107,7 @@ class Multilabel(SequenceTask):
     name = "multilabel"
     metrics = ("micro_f1", "macro_f1", "accuracy")
     weighs_classes = False
-    why_two = "for several labels a text. For a single yes or no use --task classify."
+    why_two = "for several labels per text. For a single yes or no use --task classify."
     decision = "labels"
     form = FORM
 

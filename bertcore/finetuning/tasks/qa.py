@@ -86,7 +86,7 @@ class SpanAnswers(TaskAnswer):
     def target(self, source: TaskInput, word: int = 1) -> SpanTarget:
         """Return the best answer as target."""
         if not self.spans:
-            raise ValueError("the text holds no token that could be an answer. Give a longer text.")
+            raise ValueError("the text has no token that could be an answer. Give a longer text.")
         return SpanTarget(self.spans[0].start, self.spans[0].end)
 
     def goal(

@@ -77,8 +77,8 @@ def read_task_data(
     notes = [bad.sentence(), None if known is None else known.sentence()]
     if data.rows.num_cut:
         notes.append(
-            f"{data.rows.num_cut:,} of {len(data.rows.lengths):,} rows of {path.name} were cut at "
-            f"{max_length} tokens."
+            f"{data.rows.num_cut:,} of {len(data.rows.lengths):,} rows of {path.name} were "
+            f"truncated at {max_length} tokens."
         )
     noted = tuple(note for note in notes if note)
     return replace(data, file_rows=tuple(file_rows), notes=noted)

@@ -70,7 +70,9 @@ class TagAnswer(TaskAnswer):
     ) -> Goal:
         """Return the goal of another tag of the word, which is not swapped itself."""
         if word is None:
-            raise ValueError("a tagger answers for each word. Say whose tag is to change.")
+            raise ValueError(
+                "a tagger answers for each word. Name the word whose tag should change."
+            )
         return _OtherTag(self.tag(word), word)
 
 
@@ -124,8 +126,8 @@ class Tag(Task):
         """Open JSON lines; a file with a word a line has no column of a whole sentence."""
         if kind_of(path) not in JSON_LINES:
             raise ValueError(
-                f"{str(path)!r} has a word a line, so none of its columns is of a whole sentence. "
-                "Write JSON lines with tokens, tags and a field for each column."
+                f"{str(path)!r} has one word per line, so none of its columns describes a whole "
+                "sentence. Write JSON lines with tokens, tags and a field for each column."
             )
         return super().open_columns(path, columns)
 

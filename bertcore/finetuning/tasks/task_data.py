@@ -88,7 +88,7 @@ def check_all_said(labels: Sequence[str], said: Sequence[str], *, says_no: bool)
     missing = [label for label in labels if label not in said]
     if says_no and missing:
         raise ValueError(
-            f"the data does not say which texts have the labels {some_labels(missing)}; it has "
+            f"the data does not state which texts have the labels {some_labels(missing)}; it has "
             f"{some_labels(said)}. Name the columns of all {len(labels)} labels with --label; a "
             "checkpoint learns other labels with --new-head."
         )

@@ -248,7 +248,7 @@ def test_a_corpus_of_another_checkpoint_is_refused_with_both_names(
 
 def test_folders_that_are_none(tmp_path: Path) -> None:
     assert "bertscope encode" in said(ok(opened("")))
-    assert "holds no encoded corpus" in complaints(opened(tmp_path))
+    assert "has no encoded corpus" in complaints(opened(tmp_path))
 
 
 @pytest.mark.parametrize("text", [HOSTILE, "和平 שלום 🕊️", "[MASK]", "zq" * 500])

@@ -317,7 +317,7 @@ def test_an_edit_of_the_weights_is_seen_by_the_values() -> None:
         ({"layers_skipped": frozenset({3})}, r"layer 3 cannot be skipped.*0 to 2"),
         ({"pattern": "sideways"}, r"pattern is 'sideways'; expected one of bidirectional, causal"),
         ({"pattern": "prefix", "prefix_length": 99}, r"prefix_length is 99.*has 13 tokens"),
-        ({"pattern": "drawn", "blocked": ((0, 0, 0, 13),)}, r"speaks of token 13.*Draw it anew"),
+        ({"pattern": "drawn", "blocked": ((0, 0, 0, 13),)}, r"speaks of token 13.*Draw it again"),
         ({"pattern": "drawn", "blocked": ((4, 4, 0, 12),)}, r"token 4 may attend to nothing"),
         ({"segment_ids": ((13, 0),)}, r"segment_ids speaks of token 13.*0 to 12"),
         ({"segment_ids": ((1, 2),)}, r"segment_ids contains 2"),
