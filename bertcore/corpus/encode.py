@@ -50,27 +50,28 @@ def encode_corpus(
     """Write the vectors of every token, word or sentence of a corpus to Parquet files.
 
     Memory does not grow with the corpus. The rows of a layer are in the order of the corpus. A run
-    that was stopped or killed goes on behind its last whole part, with no row lost or doubled.
+    that was stopped or killed resumes after its last complete part, without losing or repeating a
+    row.
 
     Args:
-        model: Where the vectors come from; stays as it is.
-        paths: A file or several, as for `open_corpus`.
+        model: The model that computes the vectors; it is not changed.
+        paths: One or more files, as for `open_corpus`.
         out: New folder; `open_encoded` reads it.
         settings: None: tokens of the last layer.
-        resume: Go on with what is in `out`. Everything but `tokens_per_batch` must be as it was.
-        cluster: Workers that encode, on this machine or on many; None: this process does.
-        part_bytes: Vectors of one part in memory.
+        resume: Continue the encoding in `out`. Everything but `tokens_per_batch` must be unchanged.
+        cluster: Workers that encode, on this machine or on many; None: this process encodes.
+        part_bytes: Size of the vectors of one part in memory.
         on_note: Called with sentences on size, precision, and what was cut or left out.
         on_progress: Called after each batch.
-        should_stop: Asked after each batch; True ends the run behind its last whole part.
+        should_stop: Asked after each batch; True ends the run after its last complete part.
 
     Returns:
         The manifest; `complete` is False if the run was stopped.
 
     Raises:
-        ValueError: If the corpus cannot be read, changed since, or has no text; if `out` is not
-            new, or to resume is of another checkpoint, corpus or setting; if it would not fit on
-            the disk, or another process writes there; if there is no such cluster.
+        ValueError: If the corpus cannot be read, has changed, or has no text; if `out` is not new,
+            or the encoding to resume has another checkpoint, corpus or setting; if it would not fit
+            on the disk, or another process writes there; if there is no such cluster.
         RuntimeError: If the disk is full, or a vector is not finite.
         OSError: If `out` cannot be written.
     """
@@ -130,7 +131,7 @@ def encode_corpus(
 
 
 def fingerprint_of_model(model: Model) -> str:
-    """Return the sha256 of a model's weights: as its files have them, or as they are in memory."""
+    """Return the sha256 of a model's weights: those in its files, or those in memory."""
     if model.report is not None:
         return model.report.fingerprint
     digest = hashlib.sha256()
@@ -142,15 +143,15 @@ def fingerprint_of_model(model: Model) -> str:
 
 
 def check_checkpoint(manifest: Manifest, model: Model, what: str) -> None:
-    """Refuse a model that is not the one whose vectors are stored.
+    """Reject a model that is not the one whose vectors are stored.
 
     Args:
         manifest: Of the encoded corpus.
-        model: Another one, or the same.
-        what: What holds the vectors, for the message.
+        model: The model to check.
+        what: The name of what contains the vectors, for the message.
 
     Raises:
-        ValueError: If weights or vocabulary differ; it has both names.
+        ValueError: If weights or vocabulary differ; the message has both names.
     """
     fingerprint = fingerprint_of_model(model)
     if fingerprint != manifest.fingerprint:
@@ -193,7 +194,7 @@ def _check_same(
     layers: tuple[int, ...],
     settings: EncodeSettings,
 ) -> None:
-    """Refuse to go on with another checkpoint, corpus or setting."""
+    """Refuse to continue with another checkpoint, corpus or setting."""
     check_checkpoint(found, model, f"{str(folder)!r}")
     old, new = asdict(found.settings), asdict(settings)
     old["layers"], new["layers"] = list(found.layers), list(layers)
@@ -248,7 +249,7 @@ def _begin(
 
 
 def _sample(texts: Sequence[str]) -> list[str]:
-    """Return the first texts, as many as are compared in both number formats."""
+    """Return the first texts, for the comparison of both number formats."""
     chosen, characters = [], 0
     for text in texts:
         chosen.append(text)
@@ -259,7 +260,7 @@ def _sample(texts: Sequence[str]) -> list[str]:
 
 
 def _notes(corpus: Corpus, manifest: Manifest) -> list[str]:
-    """Return what was cut or left out, in sentences."""
+    """Return sentences on what was cut or left out."""
     notes = []
     if not manifest.num_texts:
         notes.append(

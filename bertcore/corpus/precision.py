@@ -1,4 +1,4 @@
-"""The number format in which a network runs, and what it costs: cosines to float32."""
+"""The number format of a network, and its cost: cosines to float32."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """A model in the number format in which it is to run."""
+    """A model in the number format in which it will run."""
 
     model: Model
     agreements: tuple[Agreement, ...]
@@ -46,7 +46,7 @@ class Precision:
 
 
 def computes_bfloat16(device: torch.device) -> bool:
-    """Return whether a device multiplies matrices of bfloat16 faster than of float32."""
+    """Return whether a device multiplies bfloat16 matrices faster than float32 ones."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if device.type != "cpu":
@@ -58,17 +58,17 @@ def computes_bfloat16(device: torch.device) -> bool:
 def choose_precision(
     model: Model, texts: Sequence[str], layers: Sequence[int], settings: EncodeSettings
 ) -> Precision:
-    """Return the model in the number format that `settings.dtype` asks for, and compare it.
+    """Return the model in the number format of `settings.dtype`, and compare it.
 
     Args:
-        model: Stays as it is.
-        texts: A sample; on it the vectors in bfloat16 and in float32 are compared. Without texts
+        model: The model, which is not changed.
+        texts: A sample on which the vectors in bfloat16 and in float32 are compared. Without texts
             nothing is compared.
-        layers: Whose vectors are compared.
-        settings: Of the encoding.
+        layers: The layers whose vectors are compared.
+        settings: Settings of the encoding.
 
     Raises:
-        ValueError: If bfloat16 is asked for and the model is run by `transformers`.
+        ValueError: If bfloat16 is requested and the model runs in `transformers`.
     """
     asked = settings.dtype
     if model.dtype != torch.float32:

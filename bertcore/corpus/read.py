@@ -1,4 +1,4 @@
-"""Read a corpus as a stream of sentences, never held: text, tables, and files of tagged words."""
+"""Stream the sentences of a corpus without loading it: text, tables, and files of tagged words."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OnRead = Callable[[int], None]
 
 
 class CorpusText(NamedTuple):
-    """One sentence of a corpus (or a whole line or cell, where they are not cut)."""
+    """One sentence of a corpus (or a whole line or cell, if they are not split)."""
 
     document: int
     """From 0: blank lines end a document of a text file; of a table it is the row; of CoNLL-U and
@@ -50,7 +50,7 @@ class CorpusText(NamedTuple):
 
 @dataclass
 class Corpus:
-    """Files of one kind, read as often as one likes. Made by `open_corpus`."""
+    """Files of one kind, which can be read repeatedly. Created by `open_corpus`."""
 
     paths: tuple[Path, ...]
     text_column: str | None
@@ -75,10 +75,10 @@ class Corpus:
     """The first document of the file after the one that is read."""
 
     def texts(self, on_read: OnRead = lambda num_bytes: None) -> Iterator[CorpusText]:
-        """Yield every sentence in order; counts begin at 0 again.
+        """Yield every sentence in order; counts restart at 0.
 
         Raises:
-            ValueError: If a file cannot be read, is not whole, or holds a row that cannot be read.
+            ValueError: If a file cannot be read, is incomplete, or has a row that cannot be read.
             OSError: If a file cannot be opened.
         """
         self.num_blank = self.num_cut = self.num_joined = 0
@@ -174,18 +174,18 @@ def open_corpus(
     split: bool | None = None,
     skip_bad_rows: bool = False,
 ) -> Corpus:
-    """Look at the beginning of some files: what kind they are, and what columns they have.
+    """Determine the kind and columns of files from their beginning.
 
     Args:
-        paths: Text files (a paragraph or sentence a line, a blank line between documents), or
+        paths: Text files (one paragraph or sentence per line, a blank line between documents), or
             tables with the same columns (.csv, .tsv, .jsonl, .parquet), or files of tagged words
-            (.conllu, .conll); what is text may be packed as .gz or .xz.
-        text_column: Of a table; None: the first of TEXT_COLUMNS, or its only column.
-        split: Whether texts are cut into sentences; None: those of text files.
+            (.conllu, .conll); text formats may be compressed as .gz or .xz.
+        text_column: Text column of a table; None: the first of TEXT_COLUMNS, or its only column.
+        split: Whether texts are split into sentences; None: only those of text files.
         skip_bad_rows: Leave out rows that cannot be read.
 
     Raises:
-        ValueError: If a file is missing, of another kind, or a column is not there.
+        ValueError: If a file is missing or of another kind, or a column is missing.
         OSError: If a file cannot be opened.
     """
     files = tuple(Path(path) for path in paths)
@@ -252,12 +252,13 @@ def _open_tagged(
 
 
 def sampled(texts: Iterable[CorpusText], share: float, seed: int) -> Iterator[CorpusText]:
-    """Yield about a share of some texts: each is in or out by its own number, at any place.
+    """Yield approximately a share of some texts; each is chosen by its own number, independent of
+    its place.
 
     Args:
         texts: In any order.
         share: 0 < share <= 1; 1 keeps all.
-        seed: Another one keeps others.
+        seed: A different seed keeps other texts.
     """
     if share >= 1:
         yield from texts
@@ -271,7 +272,7 @@ _MASK = 2**64 - 1
 
 
 def _uniform(*numbers: int) -> float:
-    """Return a number in [0, 1) that depends on the arguments alone.
+    """Return a number in [0, 1) that depends only on the arguments.
 
     Source: the mixing function of SplitMix64 (Steele, Lea and Flood 2014).
     """
@@ -285,7 +286,7 @@ def _uniform(*numbers: int) -> float:
 
 
 class _Position:
-    """Reports how far a file is read, now and then."""
+    """Reports the position in a file from time to time."""
 
     def __init__(self, raw: BinaryIO, on_read: OnRead) -> None:
         self._raw, self._on_read = raw, on_read
@@ -361,7 +362,7 @@ def _listed(columns: Sequence[tuple[str, pa.DataType]]) -> str:
 
 
 def _cell(value: Any) -> str | None:
-    """Return a cell as text; what JSON holds beside texts is written as JSON."""
+    """Return a cell as text; JSON values other than texts are written as JSON."""
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
@@ -397,7 +398,7 @@ def _not_parquet(path: Path, error: Exception) -> ValueError:
 
 
 def _cut(sentence: str) -> Iterator[str]:
-    """Yield parts of at most LONGEST_SENTENCE characters, cut at white space if there is some."""
+    """Yield parts of at most LONGEST_SENTENCE characters, cut at white space if there is any."""
     while len(sentence) > LONGEST_SENTENCE:
         end = max(sentence.rfind(space, 1, LONGEST_SENTENCE) for space in " \t")
         end = end if end > 0 else LONGEST_SENTENCE

@@ -42,11 +42,11 @@ class TaggedText(NamedTuple):
 def tag_fields(path: Path) -> tuple[pa.Field, ...]:
     """Return the columns of a tagged file, from its beginning.
 
-    Of .conll with four columns (CoNLL-2003) these are pos, chunk, ner; with two, ner where all tags
-    of the first sentences are entity tags, else tag.
+    Of .conll with four columns (CoNLL-2003) these are pos, chunk, ner; with two, ner if all tags of
+    the first sentences are entity tags, else tag.
 
     Raises:
-        ValueError: If the file has no sentence or another number of columns.
+        ValueError: If the file has no sentence or a different number of columns.
     """
     if kind_of(path) == ".conllu":
         return TREE_FIELDS
@@ -66,8 +66,8 @@ def read_tagged(
     """Yield the sentences of a tagged file.
 
     Args:
-        path: .conllu or .conll, plain or packed.
-        raw: The same file, open; its place says how far it is read.
+        path: .conllu or .conll, plain or compressed.
+        raw: The same file, open; its position shows how far it has been read.
         fields: From `tag_fields`.
         bad_rows: Collects sentences that cannot be used.
 

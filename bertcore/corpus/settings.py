@@ -1,4 +1,4 @@
-"""Settings of an encoded corpus: which layers, of what, how exact."""
+"""Settings of an encoded corpus: layers, units and precision."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOKENS_PER_BATCH = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodeSettings:
-    """What is encoded, and how. All but `tokens_per_batch` decide which rows there are."""
+    """What is encoded, and how. All but `tokens_per_batch` determine the rows."""
 
     layers: tuple[int, ...] = (-1,)
     """Hidden states: 0 is the embeddings' output, -1 the last layer."""

@@ -1,4 +1,4 @@
-"""A direction in the space of vectors, found from pairs of words."""
+"""A direction in a vector space, found from pairs of words."""
 
 from __future__ import annotations
 

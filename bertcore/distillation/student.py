@@ -12,13 +12,13 @@ from bertcore.tokenizer import Tokenizer
 
 
 def spread_layers(num_teacher: int, num_student: int) -> tuple[int, ...]:
-    """Return which of the teacher's layers a student starts with: evenly from first to last.
+    """Return the teacher's layers with which a student starts, spread evenly from first to last.
 
     >>> spread_layers(12, 6), spread_layers(4, 2)
     ((0, 2, 4, 7, 9, 11), (0, 3))
 
     Raises:
-        ValueError: If there are not so many.
+        ValueError: If there are not that many.
 
     Source: DistilBERT's extract_distilbert.py has these for 12 and 6.
     """
@@ -34,10 +34,10 @@ def spread_layers(num_teacher: int, num_student: int) -> tuple[int, ...]:
 
 
 def check_layers(layers: Sequence[int], num_teacher: int) -> None:
-    """Refuse layers that the teacher does not have.
+    """Reject layers that the teacher does not have.
 
     Raises:
-        ValueError: If one is not there, is named twice, or they are not in order.
+        ValueError: If one does not exist, is named twice, or they are not in order.
     """
     if not layers or not all(0 <= layer < num_teacher for layer in layers):
         raise ValueError(
@@ -76,11 +76,11 @@ def keep_layers(network: Network, layers: Sequence[int]) -> Network:
     """Return a new network with copies of some layers and of everything outside the layers.
 
     Args:
-        network: Stays as it is.
+        network: The network, which is not changed.
         layers: Counted from 0, the lowest first.
 
     Raises:
-        ValueError: If a layer is not there, or the layers share their weights (ALBERT).
+        ValueError: If a layer does not exist, or the layers share their weights (ALBERT).
     """
     config = network.config
     if config.share_layers:
@@ -104,12 +104,12 @@ def keep_layers(network: Network, layers: Sequence[int]) -> Network:
 
 
 def student_of(teacher: Bert, layers: Sequence[int]) -> Bert:
-    """Return a student that begins with some of the teacher's layers, and its vocabulary."""
+    """Return a student that starts with some of the teacher's layers, and its vocabulary."""
     return Bert(keep_layers(teacher.module, layers), teacher.tokenizer, name=teacher.name)
 
 
 def check_same_vocabulary(student: Tokenizer, teacher: Tokenizer) -> None:
-    """Refuse two tokenizers that give different ids.
+    """Reject two tokenizers that give different ids.
 
     Raises:
         ValueError: If pieces or their order differ, or one lower-cases and the other does not.

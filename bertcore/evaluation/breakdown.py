@@ -60,7 +60,7 @@ def break_down(
     Args:
         gold, predicted: Class of each answer, [N].
         confidence: Probability of the predicted class, [N].
-        lengths: Tokens, special ones included, [N].
+        lengths: Number of tokens, including special ones, [N].
         labels: Names of the classes.
 
     Source: Guo et al. 2017, section 2 (calibration).

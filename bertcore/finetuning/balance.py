@@ -11,12 +11,12 @@ from bertcore.finetuning.tasks import TaskData
 
 
 class Balance:
-    """Notes the groups of examples as they are read, and gives their rows weights.
+    """Records the groups of examples as they are read, and weights their rows.
 
     Args:
         column: Name of the groups' column, for messages.
-        groups: Of each row, by `Example.row`.
-        skip_bad_rows: Leave out examples without a group instead of refusing the file.
+        groups: Group of each row, by `Example.row`.
+        skip_bad_rows: Leave out examples without a group instead of rejecting the file.
     """
 
     def __init__(self, column: str, groups: Mapping[int, str], *, skip_bad_rows: bool) -> None:
@@ -28,7 +28,7 @@ class Balance:
         """Yield the examples that have a group.
 
         Raises:
-            ValueError: If one has none, and bad rows are not left out.
+            ValueError: If one has none, and bad rows are not skipped.
         """
         for example in examples:
             group = self._of_row.get(example.row, "")

@@ -31,7 +31,7 @@ class StoppedEarly(Exception):  # noqa: N818 - no error
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Hidden states of the rows of a data set, as `TaskModule.encode` gives them."""
+    """Hidden states of the rows of a data set, as returned by `TaskModule.encode`."""
 
     values: NDArray[np.float32]
     """[R, D] where the top reads [CLS] alone; else of all tokens in a row, [N, D]."""
@@ -65,12 +65,12 @@ def compute_features(
     """Run the encoder once over all rows; None if neither memory nor disk has room.
 
     Args:
-        module: Its encoder runs without dropout; the mode of the module is kept.
+        module: The module; its encoder runs without dropout, and its mode is restored.
         rows: The data.
-        folder: Where a file goes if the states need more than `in_memory_bytes`. The open file has
-            no name there, so that a kill leaves nothing.
+        folder: The folder for a file if the states need more than `in_memory_bytes`. The open file
+            has no name there, so a killed process leaves nothing behind.
         dtype: "bfloat16" (autocast) or "float32"; float32 is kept.
-        attention: How to attend.
+        attention: The attention implementation.
         on_fraction: Called with the fraction done.
         should_stop: Called after each batch; True stops.
         in_memory_bytes: See `folder`.

@@ -28,14 +28,14 @@ BEST_FOLDER = "best"
 
 @contextmanager
 def explained(folder: Path, what: str) -> Iterator[None]:
-    """Turn the system's error on writing into a sentence with what to do.
+    """Turn a system error on writing into a sentence with advice.
 
     Args:
         folder: Of the run.
-        what: That is written, the subject of the sentence.
+        what: What is written, the subject of the sentence.
 
     Raises:
-        RuntimeError: In place of an OSError, such as on a full disk.
+        RuntimeError: Instead of an OSError, for instance on a full disk.
     """
     try:
         yield
@@ -47,7 +47,7 @@ def explained(folder: Path, what: str) -> Iterator[None]:
 
 
 def save_state(folder: Path, state: dict[str, Any]) -> None:
-    """Write the state of a run, whole or not at all.
+    """Write the state of a run atomically.
 
     Raises:
         RuntimeError: If it cannot be written, such as on a full disk; the older one stays.
@@ -80,12 +80,12 @@ def load_state(folder: Path) -> dict[str, Any] | None:
 
 
 def save_model(model: TaskModel, target: Path, *, max_seq_length: int) -> None:
-    """Write a checkpoint of a run, such as its best one, whole or not at all.
+    """Write a checkpoint of a run, such as its best one, atomically.
 
-    It is on the disk when this returns, so that no state names a checkpoint that is lost.
+    It is on the disk when this returns, so no state refers to a lost checkpoint.
 
     Args:
-        model: To save.
+        model: The model to save.
         target: The checkpoint's folder, in the run's or below it; an older one is replaced.
         max_seq_length: Longest input in tokens of the run.
 
@@ -105,10 +105,10 @@ def save_model(model: TaskModel, target: Path, *, max_seq_length: int) -> None:
 
 
 def move_checkpoint(best: Path, target: Path) -> None:
-    """Put the files of a checkpoint into a folder beside others, config.json last.
+    """Move the files of a checkpoint into a folder with other files, config.json last.
 
     Raises:
-        RuntimeError: If there is no room.
+        RuntimeError: If there is no space.
     """
     try:
         for file in sorted(best.iterdir(), key=lambda file: file.name == "config.json"):

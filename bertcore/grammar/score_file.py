@@ -1,4 +1,4 @@
-"""The scores of an exam as JSON lines, written as it goes, so that a stopped one goes on."""
+"""The scores of an exam as JSON lines, written incrementally so that it can be resumed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class ScoreFile:
     """A file of scores: a line about the exam, then one for each pair.
 
     Args:
-        path: Where it is, or is to be.
-        about: What the scores depend on: of another exam they are not taken over.
+        path: Path of the file, existing or new.
+        about: What the scores depend on; those of a different exam are not reused.
     """
 
     def __init__(self, path: Path, about: dict[str, Any]) -> None:
@@ -28,10 +28,10 @@ class ScoreFile:
         self.about = about
 
     def create(self) -> None:
-        """Begin the file.
+        """Create the file.
 
         Raises:
-            ValueError: If it is there already.
+            ValueError: If it already exists.
         """
         try:
             with self.path.open("x", encoding="utf-8") as file:
@@ -42,10 +42,10 @@ class ScoreFile:
             ) from error
 
     def read(self, pairs: Sequence[MinimalPair]) -> list[PairScore]:
-        """Return the scores written so far, and cut off a last line that a kill left half.
+        """Return the scores written so far, and cut off an incomplete last line.
 
         Raises:
-            ValueError: If there is no such file, it is of another exam, or a line is damaged.
+            ValueError: If there is no such file, it belongs to another exam, or a line is damaged.
         """
         try:
             data = self.path.read_bytes()
@@ -88,7 +88,7 @@ class ScoreFile:
 
 
 def file_fingerprint(path: Path) -> str:
-    """Return the sha256 over the text of a file, packed or not."""
+    """Return the sha256 of the text of a file, compressed or not."""
     digest = hashlib.sha256()
     with packed_files.open_bytes(path) as file:
         while block := file.read(_BLOCK):

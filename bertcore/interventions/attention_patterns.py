@@ -34,15 +34,15 @@ def pattern_mask(
     Args:
         pattern: One of PATTERNS.
         num_tokens: T.
-        prefix_length: Tokens of the prefix, 0 to T, for "prefix".
-        blocked: For "drawn".
+        prefix_length: Number of tokens of the prefix, 0 to T, for "prefix".
+        blocked: The rectangles, for "drawn".
 
     Raises:
         ValueError: If the pattern is unknown, the prefix is too long, a block does not fit, or a
             token may attend to nothing.
 
     Source: Dong et al. 2019 (UniLM), section 2.3 and figure 1: tokens of the prefix see the prefix,
-        those after it see the prefix and what stands before them.
+    and those after it see the prefix and all tokens before them.
     """
     if pattern not in PATTERNS:
         raise ValueError(f"pattern is {pattern!r}; expected one of {', '.join(PATTERNS)}.")
@@ -62,11 +62,11 @@ def pattern_mask(
 
 
 def check_seeing(mask: Tensor, own: Tensor, layer: int) -> None:
-    """Make sure that a pattern leaves each token something to attend to in a layer with a mask.
+    """Check that a pattern leaves each token something to attend to in a layer with a mask.
 
     Args:
-        mask: Of the pattern, True = may attend, bool [T, T].
-        own: Of the layer, likewise.
+        mask: Mask of the pattern, True = may attend, bool [T, T].
+        own: Mask of the layer, likewise.
         layer: Its number, for the message.
 
     Raises:
@@ -82,7 +82,7 @@ def check_seeing(mask: Tensor, own: Tensor, layer: int) -> None:
 
 
 def blocks_of(allowed: Tensor) -> tuple[Block, ...]:
-    """Return the rectangles that `Changes.blocked` needs for a mask.
+    """Return the rectangles for `Changes.blocked` that describe a mask.
 
     Args:
         allowed: True = may attend, bool [T, T]; row = query token.

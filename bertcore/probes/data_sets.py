@@ -63,13 +63,13 @@ def read_probe_data(path: Path, task: Task, *, bad_rows: BadRows | None = None) 
     """Read the sentences of a file for a task.
 
     pos: universal parts of speech of a treebank, or the tags of a CoNLL file. dep: the universal
-    relation of each word to its head, without subtype ("nsubj:pass" is nsubj). ner: entity tags
-    in the form IOB2. distance, depth: the trees.
+    relation of each word to its head, without subtype ("nsubj:pass" is nsubj). ner: entity tags in
+    IOB2 format. distance, depth: the trees.
 
     Args:
-        path: .conllu, or for pos and ner a word a line with its tag in the last column and a blank
-            line between sentences (or .jsonl); plain or packed.
-        task: Of TASKS.
+        path: .conllu, or for pos and ner one word per line with its tag in the last column and a
+            blank line between sentences (or .jsonl); plain or compressed.
+        task: One of TASKS.
         bad_rows: Collects sentences of CoNLL files that cannot be used; by default they are
             errors.
 
@@ -102,7 +102,7 @@ def read_probe_data(path: Path, task: Task, *, bad_rows: BadRows | None = None) 
 
 @lru_cache(maxsize=len(TASKS))
 def bundled_data(task: Task = "pos") -> ProbeData:
-    """Return the sentences of the treebank that ships.
+    """Return the sentences of the shipped treebank.
 
     Raises:
         ValueError: If the task is unknown or has no data there.
@@ -111,7 +111,9 @@ def bundled_data(task: Task = "pos") -> ProbeData:
 
 
 def of_trees(parsed: Sequence[ParsedSentence], task: Task) -> ProbeData:
-    """Return parsed sentences for a task; those whose heads form no tree are left out, noted."""
+    """Return parsed sentences for a task; those whose heads do not form a tree are left out with a
+    note.
+    """
     sentences, num_wrong = [], 0
     for one in parsed:
         if task in STRUCTURAL and not is_tree(one.heads):
@@ -136,13 +138,13 @@ def of_trees(parsed: Sequence[ParsedSentence], task: Task) -> ProbeData:
 
 
 def of_words(words: Sequence[str], labels: Sequence[str] = ()) -> ProbeSentence:
-    """Return words, with a space between each two, as a sentence."""
+    """Return words, joined by spaces, as a sentence."""
     text, spans = joined(words)
     return ProbeSentence(text, tuple(words), spans, tuple(labels))
 
 
 def is_tree(heads: Sequence[int]) -> bool:
-    """Return whether heads form one tree: one root, and every word leads to it."""
+    """Return whether heads form a single tree: one root to which every word leads."""
     if sum(head < 0 for head in heads) != 1:
         return False
     for word in range(len(heads)):
@@ -157,10 +159,11 @@ def is_tree(heads: Sequence[int]) -> bool:
 def divide(data: ProbeData, seed: int = 0) -> dict[str, tuple[int, ...]]:
     """Divide the sentences at random into PARTS by SHARES.
 
-    Sentences with the same text are in the same part, so that none is learned and tested.
+    Sentences with the same text are in the same part, so that none is used for both training and
+    testing.
 
     Returns:
-        Part -> numbers of its sentences; those of train in a random order.
+        The numbers of the sentences of each part; those of train in random order.
     """
     by_text: dict[str, list[int]] = {}
     for number, sentence in enumerate(data.sentences):
@@ -194,7 +197,7 @@ def check_task(task: str) -> Task:
 
 
 def check_enough(data: ProbeData, name: str) -> None:
-    """Make sure that there is something to probe.
+    """Check that there is something to probe.
 
     Raises:
         ValueError: If there are too few sentences, or fewer than two labels.

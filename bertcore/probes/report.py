@@ -1,4 +1,4 @@
-"""What is measured by probes, and what is found."""
+"""Settings and results of probes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Probe = LinearProbe | StructuralProbe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeSettings:
-    """What is measured."""
+    """The settings of the probes."""
 
     layers: tuple[int, ...] | None = None
     """Hidden states to probe; 0, the embeddings' output, is always one of them. None: all."""
@@ -51,7 +51,7 @@ class ProbeSettings:
 
 @dataclass(frozen=True, eq=False)
 class LayerResult:
-    """What the probes of one layer reach on the test part."""
+    """The scores of one layer's probes on the test part."""
 
     layer: int
     scores: dict[str, Score]
@@ -66,7 +66,7 @@ class LayerResult:
 
     @property
     def main(self) -> Score:
-        """The score that is drawn."""
+        """The main score, which is plotted."""
         return next(iter(self.scores.values()))
 
 
@@ -97,5 +97,5 @@ class ProbeReport:
 
     @property
     def best(self) -> LayerResult:
-        """The layer with the highest main score; the first of equals."""
+        """The layer with the highest main score; the first one if tied."""
         return max(self.layers, key=lambda result: result.main.value)

@@ -38,7 +38,7 @@ class WordVectors:
     """Words in which no piece begins, such as signs that the tokenizer drops."""
 
     def notes(self) -> tuple[str, ...]:
-        """Return what a reader should know of the words that are not here."""
+        """Return notes on the words left out."""
         if not self.num_left_out:
             return ()
         return (
@@ -69,11 +69,12 @@ def word_vectors(
     belongs to the word in which it begins.
 
     Args:
-        model: Any.
-        sentences: As text with the spans of their words.
+        model: Any model.
+        sentences: Sentences as text with the spans of their words.
         layers: Hidden states, ascending; 0 is the embeddings' output.
-        pooling: Of POOLINGS.
-        num_bytes: Of each number, with what the caller computes from it, to be checked for.
+        pooling: One of POOLINGS.
+        num_bytes: Bytes needed per number, including the caller's computations, for the memory
+            check.
         progress: Called with the fraction done; may raise to stop.
 
     Raises:
@@ -132,12 +133,12 @@ def word_vectors(
 
 
 def split_words(model: Model, text: str) -> ProbeSentence:
-    """Return a text as words: those that the checkpoint's tokenizer cuts into pieces.
+    """Return a text as words: those that the checkpoint's tokenizer splits into pieces.
 
-    Of BERT these are words and punctuation marks, of Chinese each sign.
+    For BERT these are words and punctuation marks; for Chinese, single characters.
 
     Raises:
-        ValueError: If there is no word, or the tokenizer does not say where one ends.
+        ValueError: If there is no word, or the tokenizer does not mark where one ends.
     """
     pieces = model.tokenizer.encode_pieces([text])[0]
     starts: list[int] = []

@@ -53,12 +53,12 @@ class _UnreadError(Exception):
 def read_sentence_modules(
     encoder: Path, *, hidden_size: int, lower_cases: bool, allow_pickle: bool
 ) -> SentenceModules | None:
-    """Return the modules of the sentence encoder that a folder belongs to; None: it is none.
+    """Return the modules of the sentence encoder to which a folder belongs; None if it is not one.
 
     Args:
         encoder: The folder with the encoder's weights, as `find_checkpoint` returns it.
         hidden_size: The encoder's width.
-        lower_cases: Whether its tokenizer does.
+        lower_cases: Whether its tokenizer lower-cases.
         allow_pickle: Whether a Dense layer may be read from a pickle.
 
     Returns:
@@ -152,7 +152,7 @@ def _max_length(encoder: Path, *, lower_cases: bool) -> int | None:
 
 
 def _poolings(values: Mapping[str, Any], file: Path) -> tuple[str, ...]:
-    """Return the poolings of a Pooling module's config.json, old form or new."""
+    """Return the poolings of a Pooling module's config.json, in the old or new format."""
     named = values.get("pooling_mode")
     if named is None:
         named = [name for key, name in _SWITCHES.items() if values.get(key) is True] or ["mean"]

@@ -1,4 +1,4 @@
-"""Which index a corpus is searched with."""
+"""The choice of index for searching a corpus."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def open_index(
     rebuild: bool = False,
     on_progress: OnProgress = lambda fraction, stage: None,
 ) -> VectorIndex:
-    """Return the index of a layer, built if it is needed and not there.
+    """Return the index of a layer, built if needed.
 
     Args:
         encoded: An encoded corpus.
         layer: Of `encoded.layers`.
         exact: Compare every row, or use a graph; None: a graph above EXACT_ROWS.
         rebuild: Build the graph again.
-        on_progress: Of the building.
+        on_progress: Called with the progress of the build.
 
     Raises:
         ValueError: See `build_graph`.

@@ -1,4 +1,4 @@
-"""Sentences with their syntax, read from CoNLL-U, the format of Universal Dependencies."""
+"""Sentences with syntax, read from CoNLL-U, the format of Universal Dependencies."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class _Open:
 def read_conllu(lines: Iterable[str], name: str = "the file") -> tuple[ParsedSentence, ...]:
     """Read all sentences of a CoNLL-U file.
 
-    Comments and empty nodes (8.1) are left out. A multiword token (2-3) gives the text, its words
-    the syntax.
+    Comments and empty nodes (8.1) are left out. A multiword token (2-3) provides the text, its
+    words the syntax.
 
     Args:
         lines: With or without their ends; a byte order mark is taken off.
@@ -137,7 +137,7 @@ def stream_conllu(
 
 
 def _read(line: str, current: _Open) -> None:
-    """Take one line of a sentence in."""
+    """Read one line of a sentence."""
     columns = line.split("\t")
     if len(columns) != _NUM_COLUMNS:
         raise ValueError(
@@ -191,7 +191,7 @@ def _quoted(value: str) -> str:
 
 
 def _finish(current: _Open, comments: Sequence[str]) -> ParsedSentence:
-    """Return the sentence, its text put together."""
+    """Return the sentence with its text assembled."""
     num_words = len(current.words)
     if not num_words:
         raise ValueError("the sentence has no word. Give each word a line.")

@@ -1,4 +1,4 @@
-"""Divide one file of examples into training and dev data, or draw a sample of it."""
+"""Divide one file of examples into training and dev data, or draw a sample from it."""
 
 from __future__ import annotations
 
@@ -58,16 +58,16 @@ def divide(
 ) -> str | None:
     """Write the examples of a file to `kept_file`s; return a sentence on those left out, if any.
 
-    Of each label one of every 1 / held_out examples is held out, at random; but the first example
-    of a label is learned from, so that no label is scored that was never seen. Questions on one
-    text, where they follow one another, stay together. `columns_of_division` reads what is written.
+    For each label, one in every 1 / held_out examples is held out, at random; but the first example
+    of a label is used for training, so that no unseen label is scored. Consecutive questions on one
+    text stay together. Read the written files with `columns_of_division`.
 
     Args:
-        path: The file, which is read several times, a row at a time.
-        folder: That gets the files; the one of the dev data only with `held_out`.
-        division: What is taken.
+        path: The file, which is read several times, one row at a time.
+        folder: The folder for the files; dev data are written only with `held_out`.
+        division: The division.
         task, columns, skip_bad_rows: As for `read_task_data`.
-        groups: Of each row, written to the column `GROUP`; None writes no such column.
+        groups: Group of each row, written to the column `GROUP`; None writes no such column.
 
     Raises:
         ValueError: As `read_task_data`; or if nothing is left to score on, or the sample is too
@@ -121,14 +121,14 @@ def divide(
 
 
 def columns_of_division(columns: Columns) -> Columns:
-    """Return the columns to read of files that `divide` wrote."""
+    """Return the columns for reading files written by `divide`."""
     return USUAL if columns.text_pair is None else Columns(text_pair="text_pair")
 
 
 def _sampled(
     examples: Iterable[Example], num: int, seed: int, *, has_labels: bool
 ) -> frozenset[int]:
-    """Return the numbers of `num` examples, or all; the first of each label is among them.
+    """Return the numbers of `num` examples, or all, including the first of each label.
 
     Raises:
         ValueError: If there are more of these.
@@ -151,10 +151,10 @@ def _sampled(
 
 
 class _Draw:
-    """Says of each example in turn whether it is held out: of each group one in every block.
+    """Decides for each example in turn whether it is held out: one of each group in every block.
 
     Args:
-        task: Whose labels are the groups.
+        task: The task whose labels are the groups.
         division: Its blocks have 1 / held_out examples.
     """
 

@@ -1,4 +1,4 @@
-"""Tables of examples, read row by row: CSV, TSV and JSON lines, quoted or not, packed or not."""
+"""Tables of examples, read row by row: CSV, TSV and JSON lines, optionally compressed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOOK_AT_LINES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: its number, the first below the header being 1, and its cells."""
+    """One row: its number (the first below the header is 1) and its cells."""
 
     number: int
     cells: Sequence[Any]
@@ -65,20 +65,21 @@ def open_table(
     has_header: HasHeader = lambda cells: True,
     file: BinaryIO | None = None,
 ) -> Iterator[Table]:
-    """Open a table by its ending: .csv, .jsonl (or .json, an object a line), else cells by tabs.
+    """Open a table by its extension: .csv, .jsonl (or .json with one object per line), else TSV.
 
-    The cells of a TSV are taken as they are, quotation marks too, as GLUE's files are written;
-    except where every cell that begins with one is quoted by the rules of CSV, as in files that
-    spreadsheets and pandas write.
+    The cells of a TSV are read verbatim, including quotation marks, as in GLUE's files; unless
+    every cell that begins with one is quoted by the rules of CSV, as in files written by
+    spreadsheets and pandas.
 
     Args:
         path: The file.
-        bad_rows: Collects rows with another number of cells, and lines that are no objects.
-        has_header: Decides by the first line whether it holds names; in JSON lines they do.
-        file: The same file, already open; its place says how far it is read.
+        bad_rows: Collects rows with a different number of cells, and lines that are not objects.
+        has_header: Decides from the first line whether it is a header; not used for JSON lines,
+            which have names.
+        file: The same file, already open; its position shows how far it has been read.
 
     Raises:
-        ValueError: If the file cannot be read, has no row, or its quotes have no end.
+        ValueError: If the file cannot be read, has no row, or its quotes are not closed.
     """
     kind = kind_of(path)
     if kind in JSON_LINES:
@@ -200,7 +201,7 @@ def _json_table(file: TextIO, path: Path, bad_rows: BadRows) -> Table:
 
 
 def _broken_column(line: str, values: dict[str, Any]) -> str | None:
-    """Return the first column with an escape such as \\ud800 alone, which no tokenizer takes."""
+    """Return the first column with an escape such as \\ud800 alone, which no tokenizer accepts."""
     if "\\ud" not in line.lower():
         return None
     for column, cell in values.items():
