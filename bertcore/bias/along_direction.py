@@ -25,11 +25,11 @@ class AlongDirection:
     words: tuple[str, ...]
     """Occupations, [N]."""
     cosines: Vectors
-    """Of each with the direction, [N]; above 0: to the side of the pairs' first words."""
+    """Cosine of each with the direction, [N]; above 0: on the side of the pairs' first words."""
     explained: Vectors
     """Share of the variance within the pairs that each component explains, largest first."""
     probes: dict[str, Probe]
-    """Of other gendered words: as they are, and after each way of erasing."""
+    """Probes on other gendered words: unchanged, and after each erasure method."""
 
 
 def along_direction(

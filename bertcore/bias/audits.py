@@ -49,7 +49,7 @@ from bertcore.grammar import TokenCounts
 from bertcore.model import Model
 
 OnStage = Callable[[str, float | None], None]
-"""Called with what is being done and the fraction done, None if not known."""
+"""Called with the current stage and the fraction done, None if not known."""
 TypedAudit = tuple[str, tuple[str, ...], tuple[Group, ...], tuple[str, ...]]
 """Name, templates, groups and fillers."""
 CANNOT_TELL = (
@@ -64,7 +64,7 @@ class AuditTable:
 
     columns: tuple[str, ...]
     right: tuple[str, ...] = ()
-    """The columns that hold numbers."""
+    """The columns with numbers."""
     title: str = ""
     rows: list[tuple[str, ...]] = field(default_factory=list)
 

@@ -19,7 +19,7 @@ from bertcore.model import Model
 Measure = Literal["pll", "aul", "aula", "frequency"]
 MEASURES: tuple[Measure, ...] = ("pll", "aul", "aula", "frequency")
 """pll: pseudo-log-likelihood of the tokens that both sentences share; aul, aula: all tokens,
-nothing hidden; frequency: how frequent the words are, without a model."""
+nothing hidden; frequency: word frequency, without a model."""
 MORE, LESS, KIND = "sent_more", "sent_less", "bias_type"
 
 
@@ -28,7 +28,7 @@ class StereotypePair:
     """Two sentences that differ in the group they are about."""
 
     more: str
-    """The one that stereotypes more."""
+    """The more stereotyping sentence."""
     less: str
     kind: str
     """Such as "gender" or "age"."""
@@ -42,7 +42,7 @@ class StereotypeScore:
 
     pair: StereotypePair
     more: dict[Measure, float]
-    """Of the sentence that stereotypes more: nats, a sum (pll, frequency) or a mean a token."""
+    """Score of the more stereotyping sentence: nats, a sum (pll, frequency) or a mean per token."""
     less: dict[Measure, float]
 
 

@@ -23,9 +23,9 @@ class Debiased:
 
     bert: Bert
     num_neutralised: int
-    """Rows of the token table that lost their part along the direction."""
+    """Number of rows of the token table that lost their part along the direction."""
     equalised: tuple[tuple[str, str], ...]
-    """Pairs that differ along the direction alone."""
+    """Pairs that differ only along the direction."""
     explained: float
     """Share of the variance within the pairs that the direction explains."""
 

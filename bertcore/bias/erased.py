@@ -26,7 +26,7 @@ from bertcore.model import Model
 
 METHODS = ("leace", "inlp", "direction")
 """leace: Belrose et al. 2023; inlp: Ravfogel et al. 2020; direction: the first principal component
-of the differences within pairs is taken away (Bolukbasi et al. 2016, without their rescaling)."""
+of the differences within pairs is removed (Bolukbasi et al. 2016, without their rescaling)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +38,7 @@ class Erasure:
     method: str
     eraser: Eraser
     num_sentences: int
-    """That it was fitted on."""
+    """Number of sentences on which it was fitted."""
     num_tokens: int
 
     @property
@@ -65,8 +65,7 @@ class ErasedBert(Bert):
         return why_not_folded(self._original.module, self.erasure.map)
 
     def save(self, folder: str | Path) -> Path:
-        """Write a checkpoint folder whose heads answer as here, with the erasure folded into
-        weights.
+        """Write a checkpoint folder whose heads answer as here, the erasure folded into weights.
 
         Raises:
             ValueError: If that cannot be exact; the message states why.
@@ -152,7 +151,7 @@ class Effect:
     before: Estimate
     after: Estimate
     neutral: float | None
-    """Its value without the attribute (a probe's chance, no gap); None of what should stay."""
+    """Its value without the attribute (a probe's chance, no gap); None if it should not change."""
     is_share: bool
     """Whether it is a share of cases, not nats."""
 

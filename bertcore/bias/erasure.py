@@ -18,11 +18,11 @@ class Eraser:
     """The affine map x -> x - (x - mean) @ matrix.T."""
 
     matrix: Vectors
-    """What is taken away, [D, D]."""
+    """The part that is removed, [D, D]."""
     mean: Vectors
     """[D]"""
     rank: int
-    """Dimensions that are lost."""
+    """Number of removed dimensions."""
 
     def __call__(self, vectors: Vectors) -> Vectors:
         """Return erased vectors, [..., D]."""

@@ -31,9 +31,9 @@ from bertcore.finetuning.tasks.read import ROWS_AT_ONCE, stream_examples
 from bertcore.finetuning.tasks.sequence import SequenceTask
 
 MOST_TEXTS = 200
-"""Texts that are kept, those whose answer changes most."""
+"""Number of texts kept, those whose answer changes most."""
 _LONGEST_TEXT = 20_000
-"""Characters of a text that are kept."""
+"""Number of characters kept of a text."""
 _TWO_COUNTERPARTS = frozenset({"her", "his"})
 CANNOT_TELL = (
     "A text with swapped words may be one that nobody would write, or may have another true "
@@ -53,16 +53,16 @@ class FlippedText:
     flipped: str
     flipped_pair: str | None
     swaps: tuple[tuple[str, str], ...]
-    """What stood there, and what stands there now, in order."""
+    """The old and the new words, in order."""
     gold: str
-    """The true answer to the text as it was."""
+    """The true answer to the original text."""
     before: str
-    """The model's answer to the text as it was."""
+    """The model's answer to the original text."""
     after: str
     """Its answer to the swapped text."""
     change: float
-    """After minus before: of the probability of the first answer; of several labels of that whose
-    probability changes most; of a regression of the score."""
+    """After minus before: the probability of the first answer; for several labels, that of the
+    label whose probability changes most; for a regression, the score."""
 
     @property
     def is_changed(self) -> bool:
@@ -86,15 +86,15 @@ class Flips:
 
     num_examples: int
     num_with_words: int
-    """Texts that hold at least one of the words."""
+    """Number of texts with at least one of the words."""
     changed: Rate | None
-    """Fraction of these whose answer changes; None of a regression."""
+    """Fraction of these whose answer changes; None for a regression."""
     has_label_sets: bool
     """Whether a text may have several labels, whose probabilities do not add up to 1."""
     change: Rate
     """Mean size of the change, of `FlippedText.change`, over these."""
     leans: tuple[FlipLean, ...]
-    """Over the texts that hold words of one group alone; () if there is none."""
+    """Over the texts with words of only one group; () if there is none."""
     texts: tuple[FlippedText, ...]
     """At most MOST_TEXTS: changed answers first, the largest change first."""
     is_whole: bool

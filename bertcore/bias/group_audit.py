@@ -49,7 +49,7 @@ class GroupAudit:
     """Each measure by group: accuracy, or means of scores; macro F1, or the task's own metrics;
     then the rates of each label."""
     gaps: tuple[Gap, ...]
-    """() for tags and answers in a text, of which the metrics alone are compared."""
+    """() for tags and answers in a text, for which only the metrics are compared."""
     notes: tuple[str, ...]
 
 

@@ -27,11 +27,11 @@ from bertcore.evaluation.intervals import (
 )
 
 LEAST = 20
-"""Cases that a group needs to be compared."""
+"""Number of cases that a group needs to be compared."""
 CHANCE_PERCENTILE = 95
 _SEED = 0
 _MOST_SHUFFLED = 100_000_000
-"""Scores that are dealt to groups at random in all; large files get fewer rounds."""
+"""Total number of scores assigned to groups at random; large files get fewer rounds."""
 
 ACCURACY = "accuracy"
 SELECTION, RECALL, FALSE_POSITIVES = "selection rate", "recall", "false-positive rate"
@@ -48,7 +48,7 @@ class Rate:
     low: float
     high: float
     num_cases: int
-    """What it is a fraction or mean of: texts, of recall those with the label."""
+    """Number of texts in the fraction or mean; for recall, of those with the label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Rates:
 
     measure: str
     label: str | None
-    """Of the rates of a label; None of those of all answers."""
+    """The label of the rates; None for those of all answers."""
     groups: tuple[Rate, ...]
     """[G]"""
 
@@ -74,7 +74,7 @@ class Gap:
     """The lower end of the 95% interval of these two groups' difference; may be below 0."""
     high: float
     chance: float
-    """95% of the gaps are no wider where the groups do not differ."""
+    """95% of the gaps are no wider if the groups do not differ."""
     highest: str
     lowest: str
     num_groups: int

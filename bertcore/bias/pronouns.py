@@ -23,9 +23,9 @@ class PronounItem:
     """A sentence with an occupation and one or two pronouns that refer to it."""
 
     text: str
-    """With [MASK] in the place of each pronoun."""
+    """The sentence with each pronoun replaced by [MASK]."""
     stereotype: tuple[str, ...]
-    """The pronouns that the stereotype of the occupation has."""
+    """The stereotypical pronouns of the occupation."""
     other: tuple[str, ...]
     """Those of the other gender."""
     occupation: str
@@ -153,8 +153,7 @@ def score_pronouns(bert: Model, items: Sequence[PronounItem]) -> list[PronounSco
 
 
 def pronoun_shares(scores: Sequence[PronounScore]) -> list[Share]:
-    """Return the share of sentences whose stereotypical pronoun is preferred: overall, by
-    occupation.
+    """Return the share of sentences with the stereotypical pronoun preferred: all, by occupation.
 
     A system's accuracy on the pro-stereotypical file is this share, and on the anti-stereotypical
     one its complement; their difference, which WinoBias reports, is twice the share minus one.

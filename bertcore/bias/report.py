@@ -15,7 +15,7 @@ from bertcore.model import Model
 OWN = ("templates", "weat", "direction", "erase")
 """Measures that need no file."""
 PUBLISHED = ("crows-pairs", "stereoset", "winobias")
-"""Measures of published sets, which do not ship."""
+"""Measures of published sets, which are not shipped."""
 
 
 @dataclass(frozen=True, slots=True)

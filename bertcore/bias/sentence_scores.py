@@ -17,8 +17,8 @@ from bertcore.tokenizer import Encoding
 
 _TOKENS_PER_BATCH = 8192
 _WEIGHTS_PER_BATCH = 2**26
-"""Attention weights of all layers and heads of a batch: 256 MB, where an architecture hands out all
-at once."""
+"""Attention weights of all layers and heads of a batch: 256 MB, if an architecture returns all at
+once."""
 
 Progress = Callable[[float], None]
 

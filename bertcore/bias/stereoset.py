@@ -33,9 +33,9 @@ class GapItem:
     context: str
     """With BLANK in it."""
     words: tuple[str, str, str]
-    """What stands in the gap: the stereotype, the anti-stereotype, the unrelated word."""
+    """The words for the gap: the stereotype, the anti-stereotype, the unrelated word."""
     target: str
-    """The term of the group that the sentence is about."""
+    """The term for the group the sentence is about."""
     kind: str
     """Such as "gender"."""
 

@@ -73,7 +73,7 @@ class Lean:
     over_words: tuple[float, float]
     """Ends by bootstrap over the words of both groups; NaN where a group has a single one."""
     turns: bool
-    """Whether the sign differs between templates: the result hangs on the wording."""
+    """Whether the sign differs between templates: the result depends on the wording."""
 
 
 def check_template(template: str, mask: str = MASK) -> None:

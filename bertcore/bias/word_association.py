@@ -17,7 +17,7 @@ from bertcore.model import Model
 
 Vectors = NDArray[np.float64]
 MOST_EXACT = 100_000
-"""Partitions that are all tried; of more, so many are drawn."""
+"""Maximum number of partitions that are all tried; if there are more, this many are drawn."""
 _CHUNK = 4096
 _ROUNDING = 1e-12
 """Differences of cosines that float64 makes of equal ones."""
@@ -38,14 +38,14 @@ class Association:
     """The outcome of an association test."""
 
     effect_size: float
-    """Cohen's d, -2 to 2; above 0: X lies nearer to A than Y does."""
+    """Cohen's d, -2 to 2; above 0: X is closer to A than Y is."""
     p_value: float
     """One-sided: the share of partitions of X and Y into sets of these sizes whose statistic is at
     least as large."""
     num_partitions: int
     """How many were tried."""
     is_exact: bool
-    """Whether these are all there are."""
+    """Whether these are all partitions."""
     scores: tuple[tuple[float, ...], tuple[float, ...]]
     """Of each target word of X and of Y: mean cosine to A minus mean cosine to B."""
 

@@ -20,7 +20,7 @@ from bertcore.network import Network
 from bertcore.tokenizer import Pieces, Template
 
 OVERLAP = 4
-"""Windows over a long text share one part in so many of their tokens."""
+"""Windows over a long text share 1 / OVERLAP of their tokens."""
 LARGEST_FLOAT16 = 65504.0
 _FEWEST_TOGETHER = 256
 """Padded tokens of a batch that is filled up with shorter windows, however much that pads."""
@@ -50,9 +50,9 @@ class Encoded:
     vectors: dict[int, NDArray[np.float16]]
     """Layer -> [R, D]."""
     num_tokens: int
-    """Tokens that ran, special tokens and the overlap of windows included."""
+    """Number of tokens run, including special tokens and the overlap of windows."""
     num_in_windows: int
-    """Texts that were longer than what the checkpoint reads at once."""
+    """Number of texts longer than the checkpoint reads at once."""
 
     def __len__(self) -> int:
         return len(self.columns["text"])

@@ -25,9 +25,9 @@ from bertcore.model import Model
 
 LOCAL = "local"
 _PARTS_AHEAD = 2
-"""Parts handed out for each worker: one that runs, and one that waits for it."""
+"""Parts assigned to each worker: one that runs, and one that waits."""
 _PATIENCE_SECONDS = 10.0
-"""Until an address counts as one that does not answer."""
+"""Seconds until an address counts as not answering."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Cluster:
     address: str = LOCAL
     """"local": processes of this machine; else host:port of a running Ray cluster, or "auto"."""
     num_workers: int | None = None
-    """None: one for each GPU, or where there is none for each processor core."""
+    """None: one for each GPU, or for each processor core if there is none."""
 
     def __post_init__(self) -> None:
         """Check the number."""

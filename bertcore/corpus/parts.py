@@ -29,7 +29,7 @@ from bertcore.corpus.settings import EncodeSettings, Unit
 from bertcore.corpus.word_tags import RowTags
 
 FORMAT = 1
-"""Of the manifest; another one is refused."""
+"""Format of the manifest; others are rejected."""
 _PARTIAL = ".partial"
 _COMPRESSION = "ZSTD"
 _ROWS_PER_GROUP = 16_384
@@ -54,9 +54,9 @@ class Part:
     """Sentences that were taken from the corpus for it."""
     rows: int
     tokens: int
-    """Tokens that ran, special tokens and the overlap of windows included."""
+    """Number of tokens run, including special tokens and the overlap of windows."""
     in_windows: int
-    """Texts that were longer than what the checkpoint reads at once."""
+    """Number of texts longer than the checkpoint reads at once."""
     empty: int
     """Texts without a piece, which have no row."""
     lost_words: int = 0
@@ -72,7 +72,7 @@ class Manifest:
     """The description of an encoded corpus, and how much of it is complete."""
 
     checkpoint: str
-    """What was opened: "default", the path of a folder, a hub id."""
+    """The opened checkpoint: "default", the path of a folder, or a hub id."""
     fingerprint: str
     """sha256 of its weights."""
     tokenizer: str
@@ -98,7 +98,7 @@ class Manifest:
     """Those of them that are tags of words."""
     parts: list[Part] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """What was cut or left out, in sentences; written at the end."""
+    """Sentences on what was cut or left out; written at the end."""
     complete: bool = False
     format: int = FORMAT
 

@@ -18,9 +18,9 @@ from bertcore.finetuning.data.tables import column_place, open_table
 from bertcore.pretraining.data.sentences import split_sentences
 
 LONGEST_SENTENCE = 20_000
-"""Characters; a longer one is cut at white space into several, so that memory stays flat."""
+"""Characters; a longer one is split at white space, so that memory stays bounded."""
 TEXT_COLUMNS = ("text", "sentence", "content", "review", "sentence1", "text_a")
-"""Usual names of the column that holds the text, the first wins."""
+"""Usual names of the text column; the first one wins."""
 OWN_COLUMNS = ("document", "sentence", "position", "word_id", "piece", "word", "start", "end")
 """Columns that are ours; a table's column of such a name is called table_NAME in the rows."""
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
@@ -69,7 +69,7 @@ class Corpus:
     num_joined: int = 0
     """Sentences so far whose text is put together from their words, since `# text =` has others."""
     first_joined: str = ""
-    """Where the first of them stands."""
+    """Place of the first of them."""
     bad_rows: BadRows = field(default_factory=BadRows)
     _next_document: int = 0
     """The first document of the file after the one that is read."""
@@ -252,8 +252,7 @@ def _open_tagged(
 
 
 def sampled(texts: Iterable[CorpusText], share: float, seed: int) -> Iterator[CorpusText]:
-    """Yield approximately a share of some texts; each is chosen by its own number, independent of
-    its place.
+    """Yield about a share of some texts; each is chosen by its own number, not by its place.
 
     Args:
         texts: In any order.

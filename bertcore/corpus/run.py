@@ -103,7 +103,7 @@ class PartRun(ABC):
         self.read_bytes = 0
         self.first: tuple[float, float, float] | None = None
         """Time, fraction and tokens at the first report: the first batch also builds what later
-        ones use again, and what was skipped on resuming is no measure of the speed."""
+        ones reuse, and what was skipped on resuming does not count for the speed."""
 
     @abstractmethod
     def go(self) -> bool:

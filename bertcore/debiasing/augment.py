@@ -24,11 +24,11 @@ class Swapping:
     """
 
     name: str
-    """Of a set that ships, or the file that was read."""
+    """Name of a shipped set, or the file that was read."""
     mode: str
-    """augment: each text with a word of the pairs is there twice, as it is and swapped (Lu et al.
-    2018). substitute: it is swapped with chance 1/2 (Hall Maudslay et al. 2019), so that the data
-    keeps its size and no text is there twice."""
+    """augment: each text with a word of the pairs occurs twice, original and swapped (Lu et al.
+    2018). substitute: it is swapped with probability 1/2 (Hall Maudslay et al. 2019), so that the
+    data keep their size and no text occurs twice."""
     pairs: tuple[Pair, ...]
 
     def __post_init__(self) -> None:

@@ -19,7 +19,7 @@ class PenalisedDirection:
     """
 
     name: str
-    """Of a set that ships, or the file that was read."""
+    """Name of a shipped set, or the file that was read."""
     weight: float
     pairs: tuple[Pair, ...]
 

@@ -42,7 +42,7 @@ class LabelPoint(NamedTuple):
     epochs: int
     num_steps: int
     value: float
-    """The metric on the dev data after the last step; no step is chosen by these data."""
+    """The metric on the dev data after the last step; no step is chosen on these data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,7 +71,7 @@ class GroupAccuracy:
     frequency_right: int | None
     """Pairs that word frequency alone gets right; None where it is not known."""
     frequency_ties: int | None
-    """Pairs of which it cannot tell, such as those with the same words in another order."""
+    """Pairs it cannot decide, such as those with the same words in a different order."""
 
     @property
     def accuracy(self) -> float:

@@ -59,8 +59,8 @@ def causal(row: Row) -> Corrupted:
 
 
 def allowed(direction: Direction, length: int, prefix: int = 0) -> Flags:
-    """Return which token may attend to which: True if a row's token may attend to a column's, [T,
-    T].
+    """Return which token may attend to which, [T, T]: True if a row's token may attend to a
+    column's.
 
     Args:
         direction: One of DIRECTIONS.

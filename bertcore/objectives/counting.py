@@ -29,7 +29,7 @@ class Counted:
     unit: str
     """Of a mean length; "" for a share, 0 to 1."""
     note: str
-    """Why it is drawn otherwise than in the paper; "" where it is not."""
+    """Why it is drawn differently from the paper; "" if it is not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ class Given:
     others: tuple[Ids, ...] = ()
     """Texts that a random B may be, without special tokens."""
     generator: Generator | None = None
-    """Of ELECTRA; None: a generator that knows nothing and draws any piece of the vocabulary."""
+    """Of ELECTRA; None: an untrained generator that draws any piece of the vocabulary."""
     direction: Direction | None = None
     """Of UniLM; None draws one."""
 
@@ -39,12 +39,12 @@ class Draw:
 
     corrupted: Corrupted
     fates: tuple[str, ...]
-    """What became of each token that the network reads, [T]: "mask", "kept", "random", "sentinel",
+    """The fate of each token that the network reads, [T]: "mask", "kept", "random", "sentinel",
     "replaced", "lucky" (replaced by itself), "moved", "predicted", or "" for nothing."""
     boundaries: tuple[Boundary, ...] = ()
     """SpanBERT's predictions from both ends of a span."""
     is_replaced: Flags | None = None
-    """What ELECTRA's discriminator must say, [T]."""
+    """The targets of ELECTRA's discriminator, [T]."""
     rank: Ids | None = None
     """XLNet's order, [T]: -1 at tokens that are not predicted."""
     query: Flags | None = None

@@ -206,8 +206,7 @@ class Boundary(NamedTuple):
 
 
 def boundaries(row: Row, spans: Sequence[Span], most: int | None = None) -> list[Boundary]:
-    """Return the predictions of the span boundary objective: each token of a span from both its
-    ends.
+    """Return the predictions of the span boundary objective: each span token from both ends.
 
     A span at an end of the row has no token beside it, so nothing is predicted; [CLS] and [SEP]
     count as such tokens.

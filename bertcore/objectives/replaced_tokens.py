@@ -12,7 +12,7 @@ from bertcore.objectives.replacement import SHARE
 from bertcore.objectives.row import IGNORED, Corrupted, Flags, Ids, Pieces, Row
 
 WEIGHT = 50.0
-"""Of the discriminator's loss, beside 1 of the generator's."""
+"""Weight of the discriminator's loss, relative to 1 for the generator's."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +22,7 @@ class Replaced:
     input_ids: Ids
     """What the discriminator reads, [T]."""
     is_replaced: Flags
-    """What it must say, [T]: a guess that is right by luck is no replacement."""
+    """Its targets, [T]: a guess that is right by luck does not count as a replacement."""
 
 
 def hide_for_generator(

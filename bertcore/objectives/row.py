@@ -22,7 +22,7 @@ class Pieces:
     """What objectives need to know about a vocabulary."""
 
     size: int
-    """V: random tokens are drawn evenly from 0 to V - 1."""
+    """V: random tokens are drawn uniformly from 0 to V - 1."""
     mask_id: int
     cls_id: int
     sep_id: int
@@ -69,8 +69,8 @@ class Corrupted:
     input_ids: Ids
     """What the encoder reads, [T], or fewer or more where an objective removes or adds tokens."""
     labels: Ids
-    """What must come out at each place, IGNORED where there is no loss: of the encoder's places, or
-    [Td] of the decoder's where there is one."""
+    """The target at each place, IGNORED where there is no loss: of the encoder's places, or [Td] of
+    the decoder's where there is one."""
     decoder_input_ids: Ids | None = None
     """What the decoder reads, [Td]; None: there is no decoder."""
     decoder_positions: Ids | None = None

@@ -41,7 +41,7 @@ class Rate:
     follows_share: bool = False
     """Whether it is the share that is chosen."""
     note: str = ""
-    """Why it is drawn otherwise than in the paper; "" where it is not."""
+    """Why it is drawn differently from the paper; "" if it is not."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -51,7 +51,7 @@ class Objective:
     name: str
     title: str
     model: str
-    """That was trained with it."""
+    """The models trained with it."""
     paper: str
     group: Group
     draw: Callable[[Given, np.random.Generator, float], Draw]
@@ -66,7 +66,7 @@ class Objective:
     share: float | None = None
     """The paper's share of hidden tokens, or ours where it gives none; None: none to choose."""
     rates: tuple[Rate, ...] = ()
-    """(): nothing is drawn, or nothing that a paper gives a share of."""
+    """(): nothing is drawn, or the paper gives no share."""
     needs_mask: bool = True
     """Whether it needs a mask token."""
     needs_pair: bool = False

@@ -36,7 +36,7 @@ def control_labels(
 def commonest_classes(
     words: Sequence[str], classes: NDArray[np.int64], is_train: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the answers of two baselines without vectors: the majority class overall, and per
+    """Return the answers of two baselines without vectors: the majority class, overall and per
     word.
 
     Args:

@@ -21,10 +21,10 @@ BUNDLED = Path(__file__).parent / "data" / "ewt-dev.conllu.xz"
 Task = Literal["pos", "dep", "ner", "distance", "depth"]
 TASKS: tuple[Task, ...] = get_args(Task)
 STRUCTURAL: tuple[Task, ...] = ("distance", "depth")
-"""Tasks of a structural probe (Hewitt and Manning 2019); of the others the probe is linear."""
+"""Tasks of a structural probe (Hewitt and Manning 2019); the others have a linear probe."""
 PARTS = ("train", "dev", "test")
 SHARES = (0.6, 0.2, 0.2)
-"""Of the sentences, for each of PARTS."""
+"""Shares of the sentences for each of PARTS."""
 FEWEST_SENTENCES = 20
 
 
@@ -39,7 +39,7 @@ class ProbeSentence:
     labels: tuple[str, ...] = ()
     """Of the words; () for a structural task."""
     heads: tuple[int, ...] = ()
-    """Place of each word's head, -1 for the root; () where there is no tree."""
+    """Place of each word's head, -1 for the root; () if there is no tree."""
     is_punctuation: tuple[bool, ...] = ()
     """Of the words, where there is a tree."""
 
@@ -111,9 +111,7 @@ def bundled_data(task: Task = "pos") -> ProbeData:
 
 
 def of_trees(parsed: Sequence[ParsedSentence], task: Task) -> ProbeData:
-    """Return parsed sentences for a task; those whose heads do not form a tree are left out with a
-    note.
-    """
+    """Return parsed sentences for a task; those whose heads form no tree are left out, noted."""
     sentences, num_wrong = [], 0
     for one in parsed:
         if task in STRUCTURAL and not is_tree(one.heads):

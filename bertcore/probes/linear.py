@@ -147,9 +147,7 @@ def cross_entropy(
 
 
 def moments(states: NDArray[np.floating]) -> tuple[Tensor, Tensor]:
-    """Return mean and standard deviation over words, each float32 [M, 1, D]; a deviation of 0
-    becomes 1.
-    """
+    """Return mean and deviation over words, each float32 [M, 1, D]; a deviation of 0 becomes 1."""
     means, scales = [], []
     for layer in states:  # one at a time: float32 of all would be twice the memory
         values = torch.from_numpy(np.asarray(layer, dtype=np.float32))

@@ -13,7 +13,7 @@ from bertcore.probes.structural import RANK, StructuralProbe
 from bertcore.probes.vectors import POOLINGS
 
 Progress = Callable[[float, str], None]
-"""Called with the fraction done and what is being done; may raise to stop."""
+"""Called with the fraction done and the current stage; may raise to stop."""
 Probe = LinearProbe | StructuralProbe
 
 
@@ -60,7 +60,7 @@ class LayerResult:
     control: Score | None = None
     """Accuracy on the control task."""
     selectivity: Score | None = None
-    """Accuracy less that on the control task."""
+    """Accuracy minus that on the control task."""
     code: CodeLength | None = None
     control_code: CodeLength | None = None
 

@@ -19,7 +19,7 @@ from bertcore.model import Model
 from bertcore.probes.linear import fit
 
 L2 = 0.1
-"""Penalty of the probes: fixed, so that no sentence that is tested has chosen it."""
+"""Penalty of the probes: fixed, so that it is not chosen on the test sentences."""
 _MOST_TOKENS = 100_000
 FEWEST = 3
 """Sentences of a sense."""
@@ -48,7 +48,7 @@ class PairCosines:
     different: Interval
     """Of two sentences with different senses."""
     gap: Interval
-    """The first less the second."""
+    """The first minus the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ class WordEffect:
     """Number of the sentence, from 0."""
     word: str
     distance: int
-    """Words from the followed one: -1 stands before it."""
+    """Words from the followed one: -1 is directly before it."""
     effect: float
-    """Margin with the word less the margin without it; positive: the word speaks for the sense."""
+    """Margin with the word minus the margin without it; positive: the word supports the sense."""
 
 
 def word_vectors(model: Model, sentences: Sequence[Sentence], word: str) -> WordVectors:

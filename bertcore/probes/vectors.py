@@ -35,7 +35,7 @@ class WordVectors:
     word: NDArray[np.int64]
     """Place of the word in its sentence, [N]."""
     num_left_out: int
-    """Words in which no piece begins, such as signs that the tokenizer drops."""
+    """Words in which no piece begins, such as characters that the tokenizer drops."""
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on the words left out."""

@@ -62,7 +62,7 @@ class SentenceModules:
     prompt: str = ""
     """Put before every text."""
     prompts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """By name: prompts to put before a text where it is meant; none is put by itself."""
+    """By name: prompts to put before a text where needed; none is added automatically."""
     unread: str | None = None
     """Why its vectors cannot be computed, as a sentence; None: they can."""
 
@@ -145,4 +145,4 @@ class SentenceModules:
 
 
 MEAN = SentenceModules()
-"""What a checkpoint that is no sentence encoder gets: the mean over all tokens."""
+"""The default for a checkpoint that is not a sentence encoder: the mean over all tokens."""

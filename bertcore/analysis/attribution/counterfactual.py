@@ -20,12 +20,12 @@ from bertcore.model import Model
 from bertcore.tokenizer import WORD_MARKS
 
 MAX_FORWARDS = 1500
-"""Inputs run through a network, both networks together."""
+"""Maximum number of inputs run, over both networks."""
 BEAM_WIDTH = 4
 MAX_CHANGES = 4
 NUM_PROPOSALS = 15
 _WORDS_TRIED = 6
-"""How many words of each text in the beam are tried, the most important first."""
+"""Number of words tried for each text in the beam, the most important first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Swap:
     """One word replaced by another."""
 
     word: int
-    """Place in `TaskInput.words`."""
+    """Index into `TaskInput.words`."""
     before: str
     after: str
     probability: float
@@ -50,7 +50,7 @@ class Counterfactual:
     """The swaps in the order in which they were made."""
     answer: TaskAnswer
     measure: float
-    """The probability (or the score) that the first answer still has."""
+    """The remaining probability (or score) of the first answer."""
 
     @property
     def log_probability(self) -> float:
@@ -180,9 +180,9 @@ class _Searching:
         self.closest: Counterfactual | None = None
         self._most_progress = -math.inf
         self._seen: set[tuple[str, str | None]] = set()
-        """Texts that this search has already met."""
+        """Texts already seen by this search."""
         self._logits: dict[tuple[str, str | None], Tensor] = {}
-        """Of every text that was run, by either search."""
+        """Logits of every text run by either search."""
 
     def order(self, source: TaskInput) -> list[int]:
         """Return the words that may be swapped, the most important for the answer first."""

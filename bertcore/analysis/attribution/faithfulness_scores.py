@@ -34,11 +34,11 @@ class Faithfulness:
     bins: tuple[float, ...]
     """Fractions of the words, [K]."""
     num_words: tuple[int, ...]
-    """The number of words of each fraction, rounded up, [K]."""
+    """The number of words for each fraction, rounded up, [K]."""
     comprehensiveness: NDArray[np.float32]
     """The drop without these words, [K]; high is good."""
     sufficiency: NDArray[np.float32]
-    """The drop with these words alone, [K]; low is good, also below 0."""
+    """The drop with only these words, [K]; low is good, also below 0."""
 
     @property
     def mean_comprehensiveness(self) -> float:

@@ -24,7 +24,7 @@ from bertcore.others.network import OtherNetwork
 
 PARTS = ("token", "segment", "position")
 BASELINES = ("mask", "pad", "zero")
-"""What replaces the texts' tokens where the path begins: [MASK], [PAD], or zeros."""
+"""Replacements of the texts' tokens at the start of the path: [MASK], [PAD], or zeros."""
 STEPS = 50
 CONDUCTANCE_STEPS = 20
 _TOKENS_AT_ONCE = 4096
@@ -40,13 +40,13 @@ class Attribution:
     """
 
     parts: dict[str, NDArray[np.float32]]
-    """By embedding, of PARTS: [T], summed over the vector's dimensions."""
+    """Attribution by embedding (PARTS), [T], summed over the vector's dimensions."""
     value: float
-    """The target's value of the input."""
+    """The target's value for the input."""
     baseline: float | None
-    """Of the baseline; None for a method without one."""
+    """The target's value for the baseline; None for a method without one."""
     delta: float | None
-    """Convergence delta: the sum of all attributions less (value - baseline). 0 would be exact."""
+    """Convergence delta: the sum of all attributions minus (value - baseline). 0 would be exact."""
 
     @property
     def total(self) -> NDArray[np.float32]:
@@ -60,7 +60,7 @@ class Conductance:
     """The contribution to a target through each token's vector in each layer."""
 
     layers: NDArray[np.float32]
-    """[L, T]: of the output of each layer, summed over the vector's dimensions; T as in
+    """Attribution of the output of each layer, [L, T], summed over the vector's dimensions; T as in
     Attribution."""
     value: float
     baseline: float

@@ -48,7 +48,7 @@ class FileRun(JudgedAnswers):
     num_examples: int
     """Number of texts, sentences, questions or texts with choices that were run."""
     rows: NDArray[np.int64]
-    """Where each of them is in the file, as `Example.row` has it, [num_examples]."""
+    """The row of each of them in the file, as in `Example.row`, [num_examples]."""
     errors: tuple[WrongAnswer, ...]
     """At most NUM_ERRORS, the most severe first."""
     num_errors: int

@@ -19,9 +19,9 @@ class Occlusion:
     """The effect of each of W words on a target."""
 
     importance: NDArray[np.float32]
-    """[W]: the target's value with the word, less that without it; NaN for [CLS] and [SEP]."""
+    """The target's value with the word minus that without it, [W]; NaN for [CLS] and [SEP]."""
     measure: NDArray[np.float32]
-    """[W]: the probability (or score) without the word; NaN for [CLS] and [SEP]."""
+    """The probability (or score) without the word, [W]; NaN for [CLS] and [SEP]."""
     value: float
     """The target's value with all words."""
     whole: float

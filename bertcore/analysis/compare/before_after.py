@@ -22,7 +22,7 @@ class WordShift:
     """The best words at one [MASK], before and after."""
 
     position: int
-    """Of the [MASK] in the input."""
+    """Position of the [MASK] in the input."""
     words: tuple[str, ...]
     """The k best before, best first, then those that are among the k best only after, [n]."""
     before: NDArray[np.float32]

@@ -25,7 +25,7 @@ KINDS = {
     "next": "does B follow A",
     "word": "word at the [MASK]",
 }
-"""The kinds of decision, and what each decides."""
+"""The kinds of decision, and the question of each."""
 NEXT_LABELS = ("B follows A", "B is a random text")
 NO_YES = ("no", "yes")
 """The answers at each place of "labels"."""
@@ -42,19 +42,20 @@ class Decision:
     kind: str
     """A key of KINDS."""
     labels: tuple[str, ...]
-    """Of the classes or tags, the labels that are decided on, or the pieces of the vocabulary; ()
-    for "score" and "span"."""
+    """Names of the classes or tags, the labels that are decided on, or the pieces of the
+    vocabulary; () for "score" and "span"."""
     owner: str
-    """The checkpoint that the head is from."""
+    """The checkpoint from which the head comes."""
     width: int
     """D of the hidden states that it reads."""
     head: _Head
-    """Hidden states [..., T, D] on the head's device to logits: [..., C] of a text, [..., T, C] of
-    its tokens."""
+    """Maps hidden states [..., T, D] on the head's device to logits: [..., C] for a text, [..., T,
+    C] for its tokens."""
     read_early: _Head
-    """Hidden states [L+1, T, D] to those that the head reads of each layer, of the same shape."""
+    """Maps hidden states [L+1, T, D] to those that the head reads at each layer, of the same shape.
+    """
     mask_id: int = -1
-    """Of "word": the id of [MASK]."""
+    """For "word": the id of [MASK]."""
 
     def places(self, trace: Trace) -> list[int]:
         """Return the tokens that are decided on, [P]; -1 for the text as a whole.
@@ -124,7 +125,7 @@ class Decisions:
     available: tuple[Decision, ...]
     """The task head's first, then the pretraining heads'."""
     no_task: str = ""
-    """Why there is no decision of a task head, as a sentence; "" where there is one."""
+    """Why there is no decision from a task head, as a sentence; "" if there is one."""
 
     def of(self, kind: str) -> Decision | None:
         """Return the decision of a kind, or None."""

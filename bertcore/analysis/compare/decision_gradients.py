@@ -25,9 +25,7 @@ class DecisionGradients:
     """Gradient times token vector, summed over its E numbers, float32, [T]; above 0: in favour."""
 
     def fractions(self) -> Tensor:
-        """Return the values divided by the sum of their absolute values, [T]: comparable between
-        runs.
-        """
+        """Return the values divided by their absolute sum, [T]: comparable between runs."""
         return self.values / self.values.abs().sum().clamp_min(torch.finfo(torch.float32).tiny)
 
 

@@ -22,21 +22,22 @@ class LayerDecisions:
     """The answers of a head at every hidden state; index 0 is the embeddings' output."""
 
     kind: str
-    """Of the decision."""
+    """Kind of the decision."""
     names: tuple[str, ...]
-    """What the C answers are called."""
+    """Names of the C answers."""
     places: tuple[int, ...]
     """The tokens decided on, [P]; -1 for the text as a whole."""
     labels: tuple[str, ...]
-    """Of "labels" the label of each place, [P]; () of the others."""
+    """For "labels" the label of each place, [P]; () for the others."""
     logits: NDArray[np.float32]
     """[L+1, P, C]"""
     probabilities: NDArray[np.float32]
-    """Softmax of the logits, [L+1, P, C]; of a score the score itself, which is no probability."""
+    """Softmax of the logits, [L+1, P, C]; for a score the score itself, which is not a probability.
+    """
     answers: NDArray[np.int64]
     """The most probable answer at each layer, [L+1, P]."""
     settled: tuple[int | None, ...]
-    """The first layer from which the answer is the final one, [P]; None for a score."""
+    """The first layer from which on the answer is the final one, [P]; None for a score."""
 
     @property
     def final(self) -> list[str]:

@@ -16,7 +16,7 @@ class Unit(NamedTuple):
     """A token or word that both runs have, or a group of added special tokens."""
 
     name: str
-    """The token, or the word as it stands in the text."""
+    """The token, or the word as written in the text."""
     is_special: bool
     first: tuple[int, ...]
     """Its tokens in the first run; at least one."""
@@ -32,7 +32,7 @@ class SharedUnits:
     are_tokens: bool
     """Whether both runs have the same tokens; else the units are words between spaces."""
     num_missing: int
-    """Words that only one run has, such as those cut off at its limit."""
+    """Number of words that only one run has, such as those cut off at its limit."""
 
     def merged_vectors(self, vectors: Tensor, side: int) -> Tensor:
         """Return the mean vector of each unit, [..., U, D], of vectors [..., T, D].

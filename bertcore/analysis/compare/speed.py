@@ -15,11 +15,11 @@ from bertcore.config import BertConfig
 from bertcore.model import Model
 
 ROUNDS = 5
-"""Timed passes of each, in turns."""
+"""Timed passes of each, alternating."""
 MANY = 32
-"""Texts at once, where throughput is measured."""
+"""Texts per batch for measuring throughput."""
 _LEAST_SECONDS = 0.05
-"""Of a timed pass: a small network reads a text several times, since one is over too soon."""
+"""Minimum duration of a timed pass: a small network reads a text several times."""
 
 
 class _Weighted(Protocol):
@@ -39,7 +39,7 @@ class Size:
     """Memory of its weights."""
     num_layers: int
     num_heads: int
-    """Of a layer."""
+    """Heads per layer."""
     hidden_size: int
 
 
@@ -48,13 +48,13 @@ class TextSpeed:
     """The speed of an encoder on one text, without tokenising, reading files or a head."""
 
     num_tokens: int
-    """Of the text or pair, special ones included: tokenizers differ."""
+    """Tokens of the text or pair, including special ones: tokenizers differ."""
     alone: float
-    """Texts a second, one at a time: the median of the passes."""
+    """Texts per second, one at a time: the median of the passes."""
     together: float
-    """Texts a second, MANY at a time."""
+    """Texts per second, MANY at a time."""
     alone_range: tuple[float, float]
-    """Of the slowest and of the fastest pass, one text at a time."""
+    """Texts per second of the slowest and the fastest pass, one text at a time."""
     together_range: tuple[float, float]
     """The same, MANY at a time."""
 
@@ -140,8 +140,7 @@ def median_seconds(
 def timed_seconds(
     passes: Sequence[Callable[[], object]], device: torch.device, *, rounds: int = ROUNDS
 ) -> list[list[float]]:
-    """Return the seconds of each pass in each round; a short one is repeated until 0.05 s have
-    passed.
+    """Return the seconds of each pass in each round; a short one is repeated for 0.05 s.
 
     Args:
         passes: Called in turns; one round before the timed ones warms up.

@@ -25,16 +25,17 @@ class TaskShift:
     kind: str
     """One of READER_KINDS."""
     choices: tuple[str, ...]
-    """C: the classes or tags; of "span" the tokens, of "score" the one word "score"."""
+    """The C classes or tags; for "span" the tokens, for "score" the single word "score"."""
     names: tuple[str, ...]
-    """N: of "tags" the words as in the text, of "span" start and end, else one empty name."""
+    """N names: for "tags" the words as in the text, for "span" start and end, else one empty name.
+    """
     positions: tuple[int, ...]
-    """Of "tags" the token that each answer is about, [N]; else ()."""
+    """For "tags" the token of each answer, [N]; else ()."""
     before: NDArray[np.float32]
-    """Probabilities, [N, C]; rows sum to 1, but for "labels". Of "score" the score, [1, 1]."""
+    """Probabilities, [N, C]; rows sum to 1, except for "labels". For "score" the score, [1, 1]."""
     after: NDArray[np.float32]
     divergence: NDArray[np.float32]
-    """KL(before || after) of each answer in nats, [N]; of "labels" the sum over the labels, of
+    """KL(before || after) of each answer in nats, [N]; for "labels" the sum over the labels, for
     "score" NaN."""
 
     def changed(self) -> list[int]:
@@ -109,8 +110,7 @@ def _word(trace: Trace, first: int) -> str:
 
 
 def answer_divergence(log_p: Tensor, log_q: Tensor, kind: str) -> Tensor:
-    """Return one KL divergence for all answers of a head, in nats, [...], of log p and log q [...,
-    N, M].
+    """Return one KL divergence for all answers of a head, nats, [...], of log p and q [..., N, M].
 
     The mean over the tagged tokens; otherwise the sum over the answers: the one of the classes,
     those of all labels, or those of start and end.

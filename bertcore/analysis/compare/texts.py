@@ -25,7 +25,7 @@ MAX_EXAMPLES = 1000
 """Total number of tokens for CKA: each text contributes an equal share, drawn at random if it has
 more."""
 KINDS = ("class", "labels", "score", "next")
-"""Questions that are asked of every text: those about the text as a whole."""
+"""Questions asked about every text: those about the text as a whole."""
 
 NO_LABEL = "no label"
 """The answer of a text that has none of several labels."""
@@ -39,13 +39,13 @@ class TextAnswers:
     kind: str
     """Of KINDS."""
     answers: tuple[str, str]
-    """"" where one does not answer; of a score the number, of labels those that the text has."""
+    """"" if one does not answer; for a score the number, for labels those that the text has."""
     probabilities: tuple[float, float]
-    """Of each one's answer (of a score the score, of labels that of the least sure one); NaN where
-    one does not answer."""
+    """Probability of each one's answer (for a score the score, for labels that of the least certain
+    one); NaN if one does not answer."""
     distance: float
-    """Half the sum of the differences of all probabilities, 0 to 1 (total variation); of a score
-    the difference, of labels the mean over them. NaN where they cannot be compared."""
+    """Half the sum of the differences of all probabilities, 0 to 1 (total variation); for a score
+    the difference, for labels the mean over them. NaN if they cannot be compared."""
 
     @property
     def is_changed(self) -> bool:
@@ -60,7 +60,7 @@ class TextsComparison:
     similarity: LayerSimilarity
     """CKA of the tokens (or words) of all texts, without [CLS] and [SEP]."""
     are_tokens: bool
-    """Whether all texts were cut alike; else words were compared where they were not."""
+    """Whether all texts were tokenised alike; otherwise words were compared where they were not."""
     divergence: NDArray[np.float64] | None
     """Jensen-Shannon divergence of each head, mean over the texts, in bits, [L, H]; None if the
     shapes differ."""
@@ -68,9 +68,9 @@ class TextsComparison:
     """For each text and each question of KINDS that it poses."""
     num_sentences: int
     num_left_out: int
-    """Texts over MAX_SENTENCES."""
+    """Number of texts beyond MAX_SENTENCES."""
     num_cut: int
-    """Texts that are longer than one of the checkpoints reads."""
+    """Number of texts longer than one of the checkpoints reads."""
 
 
 def compare_texts(

@@ -16,7 +16,7 @@ from bertcore.finetuning.tasks.read import read_task_data
 from bertcore.network.task_module import TaskModule
 
 MOST_TIMED = 512
-"""Examples of the file that are timed."""
+"""Maximum number of examples of the file that are timed."""
 OnStage = Callable[[str, float | None], None]
 
 
@@ -25,14 +25,14 @@ class Side:
     """One checkpoint: its size, its speed on the file, and its score."""
 
     size: Size
-    """With its task head."""
+    """Its size, with its task head."""
     mean_tokens: float
-    """Tokens of an example, special ones included: tokenizers differ."""
+    """Mean number of tokens per example, including special ones: tokenizers differ."""
     tokens_per_second: float
     examples_per_second: float
     metrics: dict[str, float]
     intervals: dict[str, tuple[float, float]]
-    """Of each metric, 95%, as those of `Scores`."""
+    """95% interval of each metric, as in `Scores`."""
     notes: tuple[str, ...]
 
 
@@ -61,8 +61,8 @@ class TradeOff:
     num_examples: int
     num_timed: int
     paired: Paired | None
-    """None where answers are not right or wrong (scores), or the checkpoints cut the file into
-    other answers."""
+    """None if answers are not right or wrong (scores), or the checkpoints split the file into
+    different answers."""
 
     @property
     def speed_up(self) -> float:

@@ -23,8 +23,8 @@ LAYER_KINDS = {
     "feed_forward.output": "feed-forward out",
     "feed_forward.norm": "feed-forward LayerNorm",
 }
-"""The parts of a layer in the order of the network, and what they are called; each has a matrix
-and a bias, a LayerNorm a scale and a bias."""
+"""The parts of a layer in the order of the network, and their names; each has a matrix and a bias,
+a LayerNorm a scale and a bias."""
 OTHER_KINDS = {
     "embeddings.word_embeddings": "token table",
     "embeddings.position_embeddings": "position table",
@@ -38,7 +38,7 @@ OTHER_KINDS = {
     "sop": "sentence-order head",
     "replaced": "replaced-token head",
 }
-"""The parts outside the layers, and what they are called."""
+"""The parts outside the layers, and their names."""
 _BY_PIECE = frozenset({"embeddings.word_embeddings.weight", "mlm.decoder.bias"})
 """Tensors with a row for each piece of the vocabulary."""
 
@@ -52,14 +52,14 @@ class Drift:
     """|B - A| / |A| in the Frobenius norm; 0: the same, 1: as far as A is long; infinite if A is
     all zeros and B is not; NaN if a weight is NaN."""
     cosine: float
-    """Of the angle between both as vectors: 1: only the length differs; NaN if one is all zeros and
-    the other is not, or a weight is NaN."""
+    """Cosine of the angle between both as vectors: 1: only the length differs; NaN if one is all
+    zeros and the other is not, or a weight is NaN."""
     norm_first: float
     """|A|"""
     norm_second: float
     """|B|"""
     num_weights: int
-    """Numbers compared."""
+    """Number of weights compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,14 @@ class TensorDrift:
     """One tensor of both checkpoints."""
 
     name: str
-    """Our name of it, such as layers.0.attention.query.weight."""
+    """Our name for it, such as layers.0.attention.query.weight."""
     part: str
     """A value of LAYER_KINDS or OTHER_KINDS."""
     layer: int | None
     """From 0; None outside the layers."""
     drift: Drift
     rows: str = ""
-    """What was compared if not all of it: the rows of shared pieces."""
+    """What was compared, if not all of it: the rows of shared pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class WeightDrift:
     """All tensors of two checkpoints."""
 
     tensors: tuple[TensorDrift, ...]
-    """Those that both have, in the order of the network."""
+    """The tensors that both have, in the order of the network."""
     layers: Mapping[tuple[int, str], Drift]
     """By (layer, part): matrix and bias as one vector; a key for each that both have in the same
     shape."""

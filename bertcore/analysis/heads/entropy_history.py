@@ -23,10 +23,10 @@ class HeadHistory:
     steps: list[int]
     """[S]"""
     spread: NDArray[np.float64]
-    """Entropy of a token's attention over ln K, K = the tokens that it may attend to, at least 2:
-    1 is even over all of them, 0 is one token; [S, L, H]."""
+    """Entropy of a token's attention over ln K, K = the tokens that it may attend to, at least 2: 1
+    is uniform over all of them, 0 is one token; [S, L, H]."""
     favourite: NDArray[np.float64]
-    """Attention that the most attended token gets, mean over the query tokens; [S, L, H]."""
+    """Attention to the most attended token, mean over the query tokens; [S, L, H]."""
 
     @property
     def uniform(self) -> NDArray[np.bool_]:

@@ -23,7 +23,7 @@ class HeadReport:
     distances: HeadDistances
     """For `head_map`, which lays the heads out in 2-D."""
     num_cut: int
-    """Sentences that were cut at the checkpoint's limit."""
+    """Number of sentences truncated at the checkpoint's limit."""
 
 
 def report_heads(

@@ -38,9 +38,10 @@ class HeadMap:
     """Heads as points: close heads attend alike."""
 
     positions: NDArray[np.float64]
-    """[N, 2]; the axes mean nothing but distance."""
+    """[N, 2]; the axes have no meaning apart from distance."""
     stress: float
-    """Kruskal's stress-1 of the map: 0 = all distances are true, below 0.1 good, above 0.2 poor."""
+    """Kruskal's stress-1 of the map: 0 = all distances are exact, below 0.1 good, above 0.2 poor.
+    """
 
 
 class SimilaritySurvey:

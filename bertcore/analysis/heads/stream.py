@@ -13,7 +13,7 @@ from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
 WINDOW = 1000
-"""Sentences that are tokenized and sorted by length together."""
+"""Number of sentences that are tokenized and sorted by length together."""
 BATCH_BYTES = 48 * 2**20
 """Bytes of attention (all layers) held at a time: 209 sentences of 20 tokens in BERT-base. A single
 longer text may take more: 151 MB at 512 tokens."""
@@ -28,7 +28,7 @@ class AttentionBatch(NamedTuple):
     """B of them."""
     attentions: Tensor
     """[L, B, H, T, T], float32, on the device; 0 in the columns beyond the end of an input, while
-    the rows there mean nothing."""
+    the rows there are meaningless."""
 
 
 class Survey(Protocol):

@@ -21,9 +21,9 @@ from bertcore.tokenizer import Encoding
 DIRECTIONS = ("to_head", "to_dependent")
 """The dependent looks for its head; the head looks for its dependent."""
 MAX_OFFSET = 20
-"""Fixed offsets that the baseline tries: 1 to 20 words back or on."""
+"""Largest fixed offset that the baseline tries: 1 to 20 words before or after."""
 ALL = "all"
-"""All relations together, without punctuation, whose heads are a matter of convention."""
+"""All relations together, except punctuation, whose heads are a matter of convention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class BestHead:
     low: float
     high: float
     """Accuracy and its 95% Wilson interval. It is the best of many heads on these sentences, so
-    expect a little less on others."""
+    expect slightly less on others."""
     baseline: float
     """Accuracy of the best fixed offset, chosen on the same sentences."""
     offset: int
@@ -58,7 +58,7 @@ class SyntaxScores:
     hits: NDArray[np.bool_]
     """Whether the most-attended word was the right one, [P, 2, L, H]; 2 = DIRECTIONS."""
     is_seen: NDArray[np.bool_]
-    """False for arcs with a word that has no piece of its own, [P]: these are no cases."""
+    """False for arcs with a word that has no piece of its own, [P]: these are not cases."""
 
     @property
     def num_left_out(self) -> int:

@@ -17,9 +17,9 @@ BUNDLED = Path(__file__).parent / "data" / "sentences.txt"
 BUNDLED_TREES = Path(__file__).parent / "data" / "trees.conllu"
 """Short sentences with their syntax, written for this project."""
 PAIR_MARK = "|||"
-"""Stands between the texts of a pair, as in Google's extract_features.py."""
+"""Separates the texts of a pair, as in Google's extract_features.py."""
 MAX_LINES = 10_000
-"""Most sentences taken from a file: a text, a table or a treebank."""
+"""Maximum number of sentences taken from a file: a text, a table or a treebank."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,19 +34,19 @@ PROBE_TEXTS = (
 """Dissimilar sentences. For a checkpoint of another language the signs are weaker."""
 
 UNIFORM = 0.98
-"""Entropy of a head's attention, relative to uniform, from which it counts as even."""
+"""Entropy of a head's attention, relative to uniform, from which on it counts as even."""
 MOST_HEADS = 0.9
-"""Fraction of even heads from which the attention as a whole counts as uniform."""
+"""Fraction of even heads from which on the attention as a whole counts as uniform."""
 COLLAPSED = 0.9995
 """Mean cosine of [CLS] over dissimilar sentences from which the encoder counts as collapsed.
 Healthy encoders without a sentence task (RoBERTa) reach 0.99."""
 HIGH = 0.95
-"""Mean cosine of [CLS] that gets a remark."""
+"""Mean cosine of [CLS] from which on it is remarked on."""
 UNTOUCHED = 0.99
 """Fraction of biases at 0 and LayerNorm gains at 1 from which they count as untrained."""
 
 _LEAST_WIDTH = 8
-"""Rows and columns that a matrix needs for a spectrum."""
+"""Minimum number of rows and columns of a matrix for a spectrum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class MatrixNumbers:
     edge: float
     """Largest singular value over std x (sqrt(rows) + sqrt(columns)): 1 for random numbers."""
     limit: float
-    """The largest `edge` that chance explains, for a matrix of this size."""
+    """The largest `edge` explained by chance, for a matrix of this size."""
 
     @property
     def looks_random(self) -> bool:
@@ -75,7 +75,7 @@ class Finding:
     sign: str
     """"weights", "biases", "attention", "[CLS]" or "tokens"."""
     value: float
-    """The number; NaN where it could not be taken."""
+    """The number; NaN if it could not be measured."""
     is_healthy: bool
     sentence: str
 
@@ -88,7 +88,7 @@ class Diagnosis:
     """"trained", "random", "collapsed", "too small" or "not finite"."""
     findings: tuple[Finding, ...]
     matrices: tuple[MatrixNumbers, ...]
-    """Of the layers and the heads."""
+    """Matrices of the layers and the heads."""
     entropies: NDArray[np.float32]
     """Mean entropy of each head's rows, relative to uniform attention over the tokens that a row
     may attend to, 0 to 1, [L, H]."""

@@ -16,21 +16,21 @@ SEVERITIES = ("problem", "warning", "note")
 Line = Mapping[str, Any]
 
 EARLY_FRACTION = 0.3
-"""Fraction of the run, 0 to 1, before which what is not learned yet is no finding."""
+"""Fraction of the run, 0 to 1, before which missing progress is not a finding."""
 NUM_LAST = 3
-"""Held-out scores in a row before a finding says "still"."""
+"""Number of consecutive held-out scores before a finding says "still"."""
 CHANCE_SIGMAS = 2.5
-"""Standard errors above chance from which pairs count as learned a little."""
+"""Standard errors above chance from which on pairs count as partly learned."""
 TOO_GOOD = 0.99
-"""NSP accuracy that is suspicious while words are unknown."""
+"""NSP accuracy that is suspicious while masked words are not learned."""
 NEAR_UNIGRAM = 0.03
-"""Fraction of the unigram entropy within which a masked-word loss stands on the plateau."""
+"""Fraction of the unigram entropy within which a masked-word loss is on the plateau."""
 SPIKE_NATS = 0.5
-"""Least rise of the loss that is a spike, where the loss is steady."""
+"""Minimum rise of the loss that counts as a spike if the loss is steady."""
 GRADIENT_FACTOR = 10.0
-"""Growth of the gradient norm that is an explosion."""
+"""Growth of the gradient norm that counts as an explosion."""
 RISE_NATS = 0.1
-"""Rise of the held-out loss above its best that is over-fitting."""
+"""Rise of the held-out loss above its best that counts as over-fitting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,14 @@ class Finding:
     """One problem of a run."""
 
     rule: str
-    """Which rule found it: nsp_chance, nsp_too_good, unigram_plateau, gradients, loss_spike,
+    """The rule that found it: nsp_chance, nsp_too_good, unigram_plateau, gradients, loss_spike,
     dead_heads, over_fitting, diverged."""
     severity: str
     """One of SEVERITIES."""
     sentence: str
     """The problem with its numbers, and what to do."""
     step: int | None = None
-    """Where it was seen."""
+    """The step at which it was seen."""
     evidence: dict[str, float] = field(default_factory=dict)
     """The numbers behind it."""
 

@@ -16,7 +16,7 @@ from bertcore.analysis.shared.finite import require_finite
 MOST_WORK = 5_000_000_000
 """Limit on edges times flows, about five minutes of one core; see `flow_work`."""
 SCALE = 2**30
-"""Capacities are counted in this part of 1: scipy's algorithm takes int32."""
+"""Capacities are scaled by this to integers: scipy's algorithm takes int32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class AttentionFlow:
     """Maximum flows to the input."""
 
     values: Tensor
-    """float32 [R, T]: from each asked token (row) to each input token; 0 to 1."""
+    """float32 [R, T]: from each requested token (row) to each input token; 0 to 1."""
     error: float
     """Bound on the difference from the flow with exact capacities (float32 aside)."""
 

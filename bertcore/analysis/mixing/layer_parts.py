@@ -22,8 +22,8 @@ from bertcore.network.modern import GatedFeedForward, ModernAttention
 from bertcore.trace import Trace
 
 _TOLERANCE = 0.05
-"""Largest difference of a layer's output from the trace's, as a part of its norm: more than a
-16-bit network's rounding."""
+"""Largest difference of a layer's output from the trace's, relative to its norm: more than a 16-bit
+network's rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class LayerParts:
     hidden: Tensor
     """The layer's input, [N, D]."""
     attention_input: Tensor
-    """What queries, keys and values are projections of, [N, D]."""
+    """The input of the query, key and value projections, [N, D]."""
     queries: Tensor
     """[H, N, K]"""
     keys: Tensor
@@ -46,29 +46,29 @@ class LayerParts:
     values: Tensor
     """[H, T, K]"""
     scores: Tensor
-    """queries . keys / sqrt(K), [H, N, T]; a window (ModernBERT) is not in them."""
+    """queries . keys / sqrt(K), [H, N, T]; a window (ModernBERT) is not included."""
     weights: Tensor
     """softmax(scores), 0 outside of a window, [H, N, T]; rows sum to 1."""
     context: Tensor
     """The mix of values that each head fetches, weights . values, [H, N, K]."""
     head_outputs: Tensor
-    """What each head writes: its mix through its part of the output projection, [H, N, D]."""
+    """The output of each head: its mix through its part of the output projection, [H, N, D]."""
     attention_output: Tensor
-    """The sum of what the heads write and the projection's bias, [N, D]."""
+    """The sum of the heads' outputs and the projection's bias, [N, D]."""
     attention_sum: Tensor
     """hidden + attention_output, the residual connection, [N, D]."""
     attention_state: Tensor
     """LayerNorm(attention_sum); in ModernBERT the sum itself, [N, D]."""
     feed_forward_input: Tensor
-    """What the neurons read, [N, D]."""
+    """The input of the neurons, [N, D]."""
     pre_activations: Tensor
     """Before the activation function, [N, F]; F is 4 D in BERT. A neuron fires above 0."""
     gates: Tensor | None
-    """What ModernBERT multiplies each activation by, [N, F]."""
+    """ModernBERT's factor for each activation, [N, F]."""
     activations: Tensor
     """After the activation function (and gate), [N, F]."""
     feed_forward_output: Tensor
-    """What the neurons write together, with the bias, [N, D]."""
+    """The joint output of the neurons, with the bias, [N, D]."""
     feed_forward_sum: Tensor
     """attention_state + feed_forward_output, the residual connection, [N, D]."""
     output: Tensor

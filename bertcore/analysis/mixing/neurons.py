@@ -22,7 +22,7 @@ class HeadNeurons:
     keys: Tensor
     """[T, K]"""
     scores: Tensor
-    """queries . keys / sqrt(K), [T, T]; row = query token. The mask is not in them."""
+    """queries . keys / sqrt(K), [T, T]; row = query token. The mask is not included."""
     allowed: Tensor | None
     """True = may be attended to, bool [T, T]; None: no mask."""
     weights: Tensor

@@ -29,7 +29,8 @@ class BlockNorms:
     """The same after the residual connection (x_i, on the diagonal) and LayerNorm, [L, T, T]."""
     mixing_ratio: Tensor
     """Mixing / (mixing + preserving), 0 to 1, [L, T]: mixing is the norm of what token i receives
-    from all others together, preserving that of what it has from itself and the residual."""
+    from all others together, preserving is that of what it receives from itself and the residual.
+    """
 
 
 def passed_on(block: AttentionBlock, values: Tensor) -> Tensor:

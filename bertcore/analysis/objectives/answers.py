@@ -31,7 +31,7 @@ from bertcore.others.model import OtherModel
 from bertcore.others.network import OtherNetwork
 
 BEST = 3
-"""Guesses that are kept at each place."""
+"""Number of guesses kept at each place."""
 MASKED_WORDS = ("masked-words", "whole-words", "spans")
 _HEADS: Mapping[str, Capability] = MappingProxyType(
     {
@@ -52,7 +52,7 @@ _WAYS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "bart-rotation": (DENOISING, "a BART"),
     }
 )
-"""Objective -> how a model of `transformers` predicts words that was trained with it."""
+"""Objective -> how a `transformers` model trained with it predicts words."""
 _UNKNOWN = "No architecture supported here was trained with it, so no checkpoint can answer."
 
 
@@ -61,13 +61,13 @@ class PlaceAnswer:
     """The answer at one place that carries loss."""
 
     place: int
-    """Of the encoder's tokens, or of the decoder's where there is one."""
+    """Index among the encoder's tokens, or the decoder's, if there is one."""
     target: str
-    """What is right."""
+    """The right answer."""
     best: tuple[tuple[str, float], ...]
     """The most probable answers and their probabilities."""
     probability: float
-    """Of what is right."""
+    """Probability of the right answer."""
     loss: float
     """-ln of it, nats."""
 

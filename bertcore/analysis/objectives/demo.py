@@ -19,7 +19,7 @@ PAIR_LABELS = {
     "next-sentence": ("B follows A", "B is random"),
     "sentence-order": ("in order", "exchanged"),
 }
-"""What the label of a pair stands for."""
+"""The meanings of a pair's label."""
 REPLACED = ("original", "replaced")
 
 
@@ -30,9 +30,9 @@ class ReadToken:
     text: str
     """"" where tokens were deleted."""
     fate: str
-    """What became of it, as in `Draw.fates`; "gap" where tokens were deleted."""
+    """Its fate, as in `Draw.fates`; "gap" where tokens were deleted."""
     target: str
-    """What must come out at its place; "" where there is no loss."""
+    """The target at its place; "" where there is no loss."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,11 +40,11 @@ class Looks:
     """Which tokens may attend to which."""
 
     name: str
-    """Of the attention: "encoder", "decoder", "content stream", "query stream"."""
+    """Name of the attention: "encoder", "decoder", "content stream", "query stream"."""
     rows: tuple[str, ...]
-    """Those who look, [R]."""
+    """The attending tokens, [R]."""
     columns: tuple[str, ...]
-    """Those who are looked at, [C]: of a decoder the encoder's tokens, then its own."""
+    """The attended tokens, [C]: for a decoder the encoder's tokens, then its own."""
     allowed: Flags
     """[R, C]"""
 
@@ -67,22 +67,23 @@ class ObjectiveExample:
     original: tuple[str, ...]
     """The tokens of the text, [T]: without a [SEP] inside where a pair is one document."""
     reads: tuple[ReadToken, ...]
-    """What the encoder reads."""
+    """The input of the encoder."""
     decoder_reads: tuple[str, ...]
     """[Td]; () without a decoder."""
     writes: tuple[str, ...]
-    """What must come out at each token of the decoder, [Td]."""
+    """The target at each token of the decoder, [Td]."""
     verdict: str
-    """What must be said of a pair; "" of others."""
+    """The right answer for a pair; "" for others."""
     order: tuple[int, ...]
-    """Of XLNet, when each token is predicted, from 1; 0 for the others, [T]. () for others."""
+    """For XLNet, when each token is predicted, from 1; 0 for unpredicted tokens, [T]. () for other
+    objectives."""
     direction: str
-    """UniLM's mask; "" of others."""
+    """UniLM's mask; "" for others."""
     ends: tuple[SpanEnds, ...]
-    """Of SpanBERT, the spans with a token on both sides; () of others."""
+    """For SpanBERT, the spans with a token on both sides; () for others."""
     looks: tuple[Looks, ...]
     notes: tuple[str, ...]
-    """What is odd about this text or this vocabulary, a sentence each."""
+    """Peculiarities of this text or vocabulary, one sentence each."""
 
 
 def drawn(

@@ -22,7 +22,7 @@ from bertcore.pretraining.data.sentences import split_sentences
 from bertcore.tokenizer import Encoding
 
 NUM_SENTINELS = 100
-"""Of T5; as many are added where a vocabulary has none."""
+"""T5's number of sentinels; as many are added if a vocabulary has none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +33,7 @@ class Prepared:
     segment_ids: Ids
     """[T]"""
     names: tuple[str, ...]
-    """Of the sentinels that were added behind the vocabulary."""
+    """Names of the sentinels added to the end of the vocabulary."""
 
 
 def prepare(

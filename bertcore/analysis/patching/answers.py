@@ -16,7 +16,7 @@ from bertcore.model import Model
 from bertcore.network.task_reader import TaskReader
 
 TOP_WORDS = 10
-"""Best words of each version from which the two words are chosen where none are given."""
+"""Number of best words of each version from which the two words are chosen if none are given."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,7 +26,7 @@ class Answer:
     name: str
     """The word or class of the first logit."""
     other: str | None
-    """That of the second; None: the first logit (a score, a label's log-odds) stands alone."""
+    """That of the second; None: only the first logit (a score, a label's log-odds) is used."""
     places: tuple[int, int] | None
     """The token that is read in each version; None: all tokens are."""
     read: Callable[[Tensor], Tensor]

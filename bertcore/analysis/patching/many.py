@@ -24,17 +24,17 @@ BUNDLED = Path(__file__).parent / "data" / "subject_number.tsv"
 """Forty pairs of English written for this project: a subject in the singular and in the plural,
 half of them with a phrase between it and the hidden verb."""
 COLUMNS = ("first", "second", "word_first", "word_second")
-"""Of a file: both versions with [MASK], and the word that fits each."""
+"""Columns of a file: both versions with [MASK], and the word that fits each."""
 REGIONS = ("before", "what differs", "between", "the mask", "after")
-"""Of a text: what stands before both the tokens that differ and the mask; the tokens that differ;
-what stands between any of them and the mask; the mask; the rest."""
+"""Regions of a text: tokens before both the differing tokens and the mask; the differing tokens;
+tokens between any of them and the mask; the mask; the rest."""
 Reason = Literal["unaligned", "no_mask", "words", "unused", "too_close"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
-"""Why a pair is left out: its versions do not align token by token, as those of unequal length do
-not; they have no mask at one place; a word is not one piece of the vocabulary; another cause; or
-the checkpoint does not tell the versions apart by LEAST_DIFFERENCE."""
+"""Why a pair is left out: its versions do not align token by token, for instance because their
+lengths differ; they have no mask at the same place; a word is not one piece of the vocabulary;
+another cause; or the checkpoint does not distinguish the versions by LEAST_DIFFERENCE."""
 LEAST_DIFFERENCE = 1.0
-"""Nats by which a pair's logit differences must be apart: of less, shares are noise."""
+"""Minimum gap in nats between a pair's logit differences: with less, shares are noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class PatchText:
     other: str
     """Fits the second."""
     row: int = 0
-    """Number of its row in the file, from 1; 0: of no file."""
+    """Number of its row in the file, from 1; 0: not from a file."""
 
 
 class LeftOut(NamedTuple):
     """A pair that was not patched."""
 
     row: int
-    """Number of its row in the file, from 1; of no file its number among the pairs."""
+    """Number of its row in the file, from 1; without a file, its number among the pairs."""
     reason: Reason
     sentence: str
 

@@ -28,7 +28,7 @@ class PatchPair:
     columns: tuple[tuple[int, int], ...]
     """Position in the first version and in the second of each token that both have, [N]."""
     missing: tuple[tuple[str, ...], tuple[str, ...]]
-    """Tokens of the first and of the second version that the other has no place for."""
+    """Tokens of the first and the second version without a place in the other."""
 
     @property
     def is_aligned(self) -> bool:

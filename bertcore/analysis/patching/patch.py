@@ -39,10 +39,10 @@ DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 """denoising: activations of the first version in the run of the second; noising: the reverse."""
 Part = Literal["state", "head", "attention", "feed_forward"]
 PARTS: tuple[Part, ...] = get_args(Part)
-"""What is patched: the hidden state at a token (the residual stream); what a head fetches, at all
-tokens; what attention or the feed-forward block writes at a token, before it is added."""
+"""The patched activation: the hidden state at a token (the residual stream); a head's context, at
+all tokens; the output of attention or the feed-forward block at a token, before it is added."""
 SMALLEST_DIFFERENCE = 1e-3
-"""Between the two versions' logit differences: less cannot be divided into shares."""
+"""Minimum gap between the versions' logit differences: less cannot be divided into shares."""
 
 OnFraction = Callable[[float], None]
 """Called with the fraction of the work done, 0 to 1."""
@@ -52,7 +52,7 @@ class Place(NamedTuple):
     """A part of a layer, at every token."""
 
     part: Literal["head", "attention", "feed_forward", "answer"]
-    """"answer": what is read in the end; of a receiver alone."""
+    """"answer" is what is read in the end, only for a receiver."""
     layer: int = -1
     head: int = -1
 
@@ -315,9 +315,7 @@ def _written(runs: Runs, sender: Place, run: LayerRun, source: LayerRun) -> Tens
 
 
 def _received(runs: Runs, receiver: Place, arrives: Tensor) -> float:
-    """Return the answer if the receiver reads this, [T, D], and everything after reads its new
-    output.
-    """
+    """Return the answer if the receiver reads this, [T, D], and later parts read its new output."""
     layer, run = runs.network.layers[receiver.layer], runs.base.layers[receiver.layer]
     if receiver.part == "feed_forward":
         hidden = layer.feed_forward.add(layer.feed_forward.write(arrives), run.middle)

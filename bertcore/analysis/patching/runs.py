@@ -16,7 +16,8 @@ from bertcore.others.network import OtherNetwork
 from bertcore.tokenizer import Encoding
 
 Read = Callable[[Tensor], Tensor]
-"""Last hidden states of the token that is read, [B, 1, D], or of all, [B, T, D], to numbers [B]."""
+"""Maps last hidden states of the token that is read, [B, 1, D], or of all, [B, T, D], to numbers
+[B]."""
 Groups = Sequence[Sequence[int]]
 """Numbers of the pairs of places that are patched together in one run."""
 
@@ -25,13 +26,13 @@ class LayerRun(NamedTuple):
     """The values a layer computes for one input."""
 
     context: Tensor
-    """What each head fetches, [H, T, K]."""
+    """Context of each head, [H, T, K]."""
     attended: Tensor
-    """What attention writes, [T, D]."""
+    """Output of attention, [T, D]."""
     middle: Tensor
     """The state between the blocks, [T, D]."""
     fed: Tensor
-    """What the feed-forward block writes, [T, D]."""
+    """Output of the feed-forward block, [T, D]."""
 
 
 class WholeRun(NamedTuple):

@@ -18,15 +18,15 @@ from bertcore.tokenizer import Encoding
 MAX_TOKENS = 2000
 """Default bound of `collect_tokens`: 2,000 tokens of BERT-base are 80 MB at 13 layers."""
 MAX_BYTES = 512 * 2**20
-"""Limit on a table of vectors, whatever number of tokens is allowed."""
+"""Limit on a table of vectors, regardless of the allowed number of tokens."""
 BATCH_TOKENS = 2048
-"""Padded tokens that run together: 8 sentences of 256 tokens, or 128 of 16."""
+"""Number of padded tokens per batch: 8 sentences of 256 tokens, or 128 of 16."""
 
 POOLINGS = ("mean", "cls", "max")
 """How the vectors of a sentence's tokens become one."""
 
 Progress = Callable[[float, str], None]
-"""Called with the fraction done, 0 to 1, and what is being done."""
+"""Called with the fraction done, 0 to 1, and the current stage."""
 
 
 class Sentence(NamedTuple):
@@ -44,7 +44,7 @@ class VectorTable:
     vectors: NDArray[np.float32]
     """[L+1, N, D]; index 0 is the embeddings' output."""
     tokens: tuple[str, ...]
-    """The WordPiece of each point; the whole text where a point is a sentence."""
+    """The word piece of each point; the whole text if a point is a sentence."""
     words: tuple[str, ...]
     """The word a piece belongs to, lower-cased if the vocabulary is; [CLS] and [SEP] as such."""
     sentence_ids: NDArray[np.int64]
@@ -60,7 +60,7 @@ class VectorTable:
     spans: tuple[tuple[int, int], ...]
     """Characters of the token in its own text; (0, 0) for special tokens and sentences."""
     sentences: tuple[Sentence, ...]
-    """The inputs, as given; those that did not fit have no points."""
+    """The given inputs; those that did not fit have no points."""
     notes: tuple[str, ...]
     """What was cut off, one sentence each."""
 

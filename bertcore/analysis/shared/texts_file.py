@@ -12,15 +12,15 @@ from pathlib import PurePath
 from bertcore.analysis.shared.collect import Sentence
 
 MAX_FILE_BYTES = 50 * 2**20
-"""Larger files are refused."""
+"""Larger files are rejected."""
 MAX_READ_BYTES = 8 * 2**20
-"""Of a larger file only the beginning is read, up to its last whole line."""
+"""Only the beginning of a larger file is read, up to its last complete line."""
 MAX_ROWS = 2000
-"""Sentences taken; the rest is left out and the notes say so."""
+"""Maximum number of sentences; the rest is left out, which the notes state."""
 MAX_CHARACTERS = 20_000
-"""Characters of one sentence; BERT reads at most 512 tokens of them."""
+"""Maximum number of characters of a sentence; BERT reads at most 512 tokens of them."""
 MAX_CELL = 2**17
-"""Characters of a table's cell; a longer one means an unclosed quotation mark."""
+"""Maximum number of characters of a table's cell; a longer one means an unclosed quotation mark."""
 
 TEXT_NAMES = ("text", "sentence", "sentence1", "text_a", "sentence_a", "content", "review")
 PAIR_NAMES = ("text_b", "sentence2", "sentence_b", "text_pair")
@@ -47,7 +47,7 @@ class Texts:
     columns: tuple[str, ...]
     """Column names of a table; () for plain text."""
     text_column: str
-    """The column that the texts came from; "" for plain text."""
+    """The column of the texts; "" for plain text."""
     pair_column: str
     """The column of text B, or ""."""
     label_column: str

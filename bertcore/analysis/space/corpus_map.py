@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from bertcore.analysis.shared.collect import Progress
 
 FORMAT = 1
-"""Of the kept files; one of another format is computed again."""
+"""Format of the stored files; one with another format is recomputed."""
 MAX_POINTS = 200_000
-"""Most points of a map; of more rows, a random sample."""
+"""Maximum number of points of a map; if there are more rows, a random sample."""
 MIN_POINTS = 4
-"""Fewer distinct rows have no map."""
+"""Minimum number of distinct rows for a map."""
 _ROWS_TOGETHER = 8192
 
 
@@ -55,13 +55,13 @@ class CorpusMapSettings:
     """
 
     layers: tuple[int, ...]
-    """Hidden states that the corpus holds."""
+    """Hidden states to map, from those in the corpus."""
     method: str = "pca"
     """One of METHODS."""
     num_points: int = MAX_POINTS
-    """Most rows that are drawn."""
+    """Maximum number of rows drawn."""
     num_fitted: int = 10_000
-    """Rows, over all layers, that the map is fitted to."""
+    """Number of rows, over all layers, to which the map is fitted."""
     umap: UmapSettings = field(default_factory=UmapSettings)
     tsne: TsneSettings = field(default_factory=TsneSettings)
     pacmap: PacmapSettings = field(default_factory=PacmapSettings)
@@ -108,11 +108,11 @@ class CorpusMap:
     explained: NDArray[np.float64]
     """Fraction of a layer's variance that PCA shows along each axis, [L, 2]; NaN for the others."""
     quality: Faithfulness
-    """Of a sample of the rows, by layer."""
+    """Quality on a sample of the rows, by layer."""
     num_fitted: int
-    """Rows of each layer that the map was fitted to."""
+    """Number of rows of each layer to which the map was fitted."""
     num_left_out: int
-    """Rows whose vectors hold NaN or infinity."""
+    """Number of rows whose vectors contain NaN or infinity."""
 
 
 def corpus_map(

@@ -21,7 +21,7 @@ from bertcore.trace import Trace, TracedEmbeddings
 PARTS = ("token", "segment", "position")
 """The summands, in the order of the paper's figure 2."""
 _LONGEST_WORD = 1000
-"""Characters without a space that are searched beyond the last kept piece."""
+"""Maximum number of characters searched for a space beyond the last kept piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class SumNumbers:
     """Lengths of the three summands and their sum, and the cosines between them; each [T]."""
 
     norms: dict[str, NDArray[np.float32]]
-    """Euclidean lengths by name: token, segment, position, sum; no segment where the family has
-    none."""
+    """Euclidean lengths by name: token, segment, position, sum; no segment if the family has none.
+    """
     cosines: dict[tuple[str, str], NDArray[np.float32]]
     """Cosine of each pair of summands, -1 to 1."""
     fractions: dict[str, NDArray[np.float32]]

@@ -16,9 +16,9 @@ NUM_ROGUE = 5
 MIN_POINTS = 20
 """With fewer distinct points the intrinsic dimension is NaN."""
 MAX_NEIGHBOURS_OF = 2000
-"""Points whose nearest neighbours are looked up; of more, a random sample with a seed."""
+"""Points whose nearest neighbours are searched; if there are more, a random sample with a seed."""
 DISCARDED = 0.1
-"""Fraction of the points with the largest ratio that the fit of TwoNN leaves out."""
+"""Fraction of points, those with the largest ratio, left out of the TwoNN fit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +32,7 @@ class Geometry:
     """Self-similarity: mean cosine of a word's occurrences, mean over the words; NaN where no word
     repeats."""
     num_words: int
-    """Words that repeat."""
+    """Number of words that repeat."""
     rogue: NDArray[np.int64]
     """The dimensions with the largest part in `any_pair`, the largest first, [L+1, R]."""
     rogue_share: NDArray[np.float64]
@@ -46,9 +46,7 @@ class Geometry:
 
     @property
     def corrected(self) -> NDArray[np.float64]:
-        """Self-similarity minus anisotropy, [L+1]: how much of a word is independent of its
-        context.
-        """
+        """Self-similarity minus anisotropy, [L+1]: how much of a word its context leaves."""
         corrected: NDArray[np.float64] = self.same_word - self.any_pair
         return corrected
 
@@ -122,8 +120,8 @@ def without_rogue(vectors: Floats, words: Sequence[str], num: int) -> NDArray[np
 
 
 class _Groups:
-    """The points of each word. The cosines of all pairs of n unit vectors sum to |sum|^2 - n, so no
-    N x N matrix is needed.
+    """The points of each word. All pairs' cosines of n unit vectors sum to |sum|^2 - n, so no N x N
+    matrix is needed.
     """
 
     def __init__(self, names: NDArray[np.str_]) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.floating]
 
 MAX_POINTS = 600
-"""Most points that a quality is computed from; of more, a random sample with a seed."""
+"""Maximum number of points for a quality; if there are more, a random sample with a seed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +21,7 @@ class Faithfulness:
     trustworthiness: NDArray[np.float64]
     """1: no intruders among a point's neighbours in the map; about 0.5 by chance; [L+1]."""
     continuity: NDArray[np.float64]
-    """1: none of a point's nearest vectors is torn away in the map; about 0.5 by chance; [L+1]."""
+    """1: none of a point's nearest vectors is far away in the map; about 0.5 by chance; [L+1]."""
     overlap: NDArray[np.float64]
     """Fraction of a point's k nearest vectors that are among its k nearest in the map, [L+1]."""
     k: int

@@ -30,7 +30,7 @@ _STEPS_BETWEEN_REPORTS = 10
 
 # numba's fallback threading layer aborts the process when two threads run its kernels at once.
 numba_lock = threading.Lock()
-"""Held while UMAP or PaCMAP computes; who transforms by a fitted UMAP takes it too."""
+"""Held while UMAP or PaCMAP computes, and while transforming with a fitted UMAP."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,7 +94,7 @@ class PacmapSettings:
     MN_ratio: float = 0.5
     """Mid-near pairs for each neighbour, 0 to 5: they arrange the whole first."""
     FP_ratio: float = 2.0
-    """Further pairs, which repel, for each neighbour, up to 20; one for a point at the least."""
+    """Further pairs, which repel, for each neighbour, up to 20; at least one per point."""
     metric: str = "cosine"
     """Distance between vectors, one of METRICS."""
     seed: int = 0
@@ -118,9 +118,9 @@ class Embedding:
     """A fitted map."""
 
     coordinates: NDArray[np.float32]
-    """Of the N vectors it was fitted to, [N, dims]."""
+    """Coordinates of the N vectors it was fitted to, [N, dims]."""
     transform: Callable[[Floats], NDArray[np.float32]]
-    """Places further vectors [M, D] among them, [M, dims]; each by itself."""
+    """Places further vectors [M, D] among them, [M, dims], each independently."""
 
 
 def check_metric_and_seed(metric: str, seed: int) -> None:

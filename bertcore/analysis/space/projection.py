@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 Floats = NDArray[np.floating]
 
 METHODS = {"pca": "PCA", "umap": "UMAP", "tsne": "t-SNE", "pacmap": "PaCMAP"}
-"""Methods and what they are called."""
+"""Methods and their names."""
 SPACES = ("joint", "separate")
 MIN_EMBEDDED = 8
 """With fewer distinct points there are no neighbourhoods (UMAP fails below 4), so PCA is used."""
 MAX_EMBEDDED = 12_000
-"""Most points of one map by UMAP, t-SNE or PaCMAP; about a minute on one core."""
+"""Maximum number of points of one map by UMAP, t-SNE or PaCMAP; about a minute on one core."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,7 +51,7 @@ class UmapSettings:
     n_neighbors: int = 15
     """Size of a point's neighbourhood, 2 or more: small shows detail, large the whole."""
     min_dist: float = 0.1
-    """How close points may lie in the map, 0 to 1."""
+    """How close points may be in the map, 0 to 1."""
     metric: str = "cosine"
     """Distance between vectors, one of METRICS."""
     seed: int = 0
@@ -91,9 +91,10 @@ class LayerMap:
     """Fraction of a layer's own variance that a PCA map shows along each axis, [L+1, dims];
     NaN for the other methods, whose axes mean nothing."""
     method: str
-    """What was done, one of METHODS."""
+    """The method used, one of METHODS."""
     space: str
-    """"joint": one map for all layers. "separate": one for each, turned to fit the one before."""
+    """"joint": one map for all layers. "separate": one for each, rotated to match the previous one.
+    """
     notes: tuple[str, ...]
     """Notes for the reader, such as why PCA replaced another method; one sentence each."""
 

@@ -19,11 +19,11 @@ from bertcore.model import Model
 from bertcore.network.protocol import Encoder
 
 LONGEST = 128
-"""Tokens of a sentence; the rest is cut."""
+"""Maximum number of tokens per sentence; the rest is cut off."""
 FEWEST = 200
-"""Hidden tokens without which nothing is fitted."""
+"""Minimum number of hidden tokens for a fit."""
 FEWEST_HELD_OUT = 20
-"""Sentences without which no interval is worth the name."""
+"""Minimum number of sentences for a meaningful interval."""
 
 OnFraction = Callable[[float, str], None]
 """Called with the fraction of the work done, 0 to 1, and the stage. May raise, to stop."""
@@ -36,13 +36,14 @@ class TunedLensSettings:
     num_steps: int = 250
     """Steps of Adam for each layer."""
     batch_size: int = 128
-    """Hidden tokens of a step."""
+    """Hidden tokens per step."""
     learning_rate: float = 1e-3
-    """At the first step; it falls to 0 in a straight line."""
+    """Learning rate at the first step; it decays linearly to 0."""
     num_tokens: int = 8000
-    """Hidden tokens to fit on, at most."""
+    """Maximum number of hidden tokens to fit on."""
     num_held_out: int = 1500
-    """Hidden tokens of other sentences to measure the gain on, at most; a fifth of a short text."""
+    """Maximum number of hidden tokens of other sentences for measuring the gain; a fifth of a short
+    text."""
     masked_prob: float = 0.15
     """Share of a sentence's tokens that are hidden, at least one."""
     seed: int = 0

@@ -22,16 +22,16 @@ class TunedLens:
     biases: Tensor
     """float32 [L, D]"""
     checkpoint: str
-    """What the checkpoint it was fitted for was called."""
+    """Name of the checkpoint for which it was fitted."""
     fingerprint: str
-    """Of that checkpoint's weights."""
+    """Fingerprint of that checkpoint's weights."""
     text: str
-    """What the text it was fitted on was called."""
+    """Name of the text on which it was fitted."""
     num_tokens: int
-    """Hidden tokens that it was fitted on."""
+    """Number of hidden tokens on which it was fitted."""
     num_steps: int
     gain: LensGain
-    """On held-out sentences of the same text."""
+    """Gain on held-out sentences of the same text."""
 
     def translate(self, states: Tensor) -> Tensor:
         """Return hidden states [L+1, ..., D] as inputs of the head; the last is unchanged."""

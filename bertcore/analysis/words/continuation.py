@@ -20,7 +20,7 @@ class Written:
 
     token: str
     probability: float
-    """Given all tokens before it, at temperature 1."""
+    """Probability given all tokens before it, at temperature 1."""
     best: tuple[tuple[str, float], ...]
     """The most probable tokens there, the best first."""
 

@@ -17,11 +17,11 @@ from bertcore.pretraining.data.sentences import split_sentences
 
 NUM_EPOCHS = 20
 COPIES = 10
-"""Of BERT's data, each with its own masks."""
+"""Copies of BERT's data, each with its own masks."""
 LONGEST = 64
-"""Tokens of the row that is followed."""
+"""Maximum number of tokens of the followed row."""
 FATES = ("", *BECAME)
-"""What a token becomes, by its number in `EpochMasks.fates`."""
+"""The fates of a token, by number in `EpochMasks.fates`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +29,7 @@ class EpochMasks:
     """The masks of one row over some epochs."""
 
     tokens: tuple[str, ...]
-    """Of the row, [T]: the beginning of the text."""
+    """Tokens of the row, [T]: the beginning of the text."""
     fates: NDArray[np.int8]
     """0: not hidden; 1: [MASK], 2: kept, 3: random, [E, T]."""
     dupe_factor: int

@@ -19,7 +19,7 @@ class WordSteps:
     """The masked-word head at one token, float32."""
 
     state: Tensor
-    """What the head reads, [D]."""
+    """The input of the head, [D]."""
     dense: Tensor
     """A linear layer of it, [E]; E is D in BERT."""
     activation: Tensor

@@ -25,10 +25,11 @@ class Leakage:
 
     position: int
     token: str
-    """The piece that is hidden from its own place."""
+    """The piece that is masked at its own position."""
     probabilities: NDArray[np.float64]
-    """Of that piece, [L+1]. At k the other tokens are those of the text with the word in it in the
-    first k layers; at 0 and 1 nobody has read the word, which is BERT's own guess."""
+    """Probability of that piece, [L+1]. At k the other tokens are those of the text with the word
+    visible in the first k layers; at 0 and 1 no token has read the word, which is BERT's own
+    prediction."""
     best: tuple[str, ...]
     """The most probable piece at each, [L+1]."""
 
@@ -93,7 +94,7 @@ class PathsBack:
     """How a word returns to its own place over the first two layers."""
 
     out: NDArray[np.float32]
-    """Share of the column's token in what the row's reads in layer 1, [T, T]."""
+    """Share of the column's token in the input of the row's in layer 1, [T, T]."""
     back: NDArray[np.float32]
     """The same in layer 2, [T, T]."""
 

@@ -52,7 +52,7 @@ PartKind = Literal[
     "final_bias",
     "decoder_bias",
 ]
-"""What wrote a share. "embedding_bias": the bias of the embeddings' LayerNorm, and of the matrix
+"""The origin of a share. "embedding_bias": the bias of the embeddings' LayerNorm, and of the matrix
 after it. "attention_bias": of the output projection and the LayerNorm after it. "feed_forward": the
 neurons; "feed_forward_bias": their bias, and that of the LayerNorm after them. "final_bias": of the
 masked-word head's linear layer and LayerNorm, and of a final LayerNorm (ModernBERT).
@@ -78,15 +78,15 @@ class LogitAttribution:
     word_id: int
     word: str
     against: str | None
-    """The other word, where the shares are of the difference of two logits; else None."""
+    """The other word, if the shares are of the difference of two logits; else None."""
     logit: float
-    """What the parts sum to: the word's logit, or its difference to that of the other word."""
+    """The sum of the parts: the word's logit, or its difference from that of the other word."""
     parts: tuple[Part, ...]
     """In the order of computation."""
     sources: Tensor
-    """Share that each head took from each token, [L, H, T]; sums to the heads' shares."""
+    """Share of each head from each token, [L, H, T]; sums to the heads' shares."""
     neurons: Tensor
-    """Share that each neuron wrote, [L, F]; sums to the shares of "feed_forward"."""
+    """Share of each neuron, [L, F]; sums to the shares of "feed_forward"."""
 
     def total(self, *kinds: PartKind, layer: int | None = None) -> float:
         """Return the sum of the shares of some kinds, in all layers or in one."""
@@ -239,7 +239,7 @@ class Readout(NamedTuple):
     direction: Tensor
     """float64 [D]; its product with the state is the logit without the two biases."""
     final_bias: float
-    """What the biases inside the head come to."""
+    """Total of the biases inside the head."""
     own_bias: float
     """Of the word or class."""
 
@@ -264,7 +264,7 @@ class HeldRun:
         self.norms: list[tuple[Norm | None, Norm | None]] = []
         """Of each layer: after attention, after feed-forward."""
         self.weighted_values: list[Tensor] = []
-        """What each head fetches from each token, [H, T, K], of each layer."""
+        """The weighted values of each head from each token, [H, T, K], for each layer."""
         self.activations: list[Tensor] = []
         """[F] of each layer."""
         embeddings = self.network.embeddings

@@ -21,13 +21,13 @@ class MaskStep:
     """One mask filled, the most certain of those left."""
 
     position: int
-    """Of the mask in `tokens`."""
+    """Position of the mask in `tokens`."""
     word: str
-    """What was put there."""
+    """The word put there."""
     probability: float
-    """Given what had been filled before."""
+    """Probability given the masks filled before."""
     tokens: tuple[str, ...]
-    """What the model read, this mask and those after it in the order still open, [T]."""
+    """The model's input, with this mask and those filled later still open, [T]."""
     weights: NDArray[np.float32]
     """Attention of the mask, the mean over the heads, [L, T]."""
 
@@ -39,7 +39,7 @@ class MaskWriting:
     steps: tuple[MaskStep, ...]
     """In the order in which they were filled."""
     places: tuple[int, ...]
-    """Of all masks, from left to right."""
+    """Places of all masks, from left to right."""
     text: str
     """The words from left to right, as text."""
     joint: float

@@ -15,7 +15,7 @@ class Corruption:
     """One draw of the 80/10/10 procedure; all tuples have length T."""
 
     tokens: tuple[str, ...]
-    """The sentence as it is."""
+    """The original sentence."""
     input_tokens: tuple[str, ...]
     """The input of the model, with the replacements."""
     actions: tuple[str | None, ...]

@@ -23,7 +23,7 @@ SEGMENTS = {
     "all 0": "all segment ids 0",
     "exchanged": "segment ids exchanged",
 }
-"""Ways to give segment ids, and the name of the variant of `pair_variants` that has them."""
+"""Ways to assign segment ids, and the name of the corresponding variant of `pair_variants`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Variant:
     """One variant of a pair, and the answer."""
 
     name: str
-    """What was done, in a few words."""
+    """Name of the change, in a few words."""
     text_a: str
     text_b: str
     is_next: float
@@ -51,7 +51,7 @@ class AttentionMass:
     """[L, H, 3, 3]: mean over the tokens of the row's group of their attention to all tokens of
     the column's group, in the order of GROUPS. Each row sums to 1."""
     fraction: NDArray[np.float32]
-    """Fraction of the input's tokens in each group, [3]: the mass if attention were even."""
+    """Fraction of the input's tokens in each group, [3]: the mass if attention were uniform."""
 
     def between(self, source: str, target: str) -> NDArray[np.float32]:
         """Return the mass from one group to another, [L, H]."""

@@ -31,7 +31,7 @@ class MaskPredictions:
     original_probabilities: tuple[float | None, ...]
     """Its probability, [M]."""
     mask: str = "[MASK]"
-    """What stands in its place: the tokenizer's mask."""
+    """The token in its place: the tokenizer's mask."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,9 @@ class Reading:
     """What a model reads at a place, and its answers there."""
 
     tokens: tuple[str, ...]
-    """What it reads, [T]: with [MASK] at the place if it reads both sides."""
+    """Its input, [T]: with [MASK] at the place if it reads both sides."""
     position: int
-    """Of the token that is guessed; T for the one after the text."""
+    """Position of the predicted token; T for the one after the text."""
     reader: int
     """The token whose last vector answers: the [MASK], or the token before the place."""
     weights: NDArray[np.float32]
@@ -40,7 +40,7 @@ class Reading:
     sees: NDArray[np.bool_]
     """Whether the answer can depend on a token, by the paths of attention, [T]."""
     token: str | None
-    """What stands at the place; None after the text, or where [MASK] was typed."""
+    """The token at the place; None after the text, or where [MASK] was typed."""
     best: tuple[tuple[str, float], ...]
     """The most probable pieces with their probabilities, the best first."""
     probability: float | None
@@ -61,7 +61,7 @@ class ApartReading:
     """The most probable pieces of both, their probabilities multiplied, and divided by their sum
     over the vocabulary; the best first."""
     probability: float | None
-    """Of the token at the place, by both."""
+    """Probability of the token at the place, by both."""
     rank: int | None
     """Of that token; 1 is the most probable."""
 

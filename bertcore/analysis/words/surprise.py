@@ -21,11 +21,11 @@ from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
 _LONG_ENOUGH = 4
-"""Fewest letters of a word that is suggested for masking, so that it is no function word."""
+"""Minimum number of letters of a word suggested for masking, to avoid function words."""
 _MOST_FOR_EXAMPLE = 64
-"""Tokens of a text of which several words are tried for an example."""
+"""Maximum number of tokens of a text in which several words are tried for an example."""
 _MOST_TRIED = 32
-"""Tokens that are tried when a mask is suggested."""
+"""Number of tokens tried when a mask is suggested."""
 _MOST_TRIED_FOR_EXAMPLE = 8
 """Fewer, since each edit of a text has another example."""
 
@@ -41,7 +41,7 @@ class Surprise:
     bits: NDArray[np.float32]
     """-log2 p(token | all other tokens), [N]: 0 is fully expected, each bit halves p."""
     best_words: tuple[str, ...]
-    """What BERT would have put there, [N]."""
+    """BERT's prediction there, [N]."""
     best_probabilities: NDArray[np.float32]
     """Its probability, [N]."""
 

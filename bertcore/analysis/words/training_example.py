@@ -21,9 +21,9 @@ from bertcore.pretraining.data.layout import lay_out_pairs
 from bertcore.pretraining.data.sentences import split_sentences
 
 BEST = 3
-"""Guesses that are kept at each hidden place."""
+"""Number of guesses kept at each hidden place."""
 LONGEST = 128
-"""Tokens of an example, special ones included, as in nine tenths of BERT's pretraining."""
+"""Tokens of an example, including special ones, as in nine tenths of BERT's pretraining."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,12 @@ class SourceSentence:
 
     text: str
     document: int
-    """0: the visitor's; others: the number of another one, from 1."""
+    """0: the user's; otherwise the number of another document, from 1."""
     part: str
-    """"A", "B", or "" where the example leaves it out."""
+    """"A", "B", or "" if the example leaves it out."""
     num_tokens: int
     num_kept: int
-    """Tokens that are in the example; fewer where the pair was too long."""
+    """Number of its tokens in the example; fewer if the pair was too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class TrainingExample:
     """BERT's input, its predictions and the right answers; losses in nats."""
 
     sentences: tuple[SourceSentence, ...]
-    """Of the document, then those of the document that a random B is from."""
+    """Sentences of the document, then those of the document of a random B."""
     is_random: bool
     """Whether B is from another document."""
     is_lone: bool

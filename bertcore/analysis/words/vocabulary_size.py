@@ -17,7 +17,7 @@ class VocabularySize:
 
     vocab_size: int
     pieces_per_word: float
-    """WordPieces a word, repeats included; an unknown word is one."""
+    """Word pieces per word, including repeats; an unknown word is one."""
     unknown: float
     """Fraction of the words that WordPiece does not know."""
     unknown_whole: float

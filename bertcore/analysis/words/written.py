@@ -18,19 +18,19 @@ class WrittenScores:
     """Scores of a text that was written after another one."""
 
     num_tokens: int
-    """That were written, as the reader of both sides cuts them."""
+    """Number of written tokens, as tokenised by the masked-word model."""
     num_different: int
     """Different ones among them."""
     num_pairs: int
     """Pairs of neighbours that end in them: one for each."""
     num_repeated: int
-    """Those that stand earlier in the text already."""
+    """Pairs that occur earlier in the text."""
     perplexity: float | None
-    """Of the written tokens, each given those before it, by the model of next tokens; None without
-    such a model."""
+    """Perplexity of the written tokens, each given those before it, by the next-token model; None
+    without such a model."""
     pseudo_perplexity: float | None
-    """Of the written tokens, each hidden in turn, by the model of masked words. A text that repeats
-    itself gives each token away, so it is low there."""
+    """Pseudo-perplexity of the written tokens, each hidden in turn, by the masked-word model. A
+    text that repeats itself gives each token away, so it is low there."""
 
 
 def score_written(masked: Model, causal: Model | None, text: str, written: str) -> WrittenScores:

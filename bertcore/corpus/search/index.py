@@ -8,8 +8,8 @@ from bertcore.corpus.search.found import VectorIndex
 from bertcore.corpus.search.graph import GraphIndex, OnProgress, build_graph
 
 EXACT_ROWS = 300_000
-"""Rows up to which every one is compared: at a width of 256 as quick as one sees a picture, and
-there is nothing to build; `benchmarks search` has the times."""
+"""Rows up to which every one is compared: at a width of 256 this is imperceptibly fast, and there
+is nothing to build; `benchmarks search` has the times."""
 
 
 def open_index(

@@ -21,11 +21,11 @@ FEWEST = 8
 """Occurrences that can be grouped."""
 MOST_GROUPS = 5
 MOST_OCCURRENCES = 1000
-"""Of more, so many are drawn."""
+"""If there are more, this many are drawn."""
 _COMPONENTS = 10
 _RESAMPLES = 8
 NUM_NULLS = 19
-"""Clouds without groups; a cloud like them exceeds the highest in one case of twenty."""
+"""Clouds without groups; a cloud like them exceeds the highest in one case in twenty."""
 _NUM_EXAMPLES, _NUM_WORDS = 4, 5
 _WINDOW = 60
 """Characters on each side in which typical words are looked for."""
@@ -37,7 +37,8 @@ class Sense:
 
     num: int
     words: tuple[str, ...]
-    """Around these occurrences oftener than around the others, the most telling first."""
+    """Words more frequent around these occurrences than around the others, the most characteristic
+    first."""
     examples: tuple[int, ...]
     """Occurrences nearest to the group's mean, numbers from 0, the nearest first."""
 
@@ -304,9 +305,7 @@ def typical_words(inside: Sequence[set[str]], outside: Sequence[set[str]]) -> tu
 
 
 def likelihood_ratio(a: int, n: int, b: int, m: int) -> float:
-    """Return the log-likelihood ratio of two rates, `a` of `n` and `b` of `m`, against one for
-    both.
-    """
+    """Return the log-likelihood ratio of two rates, `a` of `n` and `b` of `m`, against one rate."""
     p, q, r = a / n, b / m, (a + b) / (n + m)
     apart = _likelihood(a, n, p) + _likelihood(b, m, q)
     return apart - _likelihood(a, n, r) - _likelihood(b, m, r)

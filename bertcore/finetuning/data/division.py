@@ -32,7 +32,7 @@ class Division:
     """Which examples of a file are used, and for what."""
 
     held_out: float | None = None
-    """Fraction of the examples to score on; None: they come from a file of their own."""
+    """Fraction of the examples to score on; None: they come from a separate file."""
     sample: int | None = None
     """Examples to use, drawn at random; None takes all."""
     seed: int = 1

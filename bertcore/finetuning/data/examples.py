@@ -1,6 +1,4 @@
-"""Examples as read: a text or pair with its answer or labels, a tagged sentence, a question, a
-choice.
-"""
+"""Examples as read: a text or pair with labels, a tagged sentence, a question, a choice."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ class TextExample:
     text: str
     text_pair: str | None
     answer: str
-    """The label; of a regression the number, as written."""
+    """The label; for a regression the number, as written."""
     row: int
     """Row of its file, from 1."""
 
@@ -54,11 +52,11 @@ class LabelsExample:
     text: str
     text_pair: str | None
     labels: tuple[str, ...]
-    """Those that it has; () for none."""
+    """Its labels; () for none."""
     row: int
     """Row of its file, from 1."""
     asked: tuple[str, ...] = ()
-    """Of a file that says of each label whether a text has it: all of them; else ()."""
+    """All labels, if the file states for each whether a text has it; else ()."""
 
     @property
     def where(self) -> str:

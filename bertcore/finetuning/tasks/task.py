@@ -44,7 +44,7 @@ class Task(ABC):
     """
 
     name: ClassVar[str]
-    """As `bertscope finetune --task` takes it."""
+    """Its name for `bertscope finetune --task`."""
     kind: ClassVar[str]
     """Kind of head, of HEAD_KINDS."""
     metrics: ClassVar[tuple[str, ...]]
@@ -54,7 +54,7 @@ class Task(ABC):
     weighs_classes: ClassVar[bool] = True
     """Whether the loss takes a weight for each label."""
     why_two: ClassVar[str] = "to learn a difference. Check the label column."
-    """Why a single label is refused, and what to do; follows "at least two are needed"."""
+    """Why a single label is rejected, and what to do; follows "at least two are needed"."""
     default_length: ClassVar[int] = 128
     """Default for the longest input in tokens."""
     feature_based: ClassVar[bool] = False
@@ -68,7 +68,7 @@ class Task(ABC):
     has_confidence: ClassVar[bool] = True
     """Whether an answer has a probability, so that it can be calibrated."""
     why_no_decision: ClassVar[str] = ""
-    """What the head reads, where that is not one hidden state."""
+    """What the head reads, if that is not a single hidden state."""
     hub_form: ClassVar[str] = "json lines"
     """How a hub data set is written to a file that `read` reads: "json lines" or "squad"."""
 
