@@ -70,7 +70,7 @@ def audit_groups(
     """
     if least < 1:
         raise ValueError(f"least is {least}; expected 1 or more cases.")
-    # No array of texts: it would be as wide as the longest one.
+    # Not an array of texts: it would be as wide as the longest one.
     of_rows = [values.get(row, "") or EMPTY for row in run.rows.tolist()]
     names = tuple(sorted(set(of_rows)))
     if len(names) < 2:
@@ -102,7 +102,7 @@ def _compare(
         gold, predicted = run.gold.astype(np.float64), run.predicted.astype(np.float64)
         rates = score_rates(gold, predicted, groups, len(names))
         return rates, score_gaps(gold, predicted, groups, names, least=least)
-    # Places of choices are no labels: of them accuracy alone is compared.
+    # Places of choices are not labels: only accuracy is compared.
     labels = run.labels if run.task.has_labels else ()
     counts = count_answers(
         run.gold,

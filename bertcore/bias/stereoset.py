@@ -126,8 +126,8 @@ def _gap(context: str, sentence: str) -> str:
     """Return the content of the gap; "" if the sentence has a different beginning or end."""
     before, after = context.split(BLANK)
     begins, ends = before.strip(), after.strip(" .")
-    # Annotators changed case, and some left a blank or the full stop out. A blank beside a word of
-    # the context has to be there: "These" does not begin with "The".
+    # Annotators changed case, and some omitted a blank or the full stop. A blank next to a word of
+    # the context is required: "These" does not begin with "The".
     left = r"\s+" if begins[-1:].isalnum() and before[-1].isspace() else r"\s*"
     right = r"[\s.]*" if after.lstrip()[:1] == "." else r"\s*"
     if after.lstrip()[:1].isalnum() and after[0].isspace():

@@ -136,7 +136,7 @@ def score_templates(
             for w, word in enumerate(words):
                 hidden = [mask_id] * len(pieces[filler])
                 for kind, put in enumerate((pieces[filler], hidden)):
-                    # The prior hangs on the filler's number of pieces alone.
+                    # The prior depends only on the filler's number of pieces.
                     key = (t, w, tuple(put))
                     if key not in cells:
                         fills = [pieces[word], put] if is_word_first else [put, pieces[word]]

@@ -97,7 +97,7 @@ def encode_texts(
         for number, each in enumerate(pieces)
         for window in windows_of(number, each, model.max_length - template.num_special)
     ]
-    # Of tokens only the rows that are asked for are kept, in float16; what is pooled is kept whole.
+    # For tokens only the requested rows are kept, in float16; states to be pooled are kept in full.
     is_token, is_kept = settings.unit == "token", np.ones(len(rows), dtype=np.bool_)
     if settings.unit == "word" or (is_token and not settings.special_tokens):
         is_kept = ~rows.is_special
@@ -165,7 +165,7 @@ class _Rows:
         self.num_before, self.num_after = len(template.before), len(template.after)
         self.num_pieces = np.array([len(each.ids) for each in pieces], dtype=np.int64)
         lengths = self.num_pieces + template.num_special
-        # Texts without a piece (of signs that the vocabulary drops) keep their special tokens.
+        # Texts without a piece (of characters that the vocabulary drops) keep their special tokens.
         self.starts = np.concatenate([[0], np.cumsum(lengths)])
         self.texts = np.repeat(np.arange(len(pieces)), lengths)
         self.positions = np.arange(self.starts[-1]) - self.starts[self.texts]
@@ -284,7 +284,7 @@ def _by_unit(
             return tokens, {layer: vectors.numpy() for layer, vectors in states.items()}
         owners, columns = _words(tokens)
         num = len(columns["text"])
-    with np.errstate(over="ignore"):  # what does not fit is found by _check_finite
+    with np.errstate(over="ignore"):  # overflow is detected by _check_finite
         vectors = {
             layer: pool_rows(found.numpy(), owners, num, settings.pooling).astype(np.float16)
             for layer, found in states.items()

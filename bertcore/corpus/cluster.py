@@ -82,7 +82,7 @@ class ClusterRun(PartRun):
                 while self.running:
                     self._next(ray)
                 return True
-            while self.running:  # what is handed out is soon done
+            while self.running:  # assigned parts are soon done
                 self._next(ray)
         return False
 
@@ -156,7 +156,7 @@ class Worker:
             model = load(self.manifest.checkpoint)
             check_checkpoint(self.manifest, model, f"{folder!r}")
         except (ValueError, OSError, RuntimeError) as error:
-            # Told by the first call: what fails in a constructor is started again for ever.
+            # Reported by the first call: a failing constructor would be restarted forever.
             self.problem = (
                 f"a worker on {here} cannot take part: {error} The folder {folder!r} and the "
                 "checkpoint must be on a disk that all machines mount at the same path."

@@ -111,7 +111,7 @@ def encode_corpus(
     make_folders(folder, layers)
     with lock_run(about(folder)):
         if resume:
-            found = read_manifest(folder)  # another process may have gone on until now
+            found = read_manifest(folder)  # another process may have continued until now
             check_whole(folder, found)
         delete_leftovers(folder, found)
         write_manifest(folder, found)
@@ -171,7 +171,7 @@ def check_checkpoint(manifest: Manifest, model: Model, what: str) -> None:
 def _check_new(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{str(folder)!r} is a file. Name a new folder.")
-    # A kill at the very beginning leaves folders and a lock, which hold nothing.
+    # A run killed at the very beginning leaves only empty folders and a lock.
     names = {path.name for path in folder.rglob("*") if not path.is_dir()}
     if not names - {LOCK_FILE}:
         return

@@ -53,7 +53,7 @@ def tag_fields(path: Path) -> tuple[pa.Field, ...]:
     num = _num_columns(path)
     if num == 4:
         return tuple(pa.field(name, pa.string()) for name in ("pos", "chunk", "ner"))
-    # What is wrong with a sentence is told, or counted, when it is read.
+    # Problems of a sentence are reported, or counted, when it is read.
     blocks = read_columns(path, 0, (1,), bad_rows=BadRows(skip=True))
     first = [block.tags[0] for block in islice(blocks, _LOOK_AT_SENTENCES)]
     is_ner = bool(first) and all(map(are_entities, first))
@@ -79,7 +79,7 @@ def read_tagged(
             for parsed in stream_conllu(lines_of(file, path), repr(str(path)), bad_rows.add):
                 yield _of_tree(parsed)
         return
-    places = (*range(1, len(fields)), -1)  # the last: of lines that have as many columns
+    places = (*range(1, len(fields)), -1)  # the last, if all lines have the same number of columns
     for block in read_columns(path, 0, places, bad_rows=bad_rows, file=raw):
         text, spans = joined(block.words)
         values = tuple(

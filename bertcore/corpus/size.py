@@ -80,7 +80,7 @@ def estimate_size(
     if not beginning:
         names = ", ".join(repr(str(path)) for path in corpus.paths[:3])
         raise ValueError(f"the corpus {names} has no text. Give a file with sentences in it.")
-    # Where the reader has not told yet how far it is, the texts' own bytes are what was read.
+    # If the reader has not reported its position yet, the texts' own bytes are counted as read.
     read = done or sum(len(text.text.encode()) + 1 for text in beginning)
     scale = settings.sample * (1.0 if is_exact else max(1.0, total / read))
     texts = [text.text for text in beginning]

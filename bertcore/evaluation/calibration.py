@@ -69,7 +69,7 @@ def calibration(
     if num_bins < 1:
         raise ValueError(f"num_bins is {num_bins}; expected at least 1.")
     sure = np.asarray(confidence, dtype=np.float64)
-    # Float32 probabilities may be a little over 1.
+    # Float32 probabilities may slightly exceed 1.
     if not (np.isfinite(sure).all() and sure.min() >= 0 and sure.max() <= 1 + 1e-6):
         raise ValueError("a confidence is not a probability; expected numbers from 0 to 1.")
     edges = np.linspace(0, 1, num_bins + 1)

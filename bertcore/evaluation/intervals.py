@@ -124,7 +124,7 @@ def bootstrap(
         metrics = measure(examples[rows])
         return np.array([metrics[name] for name in names])
 
-    if number < 2:  # one example says nothing about others
+    if number < 2:  # a single example has no spread
         return dict.fromkeys(names, NO_INTERVAL)
     interval = stats.bootstrap(
         (np.arange(number),),

@@ -110,7 +110,7 @@ def label_set_metrics(
 
     Source: scikit-learn's f1_score and accuracy_score with zero_division=0.
     """
-    # Equal rows are counted, so that the bootstrap redraws few counts in place of many rows.
+    # Equal rows are counted, so that the bootstrap redraws few counts instead of many rows.
     packed = np.packbits(np.hstack([gold, predicted]), axis=1)
     _, first, counts = np.unique(packed, axis=0, return_index=True, return_counts=True)
     gold, predicted = gold[first], predicted[first]

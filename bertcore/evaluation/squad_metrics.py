@@ -73,7 +73,7 @@ def best_threshold(
     threshold = min(null_differences, default=0.0) - 1.0  # below all: no question is answered
     order = sorted(range(len(scores)), key=lambda i: null_differences[i])
     for place, i in enumerate(order):
-        # Answering one more question gains its score, or loses the point for saying nothing.
+        # Answering one more question gains its score, or loses the point for giving no answer.
         current += scores[i] - 1.0 if is_impossible[i] else scores[i]
         following = order[place + 1] if place + 1 < len(order) else None
         tied = following is not None and null_differences[following] == null_differences[i]

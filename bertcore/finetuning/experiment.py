@@ -319,7 +319,7 @@ def _start(folder: Path, settings: Settings, fetched: Path, notes: list[str]) ->
     model, teacher = open_models(settings, train.labels, seed=0)
     check_for_labels(settings.config, model)
     for data in (train, dev) if model.task.has_labels else ():
-        with_labels(data, model.labels)  # refuses data that do not say all of a label
+        with_labels(data, model.labels)  # rejects data that do not cover all labels
     matched = describe_match(match_labels(train.labels, model.labels))
     notes = [*notes, *([matched] if matched else [])]
     if settings.direction is not None:

@@ -116,7 +116,8 @@ def _room_for(
         return np.empty(shape, dtype=np.float32)
     if shutil.disk_usage(folder).free < size + _SPARE_BYTES:
         return None
-    # A file without a name: of several processes each has its own, and a kill leaves nothing.
+    # A file without a name: each of several processes has its own, and a killed one leaves nothing
+    # behind.
     with tempfile.TemporaryFile(dir=folder) as file:
         try:
             if hasattr(os, "posix_fallocate"):  # else a disk that fills up later kills the process

@@ -193,7 +193,7 @@ def _run_point(
     run = folder / _RUN
     if (run / SETTINGS_FILE).is_file():
         experiment = resume_experiment(run)
-        if experiment.settings != own:  # of a point that was done, and killed before its removal
+        if experiment.settings != own:  # of a finished point, killed before its removal
             shutil.rmtree(run)
             experiment = start_experiment(run, own)
     else:

@@ -373,7 +373,7 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
             if kind:
                 family.check_task_class(architecture, kind)
             stored = mend_keys(weights.stored, family).stored
-            # A class that config.json does not name: all kinds have their classifier in common.
+            # A class that config.json does not name: all kinds share the same classifier.
             form = family.tasks[kind] if kind else _CLASSIFIER
             layers = [name for name in (form.dense, form.norm, form.classifier) if name]
             last = form.classifier

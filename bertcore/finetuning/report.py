@@ -72,7 +72,7 @@ def to_markdown(report: dict[str, Any]) -> str:
         *_types(scores["by_type"], "Entities" if report["task"] == "tag" else "Labels"),
         *_confusion(scores["confusion_labels"], scores["confusion"]),
     ]
-    if scores.get("breakdown"):  # regression and questions have none, nor have runs of old
+    if scores.get("breakdown"):  # regression, questions and older runs have none
         parts += _breakdown(scores["breakdown"])
     parts += ["## Curves", _curves(report["history"], metric)]
     if best.get("kept_epochs"):

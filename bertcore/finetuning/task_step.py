@@ -80,7 +80,7 @@ class TaskWithLoss(nn.Module):
         else:
             num = float(len(batch.targets)) if totals is None else totals.num
             losses = F.cross_entropy(logits.float(), batch.targets, reduction="none")
-            # By examples, not by weights: a batch of rare groups counts for as much as they do.
+            # By examples, not by weights: a batch of rare groups counts as much as they do.
             loss = (losses * batch.weights).sum() / num
         if self.penalty is None or hidden is None:
             return loss

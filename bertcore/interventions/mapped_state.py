@@ -56,7 +56,7 @@ def map_state(network: Network, change: StateMap) -> Network:
         last.register_forward_hook(behind)
     else:
         index = change.state - 1
-        # ALBERT's layers are one object: the map is behind one of its turns alone.
+        # ALBERT's layers are one object: the map follows only one of its passes.
         layer = copy.deepcopy(network.layers[index], dict(shared))
         layer.feed_forward.register_forward_hook(behind)
         mapped.layers[index] = layer  # type: ignore[index]  # a ModuleList, typed by its content

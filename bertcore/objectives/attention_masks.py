@@ -209,7 +209,7 @@ def permute(
     rank[order] = np.arange(len(order))
     is_target = rank >= 0
     earlier = rank[None, :] < rank[:, None]
-    # A token that is not predicted sees the others of its kind, as they see it.
+    # Tokens that are not predicted see each other.
     content = np.where(is_target[:, None], earlier, ~is_target[None, :])
     content |= np.eye(len(row), dtype=bool)
     query = content & ~np.eye(len(row), dtype=bool)

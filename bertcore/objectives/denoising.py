@@ -245,7 +245,7 @@ def bart_infilling(
         if not gone[place]:
             filled.append(token)
     for _ in range(num_empty):
-        # Never before [CLS], nor behind the last [SEP].
+        # Never before [CLS] or after the last [SEP].
         filled.insert(int(rng.integers(1, len(filled))), pieces.mask_id)
     return _whole_text(row, np.array(filled, dtype=np.int64), spans, "mask")
 
@@ -303,7 +303,7 @@ def bart_noise(
 
 def _by_sentence(starts: Flags, places: Ids, rng: np.random.Generator) -> Ids:
     """Return places in a random order of the sentences that begin at `starts`, [N]."""
-    # What stands before the first start belongs to the first sentence.
+    # Everything before the first start belongs to the first sentence.
     number = np.maximum(np.cumsum(starts[places]) - 1, 0)
     order = rng.permutation(int(number[-1]) + 1)
     return np.concatenate([places[number == one] for one in order])

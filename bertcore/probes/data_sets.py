@@ -174,7 +174,7 @@ def divide(data: ProbeData, seed: int = 0) -> dict[str, tuple[int, ...]]:
     start = 0
     for part, border in zip(PARTS, ends, strict=True):
         end = max(border, start)
-        # A border never parts sentences of one text.
+        # A boundary never separates sentences with the same text.
         while 0 < end < len(shuffled) and _same(data, shuffled[end - 1], shuffled[end]):
             end += 1
         parts[part] = tuple(shuffled[start:end])

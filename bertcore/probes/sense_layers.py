@@ -211,7 +211,7 @@ def word_effects(
     for number, sentence in enumerate(sentences):
         place = _place(table, number, word)
         for other in np.flatnonzero((table.sentence_ids == number) & ~table.is_special):
-            # Another occurrence of the word itself would be taken for it.
+            # Another occurrence of the word itself would be mistaken for it.
             if not table.words[other].isalnum() or _is(table.words[other], word):
                 continue
             start, end = table.spans[other]

@@ -40,7 +40,7 @@ def spanning_tree(
     Args:
         distances: Symmetric, not negative, [W, W].
     """
-    # One more on every edge changes no minimum, and zero would mean that there is no edge.
+    # One more on every edge changes no minimum, and zero would mean no edge.
     weights = np.triu(np.asarray(distances, dtype=np.float64) + 1, k=1)
     tree = minimum_spanning_tree(weights).tocoo()
     pairs = zip(tree.row.tolist(), tree.col.tolist(), strict=True)

@@ -100,7 +100,7 @@ def word_vectors(
         words = _words_of(part, texts, np.asarray(encoded.columns["start"]))
         kept = words >= 0
         keys = np.stack([texts[kept] + start, words[kept]], axis=1)
-        # Pieces come in the order of the text, so those of a word lie together.
+        # Pieces come in the order of the text, so those of a word are adjacent.
         found, groups = np.unique(keys, axis=0, return_inverse=True)
         groups = groups.reshape(-1)
         owners.append(found)

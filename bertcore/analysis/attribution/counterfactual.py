@@ -190,7 +190,7 @@ class _Searching:
         importance = occlusion(self.model, source, self.goal.target(source)).importance
         importance = self.goal.rank(importance)
         allowed = [w for w in source.text_words if w not in self.goal.fixed]
-        # Only words of letters or digits: a full stop has no word in its place.
+        # Only words of letters or digits: no word can replace a full stop.
         allowed = [w for w in allowed if any(c.isalnum() for c in source.words[w].text)]
         return sorted(allowed, key=lambda w: -float(importance[w]))
 
@@ -293,12 +293,12 @@ class _Searching:
     def _masked(self, source: TaskInput, word: int) -> tuple[Row, int]:
         """Return the input as the proposer reads it, with a mask for the word, and its place."""
         tokenizer, hidden = self.proposer.tokenizer, source.words[word]
-        # Choices are left out: what is proposed favours none of them.
+        # Choices are left out, so that proposals favour none of them.
         if tokenizer.vocab == self.model.tokenizer.vocab and not _choices(source):
             ids, segments = source.encoding.input_ids, source.encoding.segment_ids
             one = [*ids[: hidden.start], tokenizer.mask_id, *ids[hidden.end :]]
             return Row(one, [*segments[: hidden.start + 1], *segments[hidden.end :]]), hidden.start
-        # The texts are cut again, with the mask typed in the place of the word.
+        # The texts are tokenised again, with the mask in place of the word.
         texts = _replaced(source, word, tokenizer.mask_token)
         encoding = tokenizer.encode(*texts, max_length=self.proposer.max_length)
         start = source.encoding.offsets[hidden.start][0]
@@ -307,7 +307,7 @@ class _Searching:
             for i, id in enumerate(encoding.input_ids)
             if id == tokenizer.mask_id and encoding.text_ids[i] == hidden.text_id
         ]
-        # A mask that was cut off proposes nothing: what is read then is [CLS].
+        # A mask that was cut off proposes nothing: [CLS] would be read instead.
         place = min(places)[1] if places else 0
         return Row(list(encoding.input_ids), list(encoding.segment_ids)), place
 

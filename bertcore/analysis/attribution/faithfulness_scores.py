@@ -113,7 +113,7 @@ def _of_orders(
     if not bins or not all(0 < fraction <= 1 for fraction in bins):
         raise ValueError(f"bins are {bins}; expected fractions above 0 and at most 1.")
     counts = tuple(max(1, math.ceil(fraction * len(words) - 1e-9)) for fraction in bins)
-    # The same words are often taken twice: each set is run once.
+    # The same set of words often occurs twice: each set is run once.
     taken = [frozenset(order[:count]) for order in orders for count in counts]
     sets = list(dict.fromkeys(part for one in taken for part in (one, frozenset(words) - one)))
     rows = [whole(source), *(without(model, source, gone, how) for gone in sets)]

@@ -160,7 +160,7 @@ def _run_rows(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
             segments[place, :length] = torch.tensor(rows[i].segment_ids)
             kept[place, :length] = True
         batch = [ids, segments] if bool(kept.all()) else [ids, segments, kept]
-        if model.task.reads_choices:  # each is asked alone: an input of one choice
+        if model.task.reads_choices:  # each is run alone: an input of one choice
             batch = [part[:, None] for part in batch]
         logits = module(*(part.to(device) for part in batch)).float().cpu()
         for place, i in enumerate(chosen):

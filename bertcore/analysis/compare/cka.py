@@ -96,7 +96,7 @@ def layer_similarity(first: Tensor, second: Tensor, *, seed: int = 0) -> LayerSi
         for row, others in enumerate(ones):
             cross = _similarities(others, kernels)
             if first.shape == second.shape and torch.equal(first[row], layer):
-                # Exactly 1, not 1 less a rounding: what is the same must look the same.
+                # Exactly 1, not 1 minus a rounding error: identical layers must look identical.
                 cross = own_second = own_first[row]
             plain[row, column] = _ratio(cross[0], own_first[row][0], own_second[0])
             debiased[row, column] = _ratio(cross[1], own_first[row][1], own_second[1])

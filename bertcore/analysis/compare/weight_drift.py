@@ -188,7 +188,7 @@ class _Sums:
         change, both = math.sqrt(self.change), first * second
         if not (math.isfinite(first) and math.isfinite(second)):
             return Drift(math.nan, math.nan, first, second, self.count)
-        # Rounding may pass 1 by a little.
+        # Rounding may slightly exceed 1.
         cosine = max(-1.0, min(1.0, self.product / both)) if both else math.nan
         return Drift(change / first if first else math.inf, cosine, first, second, self.count)
 

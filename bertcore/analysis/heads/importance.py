@@ -130,7 +130,7 @@ def rank_heads(
     for layer in range(num_layers):
         heads = [head for head in range(num_heads) if (layer, head) not in changes.heads_off]
         if layer in prepared.skipped:
-            effects[:, layer, heads] = 0  # a head that is not used does nothing
+            effects[:, layer, heads] = 0  # an unused head does nothing
         else:
             size = max(1, TOKENS_PER_BATCH // trace.num_tokens)
             for start in range(0, len(heads), size):

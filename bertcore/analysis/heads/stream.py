@@ -85,7 +85,7 @@ def attention_batches(bert: Model, sentences: Sequence[Sentence]) -> Iterator[At
         encodings = [bert.tokenize(sentence.text, sentence.text_pair) for sentence in part]
         order = sorted(range(len(part)), key=lambda i: len(encodings[i]))
         while order:
-            # The longest first: the largest batch comes at once, so memory cannot run out late.
+            # The longest first: the largest batch comes first, so memory cannot run out late.
             longest = len(encodings[order[-1]])
             count = max(1, BATCH_BYTES // (bytes_per_cell * longest**2))
             chosen, order = order[-count:], order[:-count]

@@ -170,7 +170,7 @@ class SyntaxSurvey:
         heads = (config.num_hidden_layers, config.num_attention_heads)
         self._hits = np.zeros((len(arcs), len(DIRECTIONS), *heads), dtype=np.bool_)
         self._is_seen = np.zeros(len(arcs), dtype=np.bool_)
-        # Arcs of one sentence lie together: where they begin.
+        # Arcs of one sentence are adjacent: where they begin.
         self._starts = np.searchsorted(self._pairs[:, 0], np.arange(len(sentences) + 1))
 
     def add(self, batch: AttentionBatch) -> None:

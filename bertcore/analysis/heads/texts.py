@@ -90,7 +90,7 @@ def read_texts(data: bytes, name: str) -> HeadTexts:
             f"{file_name} is not UTF-8 (byte {error.start}), which CoNLL-U requires. Save it "
             "as UTF-8."
         ) from error
-    # Not splitlines: it also cuts at signs such as U+2028, which may stand in a word.
+    # Not splitlines: it also splits at characters such as U+2028, which may occur in a word.
     return of_trees(read_conllu(text.split("\n"), file_name))
 
 

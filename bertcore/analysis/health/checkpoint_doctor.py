@@ -163,7 +163,7 @@ def examine(bert: Model, texts: Sequence[str] = PROBE_TEXTS) -> Diagnosis:
     if not weights.is_healthy:
         verdict = "random"
     elif math.isnan(weights.value):
-        verdict = "too small"  # a fresh one may say the same of every sentence too
+        verdict = "too small"  # a fresh one may give every sentence the same vector, too
     elif not (cls.is_healthy and tokens.is_healthy):
         verdict = "collapsed"
     return Diagnosis(verdict, (weights, biases, attention, cls, tokens), matrices, entropies)
@@ -178,7 +178,7 @@ def spectral_edge(matrix: Tensor) -> float:
     if std == 0:
         return math.nan
     generator = torch.Generator().manual_seed(0)
-    # Block power iteration: singular values lie close together at the edge of a random spectrum, so
+    # Block power iteration: singular values are close together at the edge of a random spectrum, so
     # a few steps reach about 1%, which is enough.
     block = torch.randn(matrix.shape[1], 8, generator=generator).to(matrix)
     for _ in range(12):
@@ -274,7 +274,7 @@ def _biases(bert: Model) -> Finding:
 
 def _entropies(trace: Trace, is_causal: bool) -> NDArray[np.float32]:
     """Return each head's evenness, [L, H]; see `HeadMeasures`."""
-    if trace.num_tokens < 2:  # a token alone has no choice
+    if trace.num_tokens < 2:  # a single token has no choice
         return np.zeros(trace.attentions.shape[:2], dtype=np.float32)
     measures = measure_heads(trace.attentions, trace.text_ids, trace.tokens, is_causal=is_causal)
     result: NDArray[np.float32] = measures.evenness.numpy()

@@ -204,7 +204,7 @@ def _loss_spike(run: _Run) -> Iterator[Finding]:
         if float(np.median(losses[end - 3 : end])) > usual + max(SPIKE_NATS, 6 * noise):
             if last is None or end - last[0] > 20:
                 last = (end, usual, float(losses[end - 3 : end].max()))
-            else:  # the same spike goes on
+            else:  # the same spike continues
                 last = (end, last[1], max(last[2], float(losses[end - 1])))
     if last is None:
         return

@@ -109,7 +109,7 @@ def attention_gradients(bert: Model, trace: Trace, target: Target) -> AttentionG
         for row in (trace.input_ids, trace.segment_ids, trace.position_ids)
     )
     with torch.enable_grad():
-        # A leaf of our own: the weights get gradients even where all parameters are frozen.
+        # Our own leaf: the weights get gradients even if all parameters are frozen.
         hidden = network.embeddings(*ids).detach().requires_grad_()
         hidden = network.run_layers(hidden, None, attention_kept(kept))
         reached = target(bert, hidden)

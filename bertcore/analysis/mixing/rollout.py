@@ -48,7 +48,7 @@ def rollout(layers: Tensor, *, residual: float = 0.0) -> Tensor:
     products: list[Tensor] = []
     for layer in layers.float():
         mixed = residual * identity + (1 - residual) * normalize_rows(layer)
-        # The later layer stands on the left: its row i sums over the earlier layer's rows.
+        # The later layer is on the left: its row i sums over the earlier layer's rows.
         products.append(mixed @ products[-1] if products else mixed)
     return torch.stack(products)
 

@@ -127,7 +127,7 @@ def _starts_sentence(encoding: Encoding, text: str, text_pair: str | None) -> Fl
         for sentence in split_sentences(one):
             start = one.find(sentence, end)
             end = max(start, end) + len(sentence)
-            # The first token that begins there, or later: no token stands for white space.
+            # The first token that begins there, or later: white space has no token.
             later = np.flatnonzero(begins >= max(start, 0))
             if len(later):
                 found[places[int(later[0])]] = True

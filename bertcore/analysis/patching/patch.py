@@ -146,7 +146,7 @@ def _rows(runs: Runs | HookedRuns, part: Part, groups: Groups) -> Iterator[Itera
     if part == "state":
         yield from (runs.state_row(state, groups) for state in range(runs.depth + 1))
         return
-    assert isinstance(runs, Runs)  # `require` refused the others
+    assert isinstance(runs, Runs)  # `require` rejected the others
     for layer in range(runs.depth):
         if part == "head":
             yield runs.head_row(layer)

@@ -148,7 +148,7 @@ class Runs:
         places = [self.mine[list(group)] for group in groups]
         for start in range(0, len(places), self.rows):
             chunk = places[start : start + self.rows]
-            # What is the same in both runs changes nothing: such a row is not run.
+            # A state that is the same in both runs changes nothing: such a row is not run.
             moved = [n for n, at in enumerate(chunk) if not torch.equal(patched[at], base[at])]
             values = base.new_full((len(chunk),), self.base_value, dtype=torch.float32)
             if moved:

@@ -187,7 +187,7 @@ def _decode(data: bytes, file_name: str, notes: list[str]) -> tuple[str, str]:
     try:
         return _checked(data.decode("utf-8"), file_name), "utf-8"
     except UnicodeDecodeError as error:
-        # A large file may be cut within its last character; that is no wrong encoding.
+        # A large file may be cut within its last character; this is not a wrong encoding.
         if error.start >= len(data) - 3:
             return _checked(data[: error.start].decode("utf-8"), file_name), "utf-8"
         text = _checked(data.decode("latin-1"), file_name)

@@ -159,7 +159,7 @@ def kept_map(corpus: EncodedCorpus, settings: CorpusMapSettings) -> Path:
     """Return the path of the stored map of some settings; its name depends on its content."""
     manifest = corpus.manifest
     chosen = asdict(settings)
-    for method in ("tsne", "pacmap"):  # parameters of UMAP have always been in the name
+    for method in ("tsne", "pacmap"):  # UMAP's parameters have always been in the name
         if method != settings.method:
             del chosen[method]
     content = {

@@ -125,7 +125,7 @@ def kept_text(trace: Trace, text_id: int) -> str:
     ends = [end for (_, end), t in zip(trace.offsets, trace.text_ids, strict=True) if t == text_id]
     last = max(ends, default=0)
     rest = text[last : last + _LONGEST_WORD].split(maxsplit=1) if last < len(text) else []
-    # Only what touches the last kept piece belongs to its word.
+    # Only text adjacent to the last kept piece belongs to its word.
     touches = bool(rest) and not text[last].isspace()
     return text[: last + len(rest[0])] if touches else text[:last]
 

@@ -182,7 +182,7 @@ def two_nn(points: Floats, *, seed: int = 0) -> float:
     if len(distinct) < MIN_POINTS:
         return float("nan")
     near = NearestNeighbors(n_neighbors=2).fit(distinct).kneighbors(return_distance=False)
-    # The search takes distances from products, which round those of very near points to 0.
+    # The search computes distances from products, which round those of very close points to 0.
     distances = np.linalg.norm(distinct[near] - distinct[:, None], axis=2)
     distances.sort(axis=1)
     return slope_of_ratios(distances[:, 1] / distances[:, 0])

@@ -111,7 +111,7 @@ def separation(
     names = np.asarray(labels, dtype=str)
     owners = np.arange(len(names)) if groups is None else np.asarray(groups)
     rows = sample_rows((names != "") & np.isfinite(vectors).all((0, 2)), seed)
-    # A label within one group only has no points to compare.
+    # A label within a single group has no points to compare.
     several = [
         name for name in np.unique(names[rows]) if len(set(owners[rows][names[rows] == name])) > 1
     ]

@@ -197,7 +197,7 @@ def fit_tsne(
         callbacks_every_iters=_STEPS_BETWEEN_REPORTS,
     )
     fitted = reducer.fit(prepared(distinct, settings.metric))
-    # Its transform would call the callbacks too.
+    # Its transform would call the callbacks, too.
     fitted.gradient_descent_params["callbacks"] = None
     if dims == 2:  # by interpolation, whose time hardly depends on the number of points
         fitted.gradient_descent_params["negative_gradient_method"] = "fft"

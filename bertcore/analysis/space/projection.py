@@ -124,7 +124,7 @@ def pca(vectors: Floats, dims: int) -> Pca:
         _, singular, rows = np.linalg.svd(centred, full_matrices=False)
         variances = singular**2
     total = variances.sum()
-    # Rounding leaves tiny values in directions without variance; they mean nothing.
+    # Rounding leaves tiny, meaningless values in directions without variance.
     floor = (np.abs(vectors).max(initial=0.0) * np.finfo(np.float32).eps) ** 2 * num_points
     rank = min(dims, int((variances > floor).sum()))
     components, explained = np.zeros((dims, width)), np.zeros(dims)
@@ -231,7 +231,7 @@ def _fit_umap(
     distinct: Floats, start: NDArray[np.float32], settings: UmapSettings, report: Progress
 ) -> UMAP:
     start = start * np.float32(10 / max(float(np.abs(start).max()), 1e-12))
-    # Points that PCA puts in one place could never separate.
+    # Points that PCA puts in the same place could never separate.
     start += np.random.default_rng(settings.seed).normal(0, 1e-3, start.shape).astype(np.float32)
     report(0.0, "Waiting for another map" if numba_lock.locked() else "Opening UMAP")
     with numba_lock:

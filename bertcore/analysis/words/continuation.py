@@ -70,7 +70,7 @@ def continue_text(
     assert isinstance(network, Network | OtherNetwork)
     encoding = bert.tokenize(text)
     kept = len(encoding)
-    # What ends a text ([SEP]) would have the model begin another.
+    # The end token ([SEP]) would make the model start another text.
     while kept > 1 and encoding.special_tokens_mask[kept - 1]:
         kept -= 1
     ids, segments = list(encoding.input_ids[:kept]), list(encoding.segment_ids[:kept])

@@ -345,7 +345,7 @@ class HeldRun:
         layer = self.network.layers[index]
         after_attention, after_feed_forward = self.norms[index]
         bias = direction.new_zeros(())
-        # A final LayerNorm (ModernBERT) is behind us: it is the network's, not a layer's.
+        # A final LayerNorm (ModernBERT) is already handled: it is the network's, not a layer's.
         if after_feed_forward is not None and self.network.final_norm is None:
             bias = direction @ after_feed_forward.bias
             direction = after_feed_forward.backward(direction)

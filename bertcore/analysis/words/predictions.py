@@ -174,7 +174,7 @@ def fill_in_turn(
 def _best(bert: Model, log_p: torch.Tensor) -> list[tuple[float, int]]:
     """Return the probability and id of each row's best piece that is not a special token."""
     named = log_p[:, : bert.tokenizer.vocab_size].clone()
-    # A filled-in [MASK] would never end, and [SEP] would make another sentence.
+    # A filled-in [MASK] would never end, and [SEP] would start another sentence.
     named[:, bert.tokenizer.special_ids] = -torch.inf
     top = named.max(-1)
     return list(zip(top.values.exp().tolist(), top.indices.tolist(), strict=True))

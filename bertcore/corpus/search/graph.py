@@ -248,7 +248,7 @@ def _points(
     for start in range(0, len(vectors), _ROWS):
         block = np.ascontiguousarray(vectors[start : start + _ROWS])
         usable[start : start + len(block)] = has_direction(block)
-        # 128 bits: two different vectors of a billion share them with odds of 1 to 10^20.
+        # 128 bits: among a billion vectors, two different ones share them with odds of 1 to 10^20.
         found = b"".join(hashlib.blake2b(row.data, digest_size=16).digest() for row in block)
         digests[start : start + len(block)] = np.frombuffer(found, np.uint64).reshape(-1, 2)
         on_progress(0.1 * (start + len(block)) / len(vectors), "finding equal vectors")

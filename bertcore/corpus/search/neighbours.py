@@ -103,7 +103,7 @@ def neighbours(
         hits = [h for h in places.hits(found.rows, found.cosines) if h.text != own_text][:k]
         if len(hits) == k or len(found.rows) < asked:
             break
-        asked *= 4  # the sentence itself stands in the corpus
+        asked *= 4  # the sentence itself is in the corpus
     return Neighbours(
         layer,
         tuple(hits),

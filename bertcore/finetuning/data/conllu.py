@@ -104,7 +104,7 @@ def stream_conllu(
     """
     current: _Open | None = None
     comments: list[str] = []
-    is_bad = False  # the rest of a sentence in which something is wrong is passed over
+    is_bad = False  # the rest of an invalid sentence is skipped
 
     def finish(done: _Open) -> Iterator[ParsedSentence]:
         try:

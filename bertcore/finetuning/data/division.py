@@ -98,7 +98,7 @@ def divide(
         return ({**_row(each), GROUP: groups.get(each.row, "")} for each in chosen_ones)
 
     write = partial(write_rows, task=task, source=str(path))
-    unfinished = folder / ".train.partial"  # the data of the hub lie where the result goes
+    unfinished = folder / ".train.partial"  # hub data are in the folder of the result
     write(part(bad, is_train=True), unfinished)
     if division.held_out is not None:
         num_dev = 0
@@ -197,7 +197,7 @@ class _Group:
         if self.count == self.end:
             self.block += 1
             self.end = max(self.count + 1, round(self.block / fraction))
-            # The very first one is learned from.
+            # The very first one is used for training.
             self.target = rng.randrange(max(self.count, 1), max(self.end, 2))
         self.count += 1
         return self.count - 1 == self.target

@@ -83,7 +83,7 @@ def _numbered(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:
     else:
         return {}
     written = {name for name in names if name.startswith(begin) and name[len(begin) :].isdecimal()}
-    # One number too many, and the file counts otherwise: 1 and 2 are not LABEL_1 and something.
+    # One number too many, and the file counts differently: 1 and 2 are not LABEL_1 and something.
     return {name: pairs[name] for name in written} if written <= pairs.keys() else {}
 
 
@@ -117,7 +117,7 @@ class KnownLabels:
     def match_all(self, names: Collection[str]) -> None:
         """Match the names of the whole file, so that the order of its rows does not matter."""
         self._file_labels = order_labels(names)
-        # Names beyond this many are no labels, and the set of them was not collected to its end.
+        # Names beyond this number are not labels, and their set was not fully collected.
         if len(names) <= MAX_LABELS:
             self.match |= match_labels(names, self.labels)
 

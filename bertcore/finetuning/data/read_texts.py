@@ -109,7 +109,7 @@ def _choose(table: Table, path: Path, form: TextForm, wanted: Columns) -> tuple[
     """Return the places of text, text B (-1: none) and label."""
     names = table.columns
     if not table.has_header and not (wanted.text or wanted.text_pair or wanted.label):
-        # GLUE's two forms without names; `has_header` knew them by their first line.
+        # GLUE's two forms without names; `has_header` recognised them by their first line.
         is_cola = len(names) == 4
         if form.headerless != ("CoLA" if is_cola else "STS-B"):
             what = "single sentences" if is_cola else "pairs with scores"
