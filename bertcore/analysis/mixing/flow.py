@@ -150,6 +150,7 @@ def _check(num_layers: int, num_tokens: int, rows: Sequence[int]) -> None:
     if flow_work(num_layers, num_tokens, len(rows)) > MOST_WORK:
         raise ValueError(
             f"attention flow through {num_layers} layers to {len(rows)} of {num_tokens} tokens "
-            "would take more than minutes: the work grows with the fourth power of the length. "
-            "Ask for fewer tokens or an earlier layer, use a shorter text, or attention rollout."
+            "would take more than a few minutes: the work grows with the fourth power of the "
+            "length. Ask for fewer tokens or an earlier layer, use a shorter text, or attention "
+            "rollout."
         )

@@ -199,7 +199,7 @@ def test_a_student_learns_the_task_and_resumes(taught: Path, tmp_path: Path) -> 
 def test_teachers_that_do_not_fit(taught: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.tsv"
     other.write_text((taught / "train.tsv").read_text().replace("\tgood", "\tsplendid"))
-    with pytest.raises(ValueError, match="label 'splendid', which is none of 'bad', 'good'"):
+    with pytest.raises(ValueError, match="label 'splendid', which is not one of 'bad', 'good'"):
         start_experiment(tmp_path / "a", student_settings(taught, train=other, dev=other))
     write_tags(tmp_path / "tags.txt", 20)
     with pytest.raises(ValueError, match="not for the task 'tag'"):

@@ -86,7 +86,7 @@ def test_a_fresh_network_is_random(seed: int) -> None:
     assert "look freshly initialised" in text
     assert "36 of 36 matrices" in text
     assert "100.0% of their" in text
-    assert "48 of 48 heads spread it evenly" in text
+    assert "48 of 48 heads spread theirs evenly" in text
     assert of(found, "weights") == pytest.approx(1, abs=0.03)
     assert of(found, "attention") == pytest.approx(1, abs=0.01)
 

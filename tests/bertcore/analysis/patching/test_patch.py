@@ -360,7 +360,7 @@ def test_pairs_that_cannot_be_patched(bert: Bert) -> None:
     with pytest.raises(ValueError, match=r"no \[MASK\] at the same place"):
         word_answer(bert, pair)
     pair = patch_pair(bert, ("the cat sat", None), ("the dog sat", None), hide=3)
-    with pytest.raises(ValueError, match="not one piece"):
+    with pytest.raises(ValueError, match="not a single piece"):
         word_answer(bert, pair, "house", "zebra")
     with pytest.raises(ValueError, match="given twice"):
         word_answer(bert, pair, "house", "house")

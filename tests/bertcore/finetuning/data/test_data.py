@@ -96,7 +96,9 @@ def test_labels_get_their_order_and_unseen_ones_are_named(tmp_path: Path) -> Non
     assert data.rows.targets.tolist() == [1, 0, 1]
     moved = with_labels(data, ("x", "10", "9"))
     assert moved.rows.targets.tolist() == [1, 2, 1]
-    with pytest.raises(ValueError, match=r"row 2 of .* has the label '9', which is none of '10'"):
+    with pytest.raises(
+        ValueError, match=r"row 2 of .* has the label '9', which is not one of '10'"
+    ):
         read(path, "classify", labels=("10", "11"))
     skipped = read(path, "classify", labels=("10", "11"), skip_bad_rows=True)
     assert skipped.num_examples == 2
