@@ -1,1 +1,1 @@
-"""Measures on a network or its traces: numbers only, no pictures."""
+"""Measures of a network or its traces: numbers only, no figures."""

@@ -1,6 +1,6 @@
-"""Measures of stereotypes in a model, how sure they are, and what removes them.
+"""Measures of stereotypes in a model, their uncertainty, and ways to reduce them.
 
-None of them predicts harm in use: intrinsic measures hardly correlate with that of an application
+None of them predicts harm in use: intrinsic measures hardly correlate with those of an application
 (Goldfarb-Tarrant et al. 2021), and a model near chance looks fair.
 """
 

@@ -1,4 +1,4 @@
-"""Gender as a direction: occupations along it, and what a probe finds before and after erasing."""
+"""Gender as a direction: occupations along it, and a probe's accuracy before and after erasing."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ LEAST = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AlongDirection:
-    """What lies along the direction in one space of vectors."""
+    """Words along the direction in one vector space."""
 
     words: tuple[str, ...]
     """Occupations, [N]."""
     cosines: Vectors
-    """Of each with the direction, [N]; above 0: to the side of the pairs' first words."""
+    """Cosine of each with the direction, [N]; above 0: on the side of the pairs' first words."""
     explained: Vectors
     """Share of the variance within the pairs that each component explains, largest first."""
     probes: dict[str, Probe]
-    """Of other gendered words: as they are, and after each way of erasing."""
+    """Probes on other gendered words: unchanged, and after each erasure method."""
 
 
 def along_direction(
@@ -39,8 +39,8 @@ def along_direction(
 
     Args:
         bert: Any model.
-        layer: Hidden state, each word run by itself; None: the token table.
-        pooling: Of a word's tokens in a hidden state.
+        layer: Hidden state, with each word run separately; None: the token table.
+        pooling: Pooling of a word's tokens in a hidden state.
 
     Raises:
         ValueError: If the vocabulary cannot write enough of the words, or there is no such layer or

@@ -1,7 +1,7 @@
-"""Whole audits: each measure with its intervals, its notes and its criticism, as tables.
+"""Complete audits: each measure with its intervals, notes and known criticism, as tables.
 
-What the command line prints and the report holds. Texts in the tables are untrusted: whoever shows
-them escapes them.
+These are what the command line prints and the report contains. Texts in the tables are untrusted
+and must be escaped when shown.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from bertcore.grammar import TokenCounts
 from bertcore.model import Model
 
 OnStage = Callable[[str, float | None], None]
-"""Called with what is being done and the fraction done, None if not known."""
+"""Called with the current stage and the fraction done, None if not known."""
 TypedAudit = tuple[str, tuple[str, ...], tuple[Group, ...], tuple[str, ...]]
 """Name, templates, groups and fillers."""
 CANNOT_TELL = (
@@ -64,18 +64,18 @@ class AuditTable:
 
     columns: tuple[str, ...]
     right: tuple[str, ...] = ()
-    """The columns that hold numbers."""
+    """The columns with numbers."""
     title: str = ""
     rows: list[tuple[str, ...]] = field(default_factory=list)
 
     def add_row(self, *cells: str) -> None:
-        """Add a row, a cell for each column."""
+        """Add a row, with a cell for each column."""
         self.rows.append(cells)
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What one measure found: tables for people, data for programs."""
+    """The findings of one measure: tables for people, data for programs."""
 
     tables: list[AuditTable]
     data: dict[str, Any]
@@ -84,7 +84,7 @@ class Audit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AuditOptions:
-    """What is asked of the measures, by the options of `bertscope bias`."""
+    """The settings of the measures, from the options of `bertscope bias`."""
 
     template: list[str] = field(default_factory=list)
     group: list[str] = field(default_factory=list)
@@ -107,7 +107,7 @@ def _counts(bert: Model) -> TokenCounts | None:
 
 def _file(file: Path | None, measure: str, what: str) -> Path:
     if file is None:
-        raise ValueError(f"{measure} needs a file: {what}. It does not ship with BertScope.")
+        raise ValueError(f"{measure} needs a file: {what}. It is not shipped with BertScope.")
     return file
 
 
@@ -119,7 +119,9 @@ def _interval(low: float, high: float, form: str = "{:.1%}") -> str:
 
 def _templates(bert: Model, file: Path | None, options: AuditOptions, on_stage: OnStage) -> Audit:
     if file is not None:
-        raise ValueError("templates takes no file; type them with --template, --group, --filler.")
+        raise ValueError(
+            "templates takes no file; give them with --template, --group and --filler."
+        )
     tables, data, notes = [], [], []
     audits = _audits(bert, options)
     summary = _table(
@@ -163,15 +165,15 @@ def _templates(bert: Model, file: Path | None, options: AuditOptions, on_stage: 
         )
         notes += [f"{name}: {note}" for note in scores.notes]
         if found.turns:
-            notes.append(f"{name}: the result turns with the wording of the template.")
+            notes.append(f"{name}: the sign of the result depends on the wording of the template.")
     return Audit([summary, *tables], {"audits": data}, notes)
 
 
 def _audits(bert: Model, options: AuditOptions) -> list[TypedAudit]:
-    """Return what was typed, or of our own sets what the vocabulary can write.
+    """Return what was typed, or those of our own sets that the vocabulary can write.
 
     Raises:
-        ValueError: If it can write none of them, or what was typed is not whole.
+        ValueError: If it can write none of them, or what was typed is incomplete.
     """
     typed = bool(options.template), bool(options.group), options.filler is not None
     if not any(typed):
@@ -183,19 +185,21 @@ def _audits(bert: Model, options: AuditOptions) -> list[TypedAudit]:
                 own.append((audit.name, audit.templates, tuple(groups), fillers))
         if not own:
             raise ValueError(
-                "this checkpoint's vocabulary cannot write the English words of any audit. Type "
+                "this checkpoint's vocabulary cannot write the English words of any audit. Give "
                 "your own with --template, --group and --filler."
             )
         return own
     if not all(typed):
         raise ValueError(
-            "one's own templates need --template, --group (twice) and --filler together."
+            "your own templates need --template, --group (twice) and --filler together."
         )
     asked = []
     for given in options.group:
         name, equals, words = given.partition("=")
         if not equals or not name.strip():
-            raise ValueError(f"--group is {given!r}; expected a name and words: women=she,mary.")
+            raise ValueError(
+                f"--group is {given!r}; expected a name and words, such as women=she,mary."
+            )
         asked.append(Group(name.strip(), parse_candidates(words)))
     filler = parse_candidates(options.filler or "")
     return [("typed", tuple(options.template), tuple(asked), filler)]
@@ -249,7 +253,7 @@ def _crows_pairs(bert: Model, file: Path | None, options: AuditOptions, on_stage
     )
     notes = [
         "Blodgett et al. 2021 find many of the pairs unclear or invalid; look at them.",
-        "pll overrates sentences whose differing word is frequent; aul and aula hide no word.",
+        "pll favours sentences whose differing word is frequent; aul and aula hide no word.",
     ]
     if counts is None:
         notes.append("No word-frequency baseline: the checkpoint has no token_counts.txt.")
@@ -295,12 +299,12 @@ def _stereoset(bert: Model, file: Path | None, options: AuditOptions, on_stage: 
         rows,
     )
     notes = [
-        "ICAT trades language against stereotypes: a worse model can score better.",
+        "ICAT trades language modelling against stereotypes: a worse model can score better.",
         "Blodgett et al. 2021 find many of the items unclear or invalid; look at them.",
     ]
     left = len(items) - found[0].num_items
     if left:
-        notes.append(f"{left} items hold a word that the vocabulary cannot write; left out.")
+        notes.append(f"{left} items have a word that the vocabulary cannot write; left out.")
     data = {
         "scores": [asdict(score) for score in found],
         "items": [{**asdict(score.item), "log_p": score.log_p} for score in scores],
@@ -332,7 +336,7 @@ def _winobias(bert: Model, file: Path | None, options: AuditOptions, on_stage: O
         rows,
     )
     notes = [
-        "A masked pronoun stands in for a coreference system, which the task was made for.",
+        "The task was made for coreference systems; here a masked pronoun stands in for one.",
         "A model that always prefers one gender has a share near 50%, too: see the occupations.",
     ]
     data = {
@@ -403,11 +407,11 @@ def _weat(bert: Model, file: Path | None, options: AuditOptions, on_stage: OnSta
         "chance sets",
         right=("effect size d", "p", "chance sets"),
     )
-    table.title = f"Association tests on {where}: d above 0 joins the first sets (-2 to 2)"
+    table.title = f"Association tests on {where}: d above 0 links the two first sets (-2 to 2)"
     for row in rows:
         table.add_row(*row)
     notes.append(
-        "p: the share of ways to deal the target words into two sets that reach this difference."
+        "p: the share of ways to split the target words into two sets that reach this difference."
     )
     if any(each["chance"] is not None for each in data):
         notes.append(
@@ -418,7 +422,7 @@ def _weat(bert: Model, file: Path | None, options: AuditOptions, on_stage: OnSta
 
 def _direction(bert: Model, file: Path | None, options: AuditOptions, on_stage: OnStage) -> Audit:
     if file is not None:
-        raise ValueError("direction takes no file; it has pairs of words of our own.")
+        raise ValueError("direction takes no file; it uses our own pairs of words.")
     on_stage("finding the direction", None)
     along = along_direction(bert, layer=options.layer, pooling=options.pooling)
     leaning = dict(zip(along.words, along.cosines.tolist(), strict=True))
@@ -427,7 +431,7 @@ def _direction(bert: Model, file: Path | None, options: AuditOptions, on_stage: 
     for number, share in enumerate(along.explained[:5], start=1):
         parts.add_row(str(number), f"{share:.1%}")
     table = _table("word", "cosine", right=("cosine",))
-    table.title = "Occupations along the direction (above 0: to the side of she)"
+    table.title = "Occupations along the direction (above 0: on the side of she)"
     for name, value in sorted(leaning.items(), key=lambda each: -each[1]):
         table.add_row(name, f"{value:+.3f}")
     probing = _table(
@@ -436,7 +440,7 @@ def _direction(bert: Model, file: Path | None, options: AuditOptions, on_stage: 
         "chance",
         right=("a probe's accuracy", "chance"),
     )
-    probing.title = "What a linear probe still tells"
+    probing.title = "What a linear probe can still recover"
     for name, found in along.probes.items():
         probing.add_row(name, f"{found.accuracy:.1%} ± {found.spread:.1%}", f"{found.chance:.0%}")
     notes = ["What a probe recovers was hidden, not removed (Gonen and Goldberg 2019)."]
@@ -453,16 +457,16 @@ def _direction(bert: Model, file: Path | None, options: AuditOptions, on_stage: 
         changed.bert.save(options.save)
         data["saved"] = str(options.save)
         notes.append(
-            f"{options.save} holds the checkpoint with {changed.num_neutralised:,} rows of its "
-            f"token table neutralised and {len(changed.equalised)} pairs equalised. Measure it "
-            "again, and its quality: bertscope bias and bertscope evaluate with --checkpoint."
+            f"{options.save} contains the checkpoint with {changed.num_neutralised:,} rows of its "
+            f"token table neutralised and {len(changed.equalised)} pairs equalised. Measure its "
+            "bias and its quality again: bertscope bias and bertscope evaluate with --checkpoint."
         )
     return Audit([parts, table, probing], data, notes)
 
 
 def _erase(bert: Model, file: Path | None, options: AuditOptions, on_stage: OnStage) -> Audit:
     if file is not None:
-        raise ValueError("erase takes no file; it is fitted on sentences of our own.")
+        raise ValueError("erase takes no file; it is fitted on our own sentences.")
     if options.method not in METHODS:
         raise ValueError(f"--method is {options.method!r}; expected one of {', '.join(METHODS)}.")
     last = bert.config.num_hidden_layers
@@ -487,10 +491,10 @@ def _erase(bert: Model, file: Path | None, options: AuditOptions, on_stage: OnSt
         neutral = "" if effect.neutral is None else form.format(effect.neutral)
         table.add_row(*[*cells, neutral])
     notes = [
-        f"Fitted on {erasure.num_sentences} sentences of our own ({erasure.num_tokens:,} tokens); "
-        f"{erasure.eraser.rank} of {bert.config.hidden_size} dimensions are taken away.",
+        f"Fitted on {erasure.num_sentences} of our own sentences ({erasure.num_tokens:,} tokens); "
+        f"{erasure.eraser.rank} of {bert.config.hidden_size} dimensions are removed.",
         "What a probe still finds was hidden, not removed (Gonen and Goldberg 2019): compare its "
-        "accuracy after with chance, at the last state too.",
+        "accuracy afterwards with chance, at the last state, too.",
     ]
     data: dict[str, Any] = {
         "state": state,
@@ -504,9 +508,10 @@ def _erase(bert: Model, file: Path | None, options: AuditOptions, on_stage: OnSt
         erased.save(options.save)
         data["saved"] = str(options.save)
         notes.append(
-            f"{options.save} holds the checkpoint with the erasure in its weights: its heads "
-            "answer as measured here. Where the heads read the last hidden state erased, that "
-            "state itself is as before: a head that is trained on it anew reads all of it."
+            f"{options.save} contains the checkpoint with the erasure in its weights: its heads "
+            "answer as measured here. If the erasure is at the last hidden state, only the heads "
+            "read it erased; the state itself is unchanged, and a newly trained head can read "
+            "all of it."
         )
     elif erased.why_not_saved is not None:
         notes.append(f"Live only: {erased.why_not_saved}")

@@ -1,4 +1,4 @@
-"""CrowS-Pairs: does a model prefer the sentence that stereotypes?"""
+"""CrowS-Pairs: does a model prefer the stereotyping sentence?"""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from bertcore.model import Model
 Measure = Literal["pll", "aul", "aula", "frequency"]
 MEASURES: tuple[Measure, ...] = ("pll", "aul", "aula", "frequency")
 """pll: pseudo-log-likelihood of the tokens that both sentences share; aul, aula: all tokens,
-nothing hidden; frequency: how frequent the words are, without a model."""
+nothing hidden; frequency: word frequency, without a model."""
 MORE, LESS, KIND = "sent_more", "sent_less", "bias_type"
 
 
 @dataclass(frozen=True, slots=True)
 class StereotypePair:
-    """Two sentences that differ in the group that they are about."""
+    """Two sentences that differ in the group they are about."""
 
     more: str
-    """The one that stereotypes more."""
+    """The more stereotyping sentence."""
     less: str
     kind: str
     """Such as "gender" or "age"."""
@@ -42,16 +42,17 @@ class StereotypeScore:
 
     pair: StereotypePair
     more: dict[Measure, float]
-    """Of the sentence that stereotypes more: nats, a sum (pll, frequency) or a mean a token."""
+    """Score of the more stereotyping sentence: nats, a sum (pll, frequency) or a mean per token."""
     less: dict[Measure, float]
 
 
 def read_crows_pairs(path: Path, *, bad_rows: BadRows | None = None) -> tuple[StereotypePair, ...]:
-    """Read a table with the columns sent_more, sent_less and maybe bias_type.
+    """Read a table with the columns sent_more, sent_less and, optionally, bias_type.
 
     Args:
-        path: As nyu-mll/crows-pairs publishes it (CSV), or .tsv or .jsonl with these columns.
-        bad_rows: Collects rows that cannot be used; None refuses them.
+        path: The file published by nyu-mll/crows-pairs (CSV), or a .tsv or .jsonl with these
+            columns.
+        bad_rows: Collects rows that cannot be used; None rejects them.
 
     Raises:
         ValueError: If a column is missing or no row can be used.
@@ -63,8 +64,8 @@ def read_crows_pairs(path: Path, *, bad_rows: BadRows | None = None) -> tuple[St
         if missing:
             raise ValueError(
                 f"{str(path)!r} has no column {missing[0]!r}; it has "
-                f"{', '.join(map(repr, table.columns[:20]))}. CrowS-Pairs has a sentence that "
-                f"stereotypes more in {MORE!r} and one that does less in {LESS!r}."
+                f"{', '.join(map(repr, table.columns[:20]))}. CrowS-Pairs has the more "
+                f"stereotyping sentence in {MORE!r} and the less stereotyping one in {LESS!r}."
             )
         places = [table.columns.index(name) for name in (MORE, LESS)]
         kind = table.columns.index(KIND) if KIND in table.columns else None
@@ -92,9 +93,9 @@ def score_crows_pairs(
     Pairs that share no token have no pll; without counts there is no frequency: NaN.
 
     Args:
-        bert: With a masked-word head.
+        bert: A checkpoint with a masked-word head.
         pairs: [N].
-        counts: Of the words of the training text.
+        counts: Word counts of the training text.
         progress: Called with the fraction done.
 
     Raises:
@@ -137,7 +138,7 @@ def score_crows_pairs(
 
 
 def stereotype_shares(scores: Sequence[StereotypeScore], measure: Measure) -> list[Share]:
-    """Return the share of pairs whose stereotyping sentence scores higher: all, then by kind.
+    """Return the share of pairs whose stereotyping sentence scores higher: overall, then by kind.
 
     Raises:
         ValueError: If no pair has a score by the measure.

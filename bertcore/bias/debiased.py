@@ -19,13 +19,13 @@ from bertcore.model import Model
 
 @dataclass(frozen=True, slots=True)
 class Debiased:
-    """The changed checkpoint, and what was changed."""
+    """The changed checkpoint and its changes."""
 
     bert: Bert
     num_neutralised: int
-    """Rows of the token table that lost their part along the direction."""
+    """Number of rows of the token table that lost their part along the direction."""
     equalised: tuple[tuple[str, str], ...]
-    """Pairs that differ along the direction alone."""
+    """Pairs that differ only along the direction."""
     explained: float
     """Share of the variance within the pairs that the direction explains."""
 
@@ -33,20 +33,20 @@ class Debiased:
 def debias_table(bert: Model, words: DirectionWords) -> Debiased:
     """Neutralise and equalise the token table along a direction ("hard debiasing").
 
-    Every piece but those of the gendered words loses its part along the direction and keeps its
-    length; the pairs that are one piece each are made to differ along it alone. The decoder of the
-    masked-word head shares the table, so its answers change too; layers are as they were, and with
-    them what they have learned to do with the rest of the vectors.
+    Every piece except those of the gendered words loses its part along the direction and keeps its
+    length; pairs of single pieces are made to differ only along it. The decoder of the masked-word
+    head shares the table, so its answers change, too; the layers are unchanged, including what they
+    have learned to do with the rest of the vectors.
 
     Args:
-        bert: Of the BERT family; it is not changed.
+        bert: A checkpoint of the BERT family; it is not changed.
         words: Pairs that define the direction, and further gendered words that keep theirs.
 
     Raises:
         ValueError: If the layers of the architecture cannot be changed, or a word is unknown.
 
-    Source: Bolukbasi et al. 2016, section 6. What it hides rather than removes: Gonen and Goldberg
-        2019.
+    Source: Bolukbasi et al. 2016, section 6. On what it hides rather than removes: Gonen and
+    Goldberg 2019.
     """
     changed = copy.deepcopy(with_parts(bert).module)
     first, second = (table_vectors(bert, [pair[side] for pair in words.pairs]) for side in (0, 1))

@@ -1,4 +1,4 @@
-"""A direction in the space of vectors: projected on, probed for."""
+"""A direction in a vector space: projection and probing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def project(vectors: Vectors, direction: Direction) -> Vectors:
 
     Args:
         vectors: [N, D].
-        direction: Of the same space.
+        direction: A direction in the same space.
     """
     norms = np.linalg.norm(vectors, axis=1)
     out: Vectors = (vectors @ direction.vector) / np.where(norms == 0, 1.0, norms)
@@ -26,7 +26,7 @@ def project(vectors: Vectors, direction: Direction) -> Vectors:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """How well a linear probe tells two classes of vectors apart."""
+    """How well a linear probe distinguishes two classes of vectors."""
 
     accuracy: float
     """Mean accuracy over the folds of a cross-validation."""
@@ -43,7 +43,7 @@ def probe(vectors: Vectors, labels: Sequence[int], *, num_folds: int = 5, seed: 
         vectors: [N, D].
         labels: Two classes, [N].
         num_folds: K; each class needs at least as many vectors.
-        seed: Of the folds.
+        seed: Seed of the folds.
 
     Raises:
         ValueError: If there is one class only, or one with fewer than K vectors.
@@ -59,8 +59,8 @@ def probe(vectors: Vectors, labels: Sequence[int], *, num_folds: int = 5, seed: 
     if len(names) != 2 or counts.min() < num_folds:
         sizes = ", ".join(f"{name}: {count}" for name, count in zip(names, counts, strict=True))
         raise ValueError(
-            f"a probe of {num_folds} folds needs two classes of at least {num_folds} words each; "
-            f"it got {sizes}."
+            f"a probe of {num_folds} folds needs two classes of at least {num_folds} words each, "
+            f"but got {sizes}."
         )
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     folds = StratifiedKFold(num_folds, shuffle=True, random_state=seed)

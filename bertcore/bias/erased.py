@@ -1,4 +1,4 @@
-"""An attribute erased from a hidden state while the network runs, and what that changes."""
+"""Erasure of an attribute from a hidden state while the network runs, and its effects."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from bertcore.model import Model
 
 METHODS = ("leace", "inlp", "direction")
 """leace: Belrose et al. 2023; inlp: Ravfogel et al. 2020; direction: the first principal component
-of the differences within pairs is taken away (Bolukbasi et al. 2016, without their rescaling)."""
+of the differences within pairs is removed (Bolukbasi et al. 2016, without their rescaling)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Erasure:
-    """What takes an attribute out of a hidden state."""
+    """An eraser of an attribute from a hidden state."""
 
     state: int
     """0 is the embeddings' output, L the last."""
     method: str
     eraser: Eraser
     num_sentences: int
-    """That it was fitted on."""
+    """Number of sentences on which it was fitted."""
     num_tokens: int
 
     @property
@@ -50,7 +50,7 @@ class Erasure:
 
 
 class ErasedBert(Bert):
-    """A checkpoint with an erasure live in it; the weights are shared with the one it came from."""
+    """A checkpoint with a live erasure; the weights are shared with the original."""
 
     def __init__(self, bert: Bert, erasure: Erasure) -> None:
         super().__init__(
@@ -61,27 +61,28 @@ class ErasedBert(Bert):
 
     @property
     def why_not_saved(self) -> str | None:
-        """Why weights alone cannot give these answers; None where they can."""
+        """Why weights alone cannot give these answers; None if they can."""
         return why_not_folded(self._original.module, self.erasure.map)
 
     def save(self, folder: str | Path) -> Path:
         """Write a checkpoint folder whose heads answer as here, the erasure folded into weights.
 
         Raises:
-            ValueError: If that cannot be exact; the message says why.
+            ValueError: If that cannot be exact; the message states why.
         """
         folded = fold_map(self._original.module, self.erasure.map)
         return Bert(folded, self.tokenizer).save(folder)
 
 
 def fit_erasure(bert: Model, state: int, method: str) -> Erasure:
-    """Fit what takes gender out of a hidden state, on our own sentences.
+    """Fit an erasure of gender from a hidden state, on our own sentences.
 
-    The sentences differ in one of ten pairs of words alone; the vectors are those of all of their
-    tokens, [CLS] and [SEP] included, since all are mapped, and each has the gender of its sentence.
+    The sentences differ only in one of ten pairs of words; the vectors are those of all their
+    tokens, including [CLS] and [SEP], since all are mapped, and each has the gender of its
+    sentence.
 
     Args:
-        bert: Of the BERT family.
+        bert: A checkpoint of the BERT family.
         state: 0 is the embeddings' output, L the last.
         method: One of METHODS.
 
@@ -101,8 +102,8 @@ def fit_erasure(bert: Model, state: int, method: str) -> Erasure:
     pairs = known_pairs(bert, direction_words().pairs)
     if len(pairs) < LEAST:
         raise ValueError(
-            "this checkpoint's vocabulary cannot write enough of the English words that an erasure "
-            "is fitted on. Choose another checkpoint."
+            "this checkpoint's vocabulary cannot write enough of the English words on which an "
+            "erasure is fitted. Choose another checkpoint."
         )
     sentences = paired_sentences(pairs)
     sides = [_token_vectors(bert, [pair[side] for pair in sentences], state) for side in (0, 1)]
@@ -120,7 +121,7 @@ def fit_erasure(bert: Model, state: int, method: str) -> Erasure:
 
 
 def erase(bert: Model, erasure: Erasure) -> ErasedBert:
-    """Return the checkpoint with an erasure live in it; the given one is not changed.
+    """Return the checkpoint with a live erasure; the given one is not changed.
 
     Raises:
         ValueError: If its layers cannot be changed, or the erasure is of another width or depth.
@@ -150,7 +151,7 @@ class Effect:
     before: Estimate
     after: Estimate
     neutral: float | None
-    """Its value without the attribute (a probe's chance, no gap); None of what should stay."""
+    """Its value without the attribute (a probe's chance, no gap); None if it should not change."""
     is_share: bool
     """Whether it is a share of cases, not nats."""
 
@@ -158,21 +159,21 @@ class Effect:
 def measure_erasure(
     bert: Model, erasure: Erasure, *, progress: Callable[[float, str], None] | None = None
 ) -> tuple[Effect, ...]:
-    """Return what an erasure takes away, and its price, each before and after.
+    """Return what an erasure removes and what it costs, each before and after.
 
-    Probes on gendered words and names that it was not fitted on, at its state and at the last one;
-    the mean gap of our templates; masked words and the grammar exam on our own sentences. Measures
-    that need a masked-word head are left out where there is none.
+    Probes on held-out gendered words and names, at its state and at the last one; the mean gap of
+    our templates; masked words and the grammar exam on our own sentences. Measures that need a
+    masked-word head are left out if there is none.
 
     Args:
-        bert: The checkpoint as it is.
-        erasure: Of it.
+        bert: The unchanged checkpoint.
+        erasure: An erasure fitted on it.
         progress: Called with the fraction done and what is being measured.
 
     Raises:
         ValueError: If its layers cannot be changed.
 
-    Source: Gonen and Goldberg 2019: what was erased is often found again.
+    Source: Gonen and Goldberg 2019: what was erased can often be recovered.
     """
     models = bert, erase(bert, erasure)
     last = bert.config.num_hidden_layers
@@ -199,7 +200,7 @@ def measure_erasure(
 
 
 def _probe(bert: Model, state: int) -> Estimate:
-    """Return a probe's accuracy on gendered words that no erasure is fitted on."""
+    """Return a probe's accuracy on gendered words on which no erasure is fitted."""
     pairs = known_pairs(bert, direction_words().probe)
     words = [pair[side] for side in (0, 1) for pair in pairs]
     vectors = text_vectors(bert, words, layer=state, pooling="mean")
@@ -208,7 +209,7 @@ def _probe(bert: Model, state: int) -> Estimate:
 
 
 def _gap(bert: Model, number: int) -> Estimate:
-    """Return how far apart two groups are at an occupation, mean over occupations, nats."""
+    """Return the gap between two groups at an occupation, mean over occupations, in nats."""
     audit = template_audits()[number]
     groups = [Group(each.name, known_words(bert, each.words)) for each in audit.groups]
     scores = score_templates(bert, audit.templates, groups, known_words(bert, audit.fillers))

@@ -18,11 +18,11 @@ class Eraser:
     """The affine map x -> x - (x - mean) @ matrix.T."""
 
     matrix: Vectors
-    """What is taken away, [D, D]."""
+    """The part that is removed, [D, D]."""
     mean: Vectors
     """[D]"""
     rank: int
-    """Dimensions that are lost."""
+    """Number of removed dimensions."""
 
     def __call__(self, vectors: Vectors) -> Vectors:
         """Return erased vectors, [..., D]."""
@@ -31,10 +31,10 @@ class Eraser:
 
 
 def leace(vectors: Vectors, labels: NDArray[np.generic]) -> Eraser:
-    """Return the least-squares map after which no linear probe tells the classes apart.
+    """Return the least-squares map after which no linear probe can distinguish the classes.
 
     With W the whitening of the vectors and S their cross-covariance with the one-hot labels, the
-    orthogonal projection onto the columns of W S is taken away in whitened space.
+    orthogonal projection onto the columns of W S is removed in whitened space.
 
     Args:
         vectors: [N, D].
@@ -43,8 +43,8 @@ def leace(vectors: Vectors, labels: NDArray[np.generic]) -> Eraser:
     Raises:
         ValueError: If there is one class only.
 
-    Source: Belrose et al. 2023, theorem 4.3. The package concept-erasure gives the same with
-        shrinkage=False; by default it shrinks the covariance first.
+    Source: Belrose et al. 2023, theorem 4.3. The package concept-erasure gives the same result with
+    shrinkage=False; by default it shrinks the covariance first.
     """
     one_hot = _one_hot(labels)
     mean = vectors.mean(0)
@@ -68,9 +68,9 @@ def inlp(
     Args:
         vectors: [N, D].
         labels: Of each vector, [N].
-        num_rounds: Classifiers at most; it ends earlier once one is no better than the larger
-            class.
-        seed: Of the classifiers.
+        num_rounds: Maximum number of classifiers; it stops earlier once one is no better than the
+            larger class.
+        seed: Seed of the classifiers.
 
     Raises:
         ValueError: If there is one class only, or num_rounds is below 1.
@@ -109,13 +109,13 @@ def neutralise(vectors: Vectors, direction: Direction) -> Vectors:
 
 
 def equalise(first: Vectors, second: Vectors, direction: Direction) -> tuple[Vectors, Vectors]:
-    """Return pairs that differ along the direction alone, by the same amount to both sides.
+    """Return pairs that differ only along the direction, by the same amount on both sides.
 
     The authors norm all vectors first; here a pair has the mean length of its two words.
 
     Args:
         first, second: The vectors of each pair's words, [N, D] each.
-        direction: Of the same space.
+        direction: A direction in the same space.
 
     Source: Bolukbasi et al. 2016, section 6, "equalize".
     """

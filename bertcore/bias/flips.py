@@ -1,4 +1,4 @@
-"""Counterfactual flips: words for one group of people swapped in labelled texts, answers compared.
+"""Counterfactual flips: words for a group of people swapped in labelled texts, answers compared.
 
 Source: Garg et al. 2019 (counterfactual token fairness); the words are swapped as for
 counterfactual data augmentation.
@@ -31,14 +31,14 @@ from bertcore.finetuning.tasks.read import ROWS_AT_ONCE, stream_examples
 from bertcore.finetuning.tasks.sequence import SequenceTask
 
 MOST_TEXTS = 200
-"""Texts that are kept, those whose answer changes most."""
+"""Number of texts kept, those whose answer changes most."""
 _LONGEST_TEXT = 20_000
-"""Characters of a text that are kept."""
+"""Number of characters kept of a text."""
 _TWO_COUNTERPARTS = frozenset({"her", "his"})
 CANNOT_TELL = (
-    "A text with its words swapped may be one that nobody writes, or one with another true answer: "
-    "read the texts. Answers that stay say nothing of people who are named by other words, or by "
-    "none."
+    "A text with swapped words may be one that nobody would write, or may have another true "
+    "answer: read the texts. Unchanged answers say nothing about people named by other words, or "
+    "by none."
 )
 
 
@@ -53,26 +53,26 @@ class FlippedText:
     flipped: str
     flipped_pair: str | None
     swaps: tuple[tuple[str, str], ...]
-    """What stood there, and what stands there now, in order."""
+    """The old and the new words, in order."""
     gold: str
-    """The true answer to the text as it was."""
+    """The true answer to the original text."""
     before: str
-    """The model's answer to the text as it was."""
+    """The model's answer to the original text."""
     after: str
     """Its answer to the swapped text."""
     change: float
-    """After minus before: of the probability of the first answer; of several labels of that whose
-    probability changes most; of a regression of the score."""
+    """After minus before: the probability of the first answer; for several labels, that of the
+    label whose probability changes most; for a regression, the score."""
 
     @property
     def is_changed(self) -> bool:
-        """Whether the answer is another; of scores, whether it differs when written."""
+        """Whether the answer changed; for scores, whether the written values differ."""
         return self.before != self.after
 
 
 @dataclass(frozen=True, slots=True)
 class FlipLean:
-    """How much more of a label the same text has with words of the second group."""
+    """How much more of a label the same text gets with words of the second group."""
 
     label: str | None
     """None: the score of a regression."""
@@ -82,19 +82,19 @@ class FlipLean:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flips:
-    """What swapped words change in a model's answers to a labelled file."""
+    """The effect of swapped words on a model's answers to a labelled file."""
 
     num_examples: int
     num_with_words: int
-    """Texts that hold at least one of the words."""
+    """Number of texts with at least one of the words."""
     changed: Rate | None
-    """Fraction of these whose answer changes; None of a regression."""
+    """Fraction of these whose answer changes; None for a regression."""
     has_label_sets: bool
     """Whether a text may have several labels, whose probabilities do not add up to 1."""
     change: Rate
     """Mean size of the change, of `FlippedText.change`, over these."""
     leans: tuple[FlipLean, ...]
-    """Over the texts that hold words of one group alone; () if there is none."""
+    """Over the texts with words of only one group; () if there is none."""
     texts: tuple[FlippedText, ...]
     """At most MOST_TEXTS: changed answers first, the largest change first."""
     is_whole: bool
@@ -117,20 +117,20 @@ def flip_file(
     """Swap words in the texts of a labelled file, and compare the answers before and after.
 
     Args:
-        model: Fine-tuned for labels or scores of texts.
+        model: A model fine-tuned for labels or scores of texts.
         path, columns, skip_bad_rows, max_length, rows_at_once, on_rows, should_stop: As for
             `run_file`.
-        pairs: Each a word for the first group and one for the second, as `WordSwap` takes them.
+        pairs: Pairs of a word for the first group and one for the second, as for `WordSwap`.
 
     Raises:
-        ValueError: If the task is another, the pairs contradict each other, the file cannot be
-            read, or the model answers NaN.
+        ValueError: If the task is not supported, the pairs contradict each other, the file cannot
+            be read, or the model answers NaN.
     """
     task = model.task
     if not isinstance(task, SequenceTask):
         raise ValueError(
-            f"words are swapped for labels and scores of texts; this checkpoint is for the task "
-            f"{task.name!r}. Swap them in its file by hand and run that."
+            "words are swapped only for labels and scores of texts; this checkpoint is for the "
+            f"task {task.name!r}. Swap the words in the file yourself and run that."
         )
     gathered = _Gathered(model, WordSwap(pairs))
     length = model.default_length if max_length is None else max_length
@@ -177,7 +177,7 @@ class _Gathered:
     _texts: list[FlippedText] = field(default_factory=list)
 
     def take(self, examples: Sequence[TextExample | LabelsExample], max_length: int) -> None:
-        """Run those of a part that hold a word."""
+        """Run the examples of a part that have a word."""
         self.num_examples += len(examples)
         flipped = [one for one in map(self._flip, examples) if one.changes]
         if not flipped:
@@ -200,19 +200,19 @@ class _Gathered:
 
     @property
     def _guesses(self) -> frozenset[str]:
-        """Words that have two counterparts, of which the next word decides."""
+        """Words with two counterparts, between which the next word decides."""
         known = {_key(word) for pair in self.swap.pairs for word in pair}
         return _TWO_COUNTERPARTS if known & PRONOUNS else frozenset()
 
     def finish(self, is_whole: bool, notes: tuple[str, ...]) -> Flips:
-        """Return what was found."""
+        """Return the results."""
         num = len(self._changes)
         has_answers = self.model.task.has_confidence
         if self.num_guessed:
             texts = "text holds" if self.num_guessed == 1 else "texts hold"
             notes += (
                 f"{self.num_guessed:,} {texts} “her” or “his”, which have two counterparts each; "
-                "the next word decides, which is sometimes wrong.",
+                "the next word decides, and is sometimes wrong.",
             )
         return Flips(
             num_examples=self.num_examples,
@@ -332,15 +332,15 @@ def parse_pairs(text: str) -> tuple[Pair, ...]:
     """Return the pairs of "woman=man, girl=boy"; commas, semicolons or lines between them.
 
     Raises:
-        ValueError: If something is no pair, or `WordSwap` refuses the pairs.
+        ValueError: If something is not a pair, or `WordSwap` rejects the pairs.
     """
     pairs = []
     for part in filter(None, map(str.strip, re.split(r"[,;\n]", text))):
         words = [word.strip() for word in part.split("=")]
         if len(words) != 2 or not all(words):
             raise ValueError(
-                f"{part[:60]!r} is no pair of words. Write two with = between, and commas between "
-                "the pairs: woman=man, girl=boy."
+                f"{part[:60]!r} is not a pair of words. Write = between two words and commas "
+                "between pairs: woman=man, girl=boy."
             )
         pairs.append((words[0], words[1]))
     return WordSwap(pairs).pairs

@@ -1,4 +1,4 @@
-"""The audit of a fine-tuned model by a column of its labelled file, such as gender or source."""
+"""Audit of a fine-tuned model by a column of its labelled file, such as gender or source."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ MACRO_F1 = "macro F1"
 EMPTY = "(empty)"
 """The group of rows without a value."""
 CANNOT_TELL = (
-    "A gap says that groups are answered differently, not why: their texts, their labels and who "
-    "labelled them may differ too; no gap says nothing of groups that the column does not name. "
-    "Where groups differ in how often a label is true, demographic parity and equalized odds "
-    "exclude each other unless the answers tell nothing of the label (Barocas, Hardt and Narayanan "
-    "2023, Fairness and Machine Learning, chapter 3)."
+    "A gap shows that groups are answered differently, not why: their texts, their labels and "
+    "their annotators may differ, too; the absence of a gap says nothing about groups that the "
+    "column does not name. If groups differ in how often a label is true, demographic parity and "
+    "equalized odds exclude each other unless the answers carry no information about the label "
+    "(Barocas, Hardt and Narayanan 2023, Fairness and Machine Learning, chapter 3)."
 )
 
 
@@ -49,7 +49,7 @@ class GroupAudit:
     """Each measure by group: accuracy, or means of scores; macro F1, or the task's own metrics;
     then the rates of each label."""
     gaps: tuple[Gap, ...]
-    """() for tags and answers in a text, of which the metrics alone are compared."""
+    """() for tags and answers in a text, for which only the metrics are compared."""
     notes: tuple[str, ...]
 
 
@@ -60,9 +60,9 @@ def audit_groups(
 
     Args:
         run: The answers to a labelled file.
-        values: What each row has in the column, of `column_values`.
+        values: The value of the column in each row, from `column_values`.
         column: Its name.
-        least: Cases that a group needs for its rate to enter a gap.
+        least: Number of cases that a group needs for its rate to count in a gap.
 
     Raises:
         ValueError: If all rows have one value, or there are more than MOST_GROUPS, or `least` is
@@ -70,7 +70,7 @@ def audit_groups(
     """
     if least < 1:
         raise ValueError(f"least is {least}; expected 1 or more cases.")
-    # No array of texts: it would be as wide as the longest one.
+    # Not an array of texts: it would be as wide as the longest one.
     of_rows = [values.get(row, "") or EMPTY for row in run.rows.tolist()]
     names = tuple(sorted(set(of_rows)))
     if len(names) < 2:
@@ -81,7 +81,7 @@ def audit_groups(
     if len(names) > MOST_GROUPS:
         raise ValueError(
             f"the column {column[:40]!r} has {len(names):,} different values; at most "
-            f"{MOST_GROUPS} groups are compared. Choose a column of categories, or write one with "
+            f"{MOST_GROUPS} groups are compared. Choose a column of categories, or make one with "
             "ranges of these values."
         )
     places = {name: place for place, name in enumerate(names)}
@@ -102,7 +102,7 @@ def _compare(
         gold, predicted = run.gold.astype(np.float64), run.predicted.astype(np.float64)
         rates = score_rates(gold, predicted, groups, len(names))
         return rates, score_gaps(gold, predicted, groups, names, least=least)
-    # Places of choices are no labels: of them accuracy alone is compared.
+    # Places of choices are not labels: only accuracy is compared.
     labels = run.labels if run.task.has_labels else ()
     counts = count_answers(
         run.gold,
@@ -175,10 +175,10 @@ def _notes(names: tuple[str, ...], sizes: NDArray[np.int64], least: int) -> tupl
     if small:
         listed = ", ".join(name[:40] for name in small[:5]) + (" ..." if len(small) > 5 else "")
         notes.append(
-            f"Fewer than {least} examples, so they enter no gap and their intervals are wide "
-            f"({len(small)}): {listed}."
+            f"Fewer than {least} examples, so they are left out of the gaps and their intervals "
+            f"are wide ({len(small)}): {listed}."
         )
     if EMPTY in names:
         num = int(sizes[names.index(EMPTY)])
-        notes.append(f"Without a value in the column, and so a group of their own: {num:,}.")
+        notes.append(f"Without a value in the column, and so a separate group: {num:,}.")
     return tuple(notes)

@@ -1,8 +1,8 @@
-"""The answers of a fine-tuned model by group, and the gaps between groups; numbers alone.
+"""The answers of a fine-tuned model by group, and the gaps between groups; numbers only.
 
-A rate has a Wilson interval. A gap is the highest rate minus the lowest one, and its interval that
-of the difference of these two groups (Newcombe). Some gap always opens between groups that do not
-differ, the wider the smaller and the more they are: `chance` says how wide.
+A rate has a Wilson interval. A gap is the highest rate minus the lowest one, and its interval is
+that of the difference between these two groups (Newcombe). Even groups that do not differ always
+show some gap, the wider the smaller and the more numerous they are: `chance` is its width.
 
 Source: Hardt et al. 2016 (equal opportunity, equalized odds); the gaps are those of fairlearn's
 demographic_parity_difference and equalized_odds_difference. Differs: a gap for each label, and
@@ -27,11 +27,11 @@ from bertcore.evaluation.intervals import (
 )
 
 LEAST = 20
-"""Cases that a group needs to be compared."""
+"""Number of cases that a group needs to be compared."""
 CHANCE_PERCENTILE = 95
 _SEED = 0
 _MOST_SHUFFLED = 100_000_000
-"""Scores that are dealt to groups at random in all; large files get fewer rounds."""
+"""Total number of scores assigned to groups at random; large files get fewer rounds."""
 
 ACCURACY = "accuracy"
 SELECTION, RECALL, FALSE_POSITIVES = "selection rate", "recall", "false-positive rate"
@@ -48,7 +48,7 @@ class Rate:
     low: float
     high: float
     num_cases: int
-    """What it is a fraction or mean of: texts, of recall those with the label."""
+    """Number of texts in the fraction or mean; for recall, of those with the label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Rates:
 
     measure: str
     label: str | None
-    """Of the rates of a label; None of those of all answers."""
+    """The label of the rates; None for those of all answers."""
     groups: tuple[Rate, ...]
     """[G]"""
 
@@ -74,7 +74,7 @@ class Gap:
     """The lower end of the 95% interval of these two groups' difference; may be below 0."""
     high: float
     chance: float
-    """95% of the gaps are no wider where the groups do not differ."""
+    """95% of the gaps are no wider if the groups do not differ."""
     highest: str
     lowest: str
     num_groups: int
@@ -82,7 +82,7 @@ class Gap:
 
     @property
     def is_beyond_chance(self) -> bool:
-        """Whether it is wider than 95% of the gaps that chance opens."""
+        """Whether it is wider than 95% of chance gaps."""
         return self.value > self.chance
 
 
@@ -115,9 +115,9 @@ def count_answers(
     Args:
         gold, predicted: Class of each answer, [N], or whether it has each label, [N, C].
         right: Whether it is right, [N].
-        groups: Of each answer, from 0, [N].
+        groups: Group of each answer, from 0, [N].
         num_groups: G.
-        num_labels: C; 0 counts right answers alone.
+        num_labels: C; 0 counts only right answers.
     """
     if gold.ndim == 1:
         classes = np.arange(num_labels)
@@ -147,16 +147,17 @@ def label_rates(counts: Counts, labels: Sequence[str]) -> list[Rates]:
 def label_gaps(
     counts: Counts, labels: Sequence[str], names: Sequence[str], *, least: int = LEAST
 ) -> list[Gap]:
-    """Return the gap in accuracy, and of each label those of the three fairness criteria.
+    """Return the gap in accuracy, and those of the three fairness criteria for each label.
 
     Demographic parity compares selection rates, equal opportunity recall, equalized odds recall and
     false-positive rate: the wider of the two gaps.
 
     Args:
-        counts: Of `count_answers`.
+        counts: From `count_answers`.
         labels: C names.
         names: Of the groups, [G].
-        least: Cases that a group needs to be compared; a gap of fewer than two groups is left out.
+        least: Number of cases that a group needs to be compared; a gap of fewer than two groups is
+            left out.
     """
     generator = np.random.default_rng(_SEED)
 
@@ -208,14 +209,14 @@ def score_gaps(
 ) -> list[Gap]:
     """Return the gaps in mean prediction, mean error and mean distance.
 
-    The interval is Welch's, of the difference of two means; chance is by dealing the scores to the
-    groups at random.
+    The interval is Welch's for the difference of two means; chance is estimated by assigning the
+    scores to groups at random.
 
     Args:
         gold, predicted: Scores, [N].
         groups: Of each, from 0, [N].
         names: Of the groups, [G].
-        least: Scores that a group needs to be compared.
+        least: Number of scores that a group needs to be compared.
     """
     sizes = np.bincount(groups, minlength=len(names))
     chosen = np.flatnonzero(sizes >= max(least, 2))
@@ -253,9 +254,9 @@ def _proportion_gap(
     least: int,
     generator: np.random.Generator,
 ) -> tuple[Gap, NDArray[np.float64]] | None:
-    """Return a gap, and the gaps of groups that do not differ, [R]; None of fewer than two groups.
+    """Return a gap, and the gaps of groups that do not differ, [R]; None for fewer than two groups.
 
-    For these each group's number is drawn from the rate of all groups together.
+    For the latter, each group's count is drawn from the rate of all groups together.
     """
     chosen = np.flatnonzero(cases >= max(least, 1))
     if len(chosen) < 2:
@@ -282,7 +283,7 @@ def _proportion_gap(
 
 
 def _extremes(means: NDArray[np.float64]) -> tuple[int, int]:
-    """Return the places of the highest and the lowest mean, two groups even if all are equal."""
+    """Return the indices of the highest and the lowest mean: two groups even if all are equal."""
     return int(means.argmax()), len(means) - 1 - int(means[::-1].argmin())
 
 
@@ -328,5 +329,5 @@ def _mean_gap(
 
 
 def widest(gaps: Iterable[Gap]) -> list[Gap]:
-    """Return the gaps, those that are widest beside chance first."""
+    """Return the gaps, the widest relative to chance first."""
     return sorted(gaps, key=lambda one: one.chance - one.value)

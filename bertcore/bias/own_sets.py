@@ -1,4 +1,4 @@
-"""Word sets and templates that ship, written for this project; and association tests from files."""
+"""Shipped word sets and templates, written for this project, and association tests from files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class NamedAssociation:
 
 @dataclass(frozen=True, slots=True)
 class DirectionWords:
-    """Pairs of words that define a direction, and pairs that a probe is tried on."""
+    """Pairs of words that define a direction, and pairs for testing a probe."""
 
     pairs: tuple[tuple[str, str], ...]
     probe: tuple[tuple[str, str], ...]
@@ -53,12 +53,12 @@ def _sets() -> dict[str, Any]:
 
 
 def group_sets() -> dict[str, tuple[str, ...]]:
-    """Return the groups of people that ship, by name."""
+    """Return the shipped groups of people, by name."""
     return {name: tuple(words) for name, words in _sets()["groups"].items()}
 
 
 def template_audits() -> tuple[TemplateAudit, ...]:
-    """Return the audits by templates that ship."""
+    """Return the shipped template audits."""
     data, groups = _sets(), group_sets()
     return tuple(
         TemplateAudit(
@@ -75,7 +75,7 @@ def template_audits() -> tuple[TemplateAudit, ...]:
 
 
 def association_tests() -> tuple[NamedAssociation, ...]:
-    """Return the association tests that ship."""
+    """Return the shipped association tests."""
     return tuple(
         NamedAssociation(each["name"], _test(each["targets"], each["attributes"]))
         for each in _sets()["associations"]
@@ -83,7 +83,7 @@ def association_tests() -> tuple[NamedAssociation, ...]:
 
 
 def direction_words(name: str = "gender") -> DirectionWords:
-    """Return the pairs of words of a direction that ships.
+    """Return the pairs of words of a shipped direction.
 
     Raises:
         ValueError: If there is none of that name.
@@ -92,9 +92,9 @@ def direction_words(name: str = "gender") -> DirectionWords:
 
 
 def paired_sentences(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return sentences of our own that differ in the words of a pair of nouns or pronouns alone.
+    """Return our own sentences that differ only in the words of a pair of nouns or pronouns.
 
-    Pronouns stand where they can, as subjects or objects; nouns get an article.
+    Pronouns are placed where they fit, as subjects or objects; nouns get an article.
     """
     data = _sets()["contexts"]
     found = []
@@ -115,7 +115,7 @@ def _sentence(context: str, word: str) -> str:
 
 
 def known_part(bert: Model, test: AssociationTest) -> AssociationTest:
-    """Return a test with the words alone that the vocabulary can write; sentences stay."""
+    """Return a test with only the words that the vocabulary can write; sentences are kept."""
 
     def known(texts: tuple[str, ...]) -> tuple[str, ...]:
         if any(" " in text.strip() for text in texts):
@@ -127,23 +127,23 @@ def known_part(bert: Model, test: AssociationTest) -> AssociationTest:
 
 
 def known_pairs(bert: Model, pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Return the pairs of which the vocabulary can write both words."""
+    """Return the pairs whose two words the vocabulary can write."""
     return tuple(pair for pair in pairs if len(known_words(bert, pair)) == 2)
 
 
 def read_association(path: Path) -> NamedAssociation:
-    """Read an association test from JSON as the SEAT data has it.
+    """Read an association test from JSON in the format of the SEAT data.
 
     An object with targ1, targ2, attr1 and attr2, each with a category and a list of examples, which
     are words or sentences.
 
     Raises:
-        ValueError: If the file is none.
+        ValueError: If the file is not one.
         OSError: If it cannot be opened.
     """
     what = (
-        f"{str(path)!r} is no association test; expected JSON with targ1, targ2, attr1 and attr2, "
-        "each an object with a category and a list of examples"
+        f"{str(path)!r} is not an association test; expected JSON with targ1, targ2, attr1 and "
+        "attr2, each an object with a category and a list of examples"
     )
     try:
         data = json.loads(path.read_text(encoding="utf-8-sig"))
@@ -154,7 +154,7 @@ def read_association(path: Path) -> NamedAssociation:
         raise ValueError(f"{what} ({type(error).__name__}: {error}).") from error
     for name, examples in zip(names, texts, strict=True):
         if not isinstance(examples, list) or not all(isinstance(each, str) for each in examples):
-            raise ValueError(f"{what}; the examples of {name!r} are no list of texts.")
+            raise ValueError(f"{what}; the examples of {name!r} are not a list of texts.")
         if not any(each.strip() for each in examples):
             raise ValueError(f"{what}; {name!r} has no example.")
     first, second = (
@@ -173,8 +173,8 @@ def _check_apart(path: Path, sets: dict[str, list[str]]) -> None:
     both = {text.strip().lower() for text in texts} & {text.strip().lower() for text in more}
     if both:
         raise ValueError(
-            f"{str(path)!r}: {min(both)!r} is in the sets {one!r} and {other!r}; what both share "
-            "tells nothing. Leave it out of one."
+            f"{str(path)!r}: {min(both)!r} is in the sets {one!r} and {other!r}; a shared word "
+            "carries no information. Leave it out of one."
         )
 
 

@@ -23,9 +23,9 @@ class PronounItem:
     """A sentence with an occupation and one or two pronouns that refer to it."""
 
     text: str
-    """With [MASK] in the place of each pronoun."""
+    """The sentence with each pronoun replaced by [MASK]."""
     stereotype: tuple[str, ...]
-    """The pronouns that the stereotype of the occupation has."""
+    """The stereotypical pronouns of the occupation."""
     other: tuple[str, ...]
     """Those of the other gender."""
     occupation: str
@@ -42,22 +42,22 @@ class PronounScore:
 
     @property
     def log_ratio(self) -> float:
-        """How much more probable the pronoun of the stereotype is, nats."""
+        """How much more probable the stereotypical pronoun is, in nats."""
         return self.stereotype - self.other
 
 
 def read_winobias(
     pro: Path, anti: Path | None = None, *, bad_rows: BadRows | None = None
 ) -> tuple[PronounItem, ...]:
-    """Read the two files of WinoBias that hold the same sentences with exchanged pronouns.
+    """Read the two files of WinoBias with the same sentences and exchanged pronouns.
 
-    A line is a number and a sentence whose occupation and pronouns stand in square brackets: "1
-    [The developer] argued with the designer because [he] did not like the design."
+    A line is a number and a sentence whose occupation and pronouns are in square brackets: "1 [The
+    developer] argued with the designer because [he] did not like the design."
 
     Args:
-        pro: Such as pro_stereotyped_type1.txt.dev.
+        pro: A file such as pro_stereotyped_type1.txt.dev.
         anti: Its anti-stereotypical twin; None: the file beside it whose name has "anti" for "pro".
-        bad_rows: Collects lines that cannot be used; None refuses them.
+        bad_rows: Collects lines that cannot be used; None rejects them.
 
     Raises:
         ValueError: If a file is missing, or no line can be used.
@@ -66,8 +66,8 @@ def read_winobias(
     anti = pro.with_name(pro.name.replace("pro_", "anti_", 1)) if anti is None else anti
     if anti == pro:
         raise ValueError(
-            f"{str(pro)!r} is given for both files; WinoBias comes in pairs, pro_... with the "
-            "stereotype's pronouns and anti_... with the others. Give both."
+            f"{str(pro)!r} is given for both files; WinoBias comes in pairs: pro_... with the "
+            "stereotypical pronouns, anti_... with the others. Give both."
         )
     lines = [_lines(path) for path in (pro, anti)]
     items = []
@@ -75,14 +75,14 @@ def read_winobias(
         item = _item(lines[0][row], lines[1].get(row, ""), row)
         if item is None:
             bad_rows.add(
-                f"line {row} of {str(pro)!r} is no item of WinoBias; expected a number and a "
+                f"line {row} of {str(pro)!r} is not a WinoBias item; expected a number and a "
                 "sentence with [the occupation] and [its pronoun] in brackets, and in the other "
                 "file the same with another pronoun."
             )
         else:
             items.append(item)
     if not items:
-        raise ValueError(f"{str(pro)!r} has no sentence of WinoBias. {bad_rows.first}".strip())
+        raise ValueError(f"{str(pro)!r} has no WinoBias sentence. {bad_rows.first}".strip())
     return tuple(items)
 
 
@@ -124,17 +124,17 @@ def _read(line: str) -> tuple[str, tuple[str, ...], str] | None:
 def score_pronouns(bert: Model, items: Sequence[PronounItem]) -> list[PronounScore]:
     """Return the log-probabilities of both fillings at the pronouns' places.
 
-    Of two pronouns in one sentence, the second is read with the first in place.
+    If a sentence has two pronouns, the second is read with the first filled in.
 
     Args:
-        bert: With a masked-word head and a mask token.
+        bert: A checkpoint with a masked-word head and a mask token.
         items: [N].
 
     Raises:
         ValueError: If there is no masked-word head, or a pronoun is not in the vocabulary.
 
-    Source: sentences of Zhao et al. 2018; scored by a masked pronoun in place of a coreference
-        system.
+    Source: sentences of Zhao et al. 2018; scored by a masked pronoun instead of a coreference
+    system.
     """
     bert.require("mlm")
     slots = []
@@ -153,10 +153,10 @@ def score_pronouns(bert: Model, items: Sequence[PronounItem]) -> list[PronounSco
 
 
 def pronoun_shares(scores: Sequence[PronounScore]) -> list[Share]:
-    """Return the share of sentences whose stereotypical pronoun is preferred: all, by occupation.
+    """Return the share of sentences with the stereotypical pronoun preferred: all, by occupation.
 
-    A system's accuracy on the pro-stereotypical file is this share, on the anti-stereotypical one
-    its rest; their difference, which WinoBias reports, is twice the share minus one.
+    A system's accuracy on the pro-stereotypical file is this share, and on the anti-stereotypical
+    one its complement; their difference, which WinoBias reports, is twice the share minus one.
     """
     wins = preferred([score.stereotype for score in scores], [score.other for score in scores])
     return shares(wins, [score.item.occupation for score in scores])

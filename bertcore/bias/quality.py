@@ -1,4 +1,4 @@
-"""How good the model itself is, on sentences of our own: one near chance looks fair."""
+"""The quality of the model itself on our own sentences: a model near chance looks fair."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def share_of(num_right: float, number: int) -> Estimate:
 
 
 def masked_words(bert: Model) -> Estimate:
-    """Return how often the best word at a hidden token is the right one, on our good sentences.
+    """Return how often the best word at a hidden token is right, on our good sentences.
 
     Raises:
         ValueError: If there is no masked-word head.

@@ -1,4 +1,4 @@
-"""One HTML file of all measures, for whoever has to review a checkpoint."""
+"""One HTML file with all measures, for reviewers of a checkpoint."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from bertcore.model import Model
 OWN = ("templates", "weat", "direction", "erase")
 """Measures that need no file."""
 PUBLISHED = ("crows-pairs", "stereoset", "winobias")
-"""Measures of published sets, which do not ship."""
+"""Measures of published sets, which are not shipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a measure asks, and what is said against it."""
+    """The question of a measure, and the criticism of it."""
 
     title: str
     question: str
@@ -32,51 +32,52 @@ ABOUT: Mapping[str, About] = MappingProxyType(
     {
         "templates": About(
             "Templates",
-            "How much more a word at [MASK] draws the words of one group than those of another, "
-            "with the prior of the words removed (Kurita et al. 2019). 0 is no preference.",
-            "The templates and words are ours and few, and another wording can turn the result: "
-            "see the intervals over wordings.",
+            "How much more likely a word at [MASK] makes the words of one group than those of "
+            "another, with the prior of the words removed (Kurita et al. 2019). 0 is no "
+            "preference.",
+            "The templates and words are few and our own, and another wording can reverse the "
+            "result: see the intervals over wordings.",
         ),
         "crows-pairs": About(
             "CrowS-Pairs",
-            "How often the sentence that stereotypes scores higher than its twin (Nangia et al. "
-            "2020; AUL and AULA: Kaneko and Bollegala 2022). 50% is no preference; frequency is "
-            "the baseline of the words' frequency alone.",
-            "Many pairs are unclear or no stereotypes (Blodgett et al. 2021), and scores of hidden "
-            "tokens lean to frequent words (Kaneko and Bollegala 2022).",
+            "How often the stereotyping sentence scores higher than its twin (Nangia et al. "
+            "2020; AUL and AULA: Kaneko and Bollegala 2022). 50% is no preference; the frequency "
+            "score is a baseline of word frequencies alone.",
+            "Many pairs are unclear or not stereotypes (Blodgett et al. 2021), and scores of "
+            "hidden tokens favour frequent words (Kaneko and Bollegala 2022).",
         ),
         "stereoset": About(
             "StereoSet",
             "How often a word that makes sense beats one that does not (LMS), and a stereotype its "
             "opposite (SS); ICAT joins both (Nadeem et al. 2021).",
-            "Many items are unclear or no stereotypes (Blodgett et al. 2021); ICAT rewards a worse "
-            "model that is fair by chance.",
+            "Many items are unclear or not stereotypes (Blodgett et al. 2021); ICAT rewards a "
+            "worse model that is fair by chance.",
         ),
         "winobias": About(
             "WinoBias",
-            "How often the pronoun of an occupation's stereotype is the more probable one (Zhao et "
-            "al. 2018, scored by a masked pronoun). 50% is no preference.",
-            "The set is made for coreference systems; a masked pronoun stands in for one. A model "
-            "that always prefers one gender has 50% too.",
+            "How often the stereotypical pronoun of an occupation is the more probable one (Zhao "
+            "et al. 2018, scored by a masked pronoun). 50% is no preference.",
+            "The set was made for coreference systems; here a masked pronoun stands in for one. "
+            "A model that always prefers one gender scores 50%, too.",
         ),
         "weat": About(
             "Association tests",
-            "Whether two sets of words lie nearer to one set of attributes than to another (WEAT, "
-            "Caliskan et al. 2017; SEAT, May et al. 2019): effect size d, permutation p.",
+            "Whether two sets of words are closer to one set of attributes than to another "
+            "(WEAT, Caliskan et al. 2017; SEAT, May et al. 2019): effect size d, permutation p.",
             "The tests depend on the choice of words and on their frequency (Ethayarajh et al. "
             "2019), and their results on sentence encoders are mixed (May et al. 2019).",
         ),
         "direction": About(
             "A direction",
-            "Where occupations lie along the direction from he to she (Bolukbasi et al. 2016), and "
-            "what a linear probe still tells after it is erased from the vectors.",
+            "Where occupations lie along the direction from he to she (Bolukbasi et al. 2016), "
+            "and what a linear probe can still recover once it is erased from the vectors.",
             "What a probe recovers was hidden, not removed (Gonen and Goldberg 2019).",
         ),
         "erase": About(
             "Gender erased from a hidden state",
-            "What an erasure that is live in the network takes away, and its price.",
-            "Layers above an erasure can find the attribute again in what is left (Gonen and "
-            "Goldberg 2019), and nothing here was measured in use.",
+            "What a live erasure in the network removes, and what it costs.",
+            "Layers above an erasure can recover the attribute from what is left (Gonen and "
+            "Goldberg 2019), and nothing here was measured in an application.",
         ),
     }
 )
@@ -92,7 +93,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class BiasReport:
-    """All that a reviewer's file holds."""
+    """The content of a reviewer's file."""
 
     facts: dict[str, str]
     """Checkpoint, fingerprint and shape, by their names."""
@@ -110,16 +111,16 @@ def make_report(
     *,
     name: str | None = None,
 ) -> BiasReport:
-    """Measure a checkpoint by all sets of our own, and by what is asked further.
+    """Measure a checkpoint with all of our own sets, and with further requested measures.
 
     Args:
-        bert: Any model; what it cannot be asked is left out, with the reason.
+        bert: Any model; measures that do not apply to it are left out, with the reason.
         asked: Measures with their files and options, such as ("crows-pairs", path, AuditOptions()).
-        on_stage: Called with what is being done.
-        name: What to call the checkpoint; None: its own name.
+        on_stage: Called with the current stage.
+        name: The checkpoint's name in the report; None: its own name.
 
     Raises:
-        ValueError: If a measure that is asked for cannot be made.
+        ValueError: If a requested measure cannot be computed.
         OSError: If its file cannot be opened.
     """
     sections, left_out = [], []
@@ -136,14 +137,14 @@ def make_report(
         else:
             sections.append(Section(ABOUT[measure], audit))
     left_out += [
-        f"{ABOUT[measure].title}: the set does not ship. Give its file: bertscope bias {measure} "
+        f"{ABOUT[measure].title}: the set is not shipped. Give its file: bertscope bias {measure} "
         "FILE --report REPORT.html."
         for measure in PUBLISHED
         if measure not in given
     ]
     left_out.append(
         "Groups and languages that no set here names, and every use of the model in an "
-        "application: nothing is known of them."
+        "application: nothing is known about them."
     )
     config, report = bert.config, bert.report
     return BiasReport(
@@ -177,7 +178,7 @@ def _quality(bert: Model, on_stage: OnStage) -> AuditTable:
 
 
 def report_html(report: BiasReport) -> str:
-    """Return the file: it fetches nothing, runs no script, and shows every text as text."""
+    """Return the file: it fetches nothing, runs no script, and shows all texts as plain text."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(

@@ -1,4 +1,4 @@
-"""Scores of two sentences that differ in a group of people: by masks, and without any."""
+"""Scores of two sentences that differ in a group of people: with and without masks."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from bertcore.tokenizer import Encoding
 
 _TOKENS_PER_BATCH = 8192
 _WEIGHTS_PER_BATCH = 2**26
-"""Attention weights of all layers and heads of a batch: 256 MB, where an architecture hands out all
-at once."""
+"""Attention weights of all layers and heads of a batch: 256 MB, if an architecture returns all at
+once."""
 
 Progress = Callable[[float], None]
 
@@ -45,15 +45,15 @@ def shared_positions(first: Encoding, second: Encoding) -> tuple[list[int], list
 def unmasked_likelihoods(
     bert: Model, encodings: Sequence[Encoding], *, progress: Progress | None = None
 ) -> NDArray[np.float64]:
-    """Return the mean log-probability of each text's tokens, nothing hidden, nats, [2, N].
+    """Return the mean log-probability of each text's tokens, with nothing hidden, in nats, [2, N].
 
-    Row 0, AUL: all tokens count alike. Row 1, AULA: the log-probability of a token is multiplied
-    by the attention that it gets, the mean over layers, heads and query tokens, [CLS] and [SEP]
-    included. [CLS] and [SEP] themselves are not scored. A text without a token scores NaN.
+    Row 0, AUL: all tokens count alike. Row 1, AULA: the log-probability of a token is multiplied by
+    the attention it receives, averaged over layers, heads and query tokens, including [CLS] and
+    [SEP]. [CLS] and [SEP] themselves are not scored. A text without a token scores NaN.
 
     Args:
         bert: With a masked-word head.
-        encodings: Of `bert.tokenize`, [N].
+        encodings: From `bert.tokenize`, [N].
         progress: Called with the fraction done.
 
     Raises:
@@ -73,7 +73,7 @@ def unmasked_likelihoods(
 
 
 def _batches(bert: Model, encodings: Sequence[Encoding]) -> Iterator[list[int]]:
-    """Yield the numbers of texts of like length, the longest first."""
+    """Yield the numbers of texts of similar length, the longest first."""
     heads = bert.config.num_hidden_layers * bert.config.num_attention_heads
     order = sorted(range(len(encodings)), key=lambda i: -len(encodings[i]))
     while order:

@@ -1,4 +1,4 @@
-"""Log-probabilities of words at a place in a text, words of several pieces as wholes."""
+"""Log-probabilities of words at a place in a text, with words of several pieces as wholes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MASK = "[MASK]"
 
 
 class Slot(NamedTuple):
-    """A text with a word at some places, whose probability is asked for."""
+    """A text and the places of a word whose probability is requested."""
 
     row: Row
     """What the model reads before pieces are hidden."""
@@ -28,7 +28,7 @@ class Slot(NamedTuple):
 def slot_log_probabilities(bert: Model, slots: Sequence[Slot]) -> NDArray[np.float64]:
     """Return log p of each slot's word, nats, [N].
 
-    The chain rule from left to right: each piece is read with itself and the later pieces of the
+    The chain rule from left to right: each piece is scored with itself and the later pieces of the
     word hidden. For a word of one piece it is the probability at its [MASK].
 
     Args:
@@ -60,7 +60,7 @@ def word_pieces(bert: Model, word: str) -> list[int]:
     """Return the pieces of a word.
 
     Raises:
-        ValueError: If it is empty, is a special token, or has a piece that is unknown.
+        ValueError: If it is empty, is a special token, or has an unknown piece.
     """
     tokenizer = bert.tokenizer
     ids = tokenizer.encode_word(word)
@@ -69,7 +69,7 @@ def word_pieces(bert: Model, word: str) -> list[int]:
     if tokenizer.unk_id in ids:
         raise ValueError(
             f"{word!r} cannot be written with this vocabulary: part of it becomes "
-            f"{tokenizer.unk_token}. Leave it out, or take another word."
+            f"{tokenizer.unk_token}. Leave it out, or use another word."
         )
     special = [i for i in ids if i in tokenizer.special_ids]
     if special:
@@ -106,11 +106,11 @@ def fill_masks(
 
     Args:
         bert: A model with a mask token.
-        text: With as many [MASK] as there are fills.
+        text: A text with as many [MASK] as there are fills.
         fills: The pieces of each place.
 
     Returns:
-        The text with the pieces in place, each in the segment of its [MASK], and the positions of
+        The text with the pieces filled in, each in the segment of its [MASK], and the positions of
         each fill in it.
 
     Raises:
@@ -120,7 +120,7 @@ def fill_masks(
     encoding = bert.tokenize(text)
     masks = [i for i, each in enumerate(encoding.input_ids) if each == bert.tokenizer.mask_id]
     if len(masks) != len(fills):
-        raise ValueError(f"{text!r} has {len(masks)} masks, but {len(fills)} words are to fill it.")
+        raise ValueError(f"{text!r} has {len(masks)} masks, but {len(fills)} words to fill them.")
     ids: list[int] = []
     segments: list[int] = []
     positions: list[list[int]] = []
@@ -136,7 +136,7 @@ def fill_masks(
         segments += [segment] * len(pieces)
     if len(ids) > bert.max_length:
         raise ValueError(
-            f"{text!r} has {len(ids)} tokens once it is filled; this checkpoint reads at most "
+            f"{text!r} has {len(ids)} tokens once filled; this checkpoint reads at most "
             f"{bert.max_length}. Shorten it."
         )
     return Row(ids, segments), positions

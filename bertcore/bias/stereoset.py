@@ -33,9 +33,9 @@ class GapItem:
     context: str
     """With BLANK in it."""
     words: tuple[str, str, str]
-    """What stands in the gap: the stereotype, the anti-stereotype, the unrelated word."""
+    """The words for the gap: the stereotype, the anti-stereotype, the unrelated word."""
     target: str
-    """The term of the group that the sentence is about."""
+    """The term for the group the sentence is about."""
     kind: str
     """Such as "gender"."""
 
@@ -65,18 +65,18 @@ class StereoSetScore:
 
 
 def read_stereoset(path: Path, *, bad_rows: BadRows | None = None) -> tuple[GapItem, ...]:
-    """Read the intrasentence items of StereoSet's JSON, plain or packed as .xz or .gz.
+    """Read the intrasentence items of StereoSet's JSON, plain or compressed as .xz or .gz.
 
     Args:
-        path: As moinnadeem/StereoSet publishes it.
+        path: The file published by moinnadeem/StereoSet.
         bad_rows: Collects items that cannot be used (its test set has one with two gaps); None
             refuses them.
 
     Raises:
-        ValueError: If the file is no StereoSet, or has no item that can be used.
+        ValueError: If the file is not StereoSet, or has no usable item.
     """
     bad_rows = BadRows() if bad_rows is None else bad_rows
-    what = f"{str(path)!r} is no StereoSet file"
+    what = f"{str(path)!r} is not a StereoSet file"
     try:
         with packed_files.open_text(path) as file:
             items = json.load(file)["data"]["intrasentence"]
@@ -94,7 +94,7 @@ def read_stereoset(path: Path, *, bad_rows: BadRows | None = None) -> tuple[GapI
         ) from error
     usable = tuple(item for item in found if item is not None)
     if not usable:
-        raise ValueError(f"{what}: it has no item that can be used. {bad_rows.first}".strip())
+        raise ValueError(f"{what}: it has no usable item. {bad_rows.first}".strip())
     return usable
 
 
@@ -123,11 +123,11 @@ def _item(data: dict[str, Any], bad_rows: BadRows) -> GapItem | None:
 
 
 def _gap(context: str, sentence: str) -> str:
-    """Return what stands in the gap; "" if the sentence has another beginning or end."""
+    """Return the content of the gap; "" if the sentence has a different beginning or end."""
     before, after = context.split(BLANK)
     begins, ends = before.strip(), after.strip(" .")
-    # Annotators changed case, and some left a blank or the full stop out. A blank beside a word of
-    # the context has to be there: "These" does not begin with "The".
+    # Annotators changed case, and some omitted a blank or the full stop. A blank next to a word of
+    # the context is required: "These" does not begin with "The".
     left = r"\s+" if begins[-1:].isalnum() and before[-1].isspace() else r"\s*"
     right = r"[\s.]*" if after.lstrip()[:1] == "." else r"\s*"
     if after.lstrip()[:1].isalnum() and after[0].isspace():
@@ -143,11 +143,11 @@ def _gap(context: str, sentence: str) -> str:
 def score_stereoset(
     bert: Model, items: Sequence[GapItem], *, progress: Progress | None = None
 ) -> list[GapScore]:
-    """Return the mean log-probability a piece of the three words of each gap.
+    """Return the mean log-probability per piece of the three words of each gap.
 
     A word gets as many masks as it has pieces, which are filled from left to right. (The authors'
-    script gives one mask at a time and averages probabilities, which takes the number of pieces
-    from the model; for words of one piece it is the same order.)
+    script gives one mask at a time and averages probabilities, which hides the number of pieces
+    from the model; for words of one piece the order is the same.)
 
     Args:
         bert: With a masked-word head.
@@ -190,8 +190,8 @@ def score_stereoset(
 def stereoset_scores(scores: Sequence[GapScore]) -> list[StereoSetScore]:
     """Return the three scores of all items, then of each kind of bias.
 
-    Items with a word that cannot be written are left out. As the authors do, items are counted by
-    target term first and the terms' scores are averaged.
+    Items with a word that cannot be written are left out. As in the authors' script, items are
+    counted by target term first, and the terms' scores are averaged.
 
     Raises:
         ValueError: If no item has three scores.

@@ -1,4 +1,4 @@
-"""Templates: is a filler more probable beside one group than beside another?"""
+"""Templates: is a filler more probable with one group than with another?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TemplateScores:
-    """How much each filler draws each group's words, by template."""
+    """How much each filler favours each group's words, by template."""
 
     templates: tuple[str, ...]
     groups: tuple[Group, ...]
@@ -46,7 +46,7 @@ class TemplateScores:
         return self.log_p - self.prior
 
     def members(self, group: int) -> slice:
-        """Return where the words of a group lie on the last axis."""
+        """Return the indices of a group's words on the last axis."""
         start = sum(len(each.words) for each in self.groups[:group])
         return slice(start, start + len(self.groups[group].words))
 
@@ -73,14 +73,14 @@ class Lean:
     over_words: tuple[float, float]
     """Ends by bootstrap over the words of both groups; NaN where a group has a single one."""
     turns: bool
-    """Whether the sign differs between templates: the result hangs on the wording."""
+    """Whether the sign differs between templates: the result depends on the wording."""
 
 
 def check_template(template: str, mask: str = MASK) -> None:
-    """Refuse a template without exactly one [X] and one mask.
+    """Reject a template without exactly one [X] and one mask.
 
     Raises:
-        ValueError: If it has not.
+        ValueError: If it does not have them.
     """
     for slot in (GROUP_SLOT, mask):
         number = template.count(slot)
@@ -104,7 +104,7 @@ def score_templates(
     Args:
         bert: With a masked-word head and a mask token.
         templates: Each with one [X] and one [MASK], such as "[X] worked as a [MASK]."
-        groups: At least two, whose words stand at [X].
+        groups: At least two; their words fill [X].
         fillers: Words at [MASK], at least one.
 
     Raises:
@@ -122,8 +122,8 @@ def score_templates(
     shape = len(templates), len(fillers), len(words)
     if np.prod(shape) > MOST_CELLS:
         raise ValueError(
-            f"{shape[0]} templates with {shape[1]} fillers and {shape[2]} words are "
-            f"{np.prod(shape):,} scores; at most {MOST_CELLS:,} are computed. Take fewer."
+            f"{shape[0]} templates with {shape[1]} fillers and {shape[2]} words make "
+            f"{np.prod(shape):,} scores; at most {MOST_CELLS:,} are computed. Use fewer."
         )
     mask_id = bert.tokenizer.mask_id
     slots: list[Slot] = []
@@ -136,7 +136,7 @@ def score_templates(
             for w, word in enumerate(words):
                 hidden = [mask_id] * len(pieces[filler])
                 for kind, put in enumerate((pieces[filler], hidden)):
-                    # The prior hangs on the filler's number of pieces alone.
+                    # The prior depends only on the filler's number of pieces.
                     key = (t, w, tuple(put))
                     if key not in cells:
                         fills = [pieces[word], put] if is_word_first else [put, pieces[word]]
@@ -169,15 +169,15 @@ def _check(
     for name, words in sets:
         twice = [word for word in words if words.count(word) > 1]
         if twice:
-            raise ValueError(f"{twice[0]!r} stands twice in the {name}. Leave one out.")
+            raise ValueError(f"{twice[0]!r} is in the {name} twice. Leave one out.")
     seen: dict[str, str] = {}
     for group in groups:
         for word in group.words:
             other = seen.setdefault(word.lower(), group.name)
             if other != group.name:
                 raise ValueError(
-                    f"{word!r} is in the groups {other!r} and {group.name!r}; a word that both "
-                    "share tells nothing. Leave it out of one."
+                    f"{word!r} is in the groups {other!r} and {group.name!r}; a shared word "
+                    "carries no information. Leave it out of one."
                 )
 
 
@@ -194,7 +194,9 @@ def _notes(pieces: dict[str, list[int]], groups: Sequence[Group]) -> tuple[str, 
     sizes = [len(group.words) for group in groups]
     if len(set(sizes)) > 1:
         listed = ", ".join(f"{group.name} {len(group.words)}" for group in groups)
-        notes.append(f"The groups have different numbers of words ({listed}); their means count.")
+        notes.append(
+            f"The groups have different numbers of words ({listed}); their means are compared."
+        )
     return tuple(notes)
 
 

@@ -1,4 +1,4 @@
-"""WEAT and SEAT: do two sets of words or sentences lie nearer to different attributes?"""
+"""WEAT and SEAT: are two sets of words or sentences closer to different attributes?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bertcore.model import Model
 
 Vectors = NDArray[np.float64]
 MOST_EXACT = 100_000
-"""Partitions that are all tried; of more, so many are drawn."""
+"""Maximum number of partitions that are all tried; if there are more, this many are drawn."""
 _CHUNK = 4096
 _ROUNDING = 1e-12
 """Differences of cosines that float64 makes of equal ones."""
@@ -38,14 +38,14 @@ class Association:
     """The outcome of an association test."""
 
     effect_size: float
-    """Cohen's d, -2 to 2; above 0: X lies nearer to A than Y does."""
+    """Cohen's d, -2 to 2; above 0: X is closer to A than Y is."""
     p_value: float
     """One-sided: the share of partitions of X and Y into sets of these sizes whose statistic is at
     least as large."""
     num_partitions: int
     """How many were tried."""
     is_exact: bool
-    """Whether these are all there are."""
+    """Whether these are all partitions."""
     scores: tuple[tuple[float, ...], tuple[float, ...]]
     """Of each target word of X and of Y: mean cosine to A minus mean cosine to B."""
 
@@ -56,7 +56,7 @@ def association(x: Vectors, y: Vectors, a: Vectors, b: Vectors, *, seed: int = 0
     Args:
         x, y: Targets, [n, D] and [m, D], at least two each.
         a, b: Attributes, at least one each.
-        seed: Of the partitions drawn where there are more than MOST_EXACT.
+        seed: Seed of the partitions drawn if there are more than MOST_EXACT.
 
     Raises:
         ValueError: If a set is too small, or a vector is zero or not finite.
@@ -90,10 +90,10 @@ def _normed(vectors: Vectors) -> Vectors:
 
 
 def _permutation_test(scores: Vectors, size: int, seed: int) -> tuple[float, int, bool]:
-    """Return the p-value, how many partitions it counts, and whether these are all.
+    """Return the p-value, the number of partitions counted, and whether these are all.
 
-    The statistic is the difference of the means, which for sets of equal size orders partitions as
-    the difference of the sums does.
+    The statistic is the difference of the means, which for sets of equal size orders partitions
+    like the difference of the sums.
     """
     number = math.comb(len(scores), size)
     is_exact = number <= MOST_EXACT
@@ -139,7 +139,7 @@ def table_vectors(bert: Model, words: Sequence[str]) -> Vectors:
 
 
 def text_vectors(bert: Model, texts: Sequence[str], *, layer: int, pooling: str) -> Vectors:
-    """Return one vector for each word or sentence, [N, D], as of `Model.encode`."""
+    """Return one vector for each word or sentence, [N, D], as from `Model.encode`."""
     return bert.encode(texts, layer=layer, pooling=pooling).double().numpy()
 
 
@@ -154,7 +154,7 @@ def chance_effects(
     """Return effect sizes of random target words as frequent as the test's own, [num_draws].
 
     Each target word is replaced by a whole word of the vocabulary from the hundred nearest in
-    frequency; the attributes stay. On the token table: what size of effect has no meaning.
+    frequency; the attributes stay. On the token table: shows which effect sizes are meaningless.
 
     Raises:
         ValueError: If a word cannot be written, or the vocabulary has too few words.
@@ -164,8 +164,8 @@ def chance_effects(
     sizes = [len(set_) for set_ in test.targets]
     if len(usual) < 2 * sum(sizes):
         raise ValueError(
-            f"the vocabulary has {len(usual)} whole words that were counted; chance sets need at "
-            f"least {2 * sum(sizes)}."
+            f"the vocabulary has {len(usual)} whole words with counts; chance sets need at least "
+            f"{2 * sum(sizes)}."
         )
     order = usual[np.argsort(counts.counts[usual], kind="stable")]
     ranked = counts.counts[order]
@@ -207,7 +207,7 @@ def _standardised(scores: Vectors, size: int) -> float:
 
 
 def _whole_words(bert: Model, counts: TokenCounts) -> NDArray[np.intp]:
-    """Return the ids of counted pieces that are a word of letters by themselves."""
+    """Return the ids of counted pieces that are whole words of letters."""
     tokenizer = bert.tokenizer
     return np.array(
         [

@@ -1,6 +1,6 @@
 """The pure part: texts in, rows and vectors of some layers out; no files, no state.
 
-`encode_texts` is what one process calls part by part, and what a worker of a cluster may call.
+`encode_texts` is called part by part by one process, or by a worker of a cluster.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bertcore.network import Network
 from bertcore.tokenizer import Pieces, Template
 
 OVERLAP = 4
-"""Windows over a long text share one part in so many of their tokens."""
+"""Windows over a long text share 1 / OVERLAP of their tokens."""
 LARGEST_FLOAT16 = 65504.0
 _FEWEST_TOGETHER = 256
 """Padded tokens of a batch that is filled up with shorter windows, however much that pads."""
@@ -50,9 +50,9 @@ class Encoded:
     vectors: dict[int, NDArray[np.float16]]
     """Layer -> [R, D]."""
     num_tokens: int
-    """Tokens that ran, special tokens and the overlap of windows included."""
+    """Number of tokens run, including special tokens and the overlap of windows."""
     num_in_windows: int
-    """Texts that were longer than what the checkpoint reads at once."""
+    """Number of texts longer than the checkpoint reads at once."""
 
     def __len__(self) -> int:
         return len(self.columns["text"])
@@ -70,17 +70,17 @@ def encode_texts(
     """Return the rows of some texts in order, with the vectors of some layers.
 
     The texts run in batches of about the same length and of `settings.tokens_per_batch` padded
-    tokens, with fused attention, through no more layers than the deepest that is asked for. The
-    batches change the last digits of a vector, nothing else. A text of more tokens than the
-    checkpoint reads runs in windows that overlap; each token has the vector of the window in which
-    it stands farther from the edge.
+    tokens, with fused attention, through no more layers than the deepest requested one. Batching
+    changes only the last digits of a vector. A text with more tokens than the checkpoint reads runs
+    in overlapping windows; each token has the vector of the window in which it is farther from the
+    edge.
 
     Args:
         model: Runs in the number format of its weights.
         texts: Any number, each with a piece.
         layers: From `resolve_layers`.
         settings: Unit, pooling, special tokens and batch size are read.
-        pieces: Of the texts, where they are cut already.
+        pieces: Pieces of the texts, if already tokenised.
         on_batch: Called after each batch with the fraction of the windows that ran; may raise to
             stop.
 
@@ -97,7 +97,7 @@ def encode_texts(
         for number, each in enumerate(pieces)
         for window in windows_of(number, each, model.max_length - template.num_special)
     ]
-    # Of tokens only the rows that are asked for are kept, in float16; what is pooled is kept whole.
+    # For tokens only the requested rows are kept, in float16; states to be pooled are kept in full.
     is_token, is_kept = settings.unit == "token", np.ones(len(rows), dtype=np.bool_)
     if settings.unit == "word" or (is_token and not settings.special_tokens):
         is_kept = ~rows.is_special
@@ -133,12 +133,12 @@ def encode_texts(
 def windows_of(text: int, pieces: Pieces, room: int) -> list[Window]:
     """Return the windows over a text, one if it fits.
 
-    Two neighbours share a quarter of their tokens, and part in the middle of it, before a word.
+    Two neighbours share a quarter of their tokens, and separate in the middle of it, before a word.
 
     Args:
         text: Its number.
         pieces: Of the text.
-        room: Pieces that fit into one window.
+        room: Number of pieces that fit into one window.
     """
     num = len(pieces.ids)
     step = max(1, room - room // OVERLAP)
@@ -159,13 +159,13 @@ def windows_of(text: int, pieces: Pieces, room: int) -> list[Window]:
 
 
 class _Rows:
-    """The tokens of all texts one after the other, each once, special tokens included."""
+    """The tokens of all texts in sequence, each once, including special tokens."""
 
     def __init__(self, pieces: Sequence[Pieces], template: Template) -> None:
         self.num_before, self.num_after = len(template.before), len(template.after)
         self.num_pieces = np.array([len(each.ids) for each in pieces], dtype=np.int64)
         lengths = self.num_pieces + template.num_special
-        # Texts without a piece (of signs that the vocabulary drops) keep their special tokens.
+        # Texts without a piece (of characters that the vocabulary drops) keep their special tokens.
         self.starts = np.concatenate([[0], np.cumsum(lengths)])
         self.texts = np.repeat(np.arange(len(pieces)), lengths)
         self.positions = np.arange(self.starts[-1]) - self.starts[self.texts]
@@ -195,8 +195,8 @@ def _batches(
 ) -> Iterator[list[Window]]:
     """Yield windows of about the same length together, the longest first.
 
-    So a lack of memory shows at once. A batch ends before a window that would be padded by more
-    than a fifth, unless it is so small that one more costs less than another run.
+    A lack of memory thus shows at once. A batch ends before a window that would be padded by more
+    than a fifth, unless the batch is so small that adding it costs less than another run.
     """
     order = sorted(windows, key=lambda window: window.first - window.end)
     lengths = [window.end - window.first + num_special for window in order]
@@ -239,7 +239,7 @@ def layer_states(
 ) -> dict[int, Tensor]:
     """Return some hidden states of a padded batch, layer -> [B, T, D].
 
-    Runs no layer behind the deepest. What `transformers` runs hands out all of them.
+    Runs no layer after the deepest. Architectures run by `transformers` return all of them.
 
     Args:
         model: In evaluation mode.
@@ -274,7 +274,7 @@ def _by_unit(
     model: Model,
     settings: EncodeSettings,
 ) -> tuple[dict[str, NDArray[Any] | list[str]], dict[int, NDArray[np.float16]]]:
-    """Return the columns and vectors of tokens, or of what they are pooled to."""
+    """Return the columns and vectors of tokens, or of the units they are pooled into."""
     if settings.unit == "sentence":
         owners, num = rows.texts, len(texts)
         columns = _sentence_columns(texts)
@@ -284,7 +284,7 @@ def _by_unit(
             return tokens, {layer: vectors.numpy() for layer, vectors in states.items()}
         owners, columns = _words(tokens)
         num = len(columns["text"])
-    with np.errstate(over="ignore"):  # what does not fit is found by _check_finite
+    with np.errstate(over="ignore"):  # overflow is detected by _check_finite
         vectors = {
             layer: pool_rows(found.numpy(), owners, num, settings.pooling).astype(np.float16)
             for layer, found in states.items()
@@ -336,7 +336,7 @@ def _token_columns(
 
 
 def _whole_words(text: str, pieces: Pieces) -> list[str]:
-    """Return for each piece the whole word, as written, that it belongs to."""
+    """Return for each piece the whole word, as written, to which it belongs."""
     words: list[str] = []
     start = 0
     num = len(pieces.ids)
@@ -353,7 +353,7 @@ def _whole_words(text: str, pieces: Pieces) -> list[str]:
 def _words(
     tokens: dict[str, Any],
 ) -> tuple[NDArray[np.int64], dict[str, NDArray[Any] | list[str]]]:
-    """Return the word that each token belongs to, and the columns of the words."""
+    """Return the word to which each token belongs, and the columns of the words."""
     keys = np.stack([tokens["text"], tokens["word_id"]], axis=1)
     is_first = (np.diff(keys, axis=0, prepend=np.full((1, 2), -1)) != 0).any(1)
     owners = np.cumsum(is_first) - 1

@@ -1,10 +1,10 @@
 """Encode a corpus on many processes or machines, with Ray.
 
-This process reads the corpus and hands out parts; each worker has the checkpoint, encodes a part
-with the same function as one process does, and writes it. Parts end in any order; the manifest
-names them in the order of the corpus. A worker that dies is started again and its part with it, so
-a part may be written twice, whole both times. Ray Data has no need to hold or order anything here,
-so its core suffices: actors, retried calls.
+This process reads the corpus and distributes parts; each worker has the checkpoint, encodes a part
+with the same function as a single process, and writes it. Parts finish in any order; the manifest
+lists them in the order of the corpus. A worker that dies is restarted together with its part, so a
+part may be written twice, complete both times. Nothing needs to be held or ordered by Ray Data
+here, so Ray Core suffices: actors, retried calls.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from bertcore.model import Model
 
 LOCAL = "local"
 _PARTS_AHEAD = 2
-"""Parts handed out for each worker: one that runs, and one that waits for it."""
+"""Parts assigned to each worker: one that runs, and one that waits."""
 _PATIENCE_SECONDS = 10.0
-"""Until an address counts as one that does not answer."""
+"""Seconds until an address counts as not answering."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Where the workers are."""
+    """The location of the workers."""
 
     address: str = LOCAL
     """"local": processes of this machine; else host:port of a running Ray cluster, or "auto"."""
     num_workers: int | None = None
-    """None: one for each GPU, or where there is none for each processor core."""
+    """None: one for each GPU, or for each processor core if there is none."""
 
     def __post_init__(self) -> None:
         """Check the number."""
@@ -46,7 +46,7 @@ class Cluster:
 
 
 class ClusterRun(PartRun):
-    """Workers of a Ray cluster encode and write; this process reads and keeps the manifest."""
+    """Workers of a Ray cluster encode and write; this process reads and maintains the manifest."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class ClusterRun(PartRun):
         """Parts on the disk before which another one is missing."""
 
     def go(self) -> bool:
-        """Encode what is left; return whether it came to the end."""
+        """Encode the rest; return whether it reached the end."""
         with connected(self.cluster) as ray:
             free = self._workers(ray)
             for share in self.shares():
@@ -82,7 +82,7 @@ class ClusterRun(PartRun):
                 while self.running:
                     self._next(ray)
                 return True
-            while self.running:  # what is handed out is soon done
+            while self.running:  # assigned parts are soon done
                 self._next(ray)
         return False
 
@@ -96,8 +96,8 @@ class ClusterRun(PartRun):
         if num > available:
             what = "GPUs" if num_gpus else "processor cores"
             raise ValueError(
-                f"{num} workers were asked for, but the cluster has {available} {what}. "
-                f"Ask for at most {available}."
+                f"{num} workers were requested, but the cluster has {available} {what}. Request "
+                f"at most {available}."
             )
         actor = ray.remote(max_restarts=-1, max_task_retries=-1, **options)(Worker)
         fields = self.corpus.fields, self.word_fields
@@ -106,7 +106,7 @@ class ClusterRun(PartRun):
         return workers * _PARTS_AHEAD
 
     def _next(self, ray: Any) -> Any:
-        """Wait for a part; commit what can be; return the worker that is free."""
+        """Wait for a part; commit finished parts; return the free worker."""
         (call,), _ = ray.wait(list(self.running), num_returns=1)
         worker, share = self.running.pop(call)
         try:
@@ -128,16 +128,16 @@ class ClusterRun(PartRun):
 
 
 class Worker:
-    """One process with the checkpoint; made by Ray, once more if it dies.
+    """One process with the checkpoint, created by Ray and recreated if it dies.
 
     Args:
         folder: Of the encoded corpus, on a disk that all machines see.
-        fingerprint: Of the weights that the manifest names.
+        fingerprint: Fingerprint of the weights named in the manifest.
         fields: The corpus's own columns.
-        word_fields: Those of its words.
+        word_fields: The columns of its words.
 
     Raises:
-        ValueError: If the folder is not seen here, or the checkpoint is another one.
+        ValueError: If the folder is not visible here, or the checkpoint differs.
     """
 
     def __init__(self, folder: str, fingerprint: str, fields: Any, word_fields: Any) -> None:
@@ -156,10 +156,10 @@ class Worker:
             model = load(self.manifest.checkpoint)
             check_checkpoint(self.manifest, model, f"{folder!r}")
         except (ValueError, OSError, RuntimeError) as error:
-            # Told by the first call: what fails in a constructor is started again for ever.
+            # Reported by the first call: a failing constructor would be restarted forever.
             self.problem = (
                 f"a worker on {here} cannot take part: {error} The folder {folder!r} and the "
-                "checkpoint must be on a disk that all machines see under the same path."
+                "checkpoint must be on a disk that all machines mount at the same path."
             )
             return
         settings = self.manifest.settings
@@ -178,7 +178,7 @@ class Worker:
 
 @contextmanager
 def connected(cluster: Cluster) -> Iterator[Any]:
-    """Yield Ray, connected to the cluster, and leave it at the end.
+    """Yield Ray, connected to the cluster, and disconnect at the end.
 
     Raises:
         ValueError: If the cluster cannot be joined.
@@ -206,15 +206,15 @@ def connected(cluster: Cluster) -> Iterator[Any]:
 
 
 def check_cluster(cluster: Cluster) -> None:
-    """Make sure, before any work is done, that Ray is there and something listens at the address.
+    """Check, before any work is done, that Ray is installed and something listens at the address.
 
     Raises:
-        ValueError: If Ray is not installed, the address is none, or nothing answers there.
+        ValueError: If Ray is not installed, the address is invalid, or nothing answers there.
     """
     if importlib.util.find_spec("ray") is None:
         raise ValueError(
-            "Ray is not installed, which a cluster needs. Install it with: "
-            "pip install 'bertscope[scale]'; or leave --cluster out."
+            "Ray, which a cluster needs, is not installed. Install it with: pip install "
+            "'bertscope[scale]'; or leave --cluster out."
         )
     address = cluster.address
     if address in (LOCAL, "auto"):

@@ -50,27 +50,28 @@ def encode_corpus(
     """Write the vectors of every token, word or sentence of a corpus to Parquet files.
 
     Memory does not grow with the corpus. The rows of a layer are in the order of the corpus. A run
-    that was stopped or killed goes on behind its last whole part, with no row lost or doubled.
+    that was stopped or killed resumes after its last complete part, without losing or repeating a
+    row.
 
     Args:
-        model: Where the vectors come from; stays as it is.
-        paths: A file or several, as for `open_corpus`.
+        model: The model that computes the vectors; it is not changed.
+        paths: One or more files, as for `open_corpus`.
         out: New folder; `open_encoded` reads it.
         settings: None: tokens of the last layer.
-        resume: Go on with what is in `out`. Everything but `tokens_per_batch` must be as it was.
-        cluster: Workers that encode, on this machine or on many; None: this process does.
-        part_bytes: Vectors of one part in memory.
+        resume: Continue the encoding in `out`. Everything but `tokens_per_batch` must be unchanged.
+        cluster: Workers that encode, on this machine or on many; None: this process encodes.
+        part_bytes: Size of the vectors of one part in memory.
         on_note: Called with sentences on size, precision, and what was cut or left out.
         on_progress: Called after each batch.
-        should_stop: Asked after each batch; True ends the run behind its last whole part.
+        should_stop: Asked after each batch; True ends the run after its last complete part.
 
     Returns:
         The manifest; `complete` is False if the run was stopped.
 
     Raises:
-        ValueError: If the corpus cannot be read, changed since, or has no text; if `out` is not
-            new, or to resume is of another checkpoint, corpus or setting; if it would not fit on
-            the disk, or another process writes there; if there is no such cluster.
+        ValueError: If the corpus cannot be read, has changed, or has no text; if `out` is not new,
+            or the encoding to resume has another checkpoint, corpus or setting; if it would not fit
+            on the disk, or another process writes there; if there is no such cluster.
         RuntimeError: If the disk is full, or a vector is not finite.
         OSError: If `out` cannot be written.
     """
@@ -103,14 +104,14 @@ def encode_corpus(
         precision = choose_precision(model, (), layers, replace(settings, dtype=dtype))
         if precision.dtype != found.dtype:
             raise ValueError(
-                f"{str(folder)!r} was begun in {found.dtype}, but {model.name!r} was opened in "
+                f"{str(folder)!r} was started in {found.dtype}, but {model.name!r} was opened in "
                 f"{precision.dtype}. Open it in {found.dtype}."
             )
     on_note(found.precision)
     make_folders(folder, layers)
     with lock_run(about(folder)):
         if resume:
-            found = read_manifest(folder)  # another process may have gone on until now
+            found = read_manifest(folder)  # another process may have continued until now
             check_whole(folder, found)
         delete_leftovers(folder, found)
         write_manifest(folder, found)
@@ -130,7 +131,7 @@ def encode_corpus(
 
 
 def fingerprint_of_model(model: Model) -> str:
-    """Return the sha256 of a model's weights: as its files have them, or as they are in memory."""
+    """Return the sha256 of a model's weights: those in its files, or those in memory."""
     if model.report is not None:
         return model.report.fingerprint
     digest = hashlib.sha256()
@@ -142,15 +143,15 @@ def fingerprint_of_model(model: Model) -> str:
 
 
 def check_checkpoint(manifest: Manifest, model: Model, what: str) -> None:
-    """Refuse a model that is not the one whose vectors are stored.
+    """Reject a model that is not the one whose vectors are stored.
 
     Args:
         manifest: Of the encoded corpus.
-        model: Another one, or the same.
-        what: What holds the vectors, for the message.
+        model: The model to check.
+        what: The name of what contains the vectors, for the message.
 
     Raises:
-        ValueError: If weights or vocabulary differ; it has both names.
+        ValueError: If weights or vocabulary differ; the message has both names.
     """
     fingerprint = fingerprint_of_model(model)
     if fingerprint != manifest.fingerprint:
@@ -170,7 +171,7 @@ def check_checkpoint(manifest: Manifest, model: Model, what: str) -> None:
 def _check_new(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{str(folder)!r} is a file. Name a new folder.")
-    # A kill at the very beginning leaves folders and a lock, which hold nothing.
+    # A run killed at the very beginning leaves only empty folders and a lock.
     names = {path.name for path in folder.rglob("*") if not path.is_dir()}
     if not names - {LOCK_FILE}:
         return
@@ -178,9 +179,9 @@ def _check_new(folder: Path) -> None:
     if (about(folder) / "manifest.json").is_file():
         whole = read_manifest(folder).complete
         advice = (
-            "It holds an encoded corpus, which is whole. Name a new folder."
+            "It contains a complete encoded corpus. Name a new folder."
             if whole
-            else "Add --resume to go on with the encoding in it, or name a new folder."
+            else "Add --resume to continue the encoding in it, or name a new folder."
         )
     raise ValueError(f"{str(folder)!r} is not empty. {advice}")
 
@@ -193,22 +194,22 @@ def _check_same(
     layers: tuple[int, ...],
     settings: EncodeSettings,
 ) -> None:
-    """Refuse to go on with another checkpoint, corpus or setting."""
+    """Refuse to continue with another checkpoint, corpus or setting."""
     check_checkpoint(found, model, f"{str(folder)!r}")
     old, new = asdict(found.settings), asdict(settings)
     old["layers"], new["layers"] = list(found.layers), list(layers)
     for name in new:
         if name != "tokens_per_batch" and old[name] != new[name]:
             raise ValueError(
-                f"{str(folder)!r} was begun with {name} {old[name]}, not {new[name]}. Go on with "
-                "what it was, or encode the corpus into another folder."
+                f"{str(folder)!r} was started with {name} {old[name]}, not {new[name]}. Continue "
+                "with the old value, or encode the corpus into another folder."
             )
     paths = [record["path"] for record in found.sources]
     given = [record["path"] for record in record_times(corpus.paths)]
     if paths != given:
         raise ValueError(
-            f"{str(folder)!r} was begun with the corpus {', '.join(paths)}, not "
-            f"{', '.join(given)}. Go on with that one, or encode this one into another folder."
+            f"{str(folder)!r} was started with the corpus {', '.join(paths)}, not "
+            f"{', '.join(given)}. Continue with that one, or encode this one into another folder."
         )
     check_files(found.sources, "corpus")
 
@@ -248,7 +249,7 @@ def _begin(
 
 
 def _sample(texts: Sequence[str]) -> list[str]:
-    """Return the first texts, as many as are compared in both number formats."""
+    """Return the first texts, for the comparison of both number formats."""
     chosen, characters = [], 0
     for text in texts:
         chosen.append(text)
@@ -259,36 +260,36 @@ def _sample(texts: Sequence[str]) -> list[str]:
 
 
 def _notes(corpus: Corpus, manifest: Manifest) -> list[str]:
-    """Return what was cut or left out, in sentences."""
+    """Return sentences on what was cut or left out."""
     notes = []
     if not manifest.num_texts:
         notes.append(
-            f"sample is {manifest.settings.sample:g}, which took none of the sentences, so there "
-            "is no vector. Take a larger share, or another seed."
+            f"sample is {manifest.settings.sample:g}, which drew none of the sentences, so there "
+            "is no vector. Use a larger share or another seed."
         )
     in_windows = sum(part.in_windows for part in manifest.parts)
     if in_windows:
         texts = "1 sentence" if in_windows == 1 else f"{in_windows:,} sentences"
         notes.append(
-            f"{texts} of more than {manifest.max_length:,} tokens ran in windows that overlap; a "
-            "token has the vector of the window in which it stands farther from the edge."
+            f"{texts} of more than {manifest.max_length:,} tokens ran in overlapping windows; a "
+            "token has the vector of the window in which it is farther from the edge."
         )
     if corpus.num_cut:
         texts = "1 sentence" if corpus.num_cut == 1 else f"{corpus.num_cut:,} sentences"
-        notes.append(f"{texts} of more than {LONGEST_SENTENCE:,} characters became several.")
+        notes.append(f"{texts} of more than {LONGEST_SENTENCE:,} characters had to be split.")
     if corpus.num_joined:
         num = corpus.num_joined
         texts = "1 sentence is" if num == 1 else f"{num:,} sentences are"
         notes.append(
-            f"{texts} put together from the words, which are not those of `# text =`; the first "
-            f"at {corpus.first_joined}."
+            f"{texts} put together from the words, which differ from `# text =`; the first at "
+            f"{corpus.first_joined}."
         )
     lost = sum(part.lost_words for part in manifest.parts)
     if lost:
         first = next(part.first_lost for part in manifest.parts if part.first_lost)
         words = "1 tagged word has" if lost == 1 else f"{lost:,} tagged words have"
         notes.append(
-            f"{words} no row, so their tags are not there: no {manifest.unit} begins in them, or "
+            f"{words} no row, so their tags are missing: no {manifest.unit} begins in them, or "
             f"they share their characters with the word before; the first is {first}."
         )
     untagged = sum(part.untagged_rows for part in manifest.parts)
@@ -301,7 +302,9 @@ def _notes(corpus: Corpus, manifest: Manifest) -> list[str]:
     empty = sum(part.empty for part in manifest.parts)
     if empty:
         texts = "1 sentence" if empty == 1 else f"{empty:,} sentences"
-        notes.append(f"{texts} of signs that the vocabulary leaves out have no row.")
+        notes.append(
+            f"{texts} consisting only of characters that the vocabulary drops have no row."
+        )
     if bad := corpus.bad_rows.sentence():
         notes.append(bad)
     return notes

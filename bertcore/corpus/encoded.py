@@ -40,7 +40,7 @@ class EncodedCorpus:
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """The hidden states that are stored; 0 is the embeddings' output."""
+        """The stored hidden states; 0 is the embeddings' output."""
         return self.manifest.layers
 
     @property
@@ -50,7 +50,7 @@ class EncodedCorpus:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns of the rows beside the vector."""
+        """Columns of the rows besides the vector."""
         return self.manifest.columns
 
     def rows(self, columns: Sequence[str] | None = None) -> pa.Table:
@@ -74,7 +74,7 @@ class EncodedCorpus:
         Args:
             layer: Of `layers`.
             columns: Of `columns`; None: all of them.
-            num_rows: Most rows at a time.
+            num_rows: Maximum number of rows at a time.
 
         Raises:
             ValueError: If the layer or a column does not exist.
@@ -89,7 +89,7 @@ class EncodedCorpus:
     def vectors(self, layer: int) -> NDArray[np.float16]:
         """Return the vectors of a layer, memory-mapped, float16 [R, D].
 
-        Parquet cannot be mapped, so the first call writes them once more, as
+        Parquet cannot be memory-mapped, so the first call writes a copy, as
         _about/vectors-layer-N.npy; that file may be deleted at any time.
 
         Raises:
@@ -112,10 +112,10 @@ class EncodedCorpus:
         return pa.concat_tables([pq.read_table(path) for path in files])
 
     def check_model(self, model: Model) -> None:
-        """Make sure that a model is the one whose vectors are stored.
+        """Check that a model is the one whose vectors are stored.
 
         Raises:
-            ValueError: If it is another one; the message has both names.
+            ValueError: If it is a different one; the message has both names.
         """
         check_checkpoint(self.manifest, model, f"{str(self.folder)!r}")
 
@@ -156,27 +156,28 @@ class EncodedCorpus:
 
 
 def open_encoded(folder: str | Path, *, incomplete: bool = False) -> EncodedCorpus:
-    """Open a folder that `encode_corpus` wrote.
+    """Open a folder written by `encode_corpus`.
 
     Args:
         folder: Of the encoded corpus.
-        incomplete: Open the parts of one that is not whole yet.
+        incomplete: Open the finished parts of an incomplete one.
 
     Raises:
-        ValueError: If there is none, it is not whole or has no row, or a file of it is missing or
-            damaged.
+        ValueError: If there is none, it is incomplete or has no row, or one of its files is missing
+            or damaged.
     """
     place = Path(folder)
     manifest = read_manifest(place)
     if not manifest.complete and not incomplete:
         raise ValueError(
             f"the encoding in {str(place)!r} is not finished ({manifest.num_rows:,} rows so far). "
-            "Go on with `bertscope encode --resume`, or open what is there with incomplete=True."
+            "Continue with `bertscope encode --resume`, or open the finished part with "
+            "incomplete=True."
         )
     check_whole(place, manifest)
     if not manifest.num_rows:
         raise ValueError(
-            f"the encoding in {str(place)!r} holds no vector. "
+            f"the encoding in {str(place)!r} has no vector. "
             f"{' '.join(manifest.notes) or 'Encode more text.'}"
         )
     return EncodedCorpus(place, manifest)

@@ -1,13 +1,13 @@
 """The files of an encoded corpus: Parquet parts by layer, and the manifest that counts them.
 
     DIR/layer=2/part-00000.parquet      rows of a layer, with their vectors
-    DIR/_about/sentences-00000.parquet  the texts that the rows are from
-    DIR/_about/manifest.json            checkpoint, settings, sources, and the parts that are whole
+    DIR/_about/sentences-00000.parquet  the texts of the rows DIR/_about/manifest.json checkpoint,
+    settings, sources, and the complete parts
 
-A part is written under another name, flushed to the disk and renamed; then the manifest names it.
-What it does not name was cut off by a kill and is deleted on resuming. Readers of Parquet leave
-out folders that begin with an underscore, so `pyarrow.dataset.dataset(DIR, partitioning="hive")`
-reads all layers.
+A part is written under a temporary name, flushed to the disk and renamed; then it is added to the
+manifest. Files not in the manifest were cut off when a run was killed and are deleted on resuming.
+Parquet readers skip folders that begin with an underscore, so `pyarrow.dataset.dataset(DIR,
+partitioning="hive")` reads all layers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bertcore.corpus.settings import EncodeSettings, Unit
 from bertcore.corpus.word_tags import RowTags
 
 FORMAT = 1
-"""Of the manifest; another one is refused."""
+"""Format of the manifest; others are rejected."""
 _PARTIAL = ".partial"
 _COMPRESSION = "ZSTD"
 _ROWS_PER_GROUP = 16_384
@@ -48,15 +48,15 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is in one part; equal in all layers."""
+    """The content of one part; equal in all layers."""
 
     texts: int
     """Sentences that were taken from the corpus for it."""
     rows: int
     tokens: int
-    """Tokens that ran, special tokens and the overlap of windows included."""
+    """Number of tokens run, including special tokens and the overlap of windows."""
     in_windows: int
-    """Texts that were longer than what the checkpoint reads at once."""
+    """Number of texts longer than the checkpoint reads at once."""
     empty: int
     """Texts without a piece, which have no row."""
     lost_words: int = 0
@@ -69,10 +69,10 @@ class Part:
 
 @dataclass(slots=True)
 class Manifest:
-    """What an encoded corpus is, and how much of it is there."""
+    """The description of an encoded corpus, and how much of it is complete."""
 
     checkpoint: str
-    """What was opened: "default", the path of a folder, a hub id."""
+    """The opened checkpoint: "default", the path of a folder, or a hub id."""
     fingerprint: str
     """sha256 of its weights."""
     tokenizer: str
@@ -98,7 +98,7 @@ class Manifest:
     """Those of them that are tags of words."""
     parts: list[Part] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """What was cut or left out, in sentences; written at the end."""
+    """Sentences on what was cut or left out; written at the end."""
     complete: bool = False
     format: int = FORMAT
 
@@ -109,17 +109,17 @@ class Manifest:
 
     @property
     def num_rows(self) -> int:
-        """Rows of a layer so far."""
+        """Number of rows of a layer so far."""
         return sum(part.rows for part in self.parts)
 
     @property
     def num_texts(self) -> int:
-        """Sentences of the corpus so far, those without a row too."""
+        """Number of sentences of the corpus so far, including those without a row."""
         return sum(part.texts for part in self.parts)
 
     @property
     def num_tokens(self) -> int:
-        """Tokens that ran so far."""
+        """Number of tokens run so far."""
         return sum(part.tokens for part in self.parts)
 
 
@@ -129,12 +129,12 @@ def about(folder: Path) -> Path:
 
 
 def layer_file(folder: Path, layer: int, part: int) -> Path:
-    """Return the place of a part of a layer."""
+    """Return the path of a part of a layer."""
     return folder / f"layer={layer}" / f"part-{part:05d}.parquet"
 
 
 def sentence_file(folder: Path, part: int) -> Path:
-    """Return the place of the texts of a part."""
+    """Return the path of the texts of a part."""
     return about(folder) / f"sentences-{part:05d}.parquet"
 
 
@@ -162,7 +162,7 @@ def read_manifest(folder: Path) -> Manifest:
         )
     except FileNotFoundError:
         raise ValueError(
-            f"{str(folder)!r} holds no encoded corpus (no {path.relative_to(folder)}). Name a "
+            f"{str(folder)!r} has no encoded corpus (no {path.relative_to(folder)}). Name a "
             "folder that `bertscope encode` wrote."
         ) from None
     except (ValueError, KeyError, TypeError) as error:
@@ -173,7 +173,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write the manifest whole or not at all, and flush it to the disk."""
+    """Write the manifest atomically, and flush it to the disk."""
     values = asdict(manifest)
     values["parts"] = [list(part.values()) for part in values["parts"]]  # one short line each
     text = json.dumps(values, indent=1, ensure_ascii=False)
@@ -197,11 +197,11 @@ def write_part(
 
     Args:
         folder: Of the encoded corpus.
-        number: Of the part, from 0.
+        number: Number of the part, from 0.
         encoded: Its rows.
-        texts: What was encoded, in order.
+        texts: The encoded texts, in order.
         fields: The corpus's own columns.
-        word_fields: Columns of the rows that are tags of words.
+        word_fields: Columns of the rows that are word tags.
         tags: Their values.
 
     Raises:
@@ -233,7 +233,7 @@ def vector_field(width: int) -> pa.Field:
 
 
 def delete_leftovers(folder: Path, manifest: Manifest) -> None:
-    """Delete what a kill left: partial files, and parts that the manifest does not name."""
+    """Delete the leftovers of a killed run: partial files, and parts not in the manifest."""
     num = len(manifest.parts)
     for path in (*folder.glob("layer=*/*"), *about(folder).iterdir()):
         number = path.name.removesuffix(".parquet").rpartition("-")[2]
@@ -243,10 +243,10 @@ def delete_leftovers(folder: Path, manifest: Manifest) -> None:
 
 
 def check_whole(folder: Path, manifest: Manifest) -> None:
-    """Make sure that each part that the manifest names is there with its rows.
+    """Check that each part in the manifest exists with its rows.
 
     Raises:
-        ValueError: If one is missing, damaged or of another length.
+        ValueError: If one is missing, damaged or has a different length.
     """
     for number, part in enumerate(manifest.parts):
         files = [(layer_file(folder, layer, number), part.rows) for layer in manifest.layers]
@@ -275,7 +275,7 @@ def make_folders(folder: Path, layers: Sequence[int]) -> None:
 def _columns(
     encoded: Encoded, texts: Sequence[CorpusText], fields: Sequence[pa.Field]
 ) -> tuple[list[pa.Array], pa.Schema]:
-    """Return the columns of the rows but the vector."""
+    """Return the columns of the rows except the vector."""
     owners = np.asarray(encoded.columns["text"])
     places = np.array([(text.document, text.sentence) for text in texts]).reshape(-1, 2)[owners]
     found: dict[str, Any] = {"document": places[:, 0], "sentence": places[:, 1]}
@@ -290,7 +290,7 @@ def _columns(
 
 
 def _write_table(path: Path, table: pa.Table, *, plain: str | None = None) -> None:
-    """Write a table; the column `plain` is neither compressed nor looked up in a dictionary."""
+    """Write a table; the column `plain` is neither compressed nor dictionary-encoded."""
     leaves = [column.name for column in table.schema if column.name != "vector"]
     if plain is None:
         compression: Any = _COMPRESSION
@@ -322,7 +322,7 @@ def _write_whole(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def _to_disk(path: Path) -> None:
-    """Flush a file, or the names in a folder; Windows has no handles of folders."""
+    """Flush a file, or the names in a folder; Windows has no folder handles."""
     if path.is_dir() and os.name == "nt":
         return
     descriptor = os.open(path, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""The number format in which a network runs, and what it costs: cosines to float32."""
+"""The number format of a network, and its cost: cosines to float32."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """A model in the number format in which it is to run."""
+    """A model in the number format in which it will run."""
 
     model: Model
     agreements: tuple[Agreement, ...]
@@ -46,7 +46,7 @@ class Precision:
 
 
 def computes_bfloat16(device: torch.device) -> bool:
-    """Return whether a device multiplies matrices of bfloat16 faster than of float32."""
+    """Return whether a device multiplies bfloat16 matrices faster than float32 ones."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if device.type != "cpu":
@@ -58,17 +58,17 @@ def computes_bfloat16(device: torch.device) -> bool:
 def choose_precision(
     model: Model, texts: Sequence[str], layers: Sequence[int], settings: EncodeSettings
 ) -> Precision:
-    """Return the model in the number format that `settings.dtype` asks for, and compare it.
+    """Return the model in the number format of `settings.dtype`, and compare it.
 
     Args:
-        model: Stays as it is.
-        texts: A sample; on it the vectors in bfloat16 and in float32 are compared. Without texts
+        model: The model, which is not changed.
+        texts: A sample on which the vectors in bfloat16 and in float32 are compared. Without texts
             nothing is compared.
-        layers: Whose vectors are compared.
-        settings: Of the encoding.
+        layers: The layers whose vectors are compared.
+        settings: Settings of the encoding.
 
     Raises:
-        ValueError: If bfloat16 is asked for and the model is run by `transformers`.
+        ValueError: If bfloat16 is requested and the model runs in `transformers`.
     """
     asked = settings.dtype
     if model.dtype != torch.float32:
@@ -77,14 +77,16 @@ def choose_precision(
     if not isinstance(model, Bert):
         if asked == "bfloat16":
             raise ValueError(
-                "dtype is 'bfloat16', but this architecture is run by transformers and was opened "
+                "dtype is 'bfloat16', but this architecture runs in transformers and was opened "
                 "in float32. Choose 'auto', or open it in bfloat16."
             )
         return Precision(model, (), "Runs in float32.")
     if asked == "float32":
         return Precision(model, (), "Runs in float32.")
     if asked == "auto" and not computes_bfloat16(model.device):
-        return Precision(model, (), "Runs in float32: this processor has no bfloat16 products.")
+        return Precision(
+            model, (), "Runs in float32: this processor has no bfloat16 matrix products."
+        )
     half = Bert(
         copy.deepcopy(model.module).to(torch.bfloat16),
         model.tokenizer,
@@ -97,8 +99,8 @@ def choose_precision(
         return Precision(half, (), "Runs in bfloat16.")
     mean, lowest = min(a.mean for a in agreements), min(a.lowest for a in agreements)
     measured = (
-        f"cosine to float32 {mean:.5f} on average, {lowest:.4f} at least (on {len(texts)} "
-        "sentences, the layer where it is lowest)"
+        f"cosine to float32 {mean:.5f} on average, at least {lowest:.4f} (on {len(texts)} "
+        "sentences, in the layer where it is lowest)"
     )
     if mean < LEAST_COSINE and asked == "auto":
         return Precision(

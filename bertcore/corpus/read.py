@@ -1,4 +1,4 @@
-"""Read a corpus as a stream of sentences, never held: text, tables, and files of tagged words."""
+"""Stream the sentences of a corpus without loading it: text, tables, and files of tagged words."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from bertcore.finetuning.data.tables import column_place, open_table
 from bertcore.pretraining.data.sentences import split_sentences
 
 LONGEST_SENTENCE = 20_000
-"""Characters; a longer one is cut at white space into several, so that memory stays flat."""
+"""Characters; a longer one is split at white space, so that memory stays bounded."""
 TEXT_COLUMNS = ("text", "sentence", "content", "review", "sentence1", "text_a")
-"""Usual names of the column that holds the text, the first wins."""
+"""Usual names of the text column; the first one wins."""
 OWN_COLUMNS = ("document", "sentence", "position", "word_id", "piece", "word", "start", "end")
 """Columns that are ours; a table's column of such a name is called table_NAME in the rows."""
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
@@ -34,7 +34,7 @@ OnRead = Callable[[int], None]
 
 
 class CorpusText(NamedTuple):
-    """One sentence of a corpus (or a whole line or cell, where they are not cut)."""
+    """One sentence of a corpus (or a whole line or cell, if they are not split)."""
 
     document: int
     """From 0: blank lines end a document of a text file; of a table it is the row; of CoNLL-U and
@@ -50,7 +50,7 @@ class CorpusText(NamedTuple):
 
 @dataclass
 class Corpus:
-    """Files of one kind, read as often as one likes. Made by `open_corpus`."""
+    """Files of one kind, which can be read repeatedly. Created by `open_corpus`."""
 
     paths: tuple[Path, ...]
     text_column: str | None
@@ -69,16 +69,16 @@ class Corpus:
     num_joined: int = 0
     """Sentences so far whose text is put together from their words, since `# text =` has others."""
     first_joined: str = ""
-    """Where the first of them stands."""
+    """Place of the first of them."""
     bad_rows: BadRows = field(default_factory=BadRows)
     _next_document: int = 0
     """The first document of the file after the one that is read."""
 
     def texts(self, on_read: OnRead = lambda num_bytes: None) -> Iterator[CorpusText]:
-        """Yield every sentence in order; counts begin at 0 again.
+        """Yield every sentence in order; counts restart at 0.
 
         Raises:
-            ValueError: If a file cannot be read, is not whole, or holds a row that cannot be read.
+            ValueError: If a file cannot be read, is incomplete, or has a row that cannot be read.
             OSError: If a file cannot be opened.
         """
         self.num_blank = self.num_cut = self.num_joined = 0
@@ -174,18 +174,18 @@ def open_corpus(
     split: bool | None = None,
     skip_bad_rows: bool = False,
 ) -> Corpus:
-    """Look at the beginning of some files: what kind they are, and what columns they have.
+    """Determine the kind and columns of files from their beginning.
 
     Args:
-        paths: Text files (a paragraph or sentence a line, a blank line between documents), or
+        paths: Text files (one paragraph or sentence per line, a blank line between documents), or
             tables with the same columns (.csv, .tsv, .jsonl, .parquet), or files of tagged words
-            (.conllu, .conll); what is text may be packed as .gz or .xz.
-        text_column: Of a table; None: the first of TEXT_COLUMNS, or its only column.
-        split: Whether texts are cut into sentences; None: those of text files.
+            (.conllu, .conll); text formats may be compressed as .gz or .xz.
+        text_column: Text column of a table; None: the first of TEXT_COLUMNS, or its only column.
+        split: Whether texts are split into sentences; None: only those of text files.
         skip_bad_rows: Leave out rows that cannot be read.
 
     Raises:
-        ValueError: If a file is missing, of another kind, or a column is not there.
+        ValueError: If a file is missing or of another kind, or a column is missing.
         OSError: If a file cannot be opened.
     """
     files = tuple(Path(path) for path in paths)
@@ -200,7 +200,7 @@ def open_corpus(
     if len(are_tables) > 1:
         raise ValueError(
             f"the corpus mixes tables ({', '.join(TABLES)}) and plain text. "
-            "Give files of one kind, or encode them apart."
+            "Give files of one kind, or encode them separately."
         )
     if are_tables == {False}:
         if text_column is not None:
@@ -214,7 +214,8 @@ def open_corpus(
         if columns != schemas[0]:
             raise ValueError(
                 f"{str(path)!r} has the columns {_listed(columns)}, but {str(files[0])!r} has "
-                f"{_listed(schemas[0])}. Give tables with the same columns, or encode them apart."
+                f"{_listed(schemas[0])}. Give tables with the same columns, or encode them "
+                "separately."
             )
     chosen = _choose(schemas[0], text_column, files[0])
     others = tuple(
@@ -245,18 +246,18 @@ def _open_tagged(
             names, first = ([field.name for field in each] for each in (found, fields[0]))
             raise ValueError(
                 f"{str(path)!r} has the tags {', '.join(names)}, but {str(files[0])!r} has "
-                f"{', '.join(first)}. Encode them apart."
+                f"{', '.join(first)}. Encode them separately."
             )
     return Corpus(files, None, (), False, skip_bad_rows, fields[0])
 
 
 def sampled(texts: Iterable[CorpusText], share: float, seed: int) -> Iterator[CorpusText]:
-    """Yield about a share of some texts: each is in or out by its own number, at any place.
+    """Yield about a share of some texts; each is chosen by its own number, not by its place.
 
     Args:
         texts: In any order.
         share: 0 < share <= 1; 1 keeps all.
-        seed: Another one keeps others.
+        seed: A different seed keeps other texts.
     """
     if share >= 1:
         yield from texts
@@ -270,7 +271,7 @@ _MASK = 2**64 - 1
 
 
 def _uniform(*numbers: int) -> float:
-    """Return a number in [0, 1) that depends on the arguments alone.
+    """Return a number in [0, 1) that depends only on the arguments.
 
     Source: the mixing function of SplitMix64 (Steele, Lea and Flood 2014).
     """
@@ -284,7 +285,7 @@ def _uniform(*numbers: int) -> float:
 
 
 class _Position:
-    """Reports how far a file is read, now and then."""
+    """Reports the position in a file from time to time."""
 
     def __init__(self, raw: BinaryIO, on_read: OnRead) -> None:
         self._raw, self._on_read = raw, on_read
@@ -360,7 +361,7 @@ def _listed(columns: Sequence[tuple[str, pa.DataType]]) -> str:
 
 
 def _cell(value: Any) -> str | None:
-    """Return a cell as text; what JSON holds beside texts is written as JSON."""
+    """Return a cell as text; JSON values other than texts are written as JSON."""
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
@@ -396,7 +397,7 @@ def _not_parquet(path: Path, error: Exception) -> ValueError:
 
 
 def _cut(sentence: str) -> Iterator[str]:
-    """Yield parts of at most LONGEST_SENTENCE characters, cut at white space if there is some."""
+    """Yield parts of at most LONGEST_SENTENCE characters, cut at white space if there is any."""
     while len(sentence) > LONGEST_SENTENCE:
         end = max(sentence.rfind(space, 1, LONGEST_SENTENCE) for space in " \t")
         end = end if end > 0 else LONGEST_SENTENCE

@@ -42,18 +42,18 @@ class TaggedText(NamedTuple):
 def tag_fields(path: Path) -> tuple[pa.Field, ...]:
     """Return the columns of a tagged file, from its beginning.
 
-    Of .conll with four columns (CoNLL-2003) these are pos, chunk, ner; with two, ner where all tags
-    of the first sentences are entity tags, else tag.
+    Of .conll with four columns (CoNLL-2003) these are pos, chunk, ner; with two, ner if all tags of
+    the first sentences are entity tags, else tag.
 
     Raises:
-        ValueError: If the file has no sentence or another number of columns.
+        ValueError: If the file has no sentence or a different number of columns.
     """
     if kind_of(path) == ".conllu":
         return TREE_FIELDS
     num = _num_columns(path)
     if num == 4:
         return tuple(pa.field(name, pa.string()) for name in ("pos", "chunk", "ner"))
-    # What is wrong with a sentence is told, or counted, when it is read.
+    # Problems of a sentence are reported, or counted, when it is read.
     blocks = read_columns(path, 0, (1,), bad_rows=BadRows(skip=True))
     first = [block.tags[0] for block in islice(blocks, _LOOK_AT_SENTENCES)]
     is_ner = bool(first) and all(map(are_entities, first))
@@ -66,8 +66,8 @@ def read_tagged(
     """Yield the sentences of a tagged file.
 
     Args:
-        path: .conllu or .conll, plain or packed.
-        raw: The same file, open; its place says how far it is read.
+        path: .conllu or .conll, plain or compressed.
+        raw: The same file, open; its position shows how far it has been read.
         fields: From `tag_fields`.
         bad_rows: Collects sentences that cannot be used.
 
@@ -79,7 +79,7 @@ def read_tagged(
             for parsed in stream_conllu(lines_of(file, path), repr(str(path)), bad_rows.add):
                 yield _of_tree(parsed)
         return
-    places = (*range(1, len(fields)), -1)  # the last: of lines that have as many columns
+    places = (*range(1, len(fields)), -1)  # the last, if all lines have the same number of columns
     for block in read_columns(path, 0, places, bad_rows=bad_rows, file=raw):
         text, spans = joined(block.words)
         values = tuple(

@@ -1,4 +1,4 @@
-"""The loop over the parts of a corpus: read, encode, write, name in the manifest, in order."""
+"""The loop over the parts of a corpus: read, encode, write, add to the manifest, in order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CUT_TOGETHER = 512
 
 @dataclass(frozen=True, slots=True)
 class EncodeProgress:
-    """How far an encoding is."""
+    """The progress of an encoding."""
 
     fraction: float
     """Of the corpus, 0 to 1."""
@@ -51,7 +51,7 @@ class StoppedEarly(Exception):  # noqa: N818 - no error
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """How a run is watched and stopped."""
+    """The callbacks that watch and stop a run."""
 
     on_progress: Callable[[EncodeProgress], None] = lambda progress: None
     should_stop: Callable[[], bool] = lambda: False
@@ -59,7 +59,7 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The texts of one part, in order, and where they lie in the corpus."""
+    """The texts of one part, in order, and their place in the corpus."""
 
     number: int
     """Of the part, from 0."""
@@ -70,14 +70,14 @@ class Share:
 
 
 class PartRun(ABC):
-    """The loop over parts; who encodes them is up to the subclass.
+    """The loop over parts; the subclass determines who encodes them.
 
     Args:
-        tokenizer: Cuts the texts.
+        tokenizer: Tokenises the texts.
         corpus: Opened.
         folder: Of the encoded corpus, locked.
-        manifest: What is there already; parts are added.
-        part_bytes: Vectors of one part in memory.
+        manifest: The parts written so far; new parts are added.
+        part_bytes: Size of the vectors of one part in memory.
         watch: Progress, and whether to stop.
     """
 
@@ -103,14 +103,14 @@ class PartRun(ABC):
         self.read_bytes = 0
         self.first: tuple[float, float, float] | None = None
         """Time, fraction and tokens at the first report: the first batch also builds what later
-        ones use again, and what was skipped on resuming is no measure of the speed."""
+        ones reuse, and what was skipped on resuming does not count for the speed."""
 
     @abstractmethod
     def go(self) -> bool:
         """Encode what is left; return whether it came to the end."""
 
     def shares(self) -> Iterator[Share]:
-        """Yield what is left of the corpus."""
+        """Yield the rest of the corpus."""
         settings = self.manifest.settings
         stream = sampled(self.corpus.texts(self._on_read), settings.sample, settings.seed)
         left = islice(stream, self.manifest.num_texts, None)
@@ -122,7 +122,7 @@ class PartRun(ABC):
             begin = self.read_bytes
 
     def commit(self, part: Part) -> None:
-        """Name the next part, which is on the disk, in the manifest.
+        """Add the next part, which is on the disk, to the manifest.
 
         Raises:
             ValueError: If the corpus changed meanwhile.
@@ -138,7 +138,7 @@ class PartRun(ABC):
             raise not_written(number, self.folder, error) from error
 
     def report(self, fraction: float, num_tokens: float) -> None:
-        """Report a fraction of the corpus, and the tokens that ran in this process or for it."""
+        """Report a fraction of the corpus, and the tokens run in this process or for it."""
         now = time.monotonic()
         self.first = self.first or (now, fraction, num_tokens)
         seconds, here, tokens = (
@@ -211,7 +211,7 @@ class LocalRun(PartRun):
         )
 
     def _await(self) -> None:
-        """Wait until the last part is on the disk, then name it in the manifest."""
+        """Wait until the last part is on the disk, then add it to the manifest."""
         if self.written is None:
             return
         written, self.written = self.written, None
@@ -224,7 +224,7 @@ class LocalRun(PartRun):
 
 @dataclass(frozen=True, slots=True)
 class EncodedShare:
-    """A part that is encoded and not written yet."""
+    """A part that is encoded but not yet written."""
 
     share: Share
     kept: list[CorpusText]
@@ -234,7 +234,7 @@ class EncodedShare:
     def write(
         self, folder: Path, fields: Sequence[pa.Field], word_fields: Sequence[pa.Field]
     ) -> Part:
-        """Write it; return what the manifest is to say of it."""
+        """Write it; return its entry for the manifest."""
         tags = self._tags(word_fields) if word_fields else RowTags(())
         # A text without a piece has no row, so none of its words has one.
         kept = set(map(id, self.kept)) if word_fields else set()
@@ -301,10 +301,10 @@ def encode_share(
 
 
 def not_written(number: int, folder: Path, error: OSError) -> RuntimeError:
-    """Return the error of a part that could not be written, and how to go on."""
+    """Return the error for a part that could not be written, with how to continue."""
     return RuntimeError(
         f"part {number} could not be written: {why_not_written(error, folder)} The {number} parts "
-        "before it are whole: go on from there with --resume."
+        "before it are complete: continue from there with --resume."
     )
 
 
@@ -313,8 +313,8 @@ def parts_of(
 ) -> Iterator[tuple[list[CorpusText], list[Pieces]]]:
     """Yield texts with their pieces, in order, in parts of about `num_tokens` tokens.
 
-    Where a part ends depends on the texts alone, not on where the stream begins in it: a run that
-    goes on behind a part makes the same parts.
+    The end of a part depends only on the texts, not on where the stream begins: a run that resumes
+    after a part makes the same parts.
     """
     stream = iter(texts)
     part: list[CorpusText] = []

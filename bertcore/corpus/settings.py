@@ -1,4 +1,4 @@
-"""Settings of an encoded corpus: which layers, of what, how exact."""
+"""Settings of an encoded corpus: layers, units and precision."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ WORD_POOLINGS = ("mean", "first", "last", "max")
 """How the vectors of a word's pieces become one."""
 DTYPES = ("auto", "bfloat16", "float32")
 TOKENS_PER_BATCH = 4096
-"""Padded tokens that run together: 128 sentences of 32 tokens, 8 of 512."""
+"""Number of padded tokens per batch: 128 sentences of 32 tokens, 8 of 512."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodeSettings:
-    """What is encoded, and how. All but `tokens_per_batch` decide which rows there are."""
+    """What is encoded, and how. All but `tokens_per_batch` determine the rows."""
 
     layers: tuple[int, ...] = (-1,)
     """Hidden states: 0 is the embeddings' output, -1 the last layer."""
     unit: Unit = "token"
     """A row for each token, word or sentence."""
     pooling: str = "mean"
-    """How the vectors of a word's pieces (WORD_POOLINGS) or of a sentence's tokens, [CLS] and
-    [SEP] among them (POOLINGS), become one. Tokens are not pooled."""
+    """How the vectors of a word's pieces (WORD_POOLINGS) or of a sentence's tokens, including [CLS]
+    and [SEP] (POOLINGS), become one. Tokens are not pooled."""
     special_tokens: bool = False
     """Rows for the [CLS] and [SEP] that are added, with the unit "token"."""
     split: bool | None = None
@@ -43,7 +43,7 @@ class EncodeSettings:
     """Numbers in which the network runs: "float32", "bfloat16", or "auto", bfloat16 where the
     processor computes in it and the vectors agree with float32."""
     skip_bad_rows: bool = False
-    """Leave out and count rows of a table that cannot be read, in place of refusing it."""
+    """Leave out and count rows of a table that cannot be read, instead of rejecting it."""
     tokens_per_batch: int = TOKENS_PER_BATCH
     """Padded tokens that run together."""
 
@@ -59,8 +59,8 @@ class EncodeSettings:
             )
         if self.special_tokens and self.unit != "token":
             raise ValueError(
-                f"special_tokens asks for rows of [CLS] and [SEP], but the unit is {self.unit!r}. "
-                "Choose the unit 'token', or leave it out."
+                f"special_tokens adds rows for [CLS] and [SEP], but the unit is {self.unit!r}. "
+                "Choose the unit 'token', or leave special_tokens out."
             )
         if not 0 < self.sample <= 1:
             raise ValueError(f"sample is {self.sample:g}; expected a share, 0 < sample <= 1.")

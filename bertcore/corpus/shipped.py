@@ -1,4 +1,4 @@
-"""The corpus that ships, to search at once and without a download."""
+"""The shipped corpus, which can be searched without a download."""
 
 from __future__ import annotations
 

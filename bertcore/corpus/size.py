@@ -1,4 +1,4 @@
-"""What an encoding will take on the disk, estimated from the beginning of the corpus."""
+"""The disk space of an encoding, estimated from the beginning of the corpus."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MARGIN = 1.05
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Rows and bytes of a whole corpus; exact where it was read to its end."""
+    """Rows and bytes of a whole corpus; exact if it was read to its end."""
 
     texts: int
     rows: int
@@ -40,7 +40,7 @@ class Estimate:
     """The texts that were looked at."""
 
     def sentence(self) -> str:
-        """Return it as a sentence."""
+        """Return the estimate as a sentence."""
         about = "" if self.is_exact else "about "
         return (
             f"{about}{self.texts:,} sentences, {about}{self.rows:,} rows a layer: about "
@@ -51,12 +51,12 @@ class Estimate:
 def estimate_size(
     corpus: Corpus, model: Model, layers: Sequence[int], settings: EncodeSettings
 ) -> Estimate:
-    """Read the beginning of a corpus and estimate from it what all of it takes.
+    """Read the beginning of a corpus and estimate the size of all of it.
 
     Args:
         corpus: Opened.
-        model: Cuts the texts.
-        layers: That are stored.
+        model: Tokenises the texts.
+        layers: The stored layers.
         settings: Unit, sample and special tokens are read.
 
     Raises:
@@ -80,7 +80,7 @@ def estimate_size(
     if not beginning:
         names = ", ".join(repr(str(path)) for path in corpus.paths[:3])
         raise ValueError(f"the corpus {names} has no text. Give a file with sentences in it.")
-    # Where the reader has not told yet how far it is, the texts' own bytes are what was read.
+    # If the reader has not reported its position yet, the texts' own bytes are counted as read.
     read = done or sum(len(text.text.encode()) + 1 for text in beginning)
     scale = settings.sample * (1.0 if is_exact else max(1.0, total / read))
     texts = [text.text for text in beginning]
@@ -101,15 +101,15 @@ def estimate_size(
 
 
 def check_room(estimate: Estimate, folder: Path, sample: float) -> None:
-    """Refuse what will not fit on the disk, and name the share that will.
+    """Reject an encoding that will not fit on the disk, and name the share that will.
 
     Args:
         estimate: Of the share `sample`.
-        folder: Where it goes; it, or the nearest folder above it that is there.
-        sample: Share of the sentences that was asked for.
+        folder: The target folder; it or its nearest existing parent is checked.
+        sample: Requested share of the sentences.
 
     Raises:
-        ValueError: If too little is free.
+        ValueError: If there is too little free space.
     """
     place = folder.absolute()
     while not place.exists():

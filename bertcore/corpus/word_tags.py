@@ -1,6 +1,6 @@
-"""Tags of words (part of speech, entity ...), and the rows of pieces and words that they fall to.
+"""Tags of words (part of speech, entity ...), and their rows of pieces and words.
 
-A row has the tags of the word in which it begins. Where a treebank cuts "didn't" into "did" and
+A row has the tags of the word in which it begins. If a treebank splits "didn't" into "did" and
 "n't", the piece "did" has the tags of the first, "##n", "'" and "t" those of the second.
 """
 
@@ -18,7 +18,7 @@ Span = tuple[int, int]
 
 
 class WordTags(NamedTuple):
-    """The W words of a text, and what a file says of each."""
+    """The W words of a text, and a file's tags for each."""
 
     words: tuple[str, ...]
     spans: tuple[Span, ...]
@@ -42,7 +42,7 @@ class RowTags:
 
 
 def joined(words: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
-    """Return words with a space between each two, and their spans in that.
+    """Return the words joined by spaces, and their spans in the result.
 
     >>> joined(["It", "rained", "."])
     ('It rained .', ((0, 2), (3, 9), (10, 11)))
@@ -55,7 +55,7 @@ def joined(words: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
 
 
 def spans_in(text: str, spans: Sequence[Span], other: str) -> tuple[Span, ...] | None:
-    """Return spans of a text in another one that differs from it in white space alone.
+    """Return the spans of a text in another one that differs from it only in white space.
 
     Returns:
         One for each; None if other characters differ too.
@@ -104,7 +104,7 @@ def row_tags(
 
     Args:
         lengths: Characters of each text.
-        tags: Of each text.
+        tags: Tags of each text.
         kinds: Type of each column.
         texts: Number of each row's text, ascending, [R].
         starts: First character of each row in its text, [R].
@@ -134,5 +134,5 @@ def row_tags(
 
 
 def _places(text: str) -> list[int]:
-    """Return the places of the characters that are no white space."""
+    """Return the places of the characters that are not white space."""
     return [place for place, sign in enumerate(text) if not sign.isspace()]

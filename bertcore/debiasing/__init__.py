@@ -1,6 +1,6 @@
-"""What training does against a bias: words swapped, weights by a column, a penalty on a direction.
+"""Debiasing in training: swapped words, weights by a column, a penalty on a direction.
 
-The measures of what it helps are in `bertcore.bias`, which stands above the training.
+Measures of its effect are in `bertcore.bias`, which is a layer above training.
 """
 
 from bertcore.debiasing.augment import Augmenter, Swapping, swap_document

@@ -1,4 +1,4 @@
-"""Counterfactual data augmentation: texts with words swapped, beside or in place of the texts."""
+"""Counterfactual data augmentation: texts with swapped words, added to or replacing the texts."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Swapping:
-    """Which words are swapped in training texts, and how; kept with the run.
+    """Which words are swapped in training texts, and how; stored with the run.
 
     Raises:
         ValueError: If there is no such mode, or the pairs cannot be swapped (`WordSwap`).
     """
 
     name: str
-    """Of a set that ships, or the file that was read."""
+    """Name of a shipped set, or the file that was read."""
     mode: str
-    """augment: each text with a word of the pairs is there twice, as it is and swapped (Lu et al.
-    2018). substitute: it is swapped with chance 1/2 (Hall Maudslay et al. 2019), so that the data
-    keeps its size and no text is there twice."""
+    """augment: each text with a word of the pairs occurs twice, original and swapped (Lu et al.
+    2018). substitute: it is swapped with probability 1/2 (Hall Maudslay et al. 2019), so that the
+    data keep their size and no text occurs twice."""
     pairs: tuple[Pair, ...]
 
     def __post_init__(self) -> None:
@@ -38,22 +38,22 @@ class Swapping:
 
     @classmethod
     def of(cls, name_or_file: str, mode: str = "augment") -> Swapping:
-        """Return it for a set that ships or a file; arguments and errors as `swap_pairs`."""
+        """Return it for a shipped set or a file; arguments and errors as for `swap_pairs`."""
         return cls(name_or_file, mode, swap_pairs(name_or_file))
 
     @classmethod
     def chosen(cls, config: DebiasConfig) -> Swapping | None:
-        """Return what was chosen; None if no words are swapped; errors as `of`."""
+        """Return the chosen swapping; None if no words are swapped; errors as for `of`."""
         return None if config.swap_words is None else cls.of(config.swap_words, config.swap_mode)
 
 
 class Augmenter(Generic[T]):
-    """Passes texts on, with those that were swapped; counts them.
+    """Passes texts on, with their swapped versions, and counts them.
 
     Args:
         swap: Returns a text with its words swapped; None if it has none of them.
-        mode: Of `MODES`; "augment" gives the swapped text right after the text itself.
-        seed: Of the draws of "substitute".
+        mode: Of `MODES`; "augment" yields the swapped text right after the text itself.
+        seed: Seed of the draws of "substitute".
     """
 
     def __init__(self, swap: Callable[[T], T | None], *, mode: str, seed: int) -> None:
@@ -84,7 +84,7 @@ class Augmenter(Generic[T]):
 
         Args:
             what: The texts, in the plural: "training texts".
-            name: Of the pairs.
+            name: Name of the pairs.
 
         Raises:
             ValueError: If no text has a word of the pairs.

@@ -1,4 +1,4 @@
-"""A direction in the space of vectors, found from pairs of words."""
+"""A direction in a vector space, found from pairs of words."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def find_direction(first: Vectors, second: Vectors) -> Direction:
     """
     if len(first) != len(second) or len(first) < 2:
         raise ValueError(
-            f"there are {len(first)} and {len(second)} words; a direction needs two pairs or more."
+            f"there are {len(first)} and {len(second)} words; a direction needs at least two pairs."
         )
     half = (first - second) / 2
     rows = np.concatenate([half, -half])

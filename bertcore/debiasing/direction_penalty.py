@@ -1,18 +1,18 @@
-"""A loss on how far hidden states lie along a direction of the start checkpoint.
+"""A loss on the component of hidden states along a direction of the start checkpoint.
 
 The direction is found once, before the first step, in the states that are penalised: each word of
-the pairs is read as a text of its own ("[CLS] she [SEP]"), and `find_direction` takes the first
-principal component of the differences. It stays as it is while the network learns.
+the pairs is read as a separate text ("[CLS] she [SEP]"), and `find_direction` takes the first
+principal component of the differences. It is fixed while the network learns.
 
-The loss is the squared cosine of a state with it, for every token but special ones and the words
-of the pairs, which may keep their gender; summed and divided by all tokens. A head that reads
-[CLS] alone has the squared cosine of that state, found from the words' [CLS].
+The loss is the squared cosine of a state with it, for every token but special ones and the words of
+the pairs, which may keep their gender; summed and divided by all tokens. For a head that reads only
+[CLS], it is the squared cosine of that state, with a direction from the words' [CLS].
 
 Source: Kaneko and Bollegala 2021, "Debiasing Pre-trained Contextualised Embeddings", equation 1.
-Differs: the last layer alone; the first principal component in place of one vector for each
-attribute word, and a cosine in place of an inner product, so that shrinking the states is no way
-out; all other words in place of a list of stereotypes; and the task's own loss in place of a
-second one that keeps the words of the pairs where they were.
+Differs: only the last layer; the first principal component instead of one vector for each attribute
+word, and a cosine instead of an inner product, so that shrinking the states does not lower the
+loss; all other words instead of a list of stereotypes; and the task's own loss instead of a second
+one that keeps the words of the pairs in place.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class DirectionPenalty:
 
         Args:
             hidden: [R, T, D]; or [R, 1, D], the states of [CLS], which all count.
-            ids: Of the tokens, [R, T].
+            ids: Ids of the tokens, [R, T].
             mask: True at tokens, [R, T]; None: no token is padding.
         """
         values = squared_cosines(hidden, self.vector)  # [R, T] or [R, 1]
@@ -78,8 +78,8 @@ def start_penalty(
 
     Args:
         settings: Words and weight.
-        encode: Runs the network as it is before training, without dropout; tensors of the CPU.
-        tokenizer: Of the checkpoint.
+        encode: Runs the network as before training, without dropout, on CPU tensors.
+        tokenizer: The checkpoint's tokenizer.
         vocab_size: V, rows of the token table.
 
     Raises:
@@ -109,7 +109,7 @@ def _pieces(tokenizer: Tokenizer, word: str) -> list[int]:
 def _free_ids(tokenizer: Tokenizer, pairs: Iterable[Pair]) -> set[int]:
     """Return the special tokens, and words of the pairs that are one piece.
 
-    Pieces of longer words belong to other words too, which are penalised.
+    Pieces of longer words also belong to other words, which are penalised.
     """
     whole = [ids for word in chain(*pairs) if len(ids := _pieces(tokenizer, word)) == 1]
     return {*tokenizer.special_ids, *chain(*whole)}

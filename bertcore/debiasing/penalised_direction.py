@@ -1,4 +1,4 @@
-"""The direction that a loss keeps hidden states from."""
+"""The direction from which a loss keeps hidden states away."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bertcore.debiasing.word_sets import pairs_of_direction
 
 @dataclass(frozen=True, slots=True)
 class PenalisedDirection:
-    """The words of a direction and the weight of its loss; kept with the run.
+    """The words of a direction and the weight of its loss; stored with the run.
 
     Raises:
         ValueError: If the weight is not above 0.
     """
 
     name: str
-    """Of a set that ships, or the file that was read."""
+    """Name of a shipped set, or the file that was read."""
     weight: float
     pairs: tuple[Pair, ...]
 
@@ -29,7 +29,7 @@ class PenalisedDirection:
 
     @classmethod
     def chosen(cls, config: DebiasConfig) -> PenalisedDirection | None:
-        """Return what was chosen; None if no penalty was.
+        """Return the chosen penalty; None if there is none.
 
         Raises:
             ValueError: If there are no such words, or the weight is not above 0.

@@ -1,4 +1,4 @@
-"""Weights of examples by which a column, such as gender, and the label become independent.
+"""Example weights that make a column, such as gender, and the label independent.
 
 Source: Kamiran and Calders 2012, "Data preprocessing techniques for classification without
 discrimination", section 4.3 (reweighing).
@@ -26,7 +26,7 @@ class Cell(NamedTuple):
 
 
 class Reweighing(NamedTuple):
-    """A weight for each example, and what they are made of."""
+    """A weight for each example, and the cells they are computed from."""
 
     weights: NDArray[np.float32]
     """N(group) N(label) / (N N(group, label)) of each example, [N]."""
@@ -49,14 +49,14 @@ class Reweighing(NamedTuple):
 def reweigh(
     groups: Sequence[str], labels: NDArray[np.int64], names: Sequence[str], *, column: str
 ) -> Reweighing:
-    """Return weights with which group and label are independent, where each pair of them occurs.
+    """Return weights that make group and label independent, where each pair of them occurs.
 
     The sums over each group and over each label are then as without weights, and their mean is 1.
 
     Args:
-        groups: Of each example, [N].
+        groups: Group of each example, [N].
         labels: Numbers of the examples' labels, [N].
-        names: Of the labels, [C].
+        names: Names of the labels, [C].
         column: Name of the groups' column, for messages.
 
     Raises:
@@ -71,14 +71,14 @@ def reweigh(
     if len(values) > MOST_GROUPS:
         raise ValueError(
             f"the column {column!r} has {len(values):,} values; expected at most {MOST_GROUPS} "
-            "groups. Name a column of groups with --balance, not one of texts or numbers."
+            "groups. Give --balance a column of groups, not one of texts or numbers."
         )
     counts = np.zeros((len(values), len(names)), dtype=np.int64)
     np.add.at(counts, (numbers, labels), 1)
     of_label = counts.sum(0)
     if ((counts > 0).sum(1) == 1).all():
         raise ValueError(
-            f"each value of the column {column!r} has one label only, so no weights make them "
+            f"each value of the column {column!r} has only one label, so no weights can make them "
             "independent. Name another column with --balance."
         )
     expected = np.outer(counts.sum(1), of_label) / counts.sum()

@@ -1,20 +1,20 @@
-"""Exchange the words of pairs in a text: she and he, Mary and John, both ways.
+"""Swap the words of pairs in a text: she and he, Mary and John, in both directions.
 
-Whole words alone, whatever their case, which the other word takes over. `her` and `his` have two
-counterparts each, told apart by what follows:
+Only whole words are swapped, in any case, which the other word takes over. `her` and `his` have two
+counterparts each, distinguished by what follows:
 
 - `her` becomes `him` before a word of `_AFTER_OBJECT` (prepositions, articles, pronouns ...), a
   number, punctuation or the end of the text, else `his`;
 - `his` becomes `hers` before punctuation, a form of "to be" or the end of the text, else `her`;
 - `him` becomes `her`, and `hers` becomes `his`.
 
-Quotation marks in between are passed over, and the second pronoun of "his or her". The rule takes
-no look at grammar: "I told her stories" and "it made her happy" become "his stories" and "made his
+Quotation marks in between are skipped, and so is the second pronoun of "his or her". The rule
+ignores grammar: "I told her stories" and "it made her happy" become "his stories" and "made his
 happy". In Universal Dependencies' English Web Treebank it is right for 222 of 242 `her` (29 of 30
-in the dev and test parts, which its words were not chosen on) and for all 433 `his`.
+in the dev and test parts, on which its words were not chosen) and for all 433 `his`.
 
-Names are pairs like others: "Queen Elizabeth" becomes "King George". A verb or noun that is written
-like a word of a pair is swapped too.
+Names are pairs like others: "Queen Elizabeth" becomes "King George". A verb or noun spelled like a
+word of a pair is swapped, too.
 
 Source: Lu et al. 2018, counterfactual data augmentation; Hall Maudslay et al. 2019, names.
 """
@@ -64,7 +64,7 @@ _OTHER_PRONOUN = re.compile(r"\s*(?:/|\bor\b|\band\b)\s*(?:her|hers|him|his)\b",
 
 
 class Change(NamedTuple):
-    """A word that was swapped."""
+    """A swapped word."""
 
     start: int
     """First character in the text as it was."""
@@ -75,7 +75,7 @@ class Change(NamedTuple):
 
 
 class Swapped(NamedTuple):
-    """A text with its words swapped, and where."""
+    """A text with swapped words, and their places."""
 
     text: str
     changes: tuple[Change, ...]
@@ -83,20 +83,20 @@ class Swapped(NamedTuple):
 
 
 class WordSwap:
-    """Swaps the words of pairs; to be called with many texts.
+    """Swaps the words of pairs; can be called with many texts.
 
     Args:
         pairs: One or more. A word may be a phrase: "police woman".
 
     Raises:
-        ValueError: If there is no pair, a word is empty, a pair is twice the same word, or a word
+        ValueError: If there is no pair, a word is empty, a pair has the same word twice, or a word
             is in two pairs.
     """
 
     def __init__(self, pairs: Iterable[Pair]) -> None:
         self.pairs: tuple[Pair, ...] = tuple((first, second) for first, second in pairs)
         if not self.pairs:
-            raise ValueError("there is no pair of words to swap. Give one or more.")
+            raise ValueError("there is no pair of words to swap. Give at least one.")
         self._other: dict[str, str] = {}
         self._swaps_pronouns = False
         self._most_parts = 1
@@ -163,7 +163,7 @@ class WordSwap:
     def _longest(
         self, text: str, spans: Sequence[tuple[int, int]], i: int
     ) -> tuple[int, str] | None:
-        """Return how many parts the longest known word from part i has, and its counterpart."""
+        """Return the number of parts of the longest known word at part i, and its counterpart."""
         if text[slice(*spans[i])].casefold() not in self._first_parts:
             return None
         for num_parts in range(min(self._most_parts, len(spans) - i), 0, -1):
@@ -177,7 +177,7 @@ class WordSwap:
 
 
 def swap_words(text: str, pairs: Iterable[Pair]) -> str:
-    """Return a text with the words of pairs exchanged; see the module for the rules.
+    """Return a text with the words of pairs swapped; see the module for the rules.
 
     Raises:
         ValueError: As `WordSwap`.
@@ -210,7 +210,7 @@ def _other_pronoun(pronoun: str, rest: str) -> str:
 
 
 def _with_case(word: str, like: str) -> str:
-    """Return a word in capitals, with a capital or in lower case, as another one is."""
+    """Return a word in capitals, capitalised or in lower case, like another word."""
     if like.isupper() and sum(map(str.isalpha, like)) > 1:
         return word.upper()
     if like[0].isupper():

@@ -1,4 +1,4 @@
-"""Sets of word pairs: those that ship, written for this project, and pairs from a file."""
+"""Sets of word pairs: shipped ones, written for this project, and pairs from a file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def direction_pairs(name: str = "gender") -> tuple[Pair, ...]:
 
 
 def probe_pairs(name: str = "gender") -> tuple[Pair, ...]:
-    """Return pairs that a probe of a direction is tried on; none of them defines it.
+    """Return pairs for testing a probe of a direction; none of them defines it.
 
     Raises:
         ValueError: As `direction_pairs`.
@@ -48,12 +48,12 @@ def probe_pairs(name: str = "gender") -> tuple[Pair, ...]:
 
 
 def swap_sets() -> tuple[str, ...]:
-    """Return the names of the sets that ship, for `swap_pairs`."""
+    """Return the names of the shipped sets, for `swap_pairs`."""
     return tuple(_shipped())
 
 
 def swap_pairs(name_or_file: str) -> tuple[Pair, ...]:
-    """Return the pairs of words of a set that ships, or those of a file.
+    """Return the pairs of words of a shipped set, or those of a file.
 
     Args:
         name_or_file: "gender", or a path as for `read_pairs`.
@@ -65,7 +65,7 @@ def swap_pairs(name_or_file: str) -> tuple[Pair, ...]:
 
 
 def pairs_of_direction(name_or_file: str) -> tuple[Pair, ...]:
-    """Return the pairs of a direction that ships, or those of a file; as `swap_pairs`."""
+    """Return the pairs of a shipped direction, or those of a file; as for `swap_pairs`."""
     return _named_or_read(name_or_file, "direction")
 
 
@@ -76,7 +76,7 @@ def _named_or_read(name_or_file: str, part: str) -> tuple[Pair, ...]:
     if not path.is_file():
         raise ValueError(
             f"there is no set of words {name_or_file!r} and no such file. Give a set "
-            f"({', '.join(_shipped())}), or a file with a pair of words on each line."
+            f"({', '.join(_shipped())}), or a file with one pair of words per line."
         )
     return read_pairs(path)
 
@@ -84,11 +84,11 @@ def _named_or_read(name_or_file: str, part: str) -> tuple[Pair, ...]:
 def read_pairs(path: Path) -> tuple[Pair, ...]:
     """Read pairs of words that can be swapped.
 
-    A JSON list of lists of two words, or text with a pair on each line and a tab or comma between
-    its words; empty lines and those that begin with # are passed over.
+    A JSON list of lists of two words, or text with one pair per line and a tab or comma between its
+    words; empty lines and those that begin with # are skipped.
 
     Raises:
-        ValueError: If the file cannot be read, holds no pair or something else, or the pairs
+        ValueError: If the file cannot be read, has no pair or something else, or the pairs
             contradict each other (`WordSwap`).
     """
     try:
@@ -110,9 +110,11 @@ def _json_pairs(path: Path, text: str) -> list[Pair]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{str(path)!r} is no JSON ({type(error).__name__}: {error}).") from error
+        raise ValueError(
+            f"{str(path)!r} is not valid JSON ({type(error).__name__}: {error})."
+        ) from error
     if not isinstance(data, list):
-        raise ValueError(f'{str(path)!r} is no list; expected [["she", "he"], ...].')
+        raise ValueError(f'{str(path)!r} is not a list; expected [["she", "he"], ...].')
     for number, pair in enumerate(data, start=1):
         if not (
             isinstance(pair, list)

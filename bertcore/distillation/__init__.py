@@ -1,6 +1,6 @@
 """Distillation: a small student learns the predictions of a larger teacher.
 
-The losses, the states that they compare, and the student's first weights. Used by
+The losses, the states that they compare, and the student's initial weights. Used by
 `bertcore.pretraining.loss.distillation` on a corpus, `bertcore.finetuning.distillation` on a task.
 """
 

@@ -10,7 +10,7 @@ from torch import Tensor
 def soft_target_loss(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
     """Return temperature^2 x KL(teacher || student) of each row in nats, float32, [N].
 
-    The square keeps the gradients as large as those of hard labels whatever the temperature is.
+    The square keeps the gradients as large as those of hard labels at any temperature.
 
     Args:
         student, teacher: Logits, [N, C].
@@ -37,8 +37,8 @@ def hidden_loss(student: Tensor, teacher: Tensor) -> Tensor:
     """Return the mean squared difference of each pair of vectors, [N], of vectors [N, D].
 
     Args:
-        student: As wide as the teacher's, so after the projection.
-        teacher: Without gradients.
+        student: The student's vectors, as wide as the teacher's, i.e. after the projection.
+        teacher: The teacher's vectors, without gradients.
 
     Source: Jiao et al. 2020 (TinyBERT), equations 8 and 9.
     """
@@ -50,13 +50,13 @@ def attention_loss(student: Tensor, teacher: Tensor, attention_mask: Tensor | No
 
     Args:
         student, teacher: Scores before the softmax and without a mask, [B, H, T, T].
-        attention_mask: True at tokens, [B, T]; None: all are.
+        attention_mask: True at tokens, [B, T]; None: all are tokens.
 
     Returns:
-        [N]: one for each token that is no padding.
+        [N]: one for each token that is not padding.
 
-    Source: Jiao et al. 2020, equation 7. Differs: padding is left out of the mean, where TinyBERT's
-        code counts it as zeros, so that the loss does not depend on how much there is.
+    Source: Jiao et al. 2020, equation 7. Differs: padding is left out of the mean, whereas
+    TinyBERT's code counts it as zeros, so that the loss does not depend on the amount of padding.
     """
     squares = (student.float() - teacher.float()).square().mean(1)  # [B, T, T]
     if attention_mask is None:
@@ -67,7 +67,7 @@ def attention_loss(student: Tensor, teacher: Tensor, attention_mask: Tensor | No
 
 
 def attended(vectors: Tensor, attention_mask: Tensor | None) -> Tensor:
-    """Return the vectors that are no padding, [N, D], of [B, T, D]."""
+    """Return the vectors that are not padding, [N, D], from [B, T, D]."""
     if attention_mask is None:
         return vectors.flatten(0, 1)
     return vectors[torch.as_tensor(attention_mask, dtype=torch.bool)]

@@ -32,7 +32,7 @@ def run_with_states(
     segment_ids: Tensor | None,
     attention_mask: Tensor | None,
 ) -> States:
-    """Run an encoder and keep its states; the same numbers as `Network.forward`.
+    """Run an encoder and keep its states; the numbers equal those of `Network.forward`.
 
     Args:
         network: In training mode with dropout.
@@ -57,7 +57,7 @@ def run_with_states(
 def layer_losses(
     student: States, teacher: States, projection: nn.Linear, attention_mask: Tensor | None
 ) -> Tensor:
-    """Return the sum over layers of TinyBERT's losses for each token that is no padding, [N].
+    """Return the sum over layers of TinyBERT's losses for each token that is not padding, [N].
 
     Layer m of M is compared with the teacher's m * N / M, the embeddings with the embeddings.
 
@@ -65,7 +65,7 @@ def layer_losses(
         student, teacher: States of the same input.
         projection: From the student's width to the teacher's; one for all layers and the
             embeddings, as in TinyBERT's code.
-        attention_mask: True at tokens, [B, T]; None: all are.
+        attention_mask: True at tokens, [B, T]; None: all are tokens.
 
     Source: Jiao et al. 2020, equations 7 to 9 and 11; huawei-noah TinyBERT, modeling.py.
     """
@@ -84,7 +84,7 @@ def layer_losses(
 
 
 def start_projection(student_width: int, teacher_width: int, seed: int) -> nn.Linear:
-    """Return the shared projection: the identity where the widths are the same, else random."""
+    """Return the shared projection: the identity if the widths are equal, else random."""
     generator = torch.Generator().manual_seed(seed)
     projection = nn.Linear(student_width, teacher_width)
     with torch.no_grad():

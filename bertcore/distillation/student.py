@@ -12,20 +12,20 @@ from bertcore.tokenizer import Tokenizer
 
 
 def spread_layers(num_teacher: int, num_student: int) -> tuple[int, ...]:
-    """Return which of the teacher's layers a student starts with: evenly from first to last.
+    """Return the teacher's layers with which a student starts, spread evenly from first to last.
 
     >>> spread_layers(12, 6), spread_layers(4, 2)
     ((0, 2, 4, 7, 9, 11), (0, 3))
 
     Raises:
-        ValueError: If there are not so many.
+        ValueError: If there are not that many.
 
     Source: DistilBERT's extract_distilbert.py has these for 12 and 6.
     """
     if not 1 <= num_student <= num_teacher:
         raise ValueError(
-            f"the student is to have {num_student} of the teacher's {num_teacher} layers; expected "
-            f"1 to {num_teacher}."
+            f"the student gets {num_student} of the teacher's {num_teacher} layers; expected 1 to "
+            f"{num_teacher}."
         )
     if num_student == 1:
         return (0,)
@@ -34,10 +34,10 @@ def spread_layers(num_teacher: int, num_student: int) -> tuple[int, ...]:
 
 
 def check_layers(layers: Sequence[int], num_teacher: int) -> None:
-    """Refuse layers that the teacher does not have.
+    """Reject layers that the teacher does not have.
 
     Raises:
-        ValueError: If one is not there, is named twice, or they are not in order.
+        ValueError: If one does not exist, is named twice, or they are not in order.
     """
     if not layers or not all(0 <= layer < num_teacher for layer in layers):
         raise ValueError(
@@ -63,7 +63,8 @@ def named_layers(text: str, num_teacher: int) -> tuple[int, ...]:
         numbers = [int(part) for part in text.split(",")]
     except ValueError as error:
         raise ValueError(
-            f"--student-layers is {text!r}; expected how many (2), or which, from 0 (0,2,3)."
+            f"--student-layers is {text!r}; expected their number (2), or their indices from "
+            "0 (0,2,3)."
         ) from error
     if "," not in text:
         return spread_layers(num_teacher, numbers[0])
@@ -75,17 +76,17 @@ def keep_layers(network: Network, layers: Sequence[int]) -> Network:
     """Return a new network with copies of some layers and of everything outside the layers.
 
     Args:
-        network: Stays as it is.
+        network: The network, which is not changed.
         layers: Counted from 0, the lowest first.
 
     Raises:
-        ValueError: If a layer is not there, or the layers share their weights (ALBERT).
+        ValueError: If a layer does not exist, or the layers share their weights (ALBERT).
     """
     config = network.config
     if config.share_layers:
         raise ValueError(
-            "the layers of this checkpoint share their weights (ALBERT), so none of them can be "
-            "left out. Choose another teacher."
+            "the layers of this checkpoint share their weights (ALBERT), so none can be left "
+            "out. Choose another teacher."
         )
     check_layers(layers, config.num_hidden_layers)
     smaller = replace(config, num_hidden_layers=len(layers))
@@ -103,12 +104,12 @@ def keep_layers(network: Network, layers: Sequence[int]) -> Network:
 
 
 def student_of(teacher: Bert, layers: Sequence[int]) -> Bert:
-    """Return a student that begins with some of the teacher's layers, and its vocabulary."""
+    """Return a student that starts with some of the teacher's layers, and its vocabulary."""
     return Bert(keep_layers(teacher.module, layers), teacher.tokenizer, name=teacher.name)
 
 
 def check_same_vocabulary(student: Tokenizer, teacher: Tokenizer) -> None:
-    """Refuse two tokenizers that give different ids.
+    """Reject two tokenizers that give different ids.
 
     Raises:
         ValueError: If pieces or their order differ, or one lower-cases and the other does not.
@@ -121,8 +122,8 @@ def check_same_vocabulary(student: Tokenizer, teacher: Tokenizer) -> None:
         )
         raise ValueError(
             f"student and teacher have different vocabularies ({len(ours):,} and {len(theirs):,} "
-            f"pieces, the first difference at {place:,}), so they do not say anything about the "
-            "same tokens. Use a student with the teacher's vocabulary."
+            f"pieces, the first difference at {place:,}), so their outputs are not about the same "
+            "tokens. Use a student with the teacher's vocabulary."
         )
     if student.do_lower_case != teacher.do_lower_case:
         raise ValueError(

@@ -37,11 +37,11 @@ class Breakdown:
     """The answers of a classifier or tagger by group; plain values for JSON."""
 
     expected_calibration_error: float
-    """Mean gap between confidence and accuracy, each bin weighed by its answers."""
+    """Mean gap between confidence and accuracy, each bin weighted by its answers."""
     largest_calibration_error: float
     """The largest gap of a bin."""
     calibration: tuple[ConfidenceBin, ...]
-    """Of ten bins of equal width those that hold answers, the least confident first."""
+    """Those of ten bins of equal width that have answers, the least confident first."""
     by_length: tuple[Slice, ...]
     """Accuracy by tokens of the text (of tags: of the sentence), the shortest first."""
     by_label: tuple[Slice, ...]
@@ -60,7 +60,7 @@ def break_down(
     Args:
         gold, predicted: Class of each answer, [N].
         confidence: Probability of the predicted class, [N].
-        lengths: Tokens, special ones included, [N].
+        lengths: Number of tokens, including special ones, [N].
         labels: Names of the classes.
 
     Source: Guo et al. 2017, section 2 (calibration).

@@ -31,12 +31,12 @@ class Calibration:
 
     @property
     def expected_error(self) -> float:
-        """ECE: the mean gap between confidence and accuracy, each bin weighed by its answers."""
+        """ECE: the mean gap between confidence and accuracy, each bin weighted by its answers."""
         return float(np.nansum(self._gaps * self.counts) / max(1, self.counts.sum()))
 
     @property
     def largest_error(self) -> float:
-        """MCE: the largest gap of a bin."""
+        """MCE: the largest gap of any bin."""
         return float(np.nanmax(self._gaps, initial=0.0))
 
     @property
@@ -48,7 +48,7 @@ class Calibration:
 def calibration(
     confidence: NDArray[np.floating], right: NDArray[np.floating], *, num_bins: int = NUM_BINS
 ) -> Calibration:
-    """Return how often answers are right, by how confident they are.
+    """Return how often answers are right, by confidence.
 
     Args:
         confidence: Probability of each given answer, [N], 0 to 1.
@@ -56,22 +56,22 @@ def calibration(
         num_bins: K, of equal width, at least 1.
 
     Raises:
-        ValueError: If there is no answer, or a confidence is no probability.
+        ValueError: If there is no answer, or a confidence is not a probability.
 
     Source: Guo et al. 2017, "On calibration of modern neural networks", section 2. Intervals:
         Wilson 1927.
     """
     if not len(confidence) or len(confidence) != len(right):
         raise ValueError(
-            f"there are {len(confidence)} confidences and {len(right)} answers; expected as many "
-            "of both, at least one."
+            f"there are {len(confidence)} confidences and {len(right)} answers; expected the same "
+            "number of both, at least one."
         )
     if num_bins < 1:
         raise ValueError(f"num_bins is {num_bins}; expected at least 1.")
     sure = np.asarray(confidence, dtype=np.float64)
-    # Float32 probabilities may be a little over 1.
+    # Float32 probabilities may slightly exceed 1.
     if not (np.isfinite(sure).all() and sure.min() >= 0 and sure.max() <= 1 + 1e-6):
-        raise ValueError("a confidence is no probability; expected numbers from 0 to 1.")
+        raise ValueError("a confidence is not a probability; expected numbers from 0 to 1.")
     edges = np.linspace(0, 1, num_bins + 1)
     bins = np.clip(np.searchsorted(edges, sure, side="left") - 1, 0, num_bins - 1)
     counts = np.bincount(bins, minlength=num_bins)

@@ -1,4 +1,4 @@
-"""Bootstrap, Student's and Wilson confidence intervals."""
+"""Bootstrap, Student's t and Wilson confidence intervals."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ def bootstrap_means(
     """Return the mean over sentences and its percentile bootstrap interval (95%).
 
     All columns are resampled together: one draw of sentences serves every head and measure, as a
-    matrix product. `scipy.stats.bootstrap` gathers the rows of each draw, has no gaps, and takes
-    a hundred times as long on the measures of a thousand sentences.
+    matrix product. `scipy.stats.bootstrap` gathers the rows of each draw, does not support gaps,
+    and takes a hundred times as long for the measures of a thousand sentences.
 
     Args:
-        values: [N, ...], one row for each sentence; NaN where a sentence does not have the value.
-            Means are over those that have it, in each resample too.
+        values: [N, ...], one row for each sentence; NaN if a sentence does not have the value.
+            Means are over those that have it, also in each resample.
         num_resamples: R, at least 100: with fewer, the ends of the interval are noise.
-        seed: Of the draws.
+        seed: Seed of the draws.
 
     Returns:
-        Interval of shape [...]; low and high are NaN where fewer than two sentences have a value,
-        the mean too where none has.
+        Interval of shape [...]; low and high are NaN if fewer than two sentences have a value, and
+        so is the mean if none has.
 
     Raises:
         ValueError: If there is no row or too few resamples.
@@ -93,7 +93,7 @@ def bootstrap_means(
 
 
 def _draw(generator: np.random.Generator, num_draws: int, num_rows: int) -> NDArray[np.float32]:
-    """Return how often each row is in each of the resamples, [num_draws, num_rows]."""
+    """Return how often each row occurs in each resample, [num_draws, num_rows]."""
     chosen = generator.integers(0, num_rows, (num_draws, num_rows))
     chosen += np.arange(num_draws)[:, None] * num_rows
     counts = np.bincount(chosen.ravel(), minlength=num_draws * num_rows)
@@ -106,12 +106,12 @@ def bootstrap(
     *,
     num_resamples: int = RESAMPLES,
 ) -> dict[str, tuple[float, float]]:
-    """Return the 95% percentile bootstrap interval of each metric of a data set; NaN of N = 1.
+    """Return the 95% percentile bootstrap interval of each metric of a data set; NaN if N = 1.
 
     Args:
         examples: One row for each example, [N, ...], N at least 1.
-        measure: From rows to metrics by name.
-        num_resamples: At most; of very large data sets fewer, but at least 100.
+        measure: Computes metrics by name from rows.
+        num_resamples: Maximum number; fewer for very large data sets, but at least 100.
 
     Source: `scipy.stats.bootstrap(method="percentile")`.
     """
@@ -124,7 +124,7 @@ def bootstrap(
         metrics = measure(examples[rows])
         return np.array([metrics[name] for name in names])
 
-    if number < 2:  # one example says nothing about others
+    if number < 2:  # a single example has no spread
         return dict.fromkeys(names, NO_INTERVAL)
     interval = stats.bootstrap(
         (np.arange(number),),
@@ -146,11 +146,12 @@ def bootstrap_counts(
 ) -> dict[str, tuple[float, float]]:
     """Return the 95% percentile bootstrap interval of each metric of a table of counts.
 
-    Resampling examples is resampling the cells that count them. Of a single example it is NaN.
+    Resampling examples is equivalent to resampling the cells that count them. NaN for a single
+    example.
 
     Args:
-        counts: Of any shape, such as a confusion matrix [C, C].
-        measure: From R redrawn tables, [R, ...], to each metric [R] by name.
+        counts: Counts of any shape, such as a confusion matrix [C, C].
+        measure: Computes each metric [R] by name from R redrawn tables, [R, ...].
     """
     generator, probabilities = np.random.default_rng(_SEED), counts.ravel() / counts.sum()
     step = max(1, _CHUNK_CELLS // counts.size)
@@ -169,10 +170,10 @@ def mean_interval(values: NDArray[np.floating]) -> Interval:
     """Return the mean of independent numbers and its 95% interval by Student's t.
 
     Args:
-        values: [N]; with one, low and high are NaN, with none the mean too.
+        values: [N]; with one value, low and high are NaN; with none, the mean is NaN, too.
 
     Source: the same as scipy.stats.ttest_1samp(values, 0).confidence_interval(). A bootstrap of a
-        few numbers, or the normal quantile in place of t's, covers the mean too seldom.
+    few numbers, or the normal quantile instead of t's, covers the mean too rarely.
     """
     from scipy import stats
 
@@ -190,10 +191,10 @@ def wilson_interval(num_right: ArrayLike, num_cases: ArrayLike) -> Interval:
     """Return the proportion of right cases and its Wilson score interval (95%).
 
     Args:
-        num_right, num_cases: Counts, of shapes that broadcast; NaN results from no cases.
+        num_right, num_cases: Counts, of broadcastable shapes; no cases result in NaN.
 
-    Source: Wilson 1927; the same as scipy.stats.binomtest(...).proportion_ci(method="wilson").
-        It assumes independent cases, which holds only roughly for those of one sentence.
+    Source: Wilson 1927; the same as scipy.stats.binomtest(...).proportion_ci(method="wilson"). It
+        assumes independent cases, which is only roughly true for those of one sentence.
     """
     right, cases = np.broadcast_arrays(
         np.asarray(num_right, dtype=np.float64), np.asarray(num_cases, dtype=np.float64)
@@ -211,9 +212,9 @@ def wilson_interval(num_right: ArrayLike, num_cases: ArrayLike) -> Interval:
 
 
 def share_interval(num_right: float, num_cases: float) -> tuple[float, float]:
-    """Return the ends of `wilson_interval` of one proportion.
+    """Return the ends of `wilson_interval` for one proportion.
 
-    Unlike a bootstrap it has a width where all cases are right, or a single one is there.
+    Unlike a bootstrap, it has non-zero width if all cases are right or there is only one.
     """
     found = wilson_interval(num_right, num_cases)
     return float(found.low), float(found.high)
@@ -223,10 +224,10 @@ def difference_interval(first: Interval, second: Interval) -> Interval:
     """Return the difference of two proportions and its 95% interval, first minus second.
 
     Args:
-        first, second: Of `wilson_interval`, of independent cases.
+        first, second: Results of `wilson_interval` on independent cases.
 
     Source: Newcombe 1998, method 10; the same as statsmodels'
-        confint_proportions_2indep(method="newcomb"). Unlike a bootstrap it has a width where a
+        confint_proportions_2indep(method="newcomb"). Unlike a bootstrap, it has non-zero width if a
         proportion is 0 or 1.
     """
     difference = first.mean - second.mean

@@ -1,4 +1,4 @@
-"""The metrics of GLUE and CoNLL, each with a confidence interval: bootstrap, of shares Wilson's."""
+"""The metrics of GLUE and CoNLL with confidence intervals: bootstrap, or Wilson's for shares."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def class_metrics(
     *,
     with_intervals: bool = True,
 ) -> tuple[Metrics, dict[str, tuple[float, float]], NDArray[np.int64]]:
-    """Return accuracy, macro F1 and Matthews' correlation, of two classes also F1 of the second.
+    """Return accuracy, macro F1 and Matthews correlation; for two classes also F1 of the second.
 
-    Macro F1 is the mean over the classes that occur, in gold or predicted.
+    Macro F1 is the mean over the classes that occur in gold or predicted.
 
     Returns:
         The metrics, their intervals, and the confusion matrix [C, C], gold by row.
@@ -110,7 +110,7 @@ def label_set_metrics(
 
     Source: scikit-learn's f1_score and accuracy_score with zero_division=0.
     """
-    # Equal rows are counted, so that the bootstrap redraws few counts in place of many rows.
+    # Equal rows are counted, so that the bootstrap redraws few counts instead of many rows.
     packed = np.packbits(np.hstack([gold, predicted]), axis=1)
     _, first, counts = np.unique(packed, axis=0, return_index=True, return_counts=True)
     gold, predicted = gold[first], predicted[first]
@@ -144,9 +144,9 @@ def _of_label_counts(
     """Return the metrics of R data sets.
 
     Args:
-        sums: Right, true and predicted answers "yes" of each label, and texts that are all right,
-            [R, 3 C + 1].
-        totals: Texts, [R].
+        sums: Number of right, true and predicted "yes" answers for each label, and of fully right
+            texts, [R, 3 C + 1].
+        totals: Number of texts, [R].
     """
     right, gold, predicted = np.split(sums[:, :-1], 3, axis=1)
     f1 = 2 * right / np.maximum(gold + predicted, 1)
@@ -160,9 +160,9 @@ def _of_label_counts(
 def score_metrics(
     gold: NDArray[np.float32], predicted: NDArray[np.float32], *, with_intervals: bool = True
 ) -> tuple[Metrics, dict[str, tuple[float, float]]]:
-    """Return Pearson's and Spearman's correlation and their mean, by which GLUE judges STS-B.
+    """Return Pearson's and Spearman's correlation and their mean, GLUE's metric for STS-B.
 
-    Where all predictions are the same number they are 0, where one is not finite NaN.
+    If all predictions are equal they are 0; if one is not finite, NaN.
     """
     pairs = np.stack([gold, predicted], axis=1).astype(np.float64)
     metrics = _correlations(pairs)
@@ -194,9 +194,9 @@ def entity_metrics(
     """Return precision, recall and F1 over whole entities, and the accuracy of tags.
 
     Returns:
-        The metrics, their intervals (sentences are drawn), and those of each type of entity.
+        The metrics, their intervals (sentences are resampled), and those of each entity type.
 
-    Source: seqeval, as conlleval: an entity is right if both its borders and its type are.
+    Source: seqeval, like conlleval: an entity is right if both its boundaries and its type are.
     """
     from seqeval.metrics import accuracy_score, classification_report
     from seqeval.metrics.sequence_labeling import get_entities
@@ -256,7 +256,7 @@ def _of_entity_counts(counts: NDArray[np.float64]) -> Metrics:
 def mean_metrics(
     values: dict[str, NDArray[np.float64]], *, with_intervals: bool = True
 ) -> tuple[Metrics, dict[str, tuple[float, float]]]:
-    """Return the means of per-example numbers, with intervals; Wilson's where all are 0 or 1."""
+    """Return the means of per-example numbers, with intervals; Wilson's if all are 0 or 1."""
     names = list(values)
     table = np.stack([values[name] for name in names], axis=1)
 

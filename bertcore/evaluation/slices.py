@@ -15,7 +15,7 @@ NUM_LENGTHS = 5
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Some of the answers."""
+    """A subset of the answers."""
 
     name: str
     number: int
@@ -31,18 +31,18 @@ class Slice:
 def by_length(
     quality: NDArray[np.floating], lengths: NDArray[np.integer], *, num: int = NUM_LENGTHS
 ) -> list[Slice]:
-    """Return slices of about equally many answers, the shortest texts first.
+    """Return slices with about the same number of answers, the shortest texts first.
 
     Args:
-        quality: Of each answer, [N]: 1.0 or 0.0, or any number.
+        quality: Quality of each answer, [N]: 1.0 or 0.0, or any number.
         lengths: In tokens, [N].
-        num: Slices at most; fewer where many texts have one length.
+        num: Maximum number of slices; fewer if many texts have the same length.
 
     Raises:
         ValueError: If there is no answer.
     """
     if not len(lengths):
-        raise ValueError("there is no answer to part.")
+        raise ValueError("there is no answer to group.")
     bounds = np.unique(np.quantile(lengths, np.linspace(0, 1, num + 1)[1:], method="higher"))
     slices, lower = [], int(lengths.min())
     for upper in bounds.tolist():
@@ -74,7 +74,7 @@ def by_label(
 def by_member(
     quality: NDArray[np.floating], members: NDArray[np.bool_], labels: Sequence[str]
 ) -> list[Slice]:
-    """Return a slice for each label that occurs; an answer is in as many as its text has labels.
+    """Return a slice for each label that occurs; an answer is in one slice per label of its text.
 
     Args:
         quality: Of each answer, [N].

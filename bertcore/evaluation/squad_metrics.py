@@ -12,7 +12,7 @@ _PUNCTUATION = frozenset(string.punctuation)
 
 
 def normalize(text: str) -> str:
-    """Return an answer in lower case without punctuation, articles and spare white space.
+    """Return an answer in lower case without punctuation, articles and extra white space.
 
     >>> normalize("The  Denver Broncos!")
     'denver broncos'
@@ -27,7 +27,7 @@ def exact_match(answer: str, gold: str) -> float:
 
 
 def overlap_f1(answer: str, gold: str) -> float:
-    """Return the F1 of the words that two answers share; of an empty one, 1.0 if both are.
+    """Return the F1 of the words shared by two answers; if one is empty, 1.0 if both are.
 
     >>> round(overlap_f1("in the Denver stadium", "Denver Broncos"), 3)
     0.4
@@ -47,7 +47,7 @@ def score_answer(answer: str, golds: Sequence[str]) -> tuple[float, float]:
 
     Args:
         answer: "" stands for no answer.
-        golds: If empty, there is no answer, and "" is right.
+        golds: The accepted answers; if empty, there is no answer, and "" is right.
     """
     right = [gold for gold in golds if normalize(gold)] or [""]
     return max(exact_match(answer, g) for g in right), max(overlap_f1(answer, g) for g in right)
@@ -61,19 +61,19 @@ def best_threshold(
     A question whose difference is above the threshold is given no answer.
 
     Args:
-        null_differences: Of each question, from `Answer.null_difference`.
-        scores: Of each question: exact match or F1 of its answer, if it is given, by
-            `score_answer`; where no answer is right, 1.0 if the answer is "" too, else 0.0.
-        is_impossible: Of each question: whether no answer is right.
+        null_differences: Null difference of each question, from `Answer.null_difference`.
+        scores: Score of each question if its answer is given: exact match or F1, by `score_answer`;
+            if no answer is right, 1.0 if the answer is "" as well, else 0.0.
+        is_impossible: Whether each question has no right answer.
 
-    Source: find_best_thresh of the official script of SQuAD 2.0. Differs where no answer is right:
-        one of articles and punctuation alone counts as "", as it does in the scores.
+    Source: find_best_thresh of the official script of SQuAD 2.0. Differs if no answer is right: an
+    answer of only articles and punctuation counts as "", as it does in the scores.
     """
     current = best = float(sum(is_impossible))
     threshold = min(null_differences, default=0.0) - 1.0  # below all: no question is answered
     order = sorted(range(len(scores)), key=lambda i: null_differences[i])
     for place, i in enumerate(order):
-        # Answering one more question gains its score, or loses the point for saying nothing.
+        # Answering one more question gains its score, or loses the point for giving no answer.
         current += scores[i] - 1.0 if is_impossible[i] else scores[i]
         following = order[place + 1] if place + 1 < len(order) else None
         tied = following is not None and null_differences[following] == null_differences[i]

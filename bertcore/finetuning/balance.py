@@ -11,12 +11,12 @@ from bertcore.finetuning.tasks import TaskData
 
 
 class Balance:
-    """Notes the groups of examples as they are read, and gives their rows weights.
+    """Records the groups of examples as they are read, and weights their rows.
 
     Args:
         column: Name of the groups' column, for messages.
-        groups: Of each row, by `Example.row`.
-        skip_bad_rows: Leave out examples without a group instead of refusing the file.
+        groups: Group of each row, by `Example.row`.
+        skip_bad_rows: Leave out examples without a group instead of rejecting the file.
     """
 
     def __init__(self, column: str, groups: Mapping[int, str], *, skip_bad_rows: bool) -> None:
@@ -28,7 +28,7 @@ class Balance:
         """Yield the examples that have a group.
 
         Raises:
-            ValueError: If one has none, and bad rows are not left out.
+            ValueError: If one has none, and bad rows are not skipped.
         """
         for example in examples:
             group = self._of_row.get(example.row, "")
@@ -40,8 +40,8 @@ class Balance:
             else:
                 raise ValueError(
                     f"{example.where} of the training data has nothing in the column "
-                    f"{self._column!r}, so it has no group. Fill it in, or leave such rows out "
-                    "with --skip-bad-rows."
+                    f"{self._column!r}, so it has no group. Fill it in, or skip such rows with "
+                    "--skip-bad-rows."
                 )
 
     def weigh(self, data: TaskData) -> TaskData:

@@ -1,4 +1,4 @@
-"""The dev examples that a run gets wrong at its last evaluation, kept beside its metrics."""
+"""The dev examples that a run got wrong at its last evaluation, stored with its metrics."""
 
 from __future__ import annotations
 

@@ -118,15 +118,16 @@ def check_teacher(student: TaskModel, teacher: TaskModel, config: DistillConfig)
     """
     if config.cosine_weight:
         raise ValueError(
-            f"cosine_weight is {config.cosine_weight}, and only distillation on a corpus has that "
-            "loss; expected 0, as in DistillConfig.for_task. Compare hidden states by layer_weight."
+            f"cosine_weight is {config.cosine_weight}, but only distillation on a corpus has that "
+            "loss; expected 0, as in DistillConfig.for_task. Compare hidden states with "
+            "layer_weight."
         )
     if student.task.feature_based:
         raise ValueError("feature-based training has no teacher. Leave one of the two out.")
     if teacher.module.kind != student.module.kind:
         raise ValueError(
-            f"the teacher {teacher.name!r} is for the task {teacher.task.name!r}, and the student "
-            f"is to learn {student.task.name!r}. Choose a teacher of the same task."
+            f"the teacher {teacher.name!r} is for the task {teacher.task.name!r}, but the student "
+            f"learns {student.task.name!r}. Choose a teacher for the same task."
         )
     if teacher.labels != student.labels:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The checkpoints of a run's epochs, kept on request, to compare them."""
+"""The checkpoints of a run's epochs, kept on request for comparison."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def save_epoch(model: TaskModel, folder: Path, epoch: int, *, max_seq_length: in
     """Write the model as the checkpoint of an epoch; an older one of that epoch is replaced.
 
     Args:
-        model: To save.
+        model: The model to save.
         folder: Of the run.
         epoch: From 1.
-        max_seq_length: Longest input in tokens of the run.
+        max_seq_length: The run's longest input in tokens.
 
     Raises:
-        RuntimeError: If it cannot be written, such as on a full disk; it is removed, and those of
-            other epochs stay.
+        RuntimeError: If it cannot be written, for instance on a full disk; it is removed, and those
+            of other epochs are kept.
     """
     target = folder / EPOCHS_FOLDER / f"{_PREFIX}{epoch}"
     save_model(model, target, max_seq_length=max_seq_length)
@@ -34,10 +34,11 @@ def kept_epochs(folder: Path) -> dict[str, list[Path]]:
     """Return the kept checkpoints of all runs in or below a folder, the first epoch first.
 
     Args:
-        folder: Of runs, of a fine-tuning, or in which fine-tunings lie.
+        folder: A folder of runs, of a fine-tuning, or of several fine-tunings.
 
     Returns:
-        By the name of the run, such as "sst2/lr-0.0003-seed-1" in a folder that holds "sst2".
+        Checkpoints by the name of the run, such as "sst2/lr-0.0003-seed-1" in a folder that
+        contains "sst2".
     """
     by_run: dict[str, list[Path]] = {}
     for place in _PLACES:

@@ -69,7 +69,7 @@ OnProgress = Callable[[str, Progress], None]
 
 
 class Experiment:
-    """Runs made one after the other in a folder, which holds the best model so far.
+    """Runs executed one after the other in a folder, which contains the best model so far.
 
     Use `start_experiment` or `resume_experiment`.
     """
@@ -97,15 +97,15 @@ class Experiment:
         on_progress: OnProgress = lambda name, progress: None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> dict[str, Any] | None:
-        """Make all remaining runs; return the report, or None if stopped.
+        """Execute all remaining runs; return the report, or None if stopped.
 
-        After each run the report is written anew, and its checkpoint is put into the folder if it
-        is the best so far; a run that diverged counts as the worst. Of several processes the main
-        one writes, and all return the same.
+        After each run the report is rewritten, and its checkpoint is put into the folder if it is
+        the best so far; a run that diverged counts as the worst. If there are several processes,
+        the main one writes, and all return the same report.
 
         Raises:
-            ValueError: If another process works in the folder, or the head of the checkpoint is for
-                other labels.
+            ValueError: If another process works in the folder, or the checkpoint's head has other
+                labels.
             RuntimeError: If the disk is full, or the loss became NaN or infinite in every run.
         """
         with lock_run(self.folder) if self.processes.is_main else nullcontext():
@@ -155,7 +155,7 @@ class Experiment:
         )
 
     def _read_dev(self, labels: tuple[str, ...]) -> Iterable[Example]:
-        """Yield the dev examples as they were read for scoring."""
+        """Yield the dev examples as read for scoring."""
         _, path = _data_files(self.settings, self.folder / FOLDER)
         return read_examples(
             path,
@@ -192,7 +192,7 @@ class Experiment:
         _delete_large_files(folder)
 
     def _finish_diverged(self, folder: Path, run: Finetuning, error: DivergedError) -> None:
-        """Record a run that has no model, so that the others go on."""
+        """Record a run that has no model, so that the others continue."""
         record = {
             **_settings_of_run(run.config),
             "value": math.nan,
@@ -220,7 +220,7 @@ class Experiment:
 
     @property
     def metric(self) -> str:
-        """By which runs are compared."""
+        """The metric by which runs are compared."""
         return self.settings.config.metric or self.task.metrics[0]
 
     def _results(self) -> list[dict[str, Any]]:
@@ -230,7 +230,7 @@ class Experiment:
         return [_read_result(file) for file in files if file.is_file()]
 
     def report(self) -> dict[str, Any]:
-        """Return the report for `write_report`: everything about the runs that are done.
+        """Return the report for `write_report`: everything about the finished runs.
 
         Raises:
             RuntimeError: If all of them diverged.
@@ -285,7 +285,7 @@ def start_experiment(folder: Path, settings: Settings) -> Experiment:
 
 
 def _divide(settings: Settings, folder: Path) -> str | None:
-    """Write the data that are divided into a folder; return a note on what was left out."""
+    """Write the divided data into a folder; return a note on what was left out."""
     if settings.division is None:
         return None
     path = data_file(settings.train, folder, task=settings.task, is_train=True)
@@ -319,7 +319,7 @@ def _start(folder: Path, settings: Settings, fetched: Path, notes: list[str]) ->
     model, teacher = open_models(settings, train.labels, seed=0)
     check_for_labels(settings.config, model)
     for data in (train, dev) if model.task.has_labels else ():
-        with_labels(data, model.labels)  # refuses data that do not say all of a label
+        with_labels(data, model.labels)  # rejects data that do not cover all labels
     matched = describe_match(match_labels(train.labels, model.labels))
     notes = [*notes, *([matched] if matched else [])]
     if settings.direction is not None:
@@ -358,8 +358,8 @@ def open_models(
 
     Args:
         settings: From `make_settings`.
-        labels: Of the training data. With a teacher that has them all, its own names and order.
-        seed: Of a new head.
+        labels: Labels of the training data; if a teacher has them all, in its own names and order.
+        seed: Seed of a new head.
 
     Raises:
         ValueError: If a checkpoint cannot be used, or the data has a label that the teacher lacks.
@@ -394,14 +394,14 @@ def resume_experiment(folder: Path) -> Experiment:
     """Open a folder to continue it after a stop or kill; finished runs stay unchanged.
 
     Raises:
-        ValueError: If there is nothing to continue, or the data changed.
+        ValueError: If there is nothing to continue, or the data has changed.
         RuntimeError: If its settings are damaged.
     """
     folder = folder.expanduser().resolve()
     path = folder / SETTINGS_FILE
     if not path.is_file():
         raise ValueError(
-            f"{str(folder)!r} holds no fine-tuning (no {SETTINGS_FILE}). Check --out, or leave "
+            f"{str(folder)!r} has no fine-tuning run (no {SETTINGS_FILE}). Check --out, or leave "
             "--resume out."
         )
     try:
@@ -417,7 +417,7 @@ def resume_experiment(folder: Path) -> Experiment:
 
 
 def check_new_folder(folder: Path) -> None:
-    """Refuse a folder that is in use.
+    """Reject a folder that is in use.
 
     Raises:
         ValueError: If it is a file or not empty.
@@ -426,7 +426,7 @@ def check_new_folder(folder: Path) -> None:
         raise ValueError(f"--out {str(folder)!r} is a file. Name a new folder.")
     if (folder / SETTINGS_FILE).is_file():
         raise ValueError(
-            f"--out {str(folder)!r} holds a fine-tuning already. Continue it with --resume, or "
+            f"--out {str(folder)!r} already has a fine-tuning run. Continue it with --resume, or "
             "name a new folder."
         )
     if folder.is_dir() and any(folder.iterdir()):
@@ -434,7 +434,7 @@ def check_new_folder(folder: Path) -> None:
 
 
 def _data_files(settings: Settings, fetched: Path) -> tuple[Path, Path]:
-    """Return the files of training and dev data; those of the hub and divided ones in a folder."""
+    """Return the files of training and dev data; hub data and divided data are in a folder."""
     train = data_file(settings.train, fetched, task=settings.task, is_train=True)
     dev = data_file(settings.dev, fetched, task=settings.task, is_train=False)
     if settings.division is not None:
@@ -486,7 +486,7 @@ def _read(settings: Settings, fetched: Path) -> tuple[TaskData, TaskData]:
 
 
 def _augmenter(settings: Settings) -> Augmenter[Example] | None:
-    """Return what swaps words in the training examples; None where none are swapped."""
+    """Return the augmenter of the training examples; None if no words are swapped."""
     if settings.swap is None:
         return None
     swap = WordSwap(settings.swap.pairs)
@@ -494,7 +494,7 @@ def _augmenter(settings: Settings) -> Augmenter[Example] | None:
 
 
 def _balance(settings: Settings, path: Path, columns: Columns) -> Balance | None:
-    """Return what weighs the training examples; None where all count alike."""
+    """Return the weighting of the training examples; None if all count alike."""
     if settings.balance is None:
         return None
     column = settings.balance if settings.division is None else GROUP
@@ -518,7 +518,7 @@ def _without_history(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def _best(runs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the first of the best runs; None where all diverged."""
+    """Return the first of the best runs; None if all diverged."""
     best = max(runs, key=lambda run: rank(run["value"]), default=None)
     return None if best is None or rank(best["value"]) == -math.inf else best
 

@@ -31,7 +31,7 @@ class StoppedEarly(Exception):  # noqa: N818 - no error
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Hidden states of the rows of a data set, as `TaskModule.encode` gives them."""
+    """Hidden states of the rows of a data set, as returned by `TaskModule.encode`."""
 
     values: NDArray[np.float32]
     """[R, D] where the top reads [CLS] alone; else of all tokens in a row, [N, D]."""
@@ -65,12 +65,12 @@ def compute_features(
     """Run the encoder once over all rows; None if neither memory nor disk has room.
 
     Args:
-        module: Its encoder runs without dropout; the mode of the module is kept.
+        module: The module; its encoder runs without dropout, and its mode is restored.
         rows: The data.
-        folder: Where a file goes if the states need more than `in_memory_bytes`. The open file has
-            no name there, so that a kill leaves nothing.
+        folder: The folder for a file if the states need more than `in_memory_bytes`. The open file
+            has no name there, so a killed process leaves nothing behind.
         dtype: "bfloat16" (autocast) or "float32"; float32 is kept.
-        attention: How to attend.
+        attention: The attention implementation.
         on_fraction: Called with the fraction done.
         should_stop: Called after each batch; True stops.
         in_memory_bytes: See `folder`.
@@ -116,7 +116,8 @@ def _room_for(
         return np.empty(shape, dtype=np.float32)
     if shutil.disk_usage(folder).free < size + _SPARE_BYTES:
         return None
-    # A file without a name: of several processes each has its own, and a kill leaves nothing.
+    # A file without a name: each of several processes has its own, and a killed one leaves nothing
+    # behind.
     with tempfile.TemporaryFile(dir=folder) as file:
         try:
             if hasattr(os, "posix_fallocate"):  # else a disk that fills up later kills the process

@@ -1,4 +1,4 @@
-"""Scores by number of labels, from a pretrained network and from random weights of its shape."""
+"""Scores by number of labels, for a pretrained network and for random weights of its shape."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LabelPoint(NamedTuple):
     epochs: int
     num_steps: int
     value: float
-    """The metric on the dev data after the last step; no step is chosen by these data."""
+    """The metric on the dev data after the last step; no step is chosen on these data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,16 +65,16 @@ class LabelCurve:
 
     @property
     def num_planned(self) -> int:
-        """Fine-tunings of the whole series."""
+        """Number of fine-tunings in the whole series."""
         return len(STARTS) * len(self.num_labels) * len(self.seeds)
 
     def values(self, start: str, number: int) -> list[float]:
-        """Return the scores of all seeds from a start with a number of labels."""
+        """Return the scores of all seeds for a start and a number of labels."""
         own = (point for point in self.points if (point.start, point.num_labels) == (start, number))
         return [point.value for point in own]
 
     def median(self, start: str, number: int) -> float | None:
-        """Return the median over the seeds that are done; None without any."""
+        """Return the median over the finished seeds; None if there are none."""
         values = self.values(start, number)
         return statistics.median(values) if values else None
 
@@ -87,13 +87,13 @@ def read_label_curve(folder: Path) -> LabelCurve:
     """Read the series of a folder.
 
     Raises:
-        ValueError: If the folder holds none.
+        ValueError: If the folder has none.
         RuntimeError: If its file is damaged.
     """
     path = folder / CURVE_FILE
     if not path.is_file():
         raise ValueError(
-            f"{str(folder)!r} holds no series of labels (no {CURVE_FILE}). Check --out, or leave "
+            f"{str(folder)!r} has no series of labels (no {CURVE_FILE}). Check --out, or leave "
             "--resume out."
         )
     try:
@@ -117,20 +117,20 @@ def run_label_curve(
 ) -> LabelCurve:
     """Fine-tune from both starts with each number of labels and each seed; return the scores.
 
-    All score on the same dev data. Both starts learn from the same examples, in the same number of
-    steps: the epochs of `settings`, or more where these are fewer steps than `least_steps`.
+    All are scored on the same dev data. Both starts learn from the same examples, in the same
+    number of steps: the epochs of `settings`, or more if these have fewer steps than `least_steps`.
 
     Args:
-        folder: New, or of a series that was stopped.
-        settings: From `make_settings`, with `dev`; its seeds are those of the series. None: those
-            that the folder holds, to go on.
-        num_labels: Of labelled examples, each at least 2.
-        least_steps: Steps of each fine-tuning, at least.
-        on_progress: Called with the fraction done and what is being done.
+        folder: A new folder, or that of a stopped series.
+        settings: From `make_settings`, with `dev`; its seeds are those of the series. None:
+            continue with those in the folder.
+        num_labels: Numbers of labelled examples, each at least 2.
+        least_steps: Minimum number of steps of each fine-tuning.
+        on_progress: Called with the fraction done and the current stage.
         should_stop: Asked after each step.
 
     Returns:
-        What is done; `num_planned` tells whether it is all.
+        The finished part; `num_planned` shows whether it is complete.
 
     Raises:
         ValueError: If the folder is in use, a number is out of range or more than there are
@@ -178,7 +178,7 @@ def _run_point(
     tell: Callable[[float], None],
     should_stop: Callable[[], bool],
 ) -> tuple[LabelPoint, int] | None:
-    """Make or continue one fine-tuning; return its point and the dev examples, None if stopped."""
+    """Start or continue one fine-tuning; return its point and the dev examples, None if stopped."""
     start, number, seed = key
     config = settings.config
     batches = math.ceil(number / config.batch_size)
@@ -193,7 +193,7 @@ def _run_point(
     run = folder / _RUN
     if (run / SETTINGS_FILE).is_file():
         experiment = resume_experiment(run)
-        if experiment.settings != own:  # of a point that was done, and killed before its removal
+        if experiment.settings != own:  # of a finished point, killed before its removal
             shutil.rmtree(run)
             experiment = start_experiment(run, own)
     else:
@@ -245,7 +245,7 @@ def _new(settings: Settings, num_labels: Sequence[int], least_steps: int) -> Lab
 
 
 def _check_data(settings: Settings, num_labels: Sequence[int]) -> None:
-    """Refuse data or a checkpoint that the series would fail on later."""
+    """Reject data or a checkpoint with which the series would fail later."""
     most = num_labels[-1]
     for number in (num_labels[0], most):
         with tempfile.TemporaryDirectory() as folder:
@@ -254,8 +254,8 @@ def _check_data(settings: Settings, num_labels: Sequence[int]) -> None:
             )
     if experiment.train.num_examples < most:
         raise ValueError(
-            f"{most:,} labels are asked for, but {settings.train!r} has "
-            f"{experiment.train.num_examples:,} examples. Ask for fewer."
+            f"{most:,} labels were requested, but {settings.train!r} has "
+            f"{experiment.train.num_examples:,} examples. Request fewer."
         )
 
 

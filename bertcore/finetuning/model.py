@@ -73,7 +73,7 @@ class TaskModel:
 
     @property
     def default_length(self) -> int:
-        """The longest input in tokens of its fine-tuning, or the task's usual one."""
+        """The longest input in tokens of its fine-tuning, or the task's default."""
         return min(self.max_seq_length or self.task.default_length, self.max_length)
 
     def save(self, folder: str | Path) -> Path:
@@ -107,22 +107,22 @@ class TaskModel:
         """Return the network, whose layers can be read and changed.
 
         Args:
-            what: That needs them, the subject of the error.
+            what: What needs them, the subject of the error message.
 
         Raises:
-            ValueError: If it runs on code of `transformers`.
+            ValueError: If it runs on `transformers` code.
         """
         if isinstance(self.module, TaskNetwork):
             return self.module
         family = self.module.network.config.family.name
         known = ", ".join(family.name for family in FAMILIES.values())
         raise ValueError(
-            f"{what} needs the layers of {self.name!r}, but {family} is run by transformers, which "
-            f"does not hand them out. Use a checkpoint of one of {known}."
+            f"{what} needs the layers of {self.name!r}, but {family} runs in transformers, which "
+            f"does not expose them. Use a checkpoint of one of {known}."
         )
 
     def config_fields(self) -> dict[str, Any]:
-        """Return what config.json says of the task, in Hugging Face's fields and ours."""
+        """Return the task's fields of config.json, Hugging Face's and ours."""
         ours = {
             "task": self.task.name,
             "max_seq_length": self.max_seq_length,
@@ -137,7 +137,7 @@ class TaskModel:
 
 @dataclass(frozen=True, slots=True)
 class _StoredHead:
-    """The head that lies in a checkpoint."""
+    """The head stored in a checkpoint."""
 
     architecture: str
     kind: str | None
@@ -164,7 +164,7 @@ class _StoredHead:
 
     @property
     def problem(self) -> str:
-        """As `Task.reads_head` takes it."""
+        """The problem type, as for `Task.reads_head`."""
         return self.problem_type or ("regression" if self.num_outputs == 1 else "")
 
 
@@ -178,25 +178,25 @@ def start_task_model(
     feature_based: bool = False,
     is_untrained: bool = False,
 ) -> TaskModel:
-    """Open a checkpoint to be fine-tuned: a pretrained one gets a new head.
+    """Open a checkpoint for fine-tuning; a pretrained one gets a new head.
 
     A checkpoint that was fine-tuned for the same task keeps its head.
 
     Args:
         source: As for `bertcore.load`.
         task: A name of TASKS.
-        labels: Of "classify", "pair" and "tag"; at least two. A head that is kept has its own
-            names (`match_labels`) and order of them, and may have more.
-        generator: Random source of the new head (and of a pooler, where there is none), on the CPU.
+        labels: Labels of "classify", "pair" and "tag", at least two. A kept head has its own names
+            (`match_labels`) and order of them, and may have more.
+        generator: Random source of the new head (and of a pooler, if there is none), on the CPU.
         new_head: Start with a new head even if the checkpoint has one.
-        feature_based: Of "tag": a BiLSTM over the last four layers, which stay as they are.
-        is_untrained: Take shape and vocabulary alone: random weights by the seed of `generator`,
-            and a new head.
+        feature_based: For "tag": a BiLSTM over the last four layers, which are not changed.
+        is_untrained: Use only shape and vocabulary: random weights by the seed of `generator`, and
+            a new head.
 
     Raises:
         ValueError: If the checkpoint has a head for this task with other labels or a regression of
-            several numbers, or is no BERT; if random weights are asked for and it runs on code of
-            `transformers`.
+            several numbers, or is not a BERT; if random weights are requested and it runs on
+            `transformers` code.
         RuntimeError: If its files are damaged.
     """
     chosen = find_task(task, feature_based=feature_based)
@@ -221,9 +221,9 @@ def start_task_model(
 
 
 def head_fits(source: str | Path, *, task: str, labels: Sequence[str]) -> bool:
-    """Return whether a checkpoint that has a head for the task knows all these labels.
+    """Return whether a checkpoint with a head for the task knows all these labels.
 
-    True too where it has none: it gets a new one. Else `start_task_model` needs `new_head`.
+    Also True if it has no head: it gets a new one. Otherwise `start_task_model` needs `new_head`.
     """
     stored, chosen = _read_head(source), find_task(task)
     if stored is None or not stored.tensors or not _is_for(stored, chosen):
@@ -243,11 +243,11 @@ def open_task_model(
 
     Args:
         source: As for `bertcore.load`.
-        task: A name of TASKS that it must be for; None takes what config.json says. A checkpoint of
-            `transformers` does not distinguish "classify" from "pair".
+        task: A name of TASKS that it must be for; None takes the one in config.json. A checkpoint
+            of `transformers` does not distinguish "classify" from "pair".
         device: As for `bertcore.load`.
-        bert: The same checkpoint where it is open already: its encoder's tensors are shared, and
-            it stays as it is.
+        bert: The same checkpoint, if already open: its encoder's tensors are shared, and it is not
+            changed.
         allow_pickle: As for `bertcore.load`.
 
     Raises:
@@ -284,7 +284,7 @@ def open_task_model(
 
 
 def _written(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return tensors as they are written to a file."""
+    """Return tensors as written to a file."""
     return {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
 
 
@@ -294,10 +294,10 @@ def _with_head(
     """Return an encoder, whose tensors are shared, with a task head.
 
     Args:
-        bert: Stays as it is.
+        bert: The encoder, which is not changed.
         task: To be learned or answered.
-        num_outputs: Of the head.
-        generator: Random source of the head, and of a pooler where it needs one and there is none;
+        num_outputs: Number of the head's outputs.
+        generator: Random source of the head, and of a pooler if it needs one and there is none;
             None: the head is filled from a file.
 
     Raises:
@@ -329,9 +329,9 @@ def _encoder(network: Network, task: Task, generator: Generator | None) -> Netwo
     """Return the encoder with only what the task reads: no pretraining heads.
 
     Args:
-        network: Changed.
+        network: The network, which is changed.
         task: To be learned or answered.
-        generator: Random source of a pooler where it needs one and has none; None: it gets none.
+        generator: Random source of a pooler if it needs one and has none; None: it gets none.
 
     Raises:
         ValueError: If the family has no head for the task.
@@ -354,10 +354,10 @@ def _encoder(network: Network, task: Task, generator: Generator | None) -> Netwo
 
 
 def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead | None:
-    """Return the task head in a checkpoint, or None if its class is not one with a head of ours.
+    """Return the task head in a checkpoint, or None if its class has no head supported here.
 
     Raises:
-        ValueError: If it is of an architecture whose heads are not trained here.
+        ValueError: If its architecture's heads are not trained here.
     """
     folder = find_checkpoint(resolve(source, allow_pickle=allow_pickle))
     files = find_files(folder, allow_pickle=allow_pickle)
@@ -373,7 +373,7 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
             if kind:
                 family.check_task_class(architecture, kind)
             stored = mend_keys(weights.stored, family).stored
-            # A class that config.json does not name: all kinds have their classifier in common.
+            # A class that config.json does not name: all kinds share the same classifier.
             form = family.tasks[kind] if kind else _CLASSIFIER
             layers = [name for name in (form.dense, form.norm, form.classifier) if name]
             last = form.classifier
@@ -458,7 +458,7 @@ def _guess_task(stored: _StoredHead, source: str | Path) -> str:
         if task.reads_head(stored.kind, stored.problem):
             return task.name
     raise ValueError(
-        f"config.json of {str(source)!r} does not say what the head is for (architectures: "
+        f"config.json of {str(source)!r} does not state the task of the head (architectures: "
         f"{stored.architecture or 'none'}). Name the task."
     )
 
@@ -479,8 +479,8 @@ def _check_known(labels: Sequence[str], stored: _StoredHead, source: str | Path)
 def _check_outputs(stored: _StoredHead, task: Task, source: str | Path) -> None:
     if task.name == "regress" and stored.num_outputs > 1:
         raise ValueError(
-            f"the head of {str(source)!r} predicts {stored.num_outputs} numbers, and one is read. "
-            "Use a checkpoint that predicts one, or fine-tune this one with --new-head."
+            f"the head of {str(source)!r} predicts {stored.num_outputs} numbers, but only one can "
+            "be used. Use a checkpoint that predicts one, or fine-tune this one with --new-head."
         )
 
 
@@ -504,21 +504,21 @@ def _fill_head(module: TaskModule, stored: _StoredHead, source: str | Path) -> N
 
 
 def _check_read(module: TaskModule) -> None:
-    """Make sure that a head of an architecture in no table is read as its class reads it."""
+    """Check that a head of an unlisted architecture is read as its class reads it."""
     if isinstance(module, OtherTaskNetwork) and module.network.other.is_generic:
         module.eval().check_head()
 
 
 def check_labels(task: Task, labels: Sequence[str]) -> None:
-    """Refuse a list of labels that cannot be learned.
+    """Reject a list of labels that cannot be learned.
 
     Raises:
-        ValueError: If there is only one, there are too many, or one is there twice.
+        ValueError: If there is only one, there are too many, or one occurs twice.
     """
     if not task.has_labels:
         return
     if len(set(labels)) != len(labels):
-        raise ValueError("the list of labels holds one twice. Name each label once.")
+        raise ValueError("the list of labels has one twice. Name each label once.")
     if len(labels) < 2:
         only = f" ({labels[0]!r})" if labels else ""
         raise ValueError(

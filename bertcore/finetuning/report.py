@@ -21,10 +21,10 @@ _SLICED_LABELS = 40
 
 
 def write_report(folder: Path, report: dict[str, Any]) -> None:
-    """Write both files, each whole or not at all.
+    """Write both files, each atomically.
 
     Args:
-        folder: Of the result.
+        folder: Folder of the result.
         report: From `Experiment.report`.
     """
     for name, text in (
@@ -37,9 +37,9 @@ def write_report(folder: Path, report: dict[str, Any]) -> None:
 
 
 def medians(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return for each learning rate the median, least and most of the metric over its seeds.
+    """Return for each learning rate the median, minimum and maximum of the metric over its seeds.
 
-    Runs that diverged count as the worst; where they are the median, it is NaN.
+    Runs that diverged count as the worst; if they are the median, it is NaN.
     """
     rates = dict.fromkeys(run["learning_rate"] for run in runs)
     rows = []
@@ -72,7 +72,7 @@ def to_markdown(report: dict[str, Any]) -> str:
         *_types(scores["by_type"], "Entities" if report["task"] == "tag" else "Labels"),
         *_confusion(scores["confusion_labels"], scores["confusion"]),
     ]
-    if scores.get("breakdown"):  # regression and questions have none, nor have runs of old
+    if scores.get("breakdown"):  # regression, questions and older runs have none
         parts += _breakdown(scores["breakdown"])
     parts += ["## Curves", _curves(report["history"], metric)]
     if best.get("kept_epochs"):
@@ -83,7 +83,7 @@ def to_markdown(report: dict[str, Any]) -> str:
 
 
 def _summary(report: dict[str, Any]) -> str:
-    """Return what was trained on what, by which settings, and how fast."""
+    """Return a summary: model, data, settings and speed."""
     best = report["best"]
     rows = [
         ("Checkpoint", report["checkpoint"] + _start(report.get("settings", {}))),
@@ -110,7 +110,7 @@ def _start(settings: dict[str, Any]) -> str:
 
 
 def _against_bias(settings: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return what was done against a bias; nothing for runs of old."""
+    """Return the measures taken against bias; nothing for older runs."""
     rows = []
     if swap := settings.get("swap"):
         how = f"{swap['name']}: {len(swap['pairs'])} pairs, mode {swap['mode']}"
@@ -131,14 +131,15 @@ def _dev_scores(scores: dict[str, Any]) -> list[str]:
     return [
         "## Scores on the dev data",
         _table(("metric", "value", "95% interval"), rows),
-        "The step and the run were chosen by these data, so expect slightly less on new data. "
-        "Intervals are by bootstrap over the examples, those of shares of right answers Wilson's.",
+        "The step and the run were chosen on these data, so expect slightly lower scores on new "
+        "data. Intervals are bootstrap intervals over the examples; those of shares of right "
+        "answers are Wilson's.",
         *scores["notes"],
     ]
 
 
 def _all_runs(report: dict[str, Any]) -> list[str]:
-    """Return the medians of several runs, and how many are still to be made."""
+    """Return the medians of several runs, and how many are still to be done."""
     parts = []
     if len(report["runs"]) > 1:
         rows = [
@@ -169,7 +170,7 @@ def _all_runs(report: dict[str, Any]) -> list[str]:
 
 
 def _types(by_type: dict[str, dict[str, Any]], heading: str) -> list[str]:
-    """Return the scores of each type of entity or label; nothing where a task has none."""
+    """Return the scores of each type of entity or label; nothing if the task has none."""
     rows = [
         (
             name,
@@ -183,7 +184,7 @@ def _types(by_type: dict[str, dict[str, Any]], heading: str) -> list[str]:
 
 
 def _confusion(labels: Sequence[str], counts: Sequence[Sequence[int]]) -> list[str]:
-    """Return the confusion matrix, where there are labels and not too many."""
+    """Return the confusion matrix, if there are labels and not too many."""
     if not 0 < len(labels) <= _CONFUSION_LABELS:
         return []
     rows = [
@@ -197,7 +198,7 @@ def _confusion(labels: Sequence[str], counts: Sequence[Sequence[int]]) -> list[s
 
 
 def _breakdown(breakdown: dict[str, Any]) -> list[str]:
-    """Return calibration, and accuracy by length and label; of many labels the worst."""
+    """Return calibration, and accuracy by length and label; only the worst of many labels."""
     labels = breakdown["by_label"]
     heading = "## Accuracy by right label"
     if len(labels) > _SLICED_LABELS:
@@ -206,9 +207,9 @@ def _breakdown(breakdown: dict[str, Any]) -> list[str]:
     columns = ("answers", "right", "95% interval")
     return [
         "## Calibration",
-        f"Expected calibration error {breakdown['expected_calibration_error']:.4f}, the largest of "
-        f"a row {breakdown['largest_calibration_error']:.4f}: how far confidence and accuracy are "
-        "apart.",
+        f"Expected calibration error {breakdown['expected_calibration_error']:.4f}, the largest "
+        f"of a row {breakdown['largest_calibration_error']:.4f}: how far apart confidence and "
+        "accuracy are.",
         _table(
             ("confidence", "answers", "mean confidence", "right", "95% interval"),
             [
@@ -275,12 +276,12 @@ def _kept_epochs(kept: Sequence[dict[str, Any]], report: dict[str, Any], metric:
 
 
 def number(value: float) -> str:
-    """Return a score of runs as text; of those that diverged that word."""
+    """Return a score of runs as text; "diverged" for those that did."""
     return "diverged" if math.isnan(value) else f"{value:.4f}"
 
 
 def interval(pair: Sequence[float | None] | None) -> str:
-    """Return an interval as text; "" where there is none, as of a single example."""
+    """Return an interval as text; "" if there is none, as for a single example."""
     low, high = pair or (None, None)
     if low is None or high is None or math.isnan(low):
         return ""

@@ -1,4 +1,4 @@
-"""A fine-tuning run: its batches, steps, scores on the dev data, records and saves."""
+"""A fine-tuning run: batches, steps, scores on the dev data, records and saves."""
 
 from __future__ import annotations
 
@@ -61,26 +61,26 @@ MAX_BAD_STEPS = 20
 
 
 class Finetuning:
-    """Trains a model on a data set; its folder holds state, metrics and the best checkpoint.
+    """Trains a model on a data set; its folder contains state, metrics and the best checkpoint.
 
     Several processes (`accelerate launch` or `torchrun`) train as one: each takes a part of every
     batch, and the main one writes.
 
     Args:
-        model: With a head, new or not; its weights are changed.
-        train, dev: With the model's labels.
+        model: A model with a head, new or not; its weights are changed.
+        train, dev: Data with the model's labels.
         config: The settings.
-        folder: Of this run; created if missing. A saved state in it is continued.
-        processes: That train together; None takes what the launcher says.
-        teacher: That the model learns from, beside the labels; None: there is none.
+        folder: Folder of this run; created if missing. A saved state in it is resumed.
+        processes: The processes that train together; None takes those of the launcher.
+        teacher: The model from which to learn, in addition to the labels; None: there is none.
         distill: The weights of the losses with a teacher.
-        direction: That the encoder's states are kept from; None: none.
-        read_dev: Reads the dev examples anew, to keep those that are wrong at an evaluation with
-            their texts; None keeps none.
+        direction: The direction from which the encoder's states are kept away; None: none.
+        read_dev: Rereads the dev examples, to store the wrong ones of an evaluation with their
+            texts; None stores none.
 
     Raises:
-        ValueError: If the teacher does not fit the model, class weights the labels, or settings the
-            task, or if the launcher asks for sharding.
+        ValueError: If the teacher does not fit the model, class weights do not fit the labels, or
+            settings do not fit the task, or if the launcher requests sharding.
         RuntimeError: If a saved state is damaged.
     """
 
@@ -183,7 +183,7 @@ class Finetuning:
 
     @property
     def _projection(self) -> nn.Linear | None:
-        """The projection of TinyBERT's losses, trained beside the network."""
+        """The projection of TinyBERT's losses, trained along with the network."""
         return self.with_loss.projection if isinstance(self.with_loss, DistilledTask) else None
 
     @property
@@ -225,7 +225,7 @@ class Finetuning:
         return is_done
 
     def _check_learned(self) -> None:
-        """Refuse the end of a run that changed no weight, or that has no checkpoint to keep."""
+        """Reject a run that ends without changing a weight or without a checkpoint to keep."""
         progress = self.progress
         if not any("loss" in line for line in progress.history):  # skipped steps have none
             raise DivergedError(
@@ -242,7 +242,7 @@ class Finetuning:
         return is_out or self.progress.step >= self.total_steps
 
     def take_step(self) -> Metrics | None:
-        """Train on one batch; every so many steps, return the mean loss since the last time."""
+        """Train on one batch; at regular intervals, return the mean loss since the last time."""
         progress = self.progress
         began = time.perf_counter()
         examples = self._next_batch()
@@ -292,7 +292,7 @@ class Finetuning:
     def take_scores(self) -> Metrics:
         """Score the dev data; keep the checkpoint if it is the best so far and has not diverged.
 
-        Every process scores, since the others would only wait; the main one's number counts.
+        Every process scores, since the others would only wait; the main one's score counts.
         """
         progress = self.progress
         random = random_state()
@@ -348,7 +348,7 @@ class Finetuning:
         return reports
 
     def is_save_due(self, scores: Metrics | None) -> bool:
-        """Return True after each evaluation, and every so many steps."""
+        """Return True after each evaluation, and at regular intervals."""
         return scores is not None or self.progress.step % self.config.save_every == 0
 
     def save(self, scores: Metrics | None) -> None:
@@ -376,10 +376,10 @@ class Finetuning:
     def _run_encoder(
         self, on_progress: Callable[[Progress], None], should_stop: Callable[[], bool]
     ) -> None:
-        """Run an encoder that is not trained once instead of in every epoch.
+        """Run a frozen encoder once instead of in every epoch.
 
         Without room for its states, a warning is logged, and it runs in each step like a trained
-        one. Every process keeps all states, since batches differ by epoch.
+        one. Every process stores all states, since batches differ by epoch.
         """
 
         def compute(rows: Rows, what: str, dtype: str) -> Features | None:
@@ -403,8 +403,8 @@ class Finetuning:
         self._dev_features = compute(self.dev.rows, "dev data", "float32")  # as it is scored
         if self.processes.is_main and None in (self.task_step.features, self._dev_features):
             logger.warning(
-                "the disk of %r has no room for what the frozen encoder says of all rows, so it "
-                "runs anew in every epoch, which takes longer.",
+                "the disk of %r has no room for the frozen encoder's outputs for all rows, so "
+                "the encoder runs again in every epoch, which takes longer.",
                 str(self.folder),
             )
 
@@ -414,7 +414,7 @@ class Finetuning:
             self.module.network.eval()
 
     def result(self) -> RunResult:
-        """Return the result of a finished run, scored as it was saved."""
+        """Return the result of a finished run, scored in its saved form."""
         best = self.progress.best
         assert best is not None  # each epoch ends with an evaluation
         saved = open_task_model(
@@ -434,7 +434,7 @@ class Finetuning:
 
     @property
     def best_folder(self) -> Path:
-        """Where the best checkpoint lies."""
+        """Folder of the best checkpoint."""
         return self.folder / BEST_FOLDER
 
 

@@ -1,4 +1,4 @@
-"""Check a run's settings against its launcher and its labels; class weights."""
+"""Checks of a run's settings against its launcher and its labels; class weights."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ logger = logging.getLogger(__name__)
 
 
 def check_launcher(processes: Processes) -> None:
-    """Refuse what fine-tuning with several processes does not support.
+    """Reject launcher settings that fine-tuning with several processes does not support.
 
     Raises:
-        ValueError: If the launcher asks for sharding.
+        ValueError: If the launcher requests sharding.
     """
     if processes.are_sharding:
         raise ValueError(
@@ -48,7 +48,7 @@ def training_dtype(model: TaskModel, dtype: str) -> str:
 
 
 def check_for_task(config: FinetuneConfig, task: Task) -> None:
-    """Refuse settings that do not apply to a task.
+    """Reject settings that do not apply to a task.
 
     Raises:
         ValueError: If there are some.
@@ -58,11 +58,11 @@ def check_for_task(config: FinetuneConfig, task: Task) -> None:
             f"metric is {config.metric!r}; the task {task.name!r} has {', '.join(task.metrics)}."
         )
     if config.class_weights is not None and not task.has_labels:
-        raise ValueError(f"the task {task.name!r} has no classes, so no class weights.")
+        raise ValueError(f"the task {task.name!r} has no classes, so it takes no class weights.")
     if config.class_weights is not None and not task.weighs_classes:
         raise ValueError(
-            f"class weights choose between the labels of a text; the task {task.name!r} asks for "
-            "each label on its own. Leave --class-weights out."
+            f"class weights need one label per text; the task {task.name!r} predicts each label "
+            "separately. Leave --class-weights out."
         )
     if config.feature_based and task.feature_form is None:
         raise ValueError(
@@ -72,22 +72,22 @@ def check_for_task(config: FinetuneConfig, task: Task) -> None:
 
 
 def check_windows(config: FinetuneConfig, task: Task) -> None:
-    """Refuse a stride of windows where a task cuts none.
+    """Reject a window stride if a task has no windows.
 
-    It changes nothing, so that a run that was started with one still resumes.
+    The stride changes nothing, so a run that was started with one still resumes.
 
     Raises:
         ValueError: If there is one.
     """
     if config.doc_stride != DOC_STRIDE and task.name != "qa":
         raise ValueError(
-            f"doc_stride is {config.doc_stride}, and the task {task.name!r} cuts no text into "
-            "windows; that is for qa. Leave it out."
+            f"doc_stride is {config.doc_stride}, but the task {task.name!r} does not cut texts "
+            "into windows; only qa does. Leave it out."
         )
 
 
 def check_for_labels(config: FinetuneConfig, model: TaskModel) -> None:
-    """Refuse settings that do not fit the number of labels.
+    """Reject settings that do not fit the number of labels.
 
     Raises:
         ValueError: If there are more or fewer class weights, or the metric is for two labels.
@@ -105,7 +105,7 @@ def check_for_labels(config: FinetuneConfig, model: TaskModel) -> None:
 def class_weights(
     config: FinetuneConfig, train: TaskData, labels: tuple[str, ...], device: torch.device
 ) -> Tensor | None:
-    """Return a weight for each class, [C], as the settings have them; None if all count alike."""
+    """Return a weight for each class, [C], from the settings; None if all count alike."""
     if config.class_weights is None:
         return None
     if config.class_weights == BALANCED:
@@ -116,11 +116,11 @@ def class_weights(
 
 
 def penalty_of(model: TaskModel, direction: PenalisedDirection) -> DirectionPenalty:
-    """Find the direction that is penalised in the states that the model's head reads.
+    """Find the direction that is penalised in the states read by the model's head.
 
     Args:
-        model: Before training.
-        direction: Words and weight.
+        model: The model before training.
+        direction: The words and the weight.
 
     Raises:
         ValueError: If the vocabulary can write fewer than two of the pairs.
@@ -146,7 +146,7 @@ def penalty_of(model: TaskModel, direction: PenalisedDirection) -> DirectionPena
 def check_direction(
     direction: PenalisedDirection | None, config: FinetuneConfig, *, has_teacher: bool
 ) -> None:
-    """Refuse a penalty on states that are not trained, or that a teacher shows.
+    """Reject a penalty on states that are not trained or that a teacher determines.
 
     Raises:
         ValueError: If there is one.
@@ -155,24 +155,25 @@ def check_direction(
         return
     if config.keeps_encoder:
         raise ValueError(
-            "a direction penalty changes the encoder, which stays as it is with frozen and "
-            "feature_based. Leave one of the two out."
+            "a direction penalty changes the encoder, which frozen and feature_based leave "
+            "unchanged. Leave one of the two out."
         )
     if has_teacher:
         raise ValueError(
-            "a direction penalty and a teacher pull the student two ways. Leave one of them out."
+            "a direction penalty and a teacher pull the student in different directions. "
+            "Leave one of them out."
         )
 
 
 def check_balance(config: FinetuneConfig, task: Task, *, swaps: bool, has_teacher: bool) -> None:
-    """Refuse weights of examples where others weigh them too, or where none apply.
+    """Reject example weights if something else also weights examples, or if none apply.
 
     Raises:
         ValueError: If there is one such setting.
     """
     if task.name not in ("classify", "pair"):
         raise ValueError(
-            f"balance weighs examples by their one label, and the task {task.name!r} has none. "
+            f"balance weighs examples by their single label, but the task {task.name!r} has none. "
             "It is for classify and pair."
         )
     if config.class_weights is not None:
@@ -181,11 +182,11 @@ def check_balance(config: FinetuneConfig, task: Task, *, swaps: bool, has_teache
         )
     if swaps:
         raise ValueError(
-            "a text with its words swapped is of another group than its row says, so balance would "
-            "weigh it wrongly. Leave --balance or --swap-words out."
+            "a text with swapped words belongs to another group than its row states, so balance "
+            "would weigh it wrongly. Leave --balance or --swap-words out."
         )
     if has_teacher:
         raise ValueError(
-            "balance weighs labels, and a teacher's answers are not weighed. Leave one of the two "
-            "out."
+            "balance weighs labels, but a teacher's answers are not weighed. Leave one of the "
+            "two out."
         )

@@ -13,17 +13,17 @@ ADVICE = "Lower the learning rate, or check the data."
 
 
 class DivergedError(RuntimeError):
-    """A run whose loss became NaN or infinite, so that it has no model to keep."""
+    """A run's loss became NaN or infinite, so it has no model to keep."""
 
 
 def rank(value: float, loss: float = 0.0) -> float:
-    """Return the value by which evaluations and runs are compared; the worst of one that diverged.
+    """Return the value by which evaluations and runs are compared; the worst value if diverged.
 
     NaN itself compares as neither better nor worse.
 
     Args:
-        value: Of the metric.
-        loss: On the same data.
+        value: Value of the metric.
+        loss: The loss on the same data.
     """
     return value if math.isfinite(value) and math.isfinite(loss) else -math.inf
 
@@ -48,5 +48,5 @@ class RunResult:
 
     @property
     def examples_per_second(self) -> float:
-        """Training examples a second."""
+        """Training examples per second."""
         return self.num_examples_seen / max(self.seconds, 1e-9)

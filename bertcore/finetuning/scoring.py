@@ -31,10 +31,10 @@ def score_model(
     """Return scores and predictions of a model, computed in the format of its weights.
 
     Args:
-        module: On any device; its mode is kept.
-        data: Whose labels are numbered as the model's classes.
-        batch_size: Examples at once.
-        null_threshold: Of "qa": answer "none" where it leads by more than this, in logits.
+        module: The module, on any device; its mode is restored.
+        data: The data, with labels numbered as the model's classes.
+        batch_size: Number of examples per batch.
+        null_threshold: For "qa": answer "none" if it leads by more than this, in logits.
         in_full: Whether to bootstrap (slower than the model on small data) and to break the answers
             down by confidence, length and label.
         on_fraction: Called with the fraction done.

@@ -1,4 +1,4 @@
-"""Everything that defines a fine-tuning, kept in its folder so that it can be continued."""
+"""Everything that defines a fine-tuning, stored in its folder so that it can be resumed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bertcore.loading import load
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that defines a fine-tuning; kept in its folder for `--resume`."""
+    """Everything that defines a fine-tuning; stored in its folder for `--resume`."""
 
     task: str
     train: str
@@ -63,14 +63,14 @@ class Settings:
 
     @property
     def division(self) -> Division | None:
-        """What is taken of `train`; None: all of it, as it is."""
+        """The division of `train`; None: all of it is used."""
         if self.held_out is None and self.sample is None:
             return None
         return Division(held_out=self.held_out, sample=self.sample, seed=self.seeds[0])
 
     @property
     def runs(self) -> list[FinetuneConfig]:
-        """The settings of each run, in the order in which they are made."""
+        """The settings of each run, in order of execution."""
         return [
             replace(self.config, learning_rate=rate, seed=seed)
             for rate in self.learning_rates
@@ -105,29 +105,29 @@ def make_settings(
     """Return settings, with defaults for the task and the checkpoint filled in.
 
     Args:
-        task, train, dev: The task, and the data to learn from and to score on: files, or names as
-            `fetch_hub_data` takes them. `dev` is None with `held_out`.
+        task, train, dev: The task, and the data to train and to score on: files, or names as for
+            `fetch_hub_data`. `dev` is None with `held_out`.
         checkpoint: As for `bertcore.load`.
-        learning_rates: To try; none takes the usual one for the checkpoint's size.
-        seeds: To try with each rate.
-        max_seq_length: Longest input in tokens; None takes 128 (qa: 384) or what there are
-            positions for.
+        learning_rates: Rates to try; an empty list takes the default for the checkpoint's size.
+        seeds: Seeds to try with each rate.
+        max_seq_length: Longest input in tokens; None takes 128 (qa: 384) or the number of
+            positions, if lower.
         columns, skip_bad_rows: As for `read_task_data`.
         new_head: As for `start_task_model`.
-        command: That repeats the experiment.
-        layers: Of the checkpoint, with which the model begins; None takes all.
-        teacher: A fine-tuned checkpoint to learn from; None: from labels alone.
-        distill: The weights of the losses with it; None takes `DistillConfig.for_task`.
-        held_out: Fraction of the training examples to score on, in place of `dev`.
-        sample: Examples to use of the training data, drawn at random; None takes all.
+        command: The command that repeats the experiment.
+        layers: Layers of the checkpoint with which the model starts; None takes all.
+        teacher: A fine-tuned checkpoint to learn from; None: learn only from labels.
+        distill: The weights of the distillation losses; None takes `DistillConfig.for_task`.
+        held_out: Fraction of the training examples to score on, instead of `dev`.
+        sample: Number of training examples to use, drawn at random; None takes all.
         swap: Words to swap in the training texts; None swaps none.
-        direction: That the encoder's states are kept from by a loss; None: none.
-        balance: Column of the training data by which examples are weighed; None weighs all alike.
-        is_untrained: Begin with random weights, in the shape of the checkpoint.
+        direction: The direction from which a loss keeps the encoder's states away; None: none.
+        balance: Column of the training data by which examples are weighted; None weights all alike.
+        is_untrained: Start with random weights, in the shape of the checkpoint.
         config: Further fields of FinetuneConfig.
 
     Raises:
-        ValueError: If a setting is out of its range or has no meaning for the task.
+        ValueError: If a setting is out of range or meaningless for the task.
         RuntimeError: If the checkpoint's config.json is damaged.
     """
     if (dev is None) == (held_out is None):
@@ -140,7 +140,7 @@ def make_settings(
     feature_based = bool(config.get("feature_based"))
     rates = tuple(learning_rates) or (default_rate(bert.config, feature_based=feature_based),)
     if len(set(rates)) < len(rates) or len(set(seeds)) < len(seeds) or not seeds:
-        raise ValueError("learning rates and seeds must each be named once, and at least one.")
+        raise ValueError("name at least one learning rate and one seed, each only once.")
     _check_names(rates)
     settings = Settings(
         task=task,
@@ -168,8 +168,8 @@ def make_settings(
     )
     if is_untrained and (layers is not None or feature_based):
         raise ValueError(
-            "random weights go with neither --student-layers nor --feature-based, which take what "
-            "a checkpoint has learned. Leave one of them out."
+            "random weights cannot be combined with --student-layers or --feature-based, which "
+            "use what a checkpoint has learned. Leave one of them out."
         )
     check_windows(settings.config, chosen)
     check_direction(direction, settings.config, has_teacher=teacher is not None)
@@ -192,19 +192,19 @@ def run_name(learning_rate: float, seed: int) -> str:
 
 
 def _check_names(rates: Sequence[float]) -> None:
-    """Refuse rates whose runs would share a folder."""
+    """Reject rates whose runs would share a folder."""
     known: dict[str, float] = {}
     for rate in rates:
         other = known.setdefault(run_name(rate, 0), rate)
         if other != rate:
             raise ValueError(
-                f"the learning rates {other!r} and {rate!r} are the same in the six digits that "
-                "name the folder of a run. Leave one of them out."
+                f"the learning rates {other!r} and {rate!r} are the same in the six digits used "
+                "in the name of a run's folder. Leave one of them out."
             )
 
 
 def _length(wanted: int | None, *, default: int, limit: int) -> int:
-    """Return the longest input in tokens; the task's default as far as there are positions."""
+    """Return the longest input in tokens; the task's default, limited by the positions."""
     if wanted is None:
         return min(default, limit)
     if wanted > limit:

@@ -1,4 +1,4 @@
-"""How long a fine-tuning takes, from a few steps of it that are made and forgotten."""
+"""The duration of a fine-tuning, estimated from a few throw-away steps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_SCORED = 128
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speed:
-    """How fast a checkpoint learns and answers on this machine, on examples like these."""
+    """The training and inference speed of a checkpoint on this machine, on examples like these."""
 
     train_examples: float
     """Examples a second in training."""
@@ -43,11 +43,11 @@ class Speed:
 
     @property
     def train_tokens(self) -> float:
-        """Tokens a second in training."""
+        """Tokens per second in training."""
         return self.train_examples * self.tokens_per_example
 
     def seconds(self, *, num_train: int, num_dev: int, epochs: int, num_evaluations: int) -> float:
-        """Return how long a run takes, in seconds; reading and saving not counted."""
+        """Return the duration of a run in seconds, without reading and saving."""
         learning = epochs * num_train / self.train_examples
         return learning + num_evaluations * num_dev / self.score_examples
 
@@ -62,16 +62,16 @@ def measure_speed(
     seconds: float = SECONDS,
     on_step: Callable[[float], None] = lambda fraction: None,
 ) -> Speed:
-    """Make training steps on a copy of a checkpoint and return their speed.
+    """Run training steps on a copy of a checkpoint and return their speed.
 
     Args:
         checkpoint: As for `bertcore.load`.
         task: A name of TASKS.
         sample: Examples of the file, at least one.
         labels: Of the file.
-        config: Of the run; its learning rate does not matter.
-        seconds: To measure for; the first step, which is slower, is not counted.
-        on_step: Called with the fraction done after each step; may raise to end it.
+        config: Settings of the run; the learning rate does not matter.
+        seconds: Duration of the measurement; the first step, which is slower, is not counted.
+        on_step: Called with the fraction done after each step; may raise to stop.
 
     Raises:
         ValueError: If the checkpoint or the labels cannot be used for the task.

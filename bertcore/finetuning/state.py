@@ -28,26 +28,26 @@ BEST_FOLDER = "best"
 
 @contextmanager
 def explained(folder: Path, what: str) -> Iterator[None]:
-    """Turn the system's error on writing into a sentence with what to do.
+    """Turn a system error on writing into a sentence with advice.
 
     Args:
         folder: Of the run.
-        what: That is written, the subject of the sentence.
+        what: What is written, the subject of the sentence.
 
     Raises:
-        RuntimeError: In place of an OSError, such as on a full disk.
+        RuntimeError: Instead of an OSError, for instance on a full disk.
     """
     try:
         yield
     except OSError as error:
         raise RuntimeError(
-            f"{what} could not be written: {why_not_written(error, folder)} "
-            "What was saved before is whole: continue with --resume."
+            f"{what} could not be written: {why_not_written(error, folder)} Everything saved "
+            "before is intact: continue with --resume."
         ) from error
 
 
 def save_state(folder: Path, state: dict[str, Any]) -> None:
-    """Write the state of a run, whole or not at all.
+    """Write the state of a run atomically.
 
     Raises:
         RuntimeError: If it cannot be written, such as on a full disk; the older one stays.
@@ -57,7 +57,7 @@ def save_state(folder: Path, state: dict[str, Any]) -> None:
     except (OSError, RuntimeError) as error:
         raise RuntimeError(
             f"the state of the run could not be saved: {why_not_written(error, folder)} "
-            "What was saved before is whole: continue with --resume."
+            "Everything saved before is intact: continue with --resume."
         ) from error
 
 
@@ -80,12 +80,12 @@ def load_state(folder: Path) -> dict[str, Any] | None:
 
 
 def save_model(model: TaskModel, target: Path, *, max_seq_length: int) -> None:
-    """Write a checkpoint of a run, such as its best one, whole or not at all.
+    """Write a checkpoint of a run, such as its best one, atomically.
 
-    It is on the disk when this returns, so that no state names a checkpoint that is lost.
+    It is on the disk when this returns, so no state refers to a lost checkpoint.
 
     Args:
-        model: To save.
+        model: The model to save.
         target: The checkpoint's folder, in the run's or below it; an older one is replaced.
         max_seq_length: Longest input in tokens of the run.
 
@@ -99,16 +99,16 @@ def save_model(model: TaskModel, target: Path, *, max_seq_length: int) -> None:
         to_disk(folder)
     except (OSError, RuntimeError, SafetensorError) as error:
         raise RuntimeError(
-            f"the checkpoint could not be saved: {why_not_written(error, folder)} "
-            "What was saved before is whole: continue with --resume."
+            f"the checkpoint could not be saved: {why_not_written(error, folder)} Everything "
+            "saved before is intact: continue with --resume."
         ) from error
 
 
 def move_checkpoint(best: Path, target: Path) -> None:
-    """Put the files of a checkpoint into a folder beside others, config.json last.
+    """Move the files of a checkpoint into a folder with other files, config.json last.
 
     Raises:
-        RuntimeError: If there is no room.
+        RuntimeError: If there is no space.
     """
     try:
         for file in sorted(best.iterdir(), key=lambda file: file.name == "config.json"):
@@ -120,5 +120,5 @@ def move_checkpoint(best: Path, target: Path) -> None:
     except OSError as error:
         raise RuntimeError(
             f"the checkpoint could not be put into {str(target)!r}: "
-            f"{why_not_written(error, target)} It is whole in {str(best)!r}."
+            f"{why_not_written(error, target)} The complete checkpoint is in {str(best)!r}."
         ) from error

@@ -40,11 +40,11 @@ class TaskWithLoss(nn.Module):
     """A task network and its loss as one module, which is distributed over processes.
 
     Args:
-        module: Shared, not copied.
-        task: Gives the loss.
-        attention: How to attend.
+        module: The task network, shared, not copied.
+        task: Provides the loss.
+        attention: The attention implementation.
         class_weights: As for `Task.loss`.
-        penalty: On a direction, beside the task's loss.
+        penalty: A penalty on a direction, in addition to the task's loss.
     """
 
     def __init__(
@@ -65,9 +65,9 @@ class TaskWithLoss(nn.Module):
         """Return the loss of a batch or of a part of it.
 
         Args:
-            batch: On the device.
+            batch: The batch, on the device.
             hidden: The result of `TaskModule.encode`, if computed already.
-            totals: Of the batch that this is a part of; None: it is all of it.
+            totals: Totals of the batch of which this is a part; None: it is the whole batch.
         """
         total = None if totals is None else totals.weight
         if self.penalty is not None and hidden is None:
@@ -80,7 +80,7 @@ class TaskWithLoss(nn.Module):
         else:
             num = float(len(batch.targets)) if totals is None else totals.num
             losses = F.cross_entropy(logits.float(), batch.targets, reduction="none")
-            # By examples, not by weights: a batch of rare groups counts for as much as they do.
+            # By examples, not by weights: a batch of rare groups counts as much as they do.
             loss = (losses * batch.weights).sum() / num
         if self.penalty is None or hidden is None:
             return loss
@@ -89,7 +89,7 @@ class TaskWithLoss(nn.Module):
     def _penalty(
         self, penalty: DirectionPenalty, hidden: Tensor, batch: Batch, totals: Totals | None
     ) -> Tensor:
-        """Return the mean squared cosine over rows, where the head reads [CLS], or over tokens."""
+        """Return the mean squared cosine over rows, if the head reads [CLS], or over tokens."""
         ids = batch.input_ids.flatten(0, -2)
         mask = None if batch.attention_mask is None else batch.attention_mask.flatten(0, -2)
         if self.module.reads_one_state:
@@ -110,7 +110,7 @@ class TaskWithLoss(nn.Module):
 
 
 def training_attention(device: torch.device, dtype: str) -> AttentionFunction:
-    """Return the attention function that trains fastest; each computes the same."""
+    """Return the attention function that trains fastest; all compute the same."""
     fast = device.type == "cpu" and dtype == "bfloat16"
     return attention_in_products if fast else attention_fused
 
@@ -119,10 +119,10 @@ class TaskStep:
     """Training steps of a task network.
 
     Args:
-        module: On the processes' device, in training mode.
+        module: The module, on the processes' device, in training mode.
         rows: The training data.
-        optimizers: Of the module's parameters.
-        processes: That train together; each takes an equal part of every batch.
+        optimizers: Optimizers of the module's parameters.
+        processes: The processes that train together; each takes an equal part of every batch.
         dtype: "bfloat16" (autocast) or "float32".
         max_grad_norm: Gradients are scaled down to this norm.
     """
@@ -157,7 +157,7 @@ class TaskStep:
     def __call__(self, examples: NDArray[np.int64]) -> Tensor | None:
         """Train on a batch and return its loss; None if the loss or a gradient is not finite.
 
-        Then nothing is updated.
+        In that case nothing is updated.
         """
         loss = self._backward(examples)
         norm = self._update.clip()

@@ -1,4 +1,4 @@
-"""Score minimal pairs and count, by group, how often the good sentence is the more probable one."""
+"""Score minimal pairs and count, by group, how often the good sentence is more probable."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ TIE = 1e-5
 class PairScore:
     """The scores of a pair's two sentences.
 
-    `good` and `bad` have one number, or by layer L+1, of which index 0 is the embeddings' output
-    and the last is the model's own answer.
+    `good` and `bad` have one number, or L+1 by layer, where index 0 is the embeddings' output and
+    the last is the model's own answer.
     """
 
     pair: MinimalPair
@@ -45,18 +45,18 @@ class PairScore:
     """Log-likelihood of the good and the bad sentence by word frequency alone, nats."""
 
     def margin(self, state: int = -1) -> float:
-        """Return how much more probable the good sentence is, nats; a tie is 0."""
+        """Return how much more probable the good sentence is, in nats; a tie is 0."""
         difference = self.good[state] - self.bad[state]
         return 0.0 if abs(difference) <= TIE else difference
 
     def is_right(self, state: int = -1) -> bool:
-        """Return whether the good sentence is the more probable one; of a tie it is not."""
+        """Return whether the good sentence is more probable; False for a tie."""
         return self.margin(state) > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupAccuracy:
-    """The accuracy on one group of pairs. Ties are wrong, and counted."""
+    """The accuracy on one group of pairs. Ties count as wrong."""
 
     column: str
     """The grouping column; "" of all pairs."""
@@ -71,16 +71,16 @@ class GroupAccuracy:
     frequency_right: int | None
     """Pairs that word frequency alone gets right; None where it is not known."""
     frequency_ties: int | None
-    """Pairs of which it cannot tell, such as those with the same words in another order."""
+    """Pairs it cannot decide, such as those with the same words in a different order."""
 
     @property
     def accuracy(self) -> float:
-        """The fraction that is right."""
+        """The fraction of right pairs."""
         return self.num_right / self.num_pairs
 
     @property
     def frequency_accuracy(self) -> float | None:
-        """The fraction that word frequency alone gets right, ties wrong."""
+        """The fraction that word frequency alone gets right; ties count as wrong."""
         return None if self.frequency_right is None else self.frequency_right / self.num_pairs
 
 
@@ -98,16 +98,16 @@ def score_pairs(
     """Yield the scores of pairs, PAIRS_AT_ONCE at a time, in order.
 
     Args:
-        bert: With a masked-word head, or one of next tokens.
+        bert: A checkpoint with a masked-word or next-token head.
         pairs: At least one.
         scoring, by_layer, translate: As for `pseudo_log_likelihoods`; a causal model has no choice
             of scoring.
-        counts: For the baseline of word frequency; None leaves it out.
-        bad_rows: Collects pairs with a sentence that is too long; None refuses them.
+        counts: Counts for the word-frequency baseline; None leaves it out.
+        bad_rows: Collects pairs with a sentence that is too long; None rejects them.
         progress: Called with the fraction done.
 
     Raises:
-        ValueError: If there is no masked-word head and none of next tokens, no reading by layer, or
+        ValueError: If there is neither a masked-word nor a next-token head, layers cannot be read,
             a sentence has no token or too many, or its score is not finite.
     """
     is_causal = reads_from_left(bert)
@@ -144,8 +144,8 @@ def score_pairs(
         states = np.atleast_2d(scores)  # [S, 2 N]
         if not np.isfinite(states).all():
             raise ValueError(
-                "the scores hold NaN or infinity, so no sentence is the more probable one. The "
-                "checkpoint's weights may hold NaN, or its precision may be too low: choose "
+                "the scores contain NaN or infinity, so the sentences cannot be compared. The "
+                "checkpoint's weights may contain NaN, or its precision may be too low: choose "
                 "float32, or another checkpoint."
             )
         yield [
@@ -164,7 +164,7 @@ def score_pairs(
 
 
 def reads_from_left(bert: Model) -> bool:
-    """Return whether a sentence is scored by what stands before each token: a causal model."""
+    """Return whether a sentence is scored from left to right, by a causal model."""
     return "next" in bert.capabilities
 
 
@@ -176,7 +176,7 @@ def accuracies(
     Args:
         scores: At least one.
         columns: Names of the grouping columns, [G].
-        state: Of scores by layer, which to read.
+        state: For scores by layer, which one to read.
 
     Raises:
         ValueError: If there is no score.
@@ -231,7 +231,7 @@ def _encode(bert: Model, pair: MinimalPair) -> tuple[Encoding, Encoding]:
 
 
 def longest_sentence(bert: Model) -> int:
-    """Return how many tokens a scored sentence has at most; GPT-2's first token is put before."""
+    """Return the maximum number of tokens of a scored sentence; GPT-2 needs one to start."""
     adds_none = bert.tokenizer.template(is_pair=False).num_special == 0
     has_first = reads_from_left(bert) and adds_none
     return min(bert.max_length, bert.config.max_length - int(has_first))
@@ -257,11 +257,11 @@ def _num_unknown(bert: Model, encoding: Encoding) -> int:
 
 
 class PretrainingExam:
-    """Our own pairs as one number of a training run, where its vocabulary can read them.
+    """The score of a training run on our own pairs, if its vocabulary can read them.
 
     Args:
-        tokenizer: Of the run. Where it lacks words of the pairs, or cuts them into more than
-            MOST_PIECES pieces on average, it was made for another language: no exam.
+        tokenizer: The run's tokenizer. If it lacks words of the pairs, or splits them into more
+            than MOST_PIECES pieces on average, it was made for another language: no exam.
         max_length: Longest input of the network, tokens.
     """
 
@@ -284,7 +284,7 @@ class PretrainingExam:
         """Return the fraction of pairs that a network gets right; None if it cannot read them.
 
         Args:
-            network: With a masked-word head; its mode is restored afterwards.
+            network: A network with a masked-word head; its mode is restored afterwards.
         """
         if not self._pairs or network.mlm is None:
             return None

@@ -1,4 +1,4 @@
-"""Log-likelihood: the log-probabilities of a sentence's tokens, each from those before it."""
+"""Log-likelihood: the log-probabilities of a sentence's tokens, each given those before it."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def log_likelihoods(
 ) -> NDArray[np.float64]:
     """Return the log-likelihood of each encoded text by a causal model, nats, [N].
 
-    The first token is predicted from the one that begins a text ([CLS], GPT-2's <|endoftext|>,
-    which is put before it); the [SEP] that BERT's tokenizer adds behind is not counted.
+    The first token is predicted from the start token ([CLS], or GPT-2's <|endoftext|>, which is
+    prepended); the [SEP] that BERT's tokenizer appends is not counted.
 
     Args:
-        bert: That predicts the next token.
-        encodings: Of `bert.tokenize`.
+        bert: A model that predicts the next token.
+        encodings: From `bert.tokenize`.
         progress: Called with the fraction done.
 
     Raises:
-        ValueError: If the model does not predict the next token, or no token begins a text.
+        ValueError: If the model does not predict the next token, or there is no start token.
     """
     start = first_id(bert)
     sums = np.zeros(len(encodings))

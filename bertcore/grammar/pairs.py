@@ -1,4 +1,4 @@
-"""Files of minimal pairs: a good and a bad sentence, and the groups that they belong to."""
+"""Files of minimal pairs: a good and a bad sentence, and their groups."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_GROUPS = 500
 
 @dataclass(frozen=True, slots=True)
 class MinimalPair:
-    """Two sentences that differ in little: one is acceptable, the other is not."""
+    """Two minimally different sentences: one is acceptable, the other is not."""
 
     good: str
     bad: str
@@ -66,15 +66,15 @@ def read_pairs(
     """Read the minimal pairs of a table or of JSON lines.
 
     Args:
-        path: .csv, .tsv or .jsonl, also packed as .gz or .xz.
-        good, bad: Columns of the two sentences; None takes a usual name of each.
-        groups: Columns that group pairs, each counted once; None takes every other column with 2
-            to MOST_GROUPS values of which one at least is on several rows.
-        bad_rows: Collects rows that cannot be used; None refuses them.
+        path: .csv, .tsv or .jsonl, optionally compressed as .gz or .xz.
+        good, bad: Columns of the two sentences; None takes a usual name for each.
+        groups: Columns that group pairs, each counted once; None takes every other column with 2 to
+            MOST_GROUPS values, at least one of them on several rows.
+        bad_rows: Collects rows that cannot be used; None rejects them.
 
     Raises:
-        ValueError: If a column is not there (names those that are), a row cannot be used, no row
-            is left, or the file cannot be read.
+        ValueError: If a column is missing (the message lists the columns), a row cannot be used, no
+            row is left, or the file cannot be read.
     """
     bad_rows = BadRows() if bad_rows is None else bad_rows
     with open_table(path, bad_rows) as table:
@@ -85,7 +85,7 @@ def read_pairs(
         )
         if places[0] == places[1]:
             raise ValueError(
-                f"column {names[places[0]]!r} is given for the good and for the bad sentence. "
+                f"column {names[places[0]]!r} is given for both the good and the bad sentence. "
                 "Give two columns."
             )
         if groups is None:
@@ -137,7 +137,7 @@ def _notes(pairs: Sequence[MinimalPair], columns: Sequence[str]) -> tuple[str, .
             some = "1 group" if len(single) == 1 else f"{len(single):,} groups"
             notes.append(
                 f"{some} of column {column[:40]!r} with a single pair (such as "
-                f"{single[0][:40]!r}): an accuracy of 0 or 100% there says next to nothing."
+                f"{single[0][:40]!r}): an accuracy of 0 or 100% there means very little."
             )
     return tuple(notes)
 
@@ -165,7 +165,7 @@ def _place(
 
 
 def _problem(cells: Sequence[tuple[str, object]]) -> str | None:
-    """Return what is wrong with the sentences of a row, by their columns; None if nothing is."""
+    """Return the problem with the sentences of a row, by column; None if there is none."""
     for column, cell in cells:
         if isinstance(cell, (dict, list)):
             kind = "an object" if isinstance(cell, dict) else "a list"

@@ -31,26 +31,26 @@ def pseudo_log_likelihoods(
 ) -> NDArray[np.float64]:
     """Return the pseudo-log-likelihood of each encoded text, nats, [N].
 
-    A text of T tokens is run T times, each time with one token hidden, and the log-probabilities
-    of the hidden tokens are summed. The masked-word head reads the hidden places alone.
+    A text of T tokens is run T times, each time with one token hidden, and the log-probabilities of
+    the hidden tokens are summed. The masked-word head reads only the hidden places.
 
     Args:
-        bert: With a masked-word head.
-        encodings: Of `bert.tokenize`. [CLS] and [SEP] are never hidden; [MASK] typed in a text
+        bert: A checkpoint with a masked-word head.
+        encodings: From `bert.tokenize`. [CLS] and [SEP] are never hidden; [MASK] typed in a text
             stays and adds nothing.
         scoring: "single" hides one piece at a time. In a word of several pieces the others then
-            give it away, so that rare words score too high; "within-word" hides the pieces after
-            it in the same word as well.
-        by_layer: Read every layer's states through the masked-word head: [L+1, N], where index 0
-            is the embeddings' output. The head was trained on the last layer alone.
-        translate: What the head reads of each layer, such as `translate` of a tuned lens; None: the
-            states as they are.
+            give it away, so rare words score too high; "within-word" hides the pieces after it in
+            the same word as well.
+        by_layer: Read every layer's states through the masked-word head: [L+1, N], where index 0 is
+            the embeddings' output. The head was trained only on the last layer.
+        translate: Maps each layer's states to the head's input, such as `translate` of a tuned
+            lens; None: the unchanged states.
         positions: The tokens of each text that are hidden and counted, such as those that two
             texts share; None: all of them.
         progress: Called with the fraction done after each batch.
 
     Raises:
-        ValueError: If there is no masked-word head, or no reading by layer.
+        ValueError: If there is no masked-word head, or layers cannot be read.
 
     Sources: Salazar et al. 2020, "Masked Language Model Scoring", for "single"; Kauf and Ivanova
         2023, "A Better Way to Do Masked Language Model Scoring", for "within-word".
@@ -84,7 +84,7 @@ def pseudo_log_likelihoods(
 
 
 def _copy(encoding: Encoding, position: int, mask_id: int, scoring: Scoring) -> HiddenToken:
-    """Return a text with one token hidden, "within-word" the later pieces of its word too."""
+    """Return a text with one token hidden; with "within-word" also the later pieces of its word."""
     end = position + 1
     if scoring == "within-word":
         while end < len(encoding) and encoding.word_ids[end] == encoding.word_ids[position]:

@@ -1,4 +1,4 @@
-"""The scores of an exam as JSON lines, written as it goes, so that a stopped one goes on."""
+"""The scores of an exam as JSON lines, written incrementally so that it can be resumed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class ScoreFile:
     """A file of scores: a line about the exam, then one for each pair.
 
     Args:
-        path: Where it is, or is to be.
-        about: What the scores depend on: of another exam they are not taken over.
+        path: Path of the file, existing or new.
+        about: What the scores depend on; those of a different exam are not reused.
     """
 
     def __init__(self, path: Path, about: dict[str, Any]) -> None:
@@ -28,30 +28,30 @@ class ScoreFile:
         self.about = about
 
     def create(self) -> None:
-        """Begin the file.
+        """Create the file.
 
         Raises:
-            ValueError: If it is there already.
+            ValueError: If it already exists.
         """
         try:
             with self.path.open("x", encoding="utf-8") as file:
                 file.write(json.dumps(self.about) + "\n")
         except FileExistsError as error:
             raise ValueError(
-                f"{str(self.path)!r} exists. Go on with its exam by --resume, or give another name."
+                f"{str(self.path)!r} exists. Continue its exam with --resume, or give another name."
             ) from error
 
     def read(self, pairs: Sequence[MinimalPair]) -> list[PairScore]:
-        """Return the scores written so far, and cut off a last line that a kill left half.
+        """Return the scores written so far, and cut off an incomplete last line.
 
         Raises:
-            ValueError: If there is no such file, it is of another exam, or a line is damaged.
+            ValueError: If there is no such file, it belongs to another exam, or a line is damaged.
         """
         try:
             data = self.path.read_bytes()
         except FileNotFoundError as error:
             raise ValueError(
-                f"{str(self.path)!r} does not exist, so there is no exam to go on with. Leave "
+                f"{str(self.path)!r} does not exist, so there is no exam to continue. Leave "
                 "--resume out."
             ) from error
         whole = data[: data.rfind(b"\n") + 1]
@@ -64,8 +64,8 @@ class ScoreFile:
             scores = [_score(json.loads(line), rows) for line in lines[1:]]
         except (IndexError, KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
             raise ValueError(
-                f"{str(self.path)!r} is no file of scores, or is damaged. Give another name and "
-                "leave --resume out."
+                f"{str(self.path)!r} is not a file of scores, or is damaged. Give another name "
+                "and leave --resume out."
             ) from error
         if len(whole) < len(data):
             with self.path.open("r+b") as file:
@@ -82,13 +82,13 @@ class ScoreFile:
             name for name in self.about.keys() | about if self.about.get(name) != about.get(name)
         )
         raise ValueError(
-            f"{str(self.path)!r} holds scores of another exam: {', '.join(different)} differ. "
+            f"{str(self.path)!r} has the scores of another exam: {', '.join(different)} differ. "
             "Repeat its options, or give another name and leave --resume out."
         )
 
 
 def file_fingerprint(path: Path) -> str:
-    """Return the sha256 over the text of a file, packed or not."""
+    """Return the sha256 of the text of a file, compressed or not."""
     digest = hashlib.sha256()
     with packed_files.open_bytes(path) as file:
         while block := file.read(_BLOCK):

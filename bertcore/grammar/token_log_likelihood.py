@@ -1,4 +1,4 @@
-"""The log-probability of each token of a text, whose sum is the text's score in the exam."""
+"""The log-probabilities of the tokens of a text, whose sum is the text's score in the exam."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def token_log_likelihoods(
     *,
     progress: Callable[[float], None] | None = None,
 ) -> NDArray[np.float64]:
-    """Return the log-probability of each token, nats, [T]; NaN for those that are added.
+    """Return the log-probability of each token, in nats, [T]; NaN for added ones.
 
-    Their sum is the exam's: `pseudo_log_likelihoods` (within-word), or `log_likelihoods` of a
-    model that reads from the left.
+    Their sum is the exam's score: `pseudo_log_likelihoods` (within-word), or `log_likelihoods` for
+    a causal model.
 
     Args:
         progress: Called with the fraction done.
 
     Raises:
         ValueError: If the checkpoint gives tokens no probability, or the text is too long for a
-            model that reads from the left.
+            causal model.
     """
     encoding = bert.tokenize(text, text_pair)
     found = np.full(len(encoding), np.nan)

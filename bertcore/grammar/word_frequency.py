@@ -1,4 +1,4 @@
-"""A baseline without grammar: how frequent the pieces of a sentence are in a corpus."""
+"""A baseline without grammar: the frequency of a sentence's pieces in a corpus."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ class TokenCounts:
 
     @classmethod
     def open(cls, folder: Path, tokenizer: Tokenizer) -> Self | None:
-        """Return the counts of a checkpoint's folder, or of the run that it belongs to, or None.
+        """Return the counts of a checkpoint's folder, or of the run to which it belongs, or None.
 
         Raises:
-            RuntimeError: If the file does not hold a number for each piece.
+            RuntimeError: If the file does not have a number for each piece.
         """
         places = [folder / COUNTS_FILE, folder.parent.parent / "data" / COUNTS_FILE]
         path = next((place for place in places if place.is_file()), None)
@@ -74,7 +74,7 @@ class TokenCounts:
             counts = np.array(path.read_text(encoding="ascii").split(), dtype=np.int64)
         except (ValueError, OverflowError) as error:
             raise RuntimeError(
-                f"{str(path)!r} does not hold a whole number a line. Delete it to do without."
+                f"{str(path)!r} does not have one whole number per line. Delete it to do without."
             ) from error
         if len(counts) != tokenizer.vocab_size or (counts < 0).any():
             raise RuntimeError(
@@ -97,7 +97,7 @@ class TokenCounts:
     def entropy(self) -> float:
         """The entropy of the pieces' frequencies, nats.
 
-        At this masked-word loss, a model predicts frequent words whatever the context: the plateau
+        At this masked-word loss, a model predicts frequent words regardless of context: the plateau
         that small BERTs have to leave.
 
         Raises:
@@ -112,10 +112,9 @@ class TokenCounts:
         return float(-(frequencies * np.log(frequencies)).sum())
 
     def log_likelihood(self, encoding: Encoding) -> float:
-        """Return the log-probability of a text if each piece were drawn by its frequency, nats.
+        """Return the log-probability of a text if each piece were drawn by its frequency, in nats.
 
-        With one added to each count, so that a piece that never occurred is unlikely and not
-        impossible.
+        One is added to each count, so that a piece that never occurred is unlikely, not impossible.
         """
         ids = [
             token_id

@@ -1,1 +1,1 @@
-"""Changes inside the network: heads and layers off, attention patterns, edited states."""
+"""Changes inside the network: disabled heads and layers, attention patterns, edited states."""

@@ -34,15 +34,15 @@ def pattern_mask(
     Args:
         pattern: One of PATTERNS.
         num_tokens: T.
-        prefix_length: Tokens of the prefix, 0 to T, for "prefix".
-        blocked: For "drawn".
+        prefix_length: Number of tokens of the prefix, 0 to T, for "prefix".
+        blocked: The rectangles, for "drawn".
 
     Raises:
         ValueError: If the pattern is unknown, the prefix is too long, a block does not fit, or a
             token may attend to nothing.
 
     Source: Dong et al. 2019 (UniLM), section 2.3 and figure 1: tokens of the prefix see the prefix,
-        those after it see the prefix and what stands before them.
+    and those after it see the prefix and all tokens before them.
     """
     if pattern not in PATTERNS:
         raise ValueError(f"pattern is {pattern!r}; expected one of {', '.join(PATTERNS)}.")
@@ -62,11 +62,11 @@ def pattern_mask(
 
 
 def check_seeing(mask: Tensor, own: Tensor, layer: int) -> None:
-    """Make sure that a pattern leaves each token something to attend to in a layer with a mask.
+    """Check that a pattern leaves each token something to attend to in a layer with a mask.
 
     Args:
-        mask: Of the pattern, True = may attend, bool [T, T].
-        own: Of the layer, likewise.
+        mask: Mask of the pattern, True = may attend, bool [T, T].
+        own: Mask of the layer, likewise.
         layer: Its number, for the message.
 
     Raises:
@@ -75,14 +75,14 @@ def check_seeing(mask: Tensor, own: Tensor, layer: int) -> None:
     blind = (~(mask & own).any(-1)).nonzero().flatten().tolist()
     if blind:
         raise ValueError(
-            f"token {blind[0]} may attend to nothing in layer {layer}: what the pattern leaves it, "
-            "the layer itself masks (later tokens, or those outside its window). Let it attend to "
+            f"token {blind[0]} may attend to nothing in layer {layer}: the layer masks all that "
+            "the pattern leaves it (later tokens, or those outside its window). Let it attend to "
             "itself."
         )
 
 
 def blocks_of(allowed: Tensor) -> tuple[Block, ...]:
-    """Return the rectangles that `Changes.blocked` needs for a mask.
+    """Return the rectangles for `Changes.blocked` that describe a mask.
 
     Args:
         allowed: True = may attend, bool [T, T]; row = query token.
@@ -118,8 +118,8 @@ def _drawn(blocked: Iterable[tuple[int, int, int, int]], num_tokens: int) -> Ten
         block = Block(*values)
         if not all(0 <= bound < num_tokens for bound in block):
             raise ValueError(
-                f"the drawn mask speaks of token {max(block)}, but the input has {num_tokens} "
-                "tokens. Draw it anew for this text."
+                f"the drawn mask refers to token {max(block)}, but the input has {num_tokens} "
+                "tokens. Draw it again for this text."
             )
         sources = slice(block.first_source, block.last_source + 1)
         allowed[sources, block.first_target : block.last_target + 1] = False
@@ -127,6 +127,6 @@ def _drawn(blocked: Iterable[tuple[int, int, int, int]], num_tokens: int) -> Ten
     if blind:
         raise ValueError(
             f"token {blind[0]} may attend to nothing in the drawn mask, so its attention cannot "
-            "sum to 1. Let it attend to one token at least, such as itself."
+            "sum to 1. Let it attend to at least one token, such as itself."
         )
     return allowed

@@ -14,7 +14,7 @@ from bertcore.network.attention import AttentionFunction, attention_explicit, at
 
 
 class Cell(NamedTuple):
-    """One attention weight that is set by hand."""
+    """One attention weight set by hand."""
 
     layer: int
     head: int
@@ -40,7 +40,7 @@ class Interventions:
     """The weights set by hand in each layer that has some."""
 
     def edit(self, layer: int) -> Callable[[Tensor], None] | None:
-        """Return what edits a layer's weights [B, H, T, T] in place; None if nothing does."""
+        """Return the in-place editor of a layer's weights [B, H, T, T]; None if there is none."""
         cells = self.cells.get(layer)
         return None if cells is None else partial(set_cells, cells)
 
@@ -64,12 +64,12 @@ def set_cells(cells: Sequence[Cell], weights: Tensor) -> None:
     """Set attention weights by hand, in place; the rest of the row is rescaled to sum to 1.
 
     Args:
-        cells: Of one layer; several in a row are set together.
+        cells: Cells of one layer; several in a row are set together.
         weights: [B, H, T, T]; rows sum to 1.
 
     Raises:
-        ValueError: If the weights set in a row sum to more than 1, or to less and the other tokens
-            have no attention that could be scaled up.
+        ValueError: If the weights set in a row sum to more than 1, or to less while the other
+            tokens have no attention to scale up.
     """
     rows = dict.fromkeys((cell.head, cell.source) for cell in cells)
     for head, source in rows:
@@ -86,8 +86,8 @@ def set_cells(cells: Sequence[Cell], weights: Tensor) -> None:
         others = row.sum(-1, keepdim=True)
         if left > 1e-6 and bool((others <= 0).any()):
             raise ValueError(
-                f"token {source} attends to nothing else in head {head}, so the {left:.3g} that is "
-                "left of its attention has nowhere to go. Set the weight of another token too."
+                f"token {source} attends to nothing else in head {head}, so its remaining "
+                f"attention of {left:.3g} has nowhere to go. Set the weight of another token, too."
             )
         if left > 1e-6:
             row *= left / others

@@ -1,8 +1,8 @@
-"""A hidden state mapped while the network runs, for every token; and folded into weights.
+"""Mapping of a hidden state for every token, live in the network or folded into weights.
 
 A map is x -> weight x + bias of one hidden state, such as the erasure of an attribute. Live, the
-map stands behind the module whose output the state is, so that traces, batches and heads all read
-mapped states. Folded, the same answers come from changed weights alone, where that is exact.
+map follows the module that outputs the state, so that traces, batches and heads all read mapped
+states. Folded, the same answers come from changed weights alone, if that is exact.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def map_state(network: Network, change: StateMap) -> Network:
     """Return a network whose hidden state is mapped; it shares all weights with the given one.
 
     Args:
-        network: In evaluation mode; it is not changed.
-        change: Of one of its hidden states.
+        network: The network, in evaluation mode; it is not changed.
+        change: The map of one of its hidden states.
 
     Raises:
         ValueError: If there is no such state, or the map has another width.
@@ -56,7 +56,7 @@ def map_state(network: Network, change: StateMap) -> Network:
         last.register_forward_hook(behind)
     else:
         index = change.state - 1
-        # ALBERT's layers are one object: the map is behind one of its turns alone.
+        # ALBERT's layers are one object: the map follows only one of its passes.
         layer = copy.deepcopy(network.layers[index], dict(shared))
         layer.feed_forward.register_forward_hook(behind)
         mapped.layers[index] = layer  # type: ignore[index]  # a ModuleList, typed by its content
@@ -64,11 +64,11 @@ def map_state(network: Network, change: StateMap) -> Network:
 
 
 def why_not_folded(network: Network, change: StateMap) -> str | None:
-    """Return why weights alone cannot give the answers of `map_state`; None where they can.
+    """Return why weights alone cannot give the answers of `map_state`; None if they can.
 
-    The last hidden state is read by linear maps alone: the first matrix of the masked-word head, of
-    the replaced-token head, and of the pooler. State 0 comes from a linear map where a matrix from
-    E to D follows the embeddings (ALBERT, ELECTRA). Every other state comes from a LayerNorm or a
+    The last hidden state is read only by linear maps: the first matrix of the masked-word head, of
+    the replaced-token head, and of the pooler. State 0 comes from a linear map if a matrix from E
+    to D follows the embeddings (ALBERT, ELECTRA). Every other state comes from a LayerNorm or a
     sum, which have no matrix to fold into, and the next layer reads it twice: by its projections,
     and by the residual connection, which has no weights.
 
@@ -88,7 +88,7 @@ def why_not_folded(network: Network, change: StateMap) -> str | None:
         )
     readers = _readers(network)
     if not readers:
-        return "this checkpoint has no head and no pooler that the map could be folded into."
+        return "this checkpoint has neither a head nor a pooler into which the map could be folded."
     moves = bool(change.bias.abs().max() > 0)
     if moves and any(reader.bias is None for reader in readers):
         return (
@@ -100,13 +100,13 @@ def why_not_folded(network: Network, change: StateMap) -> str | None:
 
 @torch.no_grad()
 def fold_map(network: Network, change: StateMap) -> Network:
-    """Return a network with a map in its weights: its heads answer as those of `map_state`.
+    """Return a network with a map in its weights, whose heads answer like those of `map_state`.
 
-    Of the last hidden state the heads and the pooler read mapped states, while the state itself is
-    as before: a new head on it, or a probe, still reads all of it.
+    At the last hidden state the heads and the pooler read mapped states, while the state itself is
+    unchanged: a new head on it, or a probe, still reads all of it.
 
     Raises:
-        ValueError: If that cannot be exact; the message says why (`why_not_folded`).
+        ValueError: If that cannot be exact; the message states why (`why_not_folded`).
     """
     reason = why_not_folded(network, change)
     if reason is not None:

@@ -1,6 +1,6 @@
-"""Changes to a run of BERT: parts switched off, other attention patterns, edited ids and weights.
+"""Changes to a run of BERT: disabled parts, other attention patterns, edited ids and weights.
 
-`Changes` states the changes; `Changes.prepare` checks them against a network and an input, and
+`Changes` describes the changes; `Changes.prepare` checks them against a network and an input, and
 returns what `trace_network` applies while it runs. The weights stay unchanged.
 """
 
@@ -44,7 +44,7 @@ class Changes:
 
     @classmethod
     def keep_only(cls, config: BertConfig, heads: Iterable[tuple[int, int]]) -> Changes:
-        """Return the changes that leave these heads on and switch all others off."""
+        """Return the changes that keep only these heads and turn all others off."""
         return cls(heads_off=frozenset(every_head(config)) - frozenset(heads))
 
     def __bool__(self) -> bool:
@@ -81,13 +81,14 @@ class Changes:
         Args:
             config: The network's shape.
             num_tokens: T.
-            num_in_a: [CLS], text A and its [SEP]: the prefix where no length is given.
-            blocks: Self-attention of each layer, whose own masks stay in force.
-            dtype, device: Of the network.
+            num_in_a: Number of tokens of [CLS], text A and its [SEP]: the prefix if no length is
+                given.
+            blocks: Self-attention of each layer; its own masks still apply.
+            dtype, device: Dtype and device of the network.
 
         Raises:
             ValueError: If a layer, head or token does not exist, the pattern is unknown, a token
-                may attend to nothing, or the weights set in a row are not possible.
+                may attend to nothing, or the weights set in a row are impossible.
         """
         self._check(config, num_tokens)
         gates = None
@@ -165,19 +166,19 @@ def parse_head(text: str) -> tuple[int, int]:
     """Return (layer, head) of a head written as layer.head.
 
     Raises:
-        ValueError: If it is not written so.
+        ValueError: If it does not have this form.
 
     >>> parse_head("0.3")
     (0, 3)
     """
     layer, dot, head = text.strip().partition(".")
     if not (dot and layer.isdecimal() and head.isdecimal() and len(text) < 20):
-        raise ValueError(f"{text[:40]!r} is no head; write layer.head, such as 0.3.")
+        raise ValueError(f"{text[:40]!r} is not a head; write layer.head, such as 0.3.")
     return int(layer), int(head)
 
 
 def check_heads(heads: Iterable[tuple[int, int]], config: BertConfig) -> None:
-    """Make sure that (layer, head) pairs exist.
+    """Check that (layer, head) pairs exist.
 
     Raises:
         ValueError: If one does not.
@@ -194,6 +195,6 @@ def check_heads(heads: Iterable[tuple[int, int]], config: BertConfig) -> None:
 def _check_token(token: int, num_tokens: int, name: str) -> None:
     if not 0 <= token < num_tokens:
         raise ValueError(
-            f"{name} speaks of token {token}; the input has {num_tokens} tokens, 0 to "
+            f"{name} refers to token {token}; the input has {num_tokens} tokens, 0 to "
             f"{num_tokens - 1}."
         )

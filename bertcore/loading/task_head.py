@@ -54,7 +54,7 @@ def read_task_head(bert: Model) -> TaskReader | None:
     count = len(tensors[last])
     if kind == "score" and count > 1:
         raise ValueError(
-            f"the task head predicts {count} numbers, but only one can be read. Use a checkpoint "
+            f"the task head predicts {count} numbers, but only one can be used. Use a checkpoint "
             "that predicts one."
         )
     wanted = {"span": 2, "score": 1}.get(kind, count)
@@ -139,7 +139,7 @@ def _form(bert: Model, report: LoadReport, tensors: dict[str, Tensor]) -> HeadFo
         kind = "sequence"
     if kind is None or kind not in forms:
         raise ValueError(
-            f"config.json does not state what the task head is for (architectures: "
+            f"config.json does not state the task of the head (architectures: "
             f"{named or 'none'}). Write the class into it, such as "
             '"architectures": ["BertForSequenceClassification"].'
         )

@@ -1,4 +1,4 @@
-"""Pretraining objectives: what each makes of a row of tokens, and what must come out.
+"""Pretraining objectives: how each changes a row of tokens, and the targets.
 
 Each is a pure function of a row and a random generator: the same generator gives the same result,
 and no network is needed.

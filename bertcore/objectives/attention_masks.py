@@ -1,4 +1,4 @@
-"""Objectives that decide who may look at whom: causal, UniLM's four masks, XLNet's permutation."""
+"""Objectives defined by attention masks: causal, UniLM's four masks, XLNet's permutation."""
 
 from __future__ import annotations
 
@@ -59,12 +59,13 @@ def causal(row: Row) -> Corrupted:
 
 
 def allowed(direction: Direction, length: int, prefix: int = 0) -> Flags:
-    """Return who may attend to whom: True where a row's token may attend to a column's, [T, T].
+    """Return which token may attend to which, [T, T]: True if a row's token may attend to a
+    column's.
 
     Args:
         direction: One of DIRECTIONS.
         length: T.
-        prefix: Of "prefix", the tokens of the source, which see each other and nothing after.
+        prefix: For "prefix", the number of source tokens, which see each other and nothing after.
 
     Raises:
         ValueError: If there is no such direction.
@@ -84,10 +85,10 @@ def allowed(direction: Direction, length: int, prefix: int = 0) -> Flags:
 
 
 def check_direction(direction: str) -> None:
-    """Refuse a direction that UniLM does not have.
+    """Reject a direction that UniLM does not have.
 
     Raises:
-        ValueError: If it is none of DIRECTIONS.
+        ValueError: If it is not one of DIRECTIONS.
     """
     if direction not in DIRECTIONS:
         raise ValueError(f"direction is {direction!r}; expected one of {', '.join(DIRECTIONS)}.")
@@ -103,12 +104,12 @@ def unilm(
     share: float = SHARE,
     actions: Actions = ACTIONS,
 ) -> Corrupted:
-    """Hide pieces, as BERT, and limit who may look at whom; a guess stands at its [MASK].
+    """Hide pieces, like BERT, and limit attention; a prediction is made at its [MASK].
 
     Args:
         row, pieces, rng, share, actions: As for `mask_pieces`.
         direction: One of DIRECTIONS; None draws one by its share.
-        second_begins: Of a pair, where text B begins; "prefix" needs it, and so does a drawn
+        second_begins: For a pair, where text B begins; needed by "prefix", and by a drawn
             direction, which may be "prefix". The others take a single text.
 
     Raises:
@@ -169,22 +170,23 @@ def permute(
     longest: int = LONGEST_GRAM,
     most: int | None = None,
 ) -> Permutation:
-    """Draw an order and predict its end: runs of 1 to 5 pieces, a sixth of the row in all.
+    """Draw an order and predict its end: runs of 1 to 5 pieces, a sixth of the row in total.
 
-    A token that is predicted sees those that are not, and those predicted before it.
+    A predicted token sees those that are not predicted, and those predicted before it.
 
     Args:
-        row: The text; [CLS] and [SEP] are never predicted, and everyone sees them.
+        row: The text; [CLS] and [SEP] are never predicted, and all tokens see them.
         rng: Fixes the result.
-        share: Of the pieces of the text that are predicted, above 0 and below 1.
-        longest: The longest run, at least 1; a run of n pieces has a chance in proportion to 1 / n.
-        most: The most pieces that are predicted, at least 1; None: no limit.
+        share: Share of the pieces of the text that are predicted, above 0 and below 1.
+        longest: The longest run, at least 1; a run of n pieces has a probability proportional to 1
+            / n.
+        most: Maximum number of predicted pieces, at least 1; None: no limit.
 
     Raises:
         ValueError: If there are fewer than two pieces of text, or a value is out of its range.
 
     Source: Yang et al. 2019, sections 2.2 to 2.5. Differs: runs are drawn anywhere, not one in each
-        window, and the order goes over the whole row.
+        window, and the order covers the whole row.
     """
     check_share(share)
     check_most(most)
@@ -207,7 +209,7 @@ def permute(
     rank[order] = np.arange(len(order))
     is_target = rank >= 0
     earlier = rank[None, :] < rank[:, None]
-    # A token that is not predicted sees the others of its kind, as they see it.
+    # Tokens that are not predicted see each other.
     content = np.where(is_target[:, None], earlier, ~is_target[None, :])
     content |= np.eye(len(row), dtype=bool)
     query = content & ~np.eye(len(row), dtype=bool)

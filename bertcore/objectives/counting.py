@@ -1,4 +1,4 @@
-"""What an objective does over many draws, beside what its paper says."""
+"""Counts of an objective over many draws, next to its paper's numbers."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Counted:
     unit: str
     """Of a mean length; "" for a share, 0 to 1."""
     note: str
-    """Why it is drawn otherwise than in the paper; "" where it is not."""
+    """Why it is drawn differently from the paper; "" if it is not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """All that is counted of an objective."""
+    """All counts of an objective."""
 
     rates: tuple[Counted, ...]
     num_draws: int
@@ -50,15 +50,15 @@ def count(
 ) -> Counts:
     """Draw an objective many times on one text and count.
 
-    A rate is the sum of what is counted over the sum of what it is counted of, so that a draw with
-    more has more weight. Its interval is that of a ratio of means over independent draws.
+    A rate is the sum of the counts over the sum of their bases, so larger draws have more weight.
+    Its interval is that of a ratio of means over independent draws.
 
     Args:
         objective: One of OBJECTIVES.
         given: The text.
-        share: Of hidden tokens; None: the paper's.
+        share: Share of hidden tokens; None: the paper's.
         num_draws: At least 2.
-        seed: Fixes the result; draw number n is that of the seed (seed, n).
+        seed: Fixes the result; draw number n uses the seed (seed, n).
 
     Raises:
         ValueError: If there is no such objective, or it cannot be drawn on this text.
@@ -98,7 +98,7 @@ def objective_of(name: str) -> Objective:
     """Return an objective of the table.
 
     Raises:
-        ValueError: If there is none of that name.
+        ValueError: If there is none with that name.
     """
     if name not in OBJECTIVES:
         raise ValueError(
@@ -114,7 +114,7 @@ def _share(entry: Objective, share: float | None) -> float:
 
 
 def _ratio(parts: np.ndarray, wholes: np.ndarray) -> tuple[float, float]:
-    """Return the ratio of two sums, and half the width of its 95% interval; NaN of nothing."""
+    """Return the ratio of two sums, and half the width of its 95% interval; NaN for no counts."""
     if not wholes.sum():
         return float("nan"), float("nan")
     ratio = float(parts.sum() / wholes.sum())

@@ -1,4 +1,4 @@
-"""Objectives with a decoder: T5's spans and sentinels, BART's noises, MASS's fragment."""
+"""Objectives with a decoder: T5's spans and sentinels, BART's noising, MASS's fragment."""
 
 from __future__ import annotations
 
@@ -47,16 +47,17 @@ def t5_spans(
     share: float = SHARE,
     mean_length: float = MEAN_SPAN,
 ) -> Corrupted:
-    """Replace spans of the text by sentinels; the decoder writes what they stand for.
+    """Replace spans of the text with sentinels; the decoder writes what they stand for.
 
-    The special tokens are left out but for the end, which the encoder reads and the decoder writes.
+    Special tokens are left out except for the end token, which the encoder reads and the decoder
+    writes.
 
     Args:
         row: The text.
-        pieces: With sentinels.
+        pieces: The vocabulary, with sentinels.
         rng: Fixes the result.
         share: Of the pieces that are removed.
-        mean_length: Of the spans, in pieces.
+        mean_length: Mean length of the spans, in pieces.
 
     Raises:
         ValueError: If there are fewer than two pieces of text, too few sentinels, or a value is out
@@ -117,7 +118,7 @@ def t5_noise(
 
 
 def t5_num_spans(length: int, *, share: float = SHARE, mean_length: float = MEAN_SPAN) -> int:
-    """Return how many spans are removed from `length` pieces: a sentinel each.
+    """Return how many spans are removed from `length` pieces, one sentinel each.
 
     >>> t5_num_spans(568), t5_num_spans(2)
     (28, 1)
@@ -133,7 +134,7 @@ def t5_num_spans(length: int, *, share: float = SHARE, mean_length: float = MEAN
 def _check_spans(share: float, mean_length: float) -> None:
     check_share(share)
     if not mean_length >= 1:
-        raise ValueError(f"spans have {mean_length} pieces in the mean; expected 1 or more.")
+        raise ValueError(f"spans have a mean of {mean_length} pieces; expected 1 or more.")
 
 
 def _num_noisy(length: int, share: float) -> int:
@@ -165,7 +166,7 @@ def t5_lengths(
 
 
 def _composition(total: int, parts: int, rng: np.random.Generator) -> Ids:
-    """Divide a number into positive parts, each way with the same chance."""
+    """Divide a number into positive parts, uniformly at random."""
     cuts = np.sort(rng.permutation(total - 1)[: parts - 1]) + 1
     return np.diff(np.concatenate([[0], cuts, [total]]))
 
@@ -176,7 +177,7 @@ def _composition(total: int, parts: int, rng: np.random.Generator) -> Ids:
 def bart_masking(
     row: Row, pieces: Pieces, rng: np.random.Generator, *, share: float = INFILLED
 ) -> Corrupted:
-    """Replace random tokens by [MASK], one each."""
+    """Replace random tokens with one [MASK] each."""
     chosen = _some(row, rng, share)
     input_ids = row.ids.copy()
     input_ids[chosen] = pieces.mask_id
@@ -184,7 +185,7 @@ def bart_masking(
 
 
 def bart_deletion(row: Row, rng: np.random.Generator, *, share: float = INFILLED) -> Corrupted:
-    """Remove random tokens and put nothing in their place."""
+    """Remove random tokens without replacement."""
     chosen = _some(row, rng, share)
     spans = [(place, place + 1) for place in chosen.tolist()]
     return _whole_text(row, np.delete(row.ids, chosen), spans, "gone")
@@ -198,9 +199,9 @@ def bart_infilling(
     share: float = INFILLED,
     poisson: float = POISSON,
 ) -> Corrupted:
-    """Replace spans of words, Poisson-distributed in length, by one [MASK] each.
+    """Replace spans of words, Poisson-distributed in length, with one [MASK] each.
 
-    A span of length 0 puts a [MASK] where nothing is missing.
+    A span of length 0 inserts a [MASK] where nothing is missing.
 
     Args:
         row: The text.
@@ -212,8 +213,8 @@ def bart_infilling(
     Raises:
         ValueError: If there is no text, or a value is out of its range.
 
-    Source: Lewis et al. 2020, section 2.2; fairseq denoising_dataset.py. Spans that run into each
-        other become one, so the real share is a little less.
+    Source: Lewis et al. 2020, section 2.2; fairseq denoising_dataset.py. Adjacent spans are merged,
+    so the real share is slightly lower.
     """
     check_share(share)
     check_text(row)
@@ -244,13 +245,13 @@ def bart_infilling(
         if not gone[place]:
             filled.append(token)
     for _ in range(num_empty):
-        # Never before [CLS], nor behind the last [SEP].
+        # Never before [CLS] or after the last [SEP].
         filled.insert(int(rng.integers(1, len(filled))), pieces.mask_id)
     return _whole_text(row, np.array(filled, dtype=np.int64), spans, "mask")
 
 
 def bart_sentences(row: Row, rng: np.random.Generator) -> Corrupted:
-    """Put the sentences of one document into a random order.
+    """Shuffle the sentences of one document.
 
     Raises:
         ValueError: If the sentences are not known, or there is only one.
@@ -274,10 +275,10 @@ def bart_noise(
     share: float = INFILLED,
     poisson: float = POISSON,
 ) -> Corrupted:
-    """Put the sentences of each text into a random order, then replace spans: BART's own noise.
+    """Shuffle the sentences of each text, then replace spans: BART's own noise.
 
-    A row of one sentence keeps its order. `spans` are not given: a span of the shuffled text may
-    come from several places.
+    A row of one sentence keeps its order. `spans` are not returned, as a span of the shuffled text
+    may come from several places.
 
     Args and errors are those of `bart_infilling`.
 
@@ -286,7 +287,9 @@ def bart_noise(
     """
     starts = row.starts_sentence
     if starts is None:
-        raise ValueError("the sentences of the row are not known; expected where they start.")
+        raise ValueError(
+            "the sentences of the row are not known; give the places where they start."
+        )
     order = np.arange(len(row))
     borders = np.flatnonzero(row.is_special)
     for before, after in pairwise([-1, *borders.tolist(), len(row)]):
@@ -300,14 +303,14 @@ def bart_noise(
 
 def _by_sentence(starts: Flags, places: Ids, rng: np.random.Generator) -> Ids:
     """Return places in a random order of the sentences that begin at `starts`, [N]."""
-    # What stands before the first start belongs to the first sentence.
+    # Everything before the first start belongs to the first sentence.
     number = np.maximum(np.cumsum(starts[places]) - 1, 0)
     order = rng.permutation(int(number[-1]) + 1)
     return np.concatenate([places[number == one] for one in order])
 
 
 def bart_rotation(row: Row, rng: np.random.Generator) -> Corrupted:
-    """Let one document begin at a random token, and put what stood before it at the end."""
+    """Rotate one document to begin at a random token, moving the part before it to the end."""
     check_text(row)
     row = one_document(row)
     places = row.text_places
@@ -318,9 +321,9 @@ def bart_rotation(row: Row, rng: np.random.Generator) -> Corrupted:
 
 
 def one_document(row: Row) -> Row:
-    """Return a row without the special tokens between its texts: BART's noises know one document.
+    """Return a row without the special tokens between its texts: BART's noising has one document.
 
-    Else a [SEP] would keep its place, and cut a sentence that moves across it.
+    Otherwise a [SEP] would keep its place, and split a sentence that moves across it.
     """
     places = row.text_places
     kept = ~row.is_special
@@ -367,8 +370,8 @@ def mass(
 ) -> Corrupted:
     """Hide one fragment of the text; the decoder writes it and reads nothing else of the text.
 
-    The fragment begins at the start of the text in 20% of the draws, ends at its end in 20%, and
-    lies anywhere in the others.
+    The fragment starts at the beginning of the text in 20% of the draws, ends at its end in 20%,
+    and is anywhere in the others.
 
     Args:
         row: The text.

@@ -1,4 +1,4 @@
-"""One draw of any objective, in one form: what goes in, what became of it, what must come out."""
+"""One draw of any objective, in one form: the input, its changes, and the targets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Generator = Callable[[Corrupted], NDArray[np.floating]]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Given:
-    """What an objective is given."""
+    """The input of an objective."""
 
     row: Row
     pieces: Pieces
@@ -28,23 +28,23 @@ class Given:
     others: tuple[Ids, ...] = ()
     """Texts that a random B may be, without special tokens."""
     generator: Generator | None = None
-    """Of ELECTRA; None: a generator that knows nothing and draws any piece of the vocabulary."""
+    """Of ELECTRA; None: an untrained generator that draws any piece of the vocabulary."""
     direction: Direction | None = None
     """Of UniLM; None draws one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Draw:
-    """What an objective made of a row."""
+    """The result of an objective on a row."""
 
     corrupted: Corrupted
     fates: tuple[str, ...]
-    """What became of each token that the network reads, [T]: "mask", "kept", "random", "sentinel",
+    """The fate of each token that the network reads, [T]: "mask", "kept", "random", "sentinel",
     "replaced", "lucky" (replaced by itself), "moved", "predicted", or "" for nothing."""
     boundaries: tuple[Boundary, ...] = ()
     """SpanBERT's predictions from both ends of a span."""
     is_replaced: Flags | None = None
-    """What ELECTRA's discriminator must say, [T]."""
+    """The targets of ELECTRA's discriminator, [T]."""
     rank: Ids | None = None
     """XLNet's order, [T]: -1 at tokens that are not predicted."""
     query: Flags | None = None
@@ -66,7 +66,7 @@ def mask_whole_words(given: Given, rng: np.random.Generator, share: float) -> Dr
 
 
 def mask_spans(given: Given, rng: np.random.Generator, share: float) -> Draw:
-    """SpanBERT's spans, and what is predicted from their ends."""
+    """SpanBERT's spans, and the predictions from their ends."""
     found = masked_words.mask_spans(given.row, given.pieces, rng, share=share)
     ends = tuple(masked_words.boundaries(given.row, found.spans))
     return replace(_in_place(found), boundaries=ends)
@@ -125,7 +125,7 @@ def unilm(given: Given, rng: np.random.Generator, share: float) -> Draw:
     """UniLM's four masks.
 
     Raises:
-        ValueError: If there is no pair and none of the other masks is asked for.
+        ValueError: If there is no pair and none of the other masks is requested.
     """
     direction = given.direction
     if direction is None:
@@ -164,7 +164,7 @@ def bart_masking(given: Given, rng: np.random.Generator, share: float) -> Draw:
 
 
 def bart_deletion(given: Given, rng: np.random.Generator, share: float) -> Draw:
-    """Tokens that are gone."""
+    """Deleted tokens."""
     found = denoising.bart_deletion(given.row, rng, share=share)
     return Draw(corrupted=found, fates=("",) * len(found.input_ids))
 
@@ -177,7 +177,7 @@ def bart_infilling(given: Given, rng: np.random.Generator, share: float) -> Draw
 
 
 def bart_sentences(given: Given, rng: np.random.Generator, share: float) -> Draw:
-    """Sentences in another order."""
+    """Sentences in a different order."""
     return _moved(denoising.bart_sentences(given.row, rng))
 
 
@@ -201,7 +201,7 @@ def mass(given: Given, rng: np.random.Generator, share: float) -> Draw:
 
 
 def _in_place(found: Corrupted) -> Draw:
-    """Return a draw whose spans say what became of each token."""
+    """Return a draw whose spans map each token to its result."""
     fates = [""] * len(found.input_ids)
     for (start, end), became in zip(found.spans, found.became, strict=True):
         fates[start:end] = [became] * (end - start)
@@ -209,7 +209,7 @@ def _in_place(found: Corrupted) -> Draw:
 
 
 def _moved(found: Corrupted) -> Draw:
-    """Return a draw in which what lies between the first and the last change has moved."""
+    """Return a draw in which everything between the first and the last change has moved."""
     fates = [""] * len(found.input_ids)
     changed = np.flatnonzero(found.input_ids != found.labels).tolist()
     if changed:

@@ -1,7 +1,7 @@
-"""Whole words and spans of a batch, hidden at once: what pretraining runs.
+"""Whole words and spans of a batch, hidden at once, as in pretraining.
 
-The same as `mask_whole_words` and `mask_spans` do with one row; here all rows take each decision
-together.
+The same as `mask_whole_words` and `mask_spans` for one row; here each decision is taken for all
+rows at once.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ def mask_words(
 ) -> Masked:
     """Hide whole words of each row, in random order, up to `counts` pieces.
 
-    A word that would exceed the number is passed over. Each piece of a hidden word is replaced on
-    its own.
+    A word that would exceed the number is skipped. Each piece of a hidden word is replaced
+    independently.
 
     Args:
         input_ids: int64, [B, T], on the CPU.
         maskable: True where a token may be hidden, [B, T].
-        starts_word: False at pieces that continue a word, [B, T]; whatever follows a token that may
-            not be hidden begins one.
-        counts: The most pieces to hide in each row, int64, [B].
+        starts_word: False at pieces that continue a word, [B, T]; a piece after a token that may
+            not be hidden always begins one.
+        counts: Maximum number of pieces to hide in each row, int64, [B].
         max_predictions, mask_id, vocab_size, generator, actions: As for `mask_tokens`.
 
     Source: google-research/bert create_pretraining_data.py, do_whole_word_mask.
@@ -105,8 +105,8 @@ def mask_spans_of_rows(
     """Hide spans of whole words until `counts` pieces are hidden; a span is replaced as one.
 
     A span begins at a random piece that is not hidden yet, moved to the start of its word, and
-    takes words until its length is reached; the last may be cut where the number of pieces is
-    reached. Spans that touch are one.
+    takes words until its length is reached; the last may be cut off once the number of pieces is
+    reached. Adjacent spans are merged.
 
     Args:
         input_ids, maskable, starts_word: As for `mask_words`.
@@ -176,13 +176,13 @@ def mask_grams(
     generator: Generator | Sequence[Generator],
     actions: Actions = ACTIONS,
 ) -> Masked:
-    """Hide runs of pieces until `counts` are hidden; each piece is replaced on its own.
+    """Hide runs of pieces until `counts` are hidden; each piece is replaced independently.
 
     A run begins at a random piece that is not hidden yet, and ends before one that is.
 
     Args:
         input_ids, maskable: As for `mask_words`.
-        counts: Pieces to hide in each row, int64, [B]; all where there are fewer.
+        counts: Number of pieces to hide in each row, int64, [B]; all if there are fewer.
         lengths: Probability of a run of 1, 2, ... pieces.
         max_predictions, mask_id, vocab_size, generator, actions: As for `mask_tokens`.
 
@@ -212,7 +212,7 @@ def mask_grams(
 
 
 def _drawn_lengths(probabilities: NDArray[np.float64], draws: Tensor) -> Numbers:
-    """Return lengths from 1 for numbers from 0 to 1."""
+    """Map numbers from 0 to 1 to lengths from 1."""
     drawn = np.searchsorted(probabilities.cumsum(), draws.numpy(), side="right")
     lengths: Numbers = np.minimum(drawn, len(probabilities) - 1) + 1
     return lengths
@@ -234,8 +234,8 @@ def _spans(
         word_of: From `words_of_rows`.
         counts: Tokens to hide, [B].
         anchors: Random numbers from 0 to 1 that choose where spans begin, [B, p].
-        lengths: Of the spans in words, [B, p]; each hides at least one token, so that p suffice.
-        passes_hidden: Whether a span passes over tokens that are hidden already; else it ends.
+        lengths: Lengths of the spans in words, [B, p]; each hides at least one token, so p suffice.
+        passes_hidden: Whether a span skips tokens that are already hidden; otherwise it ends there.
     """
     hidden = np.zeros_like(maskable)
     row = np.arange(len(maskable))
@@ -256,7 +256,7 @@ def _spans(
 
 
 def words_of_rows(maskable: Flags, starts_word: Flags) -> Numbers:
-    """Return the number of each token's word in its row, from 0; -1 where none may be hidden.
+    """Return the number of each token's word in its row, from 0; -1 where nothing may be hidden.
 
     Args:
         maskable, starts_word: As for `mask_words`, [B, T].
@@ -268,11 +268,11 @@ def words_of_rows(maskable: Flags, starts_word: Flags) -> Numbers:
 
 
 def _fill(sizes: Numbers, most: Numbers) -> Flags:
-    """Take items in order as long as they fit into each row's room, passing over those too large.
+    """Take items in order as long as they fit into each row's space, skipping those too large.
 
     Args:
-        sizes: 0 behind the last item, [B, N].
-        most: Room, [B].
+        sizes: Sizes, 0 after the last item, [B, N].
+        most: Space in each row, [B].
     """
     taken = np.zeros(sizes.shape, dtype=bool)
     total = np.zeros(len(sizes), dtype=np.int64)

@@ -40,17 +40,17 @@ def mask_pieces(
     actions: Actions = ACTIONS,
     most: int | None = None,
 ) -> Corrupted:
-    """Hide single pieces, each with the same chance: 80% [MASK], 10% kept, 10% random.
+    """Hide single pieces, each with the same probability: 80% [MASK], 10% kept, 10% random.
 
-    What pretraining does (`mask_tokens`), for one row.
+    The masking of pretraining (`mask_tokens`), for one row.
 
     Args:
         row: The text.
         pieces: Of the vocabulary.
         rng: Fixes the result.
-        share: Of all tokens of the row, special ones counted, that are chosen.
+        share: Share of all tokens of the row, including special ones, that are chosen.
         actions: Shares of [MASK], kept and random among the chosen; they sum to 1.
-        most: The most pieces that are chosen, at least 1; None: no limit.
+        most: Maximum number of chosen pieces, at least 1; None: no limit.
 
     Raises:
         ValueError: If there is no text, or a share or `most` is out of its range.
@@ -87,10 +87,10 @@ def mask_whole_words(
     actions: Actions = ACTIONS,
     most: int | None = None,
 ) -> Corrupted:
-    """Hide whole words: all pieces of a word are chosen, each replaced on its own.
+    """Hide whole words: all pieces of a word are chosen, each replaced independently.
 
-    A word that would exceed the number of pieces to hide is passed over, so that a row of long
-    words may have fewer hidden pieces, or none.
+    A word that would exceed the number of pieces to hide is skipped, so a row of long words may
+    have fewer hidden pieces, or none.
 
     Args and errors are those of `mask_pieces`.
 
@@ -122,15 +122,16 @@ def mask_spans(
     """Hide spans of whole words until the share is reached; a span is replaced as one.
 
     A span begins at a random piece, moved to the start of its word, and takes words until its
-    length is reached; the last may be cut where the number of pieces is reached. Spans that touch
-    are one.
+    length is reached; the last may be cut off once the number of pieces is reached. Adjacent spans
+    are merged.
 
     Args:
         row, pieces, rng, actions: As for `mask_pieces`.
-        share: Of the pieces of the text, rounded up.
-        p: Of the geometric distribution of lengths in words, 0 < p < 1.
+        share: Share of the pieces of the text, rounded up.
+        p: Parameter of the geometric distribution of lengths in words, 0 < p < 1.
         longest: The longest span, in words.
-        unigrams: Ids to draw random pieces from, such as a corpus; None draws from the vocabulary.
+        unigrams: Ids from which random pieces are drawn, such as a corpus; None draws from the
+            vocabulary.
 
     Raises:
         ValueError: As `mask_pieces`, or if `p` or `longest` is out of its range.
@@ -173,7 +174,7 @@ def mask_spans(
 
 
 def span_lengths(p: float, longest: int) -> np.ndarray:
-    """Return the probability of a span of 1 to `longest` words: geometric, cut off.
+    """Return the probability of a span of 1 to `longest` words: a truncated geometric distribution.
 
     >>> lengths = span_lengths(0.2, 10)
     >>> round(float((lengths * np.arange(1, 11)).sum()), 3)
@@ -205,14 +206,14 @@ class Boundary(NamedTuple):
 
 
 def boundaries(row: Row, spans: Sequence[Span], most: int | None = None) -> list[Boundary]:
-    """Return what the span boundary objective predicts: each token of a span from both its ends.
+    """Return the predictions of the span boundary objective: each span token from both ends.
 
-    A span at an end of the row has no token beside it and none is predicted; [CLS] and [SEP] are
-    tokens beside it.
+    A span at an end of the row has no token beside it, so nothing is predicted; [CLS] and [SEP]
+    count as such tokens.
 
     Args:
         row: The text.
-        spans: Hidden ones.
+        spans: The hidden spans.
         most: The last offset that is predicted; None predicts all.
 
     Source: Joshi et al. 2020, section 3.2.

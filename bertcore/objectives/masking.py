@@ -1,4 +1,4 @@
-"""Masking for masked-language modelling, a batch at a time: what pretraining runs."""
+"""Masking for masked language modelling, a batch at a time, as in pretraining."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Masked(NamedTuple):
 
 
 def num_masked(length: int, max_predictions: int, masked_lm_prob: float = MASKED_LM_PROB) -> int:
-    """Return how many of `length` tokens (special tokens counted) are hidden.
+    """Return how many of `length` tokens (including special tokens) are hidden.
 
     >>> num_masked(128, 20), num_masked(5, 20), num_masked(512, 20)
     (19, 1, 20)
@@ -54,15 +54,15 @@ def mask_tokens(
     Args:
         input_ids: int64, [B, T].
         maskable: True where a token may be hidden ([CLS], [SEP] and padding may not), [B, T].
-        counts: Tokens to hide in each row, int64, [B].
+        counts: Number of tokens to hide in each row, int64, [B].
         max_predictions: P, at least the largest count.
         mask_id: Id of [MASK].
-        vocab_size: Random tokens are drawn evenly from 0 .. vocab_size - 1, special tokens
-            included, as in Google's code.
-        generator: Fixes the result; on the device of `input_ids`. One for each row fixes the row,
-            whatever batch it is in.
+        vocab_size: Random tokens are drawn uniformly from 0 .. vocab_size - 1, including special
+            tokens, as in Google's code.
+        generator: Fixes the result; on the device of `input_ids`. One per row fixes the row in any
+            batch.
         rows_of: (first, num_rows) if these B rows are rows first .. first + B - 1 of a batch of
-            num_rows with one generator: they get the masks that they have in it.
+            num_rows with one generator: they get the same masks as in that batch.
         actions: Shares of [MASK], kept and random among the hidden tokens, 1 in all.
 
     Raises:
@@ -111,15 +111,15 @@ def mask_text(
     masked_lm_prob: float = MASKED_LM_PROB,
     actions: Actions = ACTIONS,
 ) -> Masked:
-    """Hide tokens of one text or pair as pretraining does: a batch of one row.
+    """Hide tokens of one text or pair as in pretraining, as a batch of one row.
 
-    Of the T tokens (special ones counted, though they are never chosen) round(masked_lm_prob * T)
-    are hidden, at least one.
+    round(masked_lm_prob * T) of the T tokens are hidden, at least one; special tokens count but are
+    never chosen.
 
     Args:
         input_ids: [T].
         is_special: Whether a token was added and cannot be hidden, [T].
-        mask_id, vocab_size, actions: As of `mask_tokens`.
+        mask_id, vocab_size, actions: As for `mask_tokens`.
         seed: Fixes the draw, 0 up to below 2 to the 63rd.
         masked_lm_prob: 0 < p < 1.
 
@@ -144,7 +144,7 @@ def mask_text(
 
 
 def check_hiding(seed: int, masked_lm_prob: float) -> None:
-    """Refuse a seed or a share of hidden tokens that is out of its range.
+    """Reject a seed or a share of hidden tokens that is out of range.
 
     Raises:
         ValueError: If one is.
@@ -180,9 +180,9 @@ def replace_chosen(
 
     Args:
         input_ids: int64, [B, T].
-        positions: Of each row in ascending order, padded with T, int64, [B, p].
+        positions: Positions of each row in ascending order, padded with T, int64, [B, p].
         action: 0: becomes [MASK], 1: stays, 2: becomes random, int64, [B, p].
-        random_ids: What random ones become, int64, [B, p].
+        random_ids: Ids for the random ones, int64, [B, p].
         max_predictions: P, at least p.
         mask_id: Id of [MASK].
     """
@@ -226,7 +226,7 @@ class Draws(NamedTuple):
         vocab_size: int,
         generator: Generator | Sequence[Generator],
     ) -> Draws:
-        """Draw for a batch, or with one generator a row for each row on its own."""
+        """Draw for a batch, or for each row separately if there is one generator per row."""
         if isinstance(generator, Generator):
             return cls.of(rows, width, p, vocab_size, generator)
         return cls.join([cls.of(1, width, p, vocab_size, own) for own in generator])
@@ -247,7 +247,7 @@ class Draws(NamedTuple):
         return cls(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))
 
     def take(self, rows: slice) -> Draws:
-        """Return those of some rows."""
+        """Return the numbers of some rows."""
         return Draws(*(tensor[rows] for tensor in self))
 
 

@@ -15,7 +15,7 @@ RANDOM, EXCHANGED = 0.5, 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """A pair as the network reads it, and what it must say of it."""
+    """A pair as the network reads it, and its label."""
 
     input_ids: Ids
     """[T]"""
@@ -30,14 +30,14 @@ class Judged:
 def next_sentence(
     row: Row, rng: np.random.Generator, *, second_begins: int | None, others: Sequence[Ids]
 ) -> Judged:
-    """Replace text B by another text in half of the draws; the label says whether.
+    """Replace text B with another text in half of the draws; the label states whether.
 
     Args:
         row: A pair whose B follows its A.
         rng: Fixes the result.
         second_begins: The place of the first token of text B; None: there is no pair.
-        others: Texts that a random B may be, as ids without special tokens. One that is longer than
-            text B is cut at its length.
+        others: Candidate texts for a random B, as ids without special tokens. One longer than text
+            B is truncated to its length.
 
     Raises:
         ValueError: If there is no pair, or no other text.
@@ -55,7 +55,7 @@ def next_sentence(
 
 
 def sentence_order(row: Row, rng: np.random.Generator, *, second_begins: int | None) -> Judged:
-    """Exchange the two texts in half of the draws; the label says whether.
+    """Exchange the two texts in half of the draws; the label states whether.
 
     Args and errors are those of `next_sentence`, without other texts.
 
@@ -72,7 +72,7 @@ def pair_of(row: Row, second_begins: int | None) -> tuple[Ids, Ids]:
     """Return the ids of text A and of text B, without special tokens.
 
     Raises:
-        ValueError: If one of them is not there.
+        ValueError: If one of them is missing.
     """
     places = row.text_places
     begins = len(row) if second_begins is None else second_begins
@@ -83,7 +83,7 @@ def pair_of(row: Row, second_begins: int | None) -> tuple[Ids, Ids]:
 
 
 def _judged(row: Row, second_begins: int, first: Ids, second: Ids, label: int) -> Judged:
-    """Put two texts where those of a pair were, among its special tokens."""
+    """Replace the texts of a pair with two others, keeping its special tokens."""
     places = row.text_places
     of_a, of_b = places[places < second_begins], places[places >= second_begins]
     before, between, after = (

@@ -1,4 +1,4 @@
-"""Replaced tokens (ELECTRA): a generator guesses hidden ones, a discriminator finds its guesses."""
+"""Replaced tokens (ELECTRA): a generator predicts hidden ones, a discriminator finds the fakes."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from bertcore.objectives.replacement import SHARE
 from bertcore.objectives.row import IGNORED, Corrupted, Flags, Ids, Pieces, Row
 
 WEIGHT = 50.0
-"""Of the discriminator's loss, beside 1 of the generator's."""
+"""Weight of the discriminator's loss, relative to 1 for the generator's."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replaced:
-    """A row with the generator's guesses in place of its hidden tokens."""
+    """A row with its hidden tokens replaced by the generator's guesses."""
 
     input_ids: Ids
     """What the discriminator reads, [T]."""
     is_replaced: Flags
-    """What it must say, [T]: a guess that is right by luck is no replacement."""
+    """Its targets, [T]: a guess that is right by luck does not count as a replacement."""
 
 
 def hide_for_generator(
@@ -33,7 +33,7 @@ def hide_for_generator(
     Args and errors are those of `mask_pieces`.
 
     Source: Clark et al. 2020, section 2. Differs from google-research/electra: places are drawn
-        without replacement, so that the share is what it says, and all become [MASK].
+    without replacement, so the share is exact, and all become [MASK].
     """
     return mask_pieces(row, pieces, rng, share=share, actions=(1.0, 0.0, 0.0))
 

@@ -1,4 +1,4 @@
-"""What becomes of a chosen piece: [MASK], itself, or a random piece."""
+"""Replacement of a chosen piece: [MASK], itself, or a random piece."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BECAME = ("mask", "kept", "random")
 
 
 def check_masking(row: Row, share: float, actions: Actions, most: int | None = None) -> None:
-    """Refuse settings and texts of which nothing can be masked.
+    """Reject settings and texts for which nothing can be masked.
 
     Raises:
         ValueError: If there is no text, or a share or the limit `most` is out of its range.
@@ -35,7 +35,7 @@ def check_masking(row: Row, share: float, actions: Actions, most: int | None = N
 
 
 def check_actions(actions: Actions) -> None:
-    """Refuse shares that are negative, no numbers, or do not sum to 1.
+    """Reject shares that are negative or not numbers, or do not sum to 1.
 
     Raises:
         ValueError: If they are.
@@ -49,7 +49,7 @@ def check_actions(actions: Actions) -> None:
 def replace_pieces(
     row: Row, pieces: Pieces, rng: np.random.Generator, chosen: Ids, actions: Actions
 ) -> Corrupted:
-    """Replace each chosen piece on its own.
+    """Replace each chosen piece independently.
 
     Args:
         row: The text.

@@ -19,10 +19,10 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """What objectives need to know of a vocabulary."""
+    """What objectives need to know about a vocabulary."""
 
     size: int
-    """V: random tokens are drawn evenly from 0 to V - 1."""
+    """V: random tokens are drawn uniformly from 0 to V - 1."""
     mask_id: int
     cls_id: int
     sep_id: int
@@ -64,13 +64,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Corrupted:
-    """What an objective asks of one row."""
+    """The inputs and targets of an objective for one row."""
 
     input_ids: Ids
     """What the encoder reads, [T], or fewer or more where an objective removes or adds tokens."""
     labels: Ids
-    """What must come out at each place, IGNORED where there is no loss: of the encoder's places, or
-    [Td] of the decoder's where there is one."""
+    """The target at each place, IGNORED where there is no loss: of the encoder's places, or [Td] of
+    the decoder's where there is one."""
     decoder_input_ids: Ids | None = None
     """What the decoder reads, [Td]; None: there is no decoder."""
     decoder_positions: Ids | None = None
@@ -85,7 +85,7 @@ class Corrupted:
 
 
 def check_share(share: float) -> None:
-    """Refuse a share of 0 or 1, of which there is nothing to learn.
+    """Reject a share of 0 or 1, from which nothing can be learned.
 
     Raises:
         ValueError: If it is not between 0 and 1.
@@ -95,7 +95,7 @@ def check_share(share: float) -> None:
 
 
 def check_most(most: int | None) -> None:
-    """Refuse a limit of no tokens at all.
+    """Reject a limit of zero tokens.
 
     Raises:
         ValueError: If it is below 1; None is no limit.
@@ -105,7 +105,7 @@ def check_most(most: int | None) -> None:
 
 
 def check_text(row: Row, least: int = 1) -> None:
-    """Refuse a row with too few tokens of text.
+    """Reject a row with too few text tokens.
 
     Raises:
         ValueError: If it has fewer than `least` besides [CLS] and [SEP].
@@ -119,7 +119,7 @@ def check_text(row: Row, least: int = 1) -> None:
 
 
 def merged(spans: Sequence[Span]) -> tuple[Span, ...]:
-    """Return spans in order, with those that overlap or touch made one.
+    """Return spans in order, with overlapping or adjacent ones merged.
 
     >>> merged([(5, 7), (1, 3), (3, 4), (6, 8)])
     ((1, 4), (5, 8))

@@ -1,6 +1,7 @@
-"""The one table of pretraining objectives: name, paper, draw, formula, shares.
+"""The table of pretraining objectives: name, paper, draw, formula, shares.
 
-Source of the figures: the papers named in each entry; what is told wrong of it is in `papers.toml`.
+Source of the figures: the papers named in each entry; common errors about them are in
+`papers.toml`.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Group = Literal["Hide pieces", "Judge a pair", "Find the fakes", "Limit who look
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rate:
-    """What is counted over many draws: a share, or a mean length."""
+    """A quantity counted over many draws: a share, or a mean length."""
 
     name: str
     count: Count
@@ -40,7 +41,7 @@ class Rate:
     follows_share: bool = False
     """Whether it is the share that is chosen."""
     note: str = ""
-    """Why it is drawn otherwise than in the paper; "" where it is not."""
+    """Why it is drawn differently from the paper; "" if it is not."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -50,7 +51,7 @@ class Objective:
     name: str
     title: str
     model: str
-    """That was trained with it."""
+    """The models trained with it."""
     paper: str
     group: Group
     draw: Callable[[Given, np.random.Generator, float], Draw]
@@ -65,19 +66,19 @@ class Objective:
     share: float | None = None
     """The paper's share of hidden tokens, or ours where it gives none; None: none to choose."""
     rates: tuple[Rate, ...] = ()
-    """(): nothing is drawn, or nothing that a paper gives a share of."""
+    """(): nothing is drawn, or the paper gives no share."""
     needs_mask: bool = True
     """Whether it needs a mask token."""
     needs_pair: bool = False
 
     @property
     def year(self) -> int:
-        """Of the paper."""
+        """Year of the paper."""
         return int(self.paper[-4:])
 
     @property
     def wrong(self) -> tuple[Claim, ...]:
-        """What is often told of it, and what is true: of `papers.toml`."""
+        """Common claims about it, and what is true, from `papers.toml`."""
         return read_papers().claims_about(self.name)
 
 
@@ -99,7 +100,7 @@ def _hidden_of_text(given: Given, drawn: Draw) -> tuple[float, float]:
 
 
 def _became(fate: str) -> Count:
-    """Count the chosen pieces, or the spans that are replaced as one, with a fate."""
+    """Count the chosen pieces, or the spans replaced as one, with a fate."""
 
     def count(given: Given, drawn: Draw) -> tuple[float, float]:
         became = drawn.corrupted.became
@@ -109,7 +110,7 @@ def _became(fate: str) -> Count:
 
 
 def _cut_words(given: Given, drawn: Draw) -> tuple[float, float]:
-    """Count the words of which each piece is hidden, of those with any."""
+    """Count the words with every piece hidden, among those with any."""
     hidden = drawn.corrupted.labels != IGNORED
     touched = [hidden[start:end] for start, end in given.row.words() if hidden[start:end].any()]
     return float(sum(bool(one.all()) for one in touched)), float(len(touched))
@@ -214,7 +215,7 @@ _ALL = (
         paper="Devlin et al. 2019",
         group="Hide pieces",
         draw=draw.mask_pieces,
-        idea="Tell hidden pieces by those on both sides.",
+        idea="Predict hidden pieces from those on both sides.",
         loss_at="the chosen places, also the kept and the random ones",
         formula=_WORD_LOSS,
         symbols=_WORD_SYMBOLS,
@@ -228,7 +229,7 @@ _ALL = (
         paper="google-research/bert 2019",
         group="Hide pieces",
         draw=draw.mask_whole_words,
-        idea="Tell hidden words, of which no piece is given away.",
+        idea="Predict hidden words, with no piece given away.",
         loss_at="each piece of the chosen words",
         formula=_WORD_LOSS,
         symbols=_WORD_SYMBOLS,
@@ -246,7 +247,7 @@ _ALL = (
         paper="Joshi et al. 2020",
         group="Hide pieces",
         draw=draw.mask_spans,
-        idea="Tell a hidden span, also from the two tokens beside it alone.",
+        idea="Predict a hidden span, also from only the two tokens beside it.",
         loss_at="each piece of the spans, twice: as BERT, and from both ends",
         formula=_WORD_LOSS
         + r" -\frac{1}{|S|}\sum_{i \in S} \ln p(x_i \mid h_{s-1}, h_{e+1}, p_{i-s+1})",
@@ -267,7 +268,7 @@ _ALL = (
         paper="Devlin et al. 2019",
         group="Judge a pair",
         draw=draw.next_sentence,
-        idea="Tell whether B follows A or is from another document.",
+        idea="Predict whether B follows A or is from another document.",
         loss_at="the first token alone, through the pooler",
         formula=r"L = -\ln p(y \mid h_1)",
         symbols="$y$: 0 where B follows A, 1 where it is random; $h_1$: the pooled vector of "
@@ -284,7 +285,7 @@ _ALL = (
         paper="Lan et al. 2020",
         group="Judge a pair",
         draw=draw.sentence_order,
-        idea="Tell whether two neighbours were exchanged.",
+        idea="Predict whether two neighbours were exchanged.",
         loss_at="the first token alone, through the pooler",
         formula=r"L = -\ln p(y \mid h_1)",
         symbols="$y$: 0 in order, 1 exchanged; $h_1$: the pooled vector of the first token. It "
@@ -301,7 +302,7 @@ _ALL = (
         paper="Clark et al. 2020",
         group="Find the fakes",
         draw=draw.replaced,
-        idea="Tell which tokens a small generator has made up.",
+        idea="Detect which tokens a small generator made up.",
         loss_at="every token; the generator's at the hidden ones",
         formula=r"L = L_G + 50\, L_D,\qquad "
         r"L_D = -\frac{1}{T}\sum_{t=1}^{T} \ln p(y_t \mid \hat x)",
@@ -325,7 +326,7 @@ _ALL = (
         paper="Yang et al. 2019",
         group="Limit who looks",
         draw=draw.permutation,
-        idea="Tell the end of a random order from what comes before it.",
+        idea="Predict the end of a random order from what comes before it.",
         loss_at="the last sixth of the order",
         formula=r"L = -\frac{1}{|Z|}\sum_{t \in Z} \ln p(x_{z_t} \mid x_{z_{<t}})",
         symbols="$z$: the order; $Z$: its last sixth. The query stream predicts: it knows the "
@@ -342,7 +343,7 @@ _ALL = (
         paper="Dong et al. 2019",
         group="Limit who looks",
         draw=draw.unilm,
-        idea="Tell hidden pieces by one side, the other, or both.",
+        idea="Predict hidden pieces from one side, the other, or both.",
         loss_at="the chosen places",
         formula=r"L = -\frac{1}{|M|}\sum_{i \in M} \ln p(x_i \mid \tilde x_j,\ A_{ij} = 1)",
         symbols="$M$: the chosen places; $A$: who may look at whom; $\\tilde x$: what the "
@@ -361,7 +362,7 @@ _ALL = (
         paper="Radford et al. 2018",
         group="Limit who looks",
         draw=draw.causal,
-        idea="Tell each token by those before it.",
+        idea="Predict each token from those before it.",
         loss_at="every token but the last: each predicts the next",
         formula=r"L = -\frac{1}{T-1}\sum_{t=2}^{T} \ln p(x_t \mid x_{<t})",
         symbols="$x$: the text, $T$ tokens.",

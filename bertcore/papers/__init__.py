@@ -1,6 +1,6 @@
-"""What the papers say of BERT: figures, claims in circulation beside what is true, a reading list.
+"""What the papers state about BERT: figures, common claims and what is true, a reading list.
 
-All of it stands in `papers.toml`, each entry with its source.
+All of it is in `papers.toml`, each entry with its source.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FILE = Path(__file__).with_name("papers.toml")
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper, or code that is cited like one."""
+    """A paper, or code cited like one."""
 
     key: str
     authors: str
@@ -39,7 +39,7 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a figure stands."""
+    """The place of a figure in a paper."""
 
     paper: Paper
     where: str
@@ -129,7 +129,7 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to fine-tune: what a head reads of the last vectors, and what it says."""
+    """A way to fine-tune: what a head reads from the last vectors, and its outputs."""
 
     name: str
     task: str
@@ -146,7 +146,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is told of BERT, and what is true."""
+    """A common claim about BERT, and what is true."""
 
     topic: str
     told: str
@@ -162,7 +162,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Literature:
-    """All of the file."""
+    """The content of the file."""
 
     papers: tuple[Paper, ...]
     facts: tuple[Fact, ...]
@@ -183,7 +183,7 @@ class Literature:
         return {one.name: one for one in self.ablations}[name]
 
     def claims_about(self, objective: str) -> tuple[Claim, ...]:
-        """Return what is told of a pretraining objective; () of an unknown one."""
+        """Return the claims about a pretraining objective; () for an unknown one."""
         return tuple(one for one in self.claims if objective in one.objectives)
 
 
@@ -198,11 +198,11 @@ def read_papers() -> Literature:
 
 
 def parse_papers(text: str) -> Literature:
-    """Return what a file like `papers.toml` holds.
+    """Return the content of a file like `papers.toml`.
 
     Raises:
-        ValueError: If an entry has no source, names a paper that is not listed, or holds another
-            number of scores than there are columns.
+        ValueError: If an entry has no source, names a paper that is not listed, or has a different
+            number of scores than columns.
     """
     data = tomllib.loads(text)
     papers = {key: _paper(key, entry) for key, entry in data["papers"].items()}
@@ -266,7 +266,7 @@ def _way(entry: Mapping[str, Any], source: tuple[Source, ...]) -> Way:
     beyond = sorted(number for number in says if not 0 <= number < len(inputs))
     if beyond:
         raise ValueError(
-            f"{entry['name']!r} says something at input {beyond[0]}, and it has {len(inputs)}. "
+            f"{entry['name']!r} gives an answer for input {beyond[0]}, and it has {len(inputs)}. "
             f"Number them from 0 to {len(inputs) - 1}."
         )
     return Way(entry["name"], entry["task"], inputs, says, entry["head"], entry["sets"], source)

@@ -17,7 +17,7 @@ from bertcore.probes.vectors import word_vectors
 
 @dataclass(frozen=True, eq=False)
 class LabelScores:
-    """What the probe of each layer finds of each label, on the test part."""
+    """The recall of each label by the probe of each layer, on the test part."""
 
     layers: tuple[int, ...]
     """M of them."""
@@ -39,7 +39,7 @@ def label_scores(
 
     Args:
         model: The checkpoint that was probed.
-        report: Of a task with labels.
+        report: The report of a task with labels.
         progress: Called with the fraction done; may raise to stop.
     """
     layers = tuple(result.layer for result in report.layers)

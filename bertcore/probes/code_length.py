@@ -1,4 +1,4 @@
-"""Online code length: how many bits it takes to send the labels to one who has the vectors."""
+"""Online code length: the number of bits to send the labels to a receiver that has the vectors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CodeLength:
 
     @property
     def compression(self) -> float:
-        """Uniform code / online code; 1 for vectors that tell nothing, larger is better."""
+        """Uniform code / online code; 1 for uninformative vectors, larger is better."""
         return self.uniform_bits / self.bits
 
 
@@ -43,13 +43,13 @@ def code_length(
 ) -> CodeLength:
     """Return the online code length of the training labels.
 
-    The labels are sent in blocks. The first is sent by the uniform code, t_1 log2 C bits; each
-    later one by the probabilities that a probe has learned from the blocks before, - sum log2 p.
-    The penalty of each probe is chosen on dev.
+    The labels are sent in blocks. The first is sent with the uniform code, t_1 log2 C bits; each
+    later one with the probabilities of a probe trained on the previous blocks, - sum log2 p. The
+    penalty of each probe is chosen on dev.
 
     Args:
         train: States [M, N, D] and classes [N], in random order of the sentences.
-        dev: The same, for the penalty; not sent.
+        dev: The same, for choosing the penalty; not sent.
         num_classes: C.
         check: Called at each step of a solver; may raise to stop.
 
@@ -69,7 +69,7 @@ def code_length(
 
 
 def block_ends(number: int) -> tuple[int, ...]:
-    """Return where the blocks of so many words end: PERCENTAGES of them, rounded, without repeats.
+    """Return the ends of the blocks of a number of words: rounded PERCENTAGES, without repeats.
 
     >>> block_ends(1000)
     (1, 2, 4, 8, 16, 32, 63, 125, 250, 500, 1000)

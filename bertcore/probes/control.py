@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 def control_labels(
     words: Sequence[str], classes: NDArray[np.int64], is_train: NDArray[np.bool_], seed: int = 0
 ) -> NDArray[np.int64]:
-    """Return a random class for each word: one draw for each type of word, wherever it stands.
+    """Return a random class for each word: one draw for each word type.
 
-    Drawn from the distribution of the real classes over the training words, so that both tasks
-    have about the same. What a probe gets right of this, above always giving the commonest, it has
-    memorised; selectivity is its accuracy on the real task less this.
+    Drawn from the distribution of the real classes over the training words, so that both tasks have
+    about the same distribution. Anything a probe gets right here beyond the majority class is
+    memorised; selectivity is its accuracy on the real task minus this one.
 
     Args:
-        words: N of them. Types are told apart without case, since many checkpoints read none.
+        words: N words. Types ignore case, since many checkpoints are uncased.
         classes: The real ones, [N].
-        is_train: Which words the probe learns from, [N].
-        seed: Of the draws.
+        is_train: Whether the probe is trained on each word, [N].
+        seed: Seed of the draws.
 
     Source: Hewitt and Liang 2019, sections 2.1 and 2.2.
     """
@@ -36,14 +36,15 @@ def control_labels(
 def commonest_classes(
     words: Sequence[str], classes: NDArray[np.int64], is_train: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return what two baselines without vectors answer: the majority, and that of each word.
+    """Return the answers of two baselines without vectors: the majority class, overall and per
+    word.
 
     Args:
         words, classes, is_train: As for `control_labels`.
 
     Returns:
-        [N] the commonest class of all training words; [N] the commonest of the word there, the
-        commonest of all for a word that is not there.
+        [N] the most frequent class of all training words; [N] the most frequent class of each word
+        there, or of all words for an unseen word.
     """
     names, types = np.unique([word.casefold() for word in words], return_inverse=True)
     types = types.reshape(-1)

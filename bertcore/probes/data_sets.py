@@ -21,10 +21,10 @@ BUNDLED = Path(__file__).parent / "data" / "ewt-dev.conllu.xz"
 Task = Literal["pos", "dep", "ner", "distance", "depth"]
 TASKS: tuple[Task, ...] = get_args(Task)
 STRUCTURAL: tuple[Task, ...] = ("distance", "depth")
-"""Tasks of a structural probe (Hewitt and Manning 2019); of the others the probe is linear."""
+"""Tasks of a structural probe (Hewitt and Manning 2019); the others have a linear probe."""
 PARTS = ("train", "dev", "test")
 SHARES = (0.6, 0.2, 0.2)
-"""Of the sentences, for each of PARTS."""
+"""Shares of the sentences for each of PARTS."""
 FEWEST_SENTENCES = 20
 
 
@@ -39,7 +39,7 @@ class ProbeSentence:
     labels: tuple[str, ...] = ()
     """Of the words; () for a structural task."""
     heads: tuple[int, ...] = ()
-    """Place of each word's head, -1 for the root; () where there is no tree."""
+    """Place of each word's head, -1 for the root; () if there is no tree."""
     is_punctuation: tuple[bool, ...] = ()
     """Of the words, where there is a tree."""
 
@@ -63,13 +63,13 @@ def read_probe_data(path: Path, task: Task, *, bad_rows: BadRows | None = None) 
     """Read the sentences of a file for a task.
 
     pos: universal parts of speech of a treebank, or the tags of a CoNLL file. dep: the universal
-    relation of each word to its head, without subtype ("nsubj:pass" is nsubj). ner: entity tags
-    in the form IOB2. distance, depth: the trees.
+    relation of each word to its head, without subtype ("nsubj:pass" is nsubj). ner: entity tags in
+    IOB2 format. distance, depth: the trees.
 
     Args:
-        path: .conllu, or for pos and ner a word a line with its tag in the last column and a blank
-            line between sentences (or .jsonl); plain or packed.
-        task: Of TASKS.
+        path: .conllu, or for pos and ner one word per line with its tag in the last column and a
+            blank line between sentences (or .jsonl); plain or compressed.
+        task: One of TASKS.
         bad_rows: Collects sentences of CoNLL files that cannot be used; by default they are
             errors.
 
@@ -81,7 +81,7 @@ def read_probe_data(path: Path, task: Task, *, bad_rows: BadRows | None = None) 
         if task == "ner":
             raise ValueError(
                 f"the task is 'ner', but {str(path)!r} is CoNLL-U, which has no entities. Give a "
-                "CoNLL file with a word and its entity tag a line."
+                "CoNLL file with one word and its entity tag per line."
             )
         with open_text(path) as file:
             parsed = read_conllu(lines_of(file, path), str(path))
@@ -102,7 +102,7 @@ def read_probe_data(path: Path, task: Task, *, bad_rows: BadRows | None = None) 
 
 @lru_cache(maxsize=len(TASKS))
 def bundled_data(task: Task = "pos") -> ProbeData:
-    """Return the sentences of the treebank that ships.
+    """Return the sentences of the shipped treebank.
 
     Raises:
         ValueError: If the task is unknown or has no data there.
@@ -129,18 +129,20 @@ def of_trees(parsed: Sequence[ParsedSentence], task: Task) -> ProbeData:
         sentences.append(ProbeSentence(one.text, one.words, one.spans, labels, one.heads, marks))
     notes: tuple[str, ...] = ()
     if num_wrong:
-        notes = (f"{num_wrong:,} sentences are left out: their heads form no tree with one root.",)
+        notes = (
+            f"{num_wrong:,} sentences are left out: their heads do not form a tree with one root.",
+        )
     return ProbeData(task, tuple(sentences), notes)
 
 
 def of_words(words: Sequence[str], labels: Sequence[str] = ()) -> ProbeSentence:
-    """Return words, with a space between each two, as a sentence."""
+    """Return words, joined by spaces, as a sentence."""
     text, spans = joined(words)
     return ProbeSentence(text, tuple(words), spans, tuple(labels))
 
 
 def is_tree(heads: Sequence[int]) -> bool:
-    """Return whether heads form one tree: one root, and every word leads to it."""
+    """Return whether heads form a single tree: one root to which every word leads."""
     if sum(head < 0 for head in heads) != 1:
         return False
     for word in range(len(heads)):
@@ -155,10 +157,11 @@ def is_tree(heads: Sequence[int]) -> bool:
 def divide(data: ProbeData, seed: int = 0) -> dict[str, tuple[int, ...]]:
     """Divide the sentences at random into PARTS by SHARES.
 
-    Sentences with the same text are in the same part, so that none is learned and tested.
+    Sentences with the same text are in the same part, so that none is used for both training and
+    testing.
 
     Returns:
-        Part -> numbers of its sentences; those of train in a random order.
+        The numbers of the sentences of each part; those of train in random order.
     """
     by_text: dict[str, list[int]] = {}
     for number, sentence in enumerate(data.sentences):
@@ -171,7 +174,7 @@ def divide(data: ProbeData, seed: int = 0) -> dict[str, tuple[int, ...]]:
     start = 0
     for part, border in zip(PARTS, ends, strict=True):
         end = max(border, start)
-        # A border never parts sentences of one text.
+        # A boundary never separates sentences with the same text.
         while 0 < end < len(shuffled) and _same(data, shuffled[end - 1], shuffled[end]):
             end += 1
         parts[part] = tuple(shuffled[start:end])
@@ -192,7 +195,7 @@ def check_task(task: str) -> Task:
 
 
 def check_enough(data: ProbeData, name: str) -> None:
-    """Make sure that there is something to probe.
+    """Check that there is something to probe.
 
     Raises:
         ValueError: If there are too few sentences, or fewer than two labels.
@@ -201,7 +204,7 @@ def check_enough(data: ProbeData, name: str) -> None:
     if number < FEWEST_SENTENCES:
         raise ValueError(
             f"{name!r} has {number} different sentences; a probe is trained on some and tested on "
-            f"others, and needs at least {FEWEST_SENTENCES}."
+            f"others, so it needs at least {FEWEST_SENTENCES}."
         )
     if data.task in STRUCTURAL:
         return
@@ -209,7 +212,7 @@ def check_enough(data: ProbeData, name: str) -> None:
     if len(labels) < 2:
         what = f"only the label {labels[0]!r}" if labels else "no label"
         raise ValueError(
-            f"{name!r} has {what} for the task {data.task!r}; a probe tells at least two apart. "
+            f"{name!r} has {what} for the task {data.task!r}; a probe needs at least two labels. "
             "Choose another task or file."
         )
 

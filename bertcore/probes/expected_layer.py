@@ -16,24 +16,24 @@ _ENDS = (2.5, 97.5)
 def expected_layer(layers: Sequence[int], scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the expected layer of cumulative scores.
 
-    The score at a layer is that of a probe that reads a learned mix of all layers up to it. Its
-    gain over the layer before is the differential score; the expected layer is the mean of the
-    layers' numbers, weighted by their gains:
+    The score at a layer is that of a probe on a learned mix of all layers up to it. Its gain over
+    the previous layer is the differential score; the expected layer is the mean of the layers'
+    numbers, weighted by their gains:
 
         E = sum_i layer_i * (score_i - score_(i-1)) / (score_last - score_0),  i from 1.
 
-    A layer may lose, so that E may lie outside of the layers.
+    A gain may be negative, so E may be outside the range of layers.
 
     Args:
         layers: Numbers of the M layers, ascending; 0, the embeddings' output, comes first.
-        scores: Of the cumulative probes, [..., M].
+        scores: Scores of the cumulative probes, [..., M].
 
     Returns:
-        [...]; NaN where the last score is not above the first.
+        [...]; NaN if the last score is not above the first.
 
     Source: Tenney et al. 2019, "BERT Rediscovers the Classical NLP Pipeline", section 2.2
-        (cumulative scoring). Theirs is over all layers; of some, each stands for those since the
-        one before.
+        (cumulative scoring). Theirs is over all layers; with only some, each represents those since
+        the previous one.
     """
     gains = np.diff(scores, axis=-1)
     total = gains.sum(-1)
@@ -44,7 +44,7 @@ def expected_layer(layers: Sequence[int], scores: NDArray[np.float64]) -> NDArra
 def expected_layer_score(
     layers: Sequence[int], counts: NDArray[np.float64], seed: int = 0
 ) -> Score | None:
-    """Return the expected layer with its 95% bootstrap interval; sentences are drawn.
+    """Return the expected layer with its 95% bootstrap interval over sentences.
 
     Args:
         layers: As for `expected_layer`.
@@ -52,8 +52,8 @@ def expected_layer_score(
         seed: Of the draws.
 
     Returns:
-        None where the last layer's score is not above that of the embeddings. The ends are NaN
-        where that holds in more than one in forty draws: the gain is too small to place.
+        None if the last layer's score is not above that of the embeddings. The ends are NaN if that
+        is the case in more than one in forty draws: the gain is too small to locate.
     """
     value = float(expected_layer(layers, _ratio(counts.sum(0))))
     if np.isnan(value):

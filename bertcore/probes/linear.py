@@ -23,8 +23,8 @@ _HISTORY = 10
 class LinearProbe:
     """A trained probe of C classes.
 
-    The M hidden states of a word are standardised, mixed by `mix` (M = 1: as they are), and one
-    linear layer with softmax gives the classes.
+    The M hidden states of a word are standardised, mixed by `mix` (M = 1: unchanged), and
+    classified by one linear layer with softmax.
     """
 
     mean: Tensor
@@ -60,18 +60,18 @@ def fit(
 ) -> LinearProbe:
     """Fit a probe: minimise the mean cross-entropy + l2 / 2 * (sum of squared weights).
 
-    The bias is the weight of a constant feature and is penalised with the others, so that a class
+    The bias is the weight of a constant feature and is penalised like the others, so that a class
     without an example has a probability. With one layer the loss is convex; the solver is L-BFGS
-    with strong Wolfe line search. The same as scikit-learn's
-    LogisticRegression(C=1 / (N * l2), fit_intercept=False) on standardised features and a column
-    of ones, but for classes without an example, which that does not know.
+    with strong Wolfe line search. The same as scikit-learn's LogisticRegression(C=1 / (N * l2),
+    fit_intercept=False) on standardised features and a column of ones, except for classes without
+    an example, which scikit-learn does not support.
 
     Args:
         states: Words at M layers, [M, N, D]; several are mixed by a learned softmax (Peters et al.
-            2018), without their scale gamma, which the weights take over.
+            2018), without their scale gamma, which the weights absorb.
         classes: [N], of range(num_classes).
         num_classes: C.
-        l2: Positive.
+        l2: Penalty, positive.
         start: A probe of the same data to start from.
         check: Called at each step of the solver; may raise to stop.
     """
@@ -118,14 +118,14 @@ def fit_best(
     l2s: tuple[float, ...] = L2S,
     check: Callable[[], None] = lambda: None,
 ) -> LinearProbe:
-    """Fit probes of ever weaker penalties, and return the one with the lowest loss on dev.
+    """Fit probes with decreasing penalties, and return the one with the lowest loss on dev.
 
-    The search ends where the loss on dev rises.
+    The search ends when the loss on dev rises.
 
     Args:
         train, dev: States [M, N, D] and classes [N]; a class of dev may have no example in train.
         num_classes: C.
-        l2s: Strongest first.
+        l2s: Penalties, strongest first.
         check: Called at each step; may raise to stop.
     """
     best, lowest, last = None, float("inf"), None
@@ -147,7 +147,7 @@ def cross_entropy(
 
 
 def moments(states: NDArray[np.floating]) -> tuple[Tensor, Tensor]:
-    """Return mean and standard deviation over words, each float32 [M, 1, D]; 1 in place of 0."""
+    """Return mean and deviation over words, each float32 [M, 1, D]; a deviation of 0 becomes 1."""
     means, scales = [], []
     for layer in states:  # one at a time: float32 of all would be twice the memory
         values = torch.from_numpy(np.asarray(layer, dtype=np.float32))

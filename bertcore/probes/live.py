@@ -1,4 +1,4 @@
-"""Trained probes asked about a sentence."""
+"""Trained probes applied to a sentence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bertcore.probes.vectors import split_words, word_vectors
 
 @dataclass(frozen=True, eq=False)
 class WordLabels:
-    """What the probe of each layer says of each word of a sentence."""
+    """The predictions of each layer's probe for each word of a sentence."""
 
     words: tuple[str, ...]
     """W of them; those without a piece are left out."""
@@ -38,7 +38,7 @@ Edges = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, eq=False)
 class WordTrees:
-    """What the structural probe of each layer says of a sentence."""
+    """The predictions of each layer's structural probe for a sentence."""
 
     words: tuple[str, ...]
     """W of them; those without a piece are left out."""
@@ -55,7 +55,7 @@ class WordTrees:
     """Of the file's tree, [W]; None likewise, or of the task distance."""
 
     def num_right(self, place: int) -> int:
-        """Return how many edges of the file's tree a layer, by its place in `layers`, has."""
+        """Return how many edges of the file's tree a layer finds, by its index in `layers`."""
         return len(set(self.edges[place]) & set(self.gold_edges or ()))
 
 
@@ -79,7 +79,7 @@ def label_words(model: Model, report: ProbeReport, text: str) -> WordLabels:
     Args:
         model: The checkpoint that was probed.
         report: Of a task with labels.
-        text: Any; a sentence of the test part has its labels too.
+        text: Any text; a sentence of the test part also has its true labels.
 
     Raises:
         ValueError: If no word has a piece.
@@ -109,9 +109,9 @@ def draw_trees(model: Model, report: ProbeReport, text: str) -> WordTrees:
 
     Args:
         model: The checkpoint that was probed.
-        report: Of the task distance or depth.
-        text: Any; a sentence of the test part has its tree too. Of others a word is punctuation if
-            it has neither letter nor digit.
+        report: The report of the task distance or depth.
+        text: Any text; a sentence of the test part also has its true tree. In others a word is
+            punctuation if it has neither letter nor digit.
 
     Raises:
         ValueError: If no word has a piece.

@@ -1,4 +1,4 @@
-"""What is measured by probes, and what is found."""
+"""Settings and results of probes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from bertcore.probes.structural import RANK, StructuralProbe
 from bertcore.probes.vectors import POOLINGS
 
 Progress = Callable[[float, str], None]
-"""Called with the fraction done and what is being done; may raise to stop."""
+"""Called with the fraction done and the current stage; may raise to stop."""
 Probe = LinearProbe | StructuralProbe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeSettings:
-    """What is measured."""
+    """The settings of the probes."""
 
     layers: tuple[int, ...] | None = None
     """Hidden states to probe; 0, the embeddings' output, is always one of them. None: all."""
@@ -51,7 +51,7 @@ class ProbeSettings:
 
 @dataclass(frozen=True, eq=False)
 class LayerResult:
-    """What the probes of one layer reach on the test part."""
+    """The scores of one layer's probes on the test part."""
 
     layer: int
     scores: dict[str, Score]
@@ -60,13 +60,13 @@ class LayerResult:
     control: Score | None = None
     """Accuracy on the control task."""
     selectivity: Score | None = None
-    """Accuracy less that on the control task."""
+    """Accuracy minus that on the control task."""
     code: CodeLength | None = None
     control_code: CodeLength | None = None
 
     @property
     def main(self) -> Score:
-        """The score that is drawn."""
+        """The main score, which is plotted."""
         return next(iter(self.scores.values()))
 
 
@@ -97,5 +97,5 @@ class ProbeReport:
 
     @property
     def best(self) -> LayerResult:
-        """The layer with the highest main score; the first of equals."""
+        """The layer with the highest main score; the first one if tied."""
         return max(self.layers, key=lambda result: result.main.value)

@@ -1,4 +1,4 @@
-"""Probes of every layer of a checkpoint, beside their controls and baselines."""
+"""Probes of every layer of a checkpoint, with their controls and baselines."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ def run_probes(
 ) -> ProbeReport:
     """Train and test a probe on each layer.
 
-    The sentences are divided at random into train (60%), dev (20%) and test (20%). Probes learn
-    from train, their penalty is chosen on dev, all scores are of test.
+    The sentences are divided at random into train (60%), dev (20%) and test (20%). Probes are
+    trained on train, their penalty is chosen on dev, and all scores are on test.
 
     Args:
-        model: Any; without our own network there is no untrained twin, which a note says.
+        model: Any model; if it does not run on our own network, there is no untrained twin, which a
+            note states.
         data: From `read_probe_data`.
-        settings: Default: all layers and all baselines.
-        progress: May raise to stop.
+        settings: The settings; by default all layers and all baselines.
+        progress: Called with the progress; may raise to stop.
 
     Raises:
         ValueError: If a layer does not exist, or the training part has one class.
@@ -64,13 +65,13 @@ def run_probes(
 
 
 def _chosen(data: ProbeData, settings: ProbeSettings) -> tuple[ProbeData, list[str]]:
-    """Return the sentences that are taken, and a note where it is not all of them."""
+    """Return the sentences used, and a note if these are not all."""
     number, most = len(data.sentences), settings.max_sentences
     if most is None or number <= most:
         return data, []
     kept = np.sort(np.random.default_rng(settings.seed).permutation(number)[:most])
     chosen = replace(data, sentences=tuple(data.sentences[place] for place in kept))
-    return chosen, [f"{most:,} of {number:,} sentences are taken, at random."]
+    return chosen, [f"{most:,} of {number:,} sentences are used, drawn at random."]
 
 
 def _part_of(progress: Progress, begin: float, end: float, who: str) -> Progress:

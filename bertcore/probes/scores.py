@@ -21,7 +21,7 @@ class Score:
 
 
 def ratio_score(counts: NDArray[np.float64]) -> Score:
-    """Return a sum over sentences divided by another, such as right words by words.
+    """Return one sum over sentences divided by another, such as right words by words.
 
     Args:
         counts: Numerator and denominator of each sentence, [S, 2].
@@ -53,9 +53,9 @@ def length_mean_score(values: NDArray[np.float64], lengths: NDArray[np.int64]) -
         values: Of the sentences, [S].
         lengths: Of the sentences in words, [S].
 
-    The interval holds the lengths as they are and pools the variance within them: a bootstrap would
-    lose the rare lengths, which weigh as much as the others, and shift the mean. It is NaN where
-    no two sentences have the same length.
+    The interval keeps the lengths fixed and pools the variance within them: a bootstrap would lose
+    the rare lengths, which weigh as much as the others, and shift the mean. It is NaN if no two
+    sentences have the same length.
 
     Source: Hewitt and Manning 2019, section 4.1 (they take lengths of 5 to 50 words).
     """
@@ -75,7 +75,7 @@ def length_mean_score(values: NDArray[np.float64], lengths: NDArray[np.int64]) -
 
 
 def length_mean(values: NDArray[np.float64], lengths: NDArray[np.int64]) -> float:
-    """Return the value of `length_mean_score`; NaN of no sentence."""
+    """Return the value of `length_mean_score`; NaN if there is no sentence."""
     counts = np.bincount(lengths)
     sums = np.bincount(lengths, weights=values)
     there = counts > 0
@@ -101,7 +101,7 @@ def entity_counts(
 ) -> NDArray[np.float64]:
     """Return the counts of F1 over whole entities, of each sentence: 2 right, gold + predicted.
 
-    Source: seqeval, as conlleval: an entity is right if both its borders and its type are.
+    Source: seqeval, like conlleval: an entity is right if both its boundaries and its type are.
     """
     from seqeval.metrics.sequence_labeling import get_entities
 

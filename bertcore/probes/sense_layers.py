@@ -1,4 +1,4 @@
-"""Two senses of one word: at which layer its vectors tell them apart, and by which words."""
+"""Two senses of one word: the layer at which its vectors separate them, and the words behind it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bertcore.model import Model
 from bertcore.probes.linear import fit
 
 L2 = 0.1
-"""Penalty of the probes: fixed, so that no sentence that is tested has chosen it."""
+"""Penalty of the probes: fixed, so that it is not chosen on the test sentences."""
 _MOST_TOKENS = 100_000
 FEWEST = 3
 """Sentences of a sense."""
@@ -48,20 +48,20 @@ class PairCosines:
     different: Interval
     """Of two sentences with different senses."""
     gap: Interval
-    """The first less the second."""
+    """The first minus the second."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordEffect:
-    """What the word's vector loses of its sense with one other word hidden."""
+    """How much of its sense the word's vector loses when another word is hidden."""
 
     sentence: int
     """Number of the sentence, from 0."""
     word: str
     distance: int
-    """Words from the followed one: -1 stands before it."""
+    """Words from the followed one: -1 is directly before it."""
     effect: float
-    """Margin with the word less the margin without it; positive: the word speaks for the sense."""
+    """Margin with the word minus the margin without it; positive: the word supports the sense."""
 
 
 def word_vectors(model: Model, sentences: Sequence[Sentence], word: str) -> WordVectors:
@@ -70,7 +70,7 @@ def word_vectors(model: Model, sentences: Sequence[Sentence], word: str) -> Word
     Args:
         model: The checkpoint.
         sentences: Labelled by sense.
-        word: Whatever its case; a word of several pieces is their mean.
+        word: The word, ignoring case; a word of several pieces is their mean.
 
     Raises:
         ValueError: If a sentence does not have the word, is too long, or has no label; if there
@@ -109,13 +109,13 @@ def pair_cosines(
     """Return mean cosines of pairs with the same sense and with different ones.
 
     Sentences are resampled, within each sense, not pairs: pairs that share a sentence are not
-    independent. A sentence that is drawn twice makes no pair with itself, and a draw without a
-    pair of the same sense does not count.
+    independent. A sentence drawn twice does not form a pair with itself, and a draw without a pair
+    of the same sense does not count.
 
     Args:
         vectors: [L+1, N, D].
         labels: [N].
-        num_resamples, seed: Of the bootstrap.
+        num_resamples, seed: For the bootstrap.
     """
     names = np.asarray(labels)
     unit = _unit(vectors)
@@ -147,8 +147,9 @@ def leave_one_out(vectors: NDArray[np.floating], labels: Sequence[str]) -> Inter
         labels: [N].
 
     Returns:
-        Accuracies [L+1] with 95% Wilson intervals. With senses of equal number, always answering
-        the commonest label of the others is never right, and guessing is right half the time.
+        Accuracies [L+1] with 95% Wilson intervals. If both senses are equally frequent, always
+        answering the most frequent label of the others is never right, and guessing is right half
+        the time.
     """
     names, classes = np.unique(np.asarray(labels), return_inverse=True)
     right = np.zeros(len(vectors), int)
@@ -186,13 +187,13 @@ def probe_accuracy(
 def word_effects(
     model: Model, sentences: Sequence[Sentence], word: str, layer: int
 ) -> tuple[WordEffect, ...]:
-    """Return how much of the sense each other word gives to the followed word's vector.
+    """Return how much each other word contributes to the sense of the followed word's vector.
 
-    Each is hidden by [MASK] in turn. The margin is the cosine to the mean vector of the other
-    sentences with the same sense, less the highest to the mean of another sense.
+    Each is replaced by [MASK] in turn. The margin is the cosine to the mean vector of the other
+    sentences with the same sense, minus the highest cosine to the mean of another sense.
 
     Args:
-        model: With a [MASK] token.
+        model: A checkpoint with a [MASK] token.
         sentences, word: As for `word_vectors`.
         layer: Number of the hidden state; 0: the embeddings' output.
 
@@ -210,7 +211,7 @@ def word_effects(
     for number, sentence in enumerate(sentences):
         place = _place(table, number, word)
         for other in np.flatnonzero((table.sentence_ids == number) & ~table.is_special):
-            # Another occurrence of the word itself would be taken for it.
+            # Another occurrence of the word itself would be mistaken for it.
             if not table.words[other].isalnum() or _is(table.words[other], word):
                 continue
             start, end = table.spans[other]
@@ -230,7 +231,7 @@ def word_effects(
 def _margins(
     found: WordVectors, layer: int, rows: NDArray[np.float32], owners: Sequence[int]
 ) -> list[float]:
-    """Return the margin of each row, whose sentence stays out of its own sense's mean."""
+    """Return the margin of each row, with its sentence excluded from its own sense's mean."""
     names = np.asarray(found.labels)
     vectors = _unit(found.vectors[layer])
     margins = []
@@ -269,7 +270,7 @@ def _place(table: VectorTable, number: int, word: str) -> int:
             return int(place)
     text = table.sentences[number].text
     raise ValueError(
-        f"the word {word[:40]!r} is not in {text[:80]!r}. Give sentences that have it."
+        f"the word {word[:40]!r} is not in {text[:80]!r}. Give sentences that contain it."
     )
 
 
@@ -282,6 +283,6 @@ def _labels(sentences: Sequence[Sentence]) -> set[str]:
 
 
 def _percentiles(values: NDArray[np.float64]) -> Interval:
-    """Return the first row as the mean, with the 95% percentile interval of the others but NaN."""
+    """Return the first row as the mean, with the others' 95% percentile interval, without NaN."""
     low, high = np.nanpercentile(values[1:], (2.5, 97.5), axis=0)
     return Interval(values[0], low, high)

@@ -1,4 +1,4 @@
-"""Structural probes: a linear map under which squared distances, or norms, are those of a tree."""
+"""Structural probes: a linear map under which squared distances or norms match those of a tree."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Kind = Literal["distance", "depth"]
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """A sentence of W words with vectors, and what the probe shall say of it."""
+    """A sentence of W words with vectors, and the probe's targets for it."""
 
     states: NDArray[np.floating]
     """[W, D]."""
@@ -61,15 +61,15 @@ def fit_structural(
     sum_ij |tree distance - d(i, j)| / W^2. depth: |B h_i|^2, and sum_i |tree depth - .| / W. The
     loss is the mean over the sentences of a batch.
 
-    Adam at 1e-3, 20 sentences of about the same length a step, at most 40 epochs; after an epoch
-    without a new lowest loss on dev it begins anew at a tenth of the rate. The B with the lowest
-    loss on dev is kept.
+    Adam at 1e-3, 20 sentences of about the same length per step, at most 40 epochs; after an epoch
+    without a new lowest loss on dev it restarts at a tenth of the rate. The B with the lowest loss
+    on dev is kept.
 
     Args:
-        kind: What is learned.
+        kind: The quantity to learn.
         train, dev: Sentences.
-        rank: Rows of B; at most D are used.
-        seed: Of the first B and the order.
+        rank: Number of rows of B; at most D are used.
+        seed: Seed of the initial B and the order.
         progress: Called with the fraction of the epochs; may raise to stop.
 
     Source: Hewitt and Manning 2019, sections 2 and 3 and appendix A.

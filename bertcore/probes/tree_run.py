@@ -26,7 +26,7 @@ from bertcore.probes.vectors import WordVectors, word_vectors
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """What the file says of the W words of a sentence that have vectors."""
+    """The file's tree over the W words of a sentence that have vectors."""
 
     number: int
     """Of the sentence."""
@@ -50,10 +50,10 @@ def probe_trees(
 ) -> ProbeReport:
     """Probe one network for the distances or depths of its words in a tree.
 
-    Scores of distance: uuas, the share of the tree's edges that the minimum spanning tree of the
-    predicted distances has, without punctuation; spearman, the correlation of the distances from
-    each word, over the words of a sentence, over sentences of a length, over lengths of 5 to 50.
-    Of depth: root, how often the word with the smallest norm, punctuation left out, is the root;
+    Scores of distance: uuas, the share of the tree's edges found in the minimum spanning tree of
+    the predicted distances, without punctuation; spearman, the correlation of the distances from
+    each word, over the words of a sentence, over sentences of a length, over lengths of 5 to 50. Of
+    depth: root, how often the word with the smallest norm, punctuation left out, is the root;
     spearman, as above, of the depths of a sentence.
 
     Args:
@@ -129,7 +129,7 @@ def _trees(kind: Kind, data: ProbeData, vectors: WordVectors, numbers: Sequence[
 
 
 def _chain(kind: Kind, tree: Tree) -> NDArray[np.float64]:
-    """Return what one says who takes the sentence for a chain, each word under the one before."""
+    """Return the prediction of a chain, in which each word depends on the one before."""
     places = np.arange(len(tree.words), dtype=np.float64)
     return places if kind == "depth" else np.abs(places[:, None] - places)
 

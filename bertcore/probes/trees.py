@@ -1,4 +1,4 @@
-"""Trees over words: gold distances and depths, predicted trees, and how well they agree."""
+"""Trees over words: gold distances and depths, predicted trees, and their agreement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LENGTHS = (5, 50)
 
 
 def tree_distances(heads: Sequence[int]) -> NDArray[np.int64]:
-    """Return the number of edges between each two words of a tree, [W, W].
+    """Return the number of edges between each pair of words in a tree, [W, W].
 
     Args:
         heads: Place of each word's head, -1 for the root; see `is_tree`.
@@ -40,7 +40,7 @@ def spanning_tree(
     Args:
         distances: Symmetric, not negative, [W, W].
     """
-    # One more on every edge changes no minimum, and zero would mean that there is no edge.
+    # One more on every edge changes no minimum, and zero would mean no edge.
     weights = np.triu(np.asarray(distances, dtype=np.float64) + 1, k=1)
     tree = minimum_spanning_tree(weights).tocoo()
     pairs = zip(tree.row.tolist(), tree.col.tolist(), strict=True)
@@ -54,8 +54,8 @@ def scored_edges(
 ) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
     """Return the edges of the predicted and of the gold tree over the words without punctuation.
 
-    Where punctuation stands within the gold tree, its neighbours are joined by the shortest
-    remaining distance, as in the authors' code.
+    If punctuation is inside the gold tree, its neighbours are joined by the shortest remaining
+    distance, as in the authors' code.
 
     Args:
         distances: Predicted, [W, W].
@@ -77,7 +77,7 @@ def attachment_counts(
 ) -> tuple[int, int]:
     """Return how many edges of the gold tree the predicted one has, and how many there are.
 
-    The undirected unlabelled attachment score (UUAS) is the sum of the first over that of the
+    The undirected unlabelled attachment score (UUAS) is the sum of the first divided by that of the
     second.
 
     Source: Hewitt and Manning 2019, section 4.1: without punctuation.
@@ -89,7 +89,7 @@ def attachment_counts(
 def row_correlations(
     predicted: NDArray[np.floating], gold: NDArray[np.integer]
 ) -> NDArray[np.float64]:
-    """Return Spearman's correlation of each row, [R, W] -> [R]; 0 where one of both is constant."""
+    """Return Spearman's correlation of each row, [R, W] -> [R]; 0 if either is constant."""
     first, second = (rankdata(table, axis=1) for table in (predicted, gold))
     first = first - first.mean(1, keepdims=True)
     second = second - second.mean(1, keepdims=True)
@@ -99,5 +99,5 @@ def row_correlations(
 
 
 def is_scored(length: int) -> bool:
-    """Return whether a sentence of so many words enters the mean correlation."""
+    """Return whether a sentence with this many words counts in the mean correlation."""
     return LENGTHS[0] <= length <= LENGTHS[1]

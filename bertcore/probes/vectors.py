@@ -35,10 +35,10 @@ class WordVectors:
     word: NDArray[np.int64]
     """Place of the word in its sentence, [N]."""
     num_left_out: int
-    """Words in which no piece begins, such as signs that the tokenizer drops."""
+    """Words in which no piece begins, such as characters that the tokenizer drops."""
 
     def notes(self) -> tuple[str, ...]:
-        """Return what a reader should know of the words that are not here."""
+        """Return notes on the words left out."""
         if not self.num_left_out:
             return ()
         return (
@@ -69,11 +69,12 @@ def word_vectors(
     belongs to the word in which it begins.
 
     Args:
-        model: Any.
-        sentences: As text with the spans of their words.
+        model: Any model.
+        sentences: Sentences as text with the spans of their words.
         layers: Hidden states, ascending; 0 is the embeddings' output.
-        pooling: Of POOLINGS.
-        num_bytes: Of each number, with what the caller computes from it, to be checked for.
+        pooling: One of POOLINGS.
+        num_bytes: Bytes needed per number, including the caller's computations, for the memory
+            check.
         progress: Called with the fraction done; may raise to stop.
 
     Raises:
@@ -99,7 +100,7 @@ def word_vectors(
         words = _words_of(part, texts, np.asarray(encoded.columns["start"]))
         kept = words >= 0
         keys = np.stack([texts[kept] + start, words[kept]], axis=1)
-        # Pieces come in the order of the text, so those of a word lie together.
+        # Pieces come in the order of the text, so those of a word are adjacent.
         found, groups = np.unique(keys, axis=0, return_inverse=True)
         groups = groups.reshape(-1)
         owners.append(found)
@@ -119,7 +120,7 @@ def word_vectors(
     places = np.concatenate(owners)
     if not len(places):
         raise ValueError(
-            "no word has a piece of this checkpoint's vocabulary. Choose a checkpoint for the "
+            "no word has a piece in this checkpoint's vocabulary. Choose a checkpoint for the "
             "language of the file."
         )
     return WordVectors(
@@ -132,12 +133,12 @@ def word_vectors(
 
 
 def split_words(model: Model, text: str) -> ProbeSentence:
-    """Return a text as words: those that the checkpoint's tokenizer cuts into pieces.
+    """Return a text as words: those that the checkpoint's tokenizer splits into pieces.
 
-    Of BERT these are words and punctuation marks, of Chinese each sign.
+    For BERT these are words and punctuation marks; for Chinese, single characters.
 
     Raises:
-        ValueError: If there is no word, or the tokenizer does not say where one ends.
+        ValueError: If there is no word, or the tokenizer does not mark where one ends.
     """
     pieces = model.tokenizer.encode_pieces([text])[0]
     starts: list[int] = []
@@ -156,9 +157,9 @@ def split_words(model: Model, text: str) -> ProbeSentence:
         raise ValueError("the text has no word. Write a sentence.")
     if len(starts) == 1 and len(text[starts[0] : ends[0]].split()) > 1:
         raise ValueError(
-            f"the tokenizer of {model.name!r} does not say where a word ends, so a text has no "
-            "words here. Take a sentence of the file, whose words are known, or open another "
-            "checkpoint."
+            f"the tokenizer of {model.name!r} does not mark where a word ends, so the words of a "
+            "text are unknown. Choose a sentence of the file, whose words are known, or open "
+            "another checkpoint."
         )
     spans = tuple(zip(starts, ends, strict=True))
     return ProbeSentence(text, tuple(text[start:end] for start, end in spans), spans)
@@ -180,7 +181,7 @@ def _check_memory(num_words: int, width: int, num_bytes: int) -> None:
     needed, free = num_words * width * num_bytes, free_memory(torch.device("cpu"))
     if needed > _MEMORY_SHARE * free:
         raise RuntimeError(
-            f"the vectors of {num_words:,} words, {width:,} numbers each at all layers, take "
+            f"the vectors of {num_words:,} words, {width:,} numbers each over all layers, take "
             f"{needed / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free. Choose fewer layers "
             "or fewer sentences."
         )

@@ -72,7 +72,7 @@ def probe_words(
         data.sentences,
         layers,
         pooling=settings.pooling,
-        # A mix of all layers is fitted in float32: the features, and once more what is mixed.
+        # A mix of all layers is fitted in float32: the features, and again their mix.
         num_bytes=10 if settings.cumulative else 2,
         progress=lambda done: progress(0.15 * done, "reading the sentences"),
     )
@@ -214,8 +214,8 @@ def _check_parts(words: _Labelled) -> None:
     if len(found) < 2:
         name = words.labels[int(found[0])] if len(found) else "no label"
         raise ValueError(
-            f"the training part has only {name!r} for the task {words.data.task!r}; a probe tells "
-            "at least two apart. Give more sentences."
+            f"the training part has only {name!r} for the task {words.data.task!r}; a probe needs "
+            "at least two labels. Give more sentences."
         )
     for part in ("dev", "test"):
         if not len(words.rows[part]):

@@ -1,1 +1,1 @@
-"""Sentence encoders in the form of sentence-transformers: pooling and the modules after it."""
+"""Sentence encoders in sentence-transformers format: pooling and the modules after it."""

@@ -29,12 +29,12 @@ class Normalize(nn.Module):
 
 
 class Dense(nn.Module):
-    """A linear layer with an activation, and perhaps the input added to its output.
+    """A linear layer with an activation, optionally with its input added to the output.
 
     Args:
-        linear: From the pooled width to another.
-        activation: After it.
-        residual: What the input passes to be added; None: it is not added.
+        linear: Linear map from the pooled width to another.
+        activation: Activation after it.
+        residual: Module applied to the input before it is added; None: it is not added.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Dense(nn.Module):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceModules:
-    """How a sentence encoder makes one vector of the last hidden states."""
+    """How a sentence encoder turns the last hidden states into one vector."""
 
     poolings: tuple[str, ...] = ("mean",)
     """Of POOLINGS; of several the vectors are concatenated."""
@@ -62,15 +62,15 @@ class SentenceModules:
     prompt: str = ""
     """Put before every text."""
     prompts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """By name: prompts to put before a text where it is meant; none is put by itself."""
+    """By name: prompts to put before a text where needed; none is added automatically."""
     unread: str | None = None
     """Why its vectors cannot be computed, as a sentence; None: they can."""
 
     def check(self) -> None:
-        """Make sure that the modules can be computed.
+        """Check that the modules can be computed.
 
         Raises:
-            ValueError: If one is not known; the message says which.
+            ValueError: If one is not supported; the message states which.
         """
         if self.unread is not None:
             raise ValueError(
@@ -85,7 +85,7 @@ class SentenceModules:
 
     @property
     def splits_by_token(self) -> bool:
-        """Whether a vector is, but for its length, a sum with one part for each token."""
+        """Whether a vector is, up to its length, a sum with one part for each token."""
         return len(self.poolings) == 1 and all(isinstance(m, Normalize) for m in self.after)
 
     def width(self, hidden_size: int) -> int:
@@ -125,7 +125,7 @@ class SentenceModules:
         return f"{', '.join(parts)}, at most {length:,} tokens"
 
     def sentences(self, max_length: int) -> list[str]:
-        """Return what the load report says of it.
+        """Return the sentences for the load report.
 
         Args:
             max_length: Most tokens that the encoder reads.
@@ -138,11 +138,11 @@ class SentenceModules:
         elif self.prompts:
             named = ", ".join(f"{name}: {text!r}" for name, text in self.prompts.items())
             lines.append(
-                f"It was trained with prompts ({named}); none is added by itself, so write one "
-                "before a text where it is meant."
+                f"It was trained with prompts ({named}); none is added automatically, so write "
+                "one before a text where needed."
             )
         return lines
 
 
 MEAN = SentenceModules()
-"""What a checkpoint that is no sentence encoder gets: the mean over all tokens."""
+"""The default for a checkpoint that is not a sentence encoder: the mean over all tokens."""

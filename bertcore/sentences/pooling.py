@@ -28,7 +28,7 @@ def pool(hidden: Tensor, kept: Tensor, pooling: str) -> Tensor:
 
 
 def _weights(kept: Tensor, pooling: str) -> tuple[Tensor, Tensor]:
-    """Return the weight of each token, float32 [B, T], and what their sum is divided by, [B, 1]."""
+    """Return the weight of each token, float32 [B, T], and the divisor of their sum, [B, 1]."""
     tokens = kept.float()
     counts = tokens.sum(1, keepdim=True)
     places = torch.arange(1, kept.shape[1] + 1, device=kept.device)
@@ -46,7 +46,7 @@ def _weights(kept: Tensor, pooling: str) -> tuple[Tensor, Tensor]:
 def token_parts(hidden: Tensor, pooling: str) -> Tensor:
     """Return the part of each token in the pooled vector of one text, [T, D]; they sum to it.
 
-    In "max" a number belongs to the token that has it.
+    With "max", a number belongs to the token that has it.
 
     Args:
         hidden: States of the tokens, [T, D], without padding.

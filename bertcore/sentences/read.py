@@ -53,12 +53,12 @@ class _UnreadError(Exception):
 def read_sentence_modules(
     encoder: Path, *, hidden_size: int, lower_cases: bool, allow_pickle: bool
 ) -> SentenceModules | None:
-    """Return the modules of the sentence encoder that a folder belongs to; None: it is none.
+    """Return the modules of the sentence encoder to which a folder belongs; None if it is not one.
 
     Args:
         encoder: The folder with the encoder's weights, as `find_checkpoint` returns it.
         hidden_size: The encoder's width.
-        lower_cases: Whether its tokenizer does.
+        lower_cases: Whether its tokenizer lower-cases.
         allow_pickle: Whether a Dense layer may be read from a pickle.
 
     Returns:
@@ -93,8 +93,8 @@ def _read_rest(
     if not entries or _kind(entries[0]) != "Pooling":
         named = entries[0].type if entries else "nothing"
         raise _UnreadError(
-            f"modules.json has {named[:100]} after the encoder; expected a Pooling module, so its "
-            "sentence vectors cannot be computed."
+            f"modules.json has {named[:100]} after the encoder where a Pooling module was "
+            "expected, so its sentence vectors cannot be computed."
         )
     pooling_file = root / entries[0].path / "config.json"
     pooling = read_json(pooling_file)
@@ -127,8 +127,8 @@ def _kind(entry: ModuleEntry) -> str:
 
 def _unknown(entry: ModuleEntry) -> str:
     return (
-        f"modules.json names the module {entry.type[:100]!r}, which is not known here (code of a "
-        "checkpoint is never run), so its sentence vectors cannot be computed."
+        f"modules.json names the module {entry.type[:100]!r}, which is not supported (a "
+        "checkpoint's own code is never run), so its sentence vectors cannot be computed."
     )
 
 
@@ -145,24 +145,24 @@ def _max_length(encoder: Path, *, lower_cases: bool) -> int | None:
         return None
     if not isinstance(length, int) or isinstance(length, bool) or length < 2:
         raise RuntimeError(
-            f"{file} says max_seq_length {str(length)[:50]}; expected a whole number of at least "
+            f"{file} has max_seq_length {str(length)[:50]}; expected a whole number of at least "
             "2. Copy the file again."
         )
     return length
 
 
 def _poolings(values: Mapping[str, Any], file: Path) -> tuple[str, ...]:
-    """Return the poolings of a Pooling module's config.json, old form or new."""
+    """Return the poolings of a Pooling module's config.json, in the old or new format."""
     named = values.get("pooling_mode")
     if named is None:
         named = [name for key, name in _SWITCHES.items() if values.get(key) is True] or ["mean"]
     names = [named] if isinstance(named, str) else named
     if not isinstance(names, list) or not names:
-        raise RuntimeError(f"{file} says pooling_mode {str(named)[:50]!r}; expected names.")
+        raise RuntimeError(f"{file} has pooling_mode {str(named)[:50]!r}; expected names.")
     unknown = [str(name)[:50] for name in names if name not in POOLINGS]
     if unknown:
         raise _UnreadError(
-            f"its pooling is {unknown[0]!r}; known here are {', '.join(POOLINGS)}, so its sentence "
+            f"its pooling is {unknown[0]!r}; supported are {', '.join(POOLINGS)}, so its sentence "
             "vectors cannot be computed."
         )
     return tuple(names)
@@ -234,7 +234,7 @@ def _activation(path: object) -> nn.Module:
     name = str(path).rpartition(".")[2]
     if not str(path).startswith("torch.nn.") or name not in _ACTIVATIONS:
         raise _UnreadError(
-            f"its Dense module has the activation {str(path)[:100]!r}; known here are "
+            f"its Dense module has the activation {str(path)[:100]!r}; supported are "
             f"{', '.join(_ACTIVATIONS)} of torch.nn, so its sentence vectors cannot be computed."
         )
     return _ACTIVATIONS[name]()
@@ -244,7 +244,7 @@ def _size(values: Mapping[str, Any], key: str, folder: Path) -> int:
     size = values.get(key)
     if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= _MAX_WIDTH:
         raise RuntimeError(
-            f"{folder / 'config.json'} says {key} {str(size)[:50]}; expected a whole number of at "
+            f"{folder / 'config.json'} has {key} {str(size)[:50]}; expected a whole number of at "
             "least 1. Copy the file again."
         )
     return size

@@ -121,7 +121,7 @@ def test_nothing_is_overwritten(bert: Bert, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "3", "0.", ".3", "a.b", "0.3.1", "-1.0", "0,3", "1" * 99])
 def test_what_is_no_head_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is no head; write layer\.head, such as 0\.3"):
+    with pytest.raises(ValueError, match=r"is not a head; write layer\.head, such as 0\.3"):
         parse_head(text)
 
 

@@ -236,7 +236,7 @@ def test_what_was_not_measured_is_said(bert: Bert, trace: Trace, report: HeadRep
         notebook.show_head_map(bert, report, "red")
     with pytest.raises(ValueError, match="measure is 'word'; expected one of next_sentence"):
         notebook.show_ranking(bert, trace, measure="word")
-    with pytest.raises(ValueError, match="compare like with like"):
+    with pytest.raises(ValueError, match="Give two pairs or two single texts"):
         notebook.show_minimal_pair(bert, trace, bert.trace("alone"))
 
 

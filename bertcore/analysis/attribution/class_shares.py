@@ -1,10 +1,10 @@
-"""Direct attribution of a class: how much of its logit each part of the network wrote.
+"""Direct attribution of a class: how much each part of the network contributes to its logit.
 
 As for a word (`bertcore.analysis.words.logit_attribution`): the state that the head reads is a sum
-of what embeddings, heads and neurons wrote, and its logit is linear in it once two things are held
-at their values in this run: what each LayerNorm divides by, and the factor f(z) / z by which the
-activation function before the last layer scales each of its numbers z; of the pooler that is
-tanh(z) / z. The limits of what that says are the same.
+of what embeddings, heads and neurons wrote, and its logit is linear in it once two things are fixed
+at their values in this run: the divisor of each LayerNorm, and the factor f(z) / z by which the
+activation function before the last layer scales each of its numbers z; for the pooler that is
+tanh(z) / z. The same limits of interpretation apply.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def class_attribution(
     *,
     position: int | None = None,
 ) -> LogitAttribution:
-    """Return how much of a class's logit each part of the network wrote.
+    """Return how much each part of the network contributes to a class's logit.
 
     Args:
         bert: The fine-tuned checkpoint that made the trace.
         reader: Its head (`read_task_head`).
-        trace: Of any text or pair, without changes to heads, layers or attention.
+        trace: A trace of any text or pair, without changes to heads, layers or attention.
         label: One of the head's labels; None for the class with the highest logit, or the score.
-        against: Another: the shares are then of the difference of the two logits.
+        against: Another label: the shares are then those of the difference of the two logits.
         position: The token whose tag is followed; None for a head that labels texts.
 
     Raises:
@@ -95,7 +95,7 @@ def class_attribution(
 
 
 def why_no_shares(reader: TaskReader) -> str | None:
-    """Return why a head's logits have no shares of one token; None where they have."""
+    """Return why a head's logits have no shares at one token; None if they have."""
     if reader.kind == "span":
         return (
             "this head marks the start and the end of an answer among all tokens, so no class has "
@@ -103,8 +103,8 @@ def why_no_shares(reader: TaskReader) -> str | None:
         )
     if reader.head.form.reads == "mean":
         return (
-            "this head reads the mean of all tokens, so its logit is not written at one token, and "
-            "its shares are not shown."
+            "this head reads the mean of all tokens, so its logit does not come from one token "
+            "and has no shares to show."
         )
     return None
 
@@ -117,7 +117,7 @@ def _place(reader: TaskReader, trace: Trace, position: int | None) -> int:
     reads = reader.head.form.reads
     if reads == "all":
         if position is None:
-            raise ValueError("this head tags each token. Give the position of one.")
+            raise ValueError("this head tags each token. Give the position of one token.")
         return position
     if position is not None:
         raise ValueError("this head labels a whole text. Leave the position out.")

@@ -20,24 +20,24 @@ from bertcore.model import Model
 from bertcore.tokenizer import WORD_MARKS
 
 MAX_FORWARDS = 1500
-"""Inputs run through a network, both networks together."""
+"""Maximum number of inputs run, over both networks."""
 BEAM_WIDTH = 4
 MAX_CHANGES = 4
 NUM_PROPOSALS = 15
 _WORDS_TRIED = 6
-"""How many words of each text in the beam are tried, the most important first."""
+"""Number of words tried for each text in the beam, the most important first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """One word in the place of another."""
+    """One word replaced by another."""
 
     word: int
-    """Place in `TaskInput.words`."""
+    """Index into `TaskInput.words`."""
     before: str
     after: str
     probability: float
-    """Of the new word, by the masked-word head, with the texts as they were before this swap."""
+    """Probability of the new word by the masked-word head, given the texts before this swap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,10 @@ class Counterfactual:
     text: str
     text_pair: str | None
     swaps: tuple[Swap, ...]
-    """In the order in which they were made."""
+    """The swaps in the order in which they were made."""
     answer: TaskAnswer
     measure: float
-    """The probability (or the score) that the first answer still has."""
+    """The remaining probability (or score) of the first answer."""
 
     @property
     def log_probability(self) -> float:
@@ -63,13 +63,14 @@ class Search:
     """The result of a search for another answer."""
 
     counterfactuals: tuple[Counterfactual, ...]
-    """Those with the fewest swaps, the most probable text first; () if there is none."""
+    """Texts with the fewest swaps, the most probable first; () if there is none."""
     closest: Counterfactual | None
-    """Where the first answer lost most, if none was found; None if nothing could be swapped."""
+    """The text in which the first answer lost most, if none was found; None if nothing could be
+    swapped."""
     forwards: int
-    """Inputs that were run."""
+    """Number of inputs run."""
     is_cut: bool
-    """Whether the limit on forwards ended the search."""
+    """Whether the limit on forward passes ended the search."""
 
 
 OnFraction = Callable[[float], None]
@@ -94,7 +95,7 @@ class _Budget:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A text on the way: its input and what was swapped."""
+    """An intermediate text: its input and the swaps so far."""
 
     source: TaskInput
     swaps: tuple[Swap, ...]
@@ -115,32 +116,32 @@ def find_counterfactuals(
     max_forwards: int = MAX_FORWARDS,
     on_fraction: OnFraction = lambda fraction: None,
 ) -> Search:
-    """Swap words for a masked-word head's proposals until the answer changes.
+    """Swap words for proposals of a masked-word head until the answer changes.
 
     Greedy first: words in order of occlusion importance, each swapped for the proposal that lowers
     the answer most. If that takes more than one swap, a beam search looks for fewer.
 
     Args:
-        model: Whose answer is to change: a label; the yes or no of `label`, where a text may have
-            several; the tag of `word`; the answer in the text, whose own words are not swapped;
-            of several choices the best, whose words are not swapped either; of a regression the
-            score, by `score_change`.
-        proposer: Has a masked-word head. With another vocabulary it reads the text in its own
-            pieces, and its proposals are cut into the model's.
+        model: The model whose answer is to change: a label; the yes or no of `label`, if a text may
+            have several; the tag of `word`; the answer in the text, whose own words are not
+            swapped; the best of several choices, whose words are not swapped either; the score of a
+            regression, by `score_change`.
+        proposer: A model with a masked-word head. If its vocabulary differs, it reads the text in
+            its own pieces, and its proposals are split into the model's.
         text, text_pair, choices: The input.
-        word: Of "tag": place of the word; it is not swapped itself.
-        label: Of "multilabel": place in the model's labels; None takes the most probable one.
-        score_change: Of "regress", in the score's units.
-        max_changes: Most swaps, at least 1.
-        max_forwards: Inputs to run at most.
-        on_fraction: Called with the fraction of the forwards used.
+        word: For "tag": position of the word, which is not swapped itself.
+        label: For "multilabel": index into the model's labels; None takes the most probable one.
+        score_change: For "regress", in the score's units.
+        max_changes: Maximum number of swaps, at least 1.
+        max_forwards: Maximum number of inputs to run.
+        on_fraction: Called with the used fraction of `max_forwards`.
 
     Raises:
         ValueError: If the proposer has no masked-word head, a tagger gets no word, or the answer is
             NaN.
 
     Source: ours, after Ross et al. 2021 (MiCE: importance, then a beam over infills) and Li et al.
-        2020 (BERT-Attack: proposals of the masked-word head). One piece in place of a whole word.
+        2020 (BERT-Attack: proposals of the masked-word head). One piece replaces a whole word.
     """
     proposer.require("mlm")
     source = task_input(model, text, text_pair, choices=choices)
@@ -179,9 +180,9 @@ class _Searching:
         self.closest: Counterfactual | None = None
         self._most_progress = -math.inf
         self._seen: set[tuple[str, str | None]] = set()
-        """Texts that this search has already met."""
+        """Texts already seen by this search."""
         self._logits: dict[tuple[str, str | None], Tensor] = {}
-        """Of every text that was run, by either search."""
+        """Logits of every text run by either search."""
 
     def order(self, source: TaskInput) -> list[int]:
         """Return the words that may be swapped, the most important for the answer first."""
@@ -189,7 +190,7 @@ class _Searching:
         importance = occlusion(self.model, source, self.goal.target(source)).importance
         importance = self.goal.rank(importance)
         allowed = [w for w in source.text_words if w not in self.goal.fixed]
-        # Only words of letters or digits: a full stop has no word in its place.
+        # Only words of letters or digits: no word can replace a full stop.
         allowed = [w for w in allowed if any(c.isalnum() for c in source.words[w].text)]
         return sorted(allowed, key=lambda w: -float(importance[w]))
 
@@ -292,12 +293,12 @@ class _Searching:
     def _masked(self, source: TaskInput, word: int) -> tuple[Row, int]:
         """Return the input as the proposer reads it, with a mask for the word, and its place."""
         tokenizer, hidden = self.proposer.tokenizer, source.words[word]
-        # Choices are left out: what is proposed favours none of them.
+        # Choices are left out, so that proposals favour none of them.
         if tokenizer.vocab == self.model.tokenizer.vocab and not _choices(source):
             ids, segments = source.encoding.input_ids, source.encoding.segment_ids
             one = [*ids[: hidden.start], tokenizer.mask_id, *ids[hidden.end :]]
             return Row(one, [*segments[: hidden.start + 1], *segments[hidden.end :]]), hidden.start
-        # The texts are cut again, with the mask typed in the place of the word.
+        # The texts are tokenised again, with the mask in place of the word.
         texts = _replaced(source, word, tokenizer.mask_token)
         encoding = tokenizer.encode(*texts, max_length=self.proposer.max_length)
         start = source.encoding.offsets[hidden.start][0]
@@ -306,7 +307,7 @@ class _Searching:
             for i, id in enumerate(encoding.input_ids)
             if id == tokenizer.mask_id and encoding.text_ids[i] == hidden.text_id
         ]
-        # A mask that was cut off proposes nothing: what is read then is [CLS].
+        # A mask that was cut off proposes nothing: [CLS] would be read instead.
         place = min(places)[1] if places else 0
         return Row(list(encoding.input_ids), list(encoding.segment_ids)), place
 

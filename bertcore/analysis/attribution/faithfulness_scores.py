@@ -34,11 +34,11 @@ class Faithfulness:
     bins: tuple[float, ...]
     """Fractions of the words, [K]."""
     num_words: tuple[int, ...]
-    """The number of words of each fraction, rounded up, [K]."""
+    """The number of words for each fraction, rounded up, [K]."""
     comprehensiveness: NDArray[np.float32]
     """The drop without these words, [K]; high is good."""
     sufficiency: NDArray[np.float32]
-    """The drop with these words alone, [K]; low is good, also below 0."""
+    """The drop with only these words, [K]; low is good, also below 0."""
 
     @property
     def mean_comprehensiveness(self) -> float:
@@ -60,19 +60,20 @@ def faithfulness(
     how: str = OCCLUSIONS[0],
     bins: Sequence[float] = BINS,
 ) -> dict[str, Faithfulness]:
-    """Return how faithful several explanations are.
+    """Return the faithfulness of several explanations.
 
     Args:
         model, source, target: What was explained.
-        importances: By method, [W]: high speaks for the target. [CLS] and [SEP] always stay.
-        how: Of OCCLUSIONS: how words are removed.
+        importances: Importance of each word by method, [W]; high values support the target. [CLS]
+            and [SEP] always stay.
+        how: How words are removed, one of OCCLUSIONS.
         bins: Fractions of the words, each above 0 and at most 1; at least one word is taken.
 
     Raises:
         ValueError: If a bin is out of range, the texts have no word, or as `without`.
 
     Source: DeYoung et al. 2020, "ERASER", section 4.2. The mean is over the bins, as in the
-        authors' script; the paper's formula divides by one more. Words in place of tokens.
+        authors' script; the paper's formula divides by one more. Words replace tokens.
     """
     orders = {
         name: sorted(source.text_words, key=lambda word: -float(values[word]))
@@ -92,7 +93,7 @@ def random_faithfulness(
     num: int = NUM_RANDOM,
     seed: int = 0,
 ) -> list[Faithfulness]:
-    """Return the same of `num` random orders of the words: what an explanation has to beat."""
+    """Return the same scores of `num` random word orders: the baseline for an explanation."""
     rng = np.random.default_rng(seed)
     orders = [[int(word) for word in rng.permutation(source.text_words)] for _ in range(num)]
     return _of_orders(model, source, target, orders, how, tuple(bins))
@@ -108,11 +109,11 @@ def _of_orders(
 ) -> list[Faithfulness]:
     words = source.text_words
     if not words:
-        raise ValueError("the text has no word that could be removed. Write at least one.")
+        raise ValueError("the text has no word to remove. Write at least one.")
     if not bins or not all(0 < fraction <= 1 for fraction in bins):
         raise ValueError(f"bins are {bins}; expected fractions above 0 and at most 1.")
     counts = tuple(max(1, math.ceil(fraction * len(words) - 1e-9)) for fraction in bins)
-    # The same words are often taken twice: each set is run once.
+    # The same set of words often occurs twice: each set is run once.
     taken = [frozenset(order[:count]) for order in orders for count in counts]
     sets = list(dict.fromkeys(part for one in taken for part in (one, frozenset(words) - one)))
     rows = [whole(source), *(without(model, source, gone, how) for gone in sets)]

@@ -1,7 +1,7 @@
 """Gradient attribution: captum's methods on BERT's three embeddings.
 
-The methods differentiate by vectors, not ids: token, segment and position embeddings are separate
-inputs, summed and run through the network with the task head.
+The methods differentiate with respect to vectors, not ids: token, segment and position embeddings
+are separate inputs, which are summed and run through the network with the task head.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bertcore.others.network import OtherNetwork
 
 PARTS = ("token", "segment", "position")
 BASELINES = ("mask", "pad", "zero")
-"""What replaces the texts' tokens where the path begins: [MASK], [PAD], or zeros."""
+"""Replacements of the texts' tokens at the start of the path: [MASK], [PAD], or zeros."""
 STEPS = 50
 CONDUCTANCE_STEPS = 20
 _TOKENS_AT_ONCE = 4096
@@ -35,18 +35,18 @@ _TOKENS_AT_ONCE = 4096
 class Attribution:
     """The contribution of each of T tokens to a target's value.
 
-    Of several choices T counts the tokens of all rows, each padded to the longest, one row after
+    With several choices, T counts the tokens of all rows, each padded to the longest, one row after
     the other; `TaskInput.merge` sums them by word.
     """
 
     parts: dict[str, NDArray[np.float32]]
-    """By embedding, of PARTS: [T], summed over the vector's dimensions."""
+    """Attribution by embedding (PARTS), [T], summed over the vector's dimensions."""
     value: float
-    """The target's value of the input."""
+    """The target's value for the input."""
     baseline: float | None
-    """Of the baseline; None for a method without one."""
+    """The target's value for the baseline; None for a method without one."""
     delta: float | None
-    """Convergence delta: the sum of all attributions less (value - baseline). 0 would be exact."""
+    """Convergence delta: the sum of all attributions minus (value - baseline). 0 would be exact."""
 
     @property
     def total(self) -> NDArray[np.float32]:
@@ -60,7 +60,7 @@ class Conductance:
     """The contribution to a target through each token's vector in each layer."""
 
     layers: NDArray[np.float32]
-    """[L, T]: of the output of each layer, summed over the vector's dimensions; T as in
+    """Attribution of the output of each layer, [L, T], summed over the vector's dimensions; T as in
     Attribution."""
     value: float
     baseline: float
@@ -69,12 +69,12 @@ class Conductance:
 
 
 def can_differentiate(model: TaskModel) -> bool:
-    """Return whether gradients reach the embeddings: not in a feature-based tagger."""
+    """Return whether gradients reach the embeddings; they do not in a feature-based tagger."""
     return model.module.lstm is None
 
 
 def can_follow_layers(model: TaskModel) -> bool:
-    """Return whether what each layer puts out can be followed."""
+    """Return whether the output of each layer can be traced."""
     network = model.module.network
     return not isinstance(network, OtherNetwork) or bool(network.other.layers)
 
@@ -92,9 +92,9 @@ def integrated_gradients(
 
     Args:
         model, source, target: What is explained.
-        parts: Embeddings that follow the path, of PARTS; the others stay those of the input.
-        baseline: Of BASELINES: for the token embeddings, where [CLS] and [SEP] stay. Segment and
-            position embeddings begin as those of id 0 at every token.
+        parts: Embeddings that follow the path, from PARTS; the others stay those of the input.
+        baseline: Baseline of the token embeddings, one of BASELINES; [CLS] and [SEP] stay. Segment
+            and position embeddings start as those of id 0 at every token.
         steps: Points of the path, by Gauss-Legendre quadrature, at least 2.
 
     Raises:
@@ -119,7 +119,7 @@ def integrated_gradients(
 
 
 def gradient_x_input(model: TaskModel, source: TaskInput, target: Target) -> Attribution:
-    """Return the gradient by each embedding times that embedding: the first-order effect.
+    """Return the gradient of each embedding times that embedding: the first-order effect.
 
     Args:
         model, source, target: What is explained.
@@ -147,7 +147,7 @@ def layer_conductance(
     steps: int = CONDUCTANCE_STEPS,
     on_fraction: Callable[[float], None] = lambda fraction: None,
 ) -> Conductance:
-    """Return how much of the integrated gradients passes through each token of each layer.
+    """Return how much of the integrated gradients flows through each token of each layer.
 
     Args:
         model, source, target: What is explained.
@@ -166,7 +166,7 @@ def layer_conductance(
     if not can_follow_layers(model):
         raise ValueError(
             f"{model.module.network.config.family.name} does not call its layers one by one in "
-            "transformers, so no gradient is followed through them. Explain the embeddings."
+            "transformers, so gradients cannot be traced through them. Explain the embeddings."
         )
     embedded, start = _ends(model, source, PARTS[:1], baseline, steps)
     run = _Run(model, source, target, embedded, PARTS[:1])
@@ -280,7 +280,7 @@ def _look_up(model: TaskModel, source: TaskInput) -> EmbeddingParts:
     if not can_differentiate(model):
         raise ValueError(
             "this tagger reads its encoder without gradients (feature-based), so they do not "
-            "reach the embeddings. Explain it by occlusion."
+            "reach the embeddings. Explain it with occlusion."
         )
     tokens = _tokens(model, source)
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Predictions of a fine-tuned model on a labelled file: each answer, its confidence, the worst."""
+"""Predictions of a fine-tuned model on a labelled file: answers, confidences and worst errors."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from bertcore.finetuning.tasks.judged import (
 from bertcore.finetuning.tasks.read import ROWS_AT_ONCE, stream_examples
 
 NUM_ERRORS = 200
-"""Wrong answers that are kept with their texts."""
+"""Number of wrong answers kept with their texts."""
 _BATCH = 64
 _LONGEST_TEXT = 20_000
-"""Characters of an error's text that are kept."""
+"""Number of characters kept of an error's text."""
 
 OnRows = Callable[[int], None]
 
@@ -46,15 +46,15 @@ class FileRun(JudgedAnswers):
     task: Task
     labels: tuple[str, ...]
     num_examples: int
-    """Texts, sentences, questions or texts with choices that were run."""
+    """Number of texts, sentences, questions or texts with choices that were run."""
     rows: NDArray[np.int64]
-    """Where each of them is in the file, as `Example.row` has it, [num_examples]."""
+    """The row of each of them in the file, as in `Example.row`, [num_examples]."""
     errors: tuple[WrongAnswer, ...]
     """At most NUM_ERRORS, the most severe first."""
     num_errors: int
-    """All wrong answers; of tags the sentences with one."""
+    """Number of wrong answers; for tags, of sentences with one."""
     is_whole: bool
-    """Whether the file was run to its end."""
+    """Whether the whole file was run."""
     notes: tuple[str, ...]
 
     def metrics(self) -> MetricTable:
@@ -62,7 +62,7 @@ class FileRun(JudgedAnswers):
         return self.task.file_metrics(self, self.labels)
 
     def calibration(self) -> Calibration | None:
-        """Return how often confident answers are right; None of a regression."""
+        """Return how often confident answers are right; None for a regression."""
         if not self.task.has_confidence:
             return None
         return calibration(self.confidence, self.right.astype(np.float64))
@@ -72,7 +72,7 @@ class FileRun(JudgedAnswers):
         return by_length(self.quality, self.lengths)
 
     def slices_by_label(self) -> list[Slice]:
-        """Return the mean quality by true label; of "qa" by whether there is an answer."""
+        """Return the mean quality by true label; for "qa" by whether there is an answer."""
         return self.task.slices_by_label(self, self.labels)
 
 
@@ -87,15 +87,15 @@ def run_file(
     on_rows: OnRows = lambda number: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> FileRun:
-    """Run a labelled file through a model, some thousands of rows at a time.
+    """Run a labelled file through a model, a few thousand rows at a time.
 
     Args:
         model: Fine-tuned for a task.
         path, columns, skip_bad_rows: As for `read_task_data`.
-        max_length: Longest input in tokens; None takes that of the fine-tuning.
+        max_length: Longest input in tokens; None takes the limit of the fine-tuning.
         rows_at_once: Rows between two calls of `should_stop`.
         on_rows: Called after each batch with the number of examples done.
-        should_stop: Whether to end here and return what there is.
+        should_stop: Whether to stop and return the results so far.
 
     Raises:
         ValueError: If the file cannot be read, no row can be used, or the model answers NaN.
@@ -125,7 +125,7 @@ def run_file(
         raise ValueError(f"{str(path)!r} has no example to use (0 rows).{reason}")
     notes = [bad.sentence(), known.sentence()]
     if gathered.num_cut:
-        notes.append(f"{gathered.num_cut:,} rows were cut at {length} tokens.")
+        notes.append(f"{gathered.num_cut:,} rows were truncated at {length} tokens.")
     return gathered.finish(is_whole, tuple(note for note in notes if note))
 
 

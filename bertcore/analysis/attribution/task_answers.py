@@ -12,11 +12,12 @@ def answer(model: TaskModel, source: TaskInput, *, num_spans: int = 5) -> TaskAn
 
     Args:
         model: Fine-tuned for a task.
-        source: Of "qa" the question with its text as the second one; of "choice" with the choices.
-        num_spans: Of "qa": answers to return, at most.
+        source: For "qa", the question with its text as the second one; for "choice", with the
+            choices.
+        num_spans: For "qa": maximum number of answers to return.
 
     Raises:
-        ValueError: If of "qa" there is no text to look in, or of "choice" nothing to choose from.
+        ValueError: If "qa" has no text to search, or "choice" has nothing to choose from.
     """
     model.task.check_input(source)
     (logits,) = run_task(model, [whole(source)])

@@ -1,4 +1,4 @@
-"""One input of a fine-tuned model: its words, the input without some of them, and its logits."""
+"""One input of a fine-tuned model: its words, the input with words removed, and its logits."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from bertcore.tokenizer import Encoding
 from bertcore.tokenizer.words import words_of
 
 OCCLUSIONS = ("mask", "drop")
-"""Ways to remove a word: [MASK] for each of its pieces, or the pieces left out."""
+"""Ways to remove a word: replace each of its pieces with [MASK], or drop the pieces."""
 
 
 def task_input(
     model: TaskModel, text: str, text_pair: str | None = None, *, choices: Sequence[str] = ()
 ) -> TaskInput:
-    """Return a text or pair as the model reads it, cut to the longest that it was trained for.
+    """Return a text or pair as the model reads it, truncated to the length it was trained for.
 
-    Answers in a text are looked for in as much of it as there are positions for.
+    For "qa", the text is read as far as the positions reach.
 
     Args:
         model: Reads it.
-        text, text_pair: Of "choice" there is no second text.
-        choices: Of "choice": what is chosen from, each with a word at least.
+        text, text_pair: The input; "choice" takes no second text.
+        choices: For "choice": the options, each with at least one word.
 
     Raises:
         ValueError: If a choice is blank, or the model reads no choices.
@@ -51,7 +51,7 @@ def _check_choices(model: TaskModel, text_pair: str | None, choices: Sequence[st
         )
     if text_pair is not None:
         raise ValueError(
-            "there is a second text beside the choices; expected one text. Write both in one."
+            "there is a second text besides the choices; expected one text. Put both into one."
         )
     blank = next((i for i, choice in enumerate(choices) if not choice.strip()), None)
     if blank is not None:
@@ -71,16 +71,17 @@ def _encoded(model: TaskModel, text: str, text_pair: str | None) -> Encoding:
 def without(
     model: TaskModel, source: TaskInput, words: Collection[int], how: str = OCCLUSIONS[0]
 ) -> list[Row]:
-    """Return the rows of the input, one or one for each choice, with some words removed.
+    """Return the rows of the input (one, or one per choice) with some words removed.
 
     Args:
-        model: Gives the mask token and says whether places may be left out.
+        model: Provides the mask token and determines whether places may be left out.
         source: The input.
-        words: Places in `source.words`.
+        words: Indices into `source.words`.
         how: Of OCCLUSIONS.
 
     Raises:
-        ValueError: If `how` is unknown, or "drop" is asked of a model that answers for each place.
+        ValueError: If `how` is unknown, or "drop" is requested for a model that answers for each
+            place.
     """
     check_occlusion(model, how)
     gone: list[set[int]] = [set() for _ in source.rows]
@@ -111,12 +112,12 @@ def check_occlusion(model: TaskModel, how: str) -> None:
     if how == "drop" and model.task.answers_each_token:
         raise ValueError(
             f"a model for the task {model.task.name!r} answers for each token, so none can be "
-            "left out. Take words away with 'mask'."
+            "left out. Remove words with 'mask'."
         )
 
 
 def whole(source: TaskInput) -> list[Row]:
-    """Return the rows of the input as it is."""
+    """Return the rows of the unchanged input."""
     return [_row(row, (), None) for row in source.rows]
 
 
@@ -128,7 +129,7 @@ def run_task(model: TaskModel, inputs: Sequence[Sequence[Row]]) -> list[Tensor]:
         inputs: The rows of each, of `whole` or `without`.
 
     Returns:
-        Of each input [C] ("sequence"), [N] ("choice") or [T, C] ("token", "features", "span").
+        For each input, [C] ("sequence"), [N] ("choice") or [T, C] ("token", "features", "span").
 
     Raises:
         ValueError: If a logit is NaN or infinite.
@@ -159,7 +160,7 @@ def _run_rows(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
             segments[place, :length] = torch.tensor(rows[i].segment_ids)
             kept[place, :length] = True
         batch = [ids, segments] if bool(kept.all()) else [ids, segments, kept]
-        if model.task.reads_choices:  # each is asked alone: an input of one choice
+        if model.task.reads_choices:  # each is run alone: an input of one choice
             batch = [part[:, None] for part in batch]
         logits = module(*(part.to(device) for part in batch)).float().cpu()
         for place, i in enumerate(chosen):

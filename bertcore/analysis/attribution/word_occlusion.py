@@ -1,4 +1,4 @@
-"""Occlusion importance: the change of an answer when a word is removed."""
+"""Occlusion importance: the change in an answer when a word is removed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Occlusion:
     """The effect of each of W words on a target."""
 
     importance: NDArray[np.float32]
-    """[W]: the target's value with the word, less that without it; NaN for [CLS] and [SEP]."""
+    """The target's value with the word minus that without it, [W]; NaN for [CLS] and [SEP]."""
     measure: NDArray[np.float32]
-    """[W]: the probability (or score) without the word; NaN for [CLS] and [SEP]."""
+    """The probability (or score) without the word, [W]; NaN for [CLS] and [SEP]."""
     value: float
     """The target's value with all words."""
     whole: float
@@ -31,9 +31,9 @@ class Occlusion:
 def occlusion(
     model: TaskModel, source: TaskInput, target: Target, *, how: str = OCCLUSIONS[0]
 ) -> Occlusion:
-    """Return what the target loses without each word in turn.
+    """Return how much the target loses when each word is removed in turn.
 
-    Two words that say the same cover for each other: without one of them little changes.
+    Two words with the same meaning compensate for each other: removing one of them changes little.
 
     Args:
         model, source: The model and its input.
@@ -44,7 +44,8 @@ def occlusion(
         ValueError: As `without`; or if the answer is NaN.
 
     Source: Li, Monroe and Jurafsky 2016, "Understanding neural networks through representation
-        erasure", section 4; the difference of log-odds in place of the relative one. Whole words.
+        erasure", section 4; here the difference of log-odds instead of the relative one, and whole
+        words.
     """
     words = source.text_words
     rows = [whole(source), *(without(model, source, [word], how) for word in words)]

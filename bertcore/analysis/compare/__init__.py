@@ -1,1 +1,1 @@
-"""Two checkpoints, or two texts, against each other."""
+"""Comparison of two checkpoints or two texts."""

@@ -22,7 +22,7 @@ class WordShift:
     """The best words at one [MASK], before and after."""
 
     position: int
-    """Of the [MASK] in the input."""
+    """Position of the [MASK] in the input."""
     words: tuple[str, ...]
     """The k best before, best first, then those that are among the k best only after, [n]."""
     before: NDArray[np.float32]
@@ -53,8 +53,8 @@ def compare_runs(bert: Model, before: Trace, after: Trace, top_k: int = 5) -> Be
     """Compare two runs of the same tokens through the same checkpoint.
 
     Args:
-        bert: That both come from; its heads read the last hidden states.
-        before, after: Such as a plain trace and one with `changes`.
+        bert: The model of both runs; its heads read the last hidden states.
+        before, after: Two runs, such as a plain trace and one with `changes`.
         top_k: Best words of each run, at least 1.
 
     Raises:
@@ -76,16 +76,16 @@ def compare_runs(bert: Model, before: Trace, after: Trace, top_k: int = 5) -> Be
 
 
 def check_finite(trace: Trace) -> None:
-    """Make sure that a run can be compared.
+    """Check that a run can be compared.
 
     Raises:
         ValueError: If its last hidden state holds NaN or infinity.
     """
     if not bool(trace.hidden_states[-1].isfinite().all()):
         raise ValueError(
-            "the hidden states hold NaN or infinity, so nothing can be compared. The checkpoint's "
-            "weights may hold NaN, or its precision may be too low: choose float32, or another "
-            "checkpoint."
+            "the hidden states contain NaN or infinity, so nothing can be compared. The "
+            "checkpoint's weights may contain NaN, or its precision may be too low: choose "
+            "float32, or another checkpoint."
         )
 
 
@@ -173,7 +173,7 @@ def _masks(bert: Model, trace: Trace) -> list[tuple[int, int]]:
 
 
 def next_sentence_of(bert: Model, trace: Trace) -> NextSentence | None:
-    """Return the next-sentence answer of a run; None for a single text or without the head."""
+    """Return the next-sentence answer of a run; None for a single text, or without the head."""
     if "nsp" not in bert.capabilities or trace.text_b is None:
         return None
     hidden = trace.hidden_states[-1].to(bert.device)

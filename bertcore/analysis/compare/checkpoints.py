@@ -1,4 +1,4 @@
-"""Two checkpoints on one text: their answers, and where heads and vectors differ.
+"""Comparison of two checkpoints on one text: their answers, heads and vectors.
 
 For instance a checkpoint before and after fine-tuning, or two steps of a training run.
 """
@@ -22,17 +22,18 @@ from bertcore.model import Model
 from bertcore.trace import Trace
 
 MASKS = ("[MASK]", "<mask>")
-"""How the families write the token that hides a word."""
+"""Spellings of the mask token in the families."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """One question to both checkpoints."""
+    """One question for both checkpoints."""
 
     kind: str
     """A key of `decision.KINDS`."""
     decisions: tuple[Decision | None, Decision | None]
-    """Of the first and the second; None where one has no head for it and cannot use the other's."""
+    """Decisions of the first and the second checkpoint; None if one has no head for it and cannot
+    use the other's."""
     borrower: int | None
     """0 or 1: the checkpoint without such a head, whose encoder is read with the other's pooler
     and head; None if there is none."""
@@ -42,10 +43,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextComparison:
-    """One text through two checkpoints."""
+    """One text run through two checkpoints."""
 
     units: SharedUnits
-    """What both share: the U tokens, or words where they cut the text differently."""
+    """The U units that both share: tokens, or words where they split the text differently."""
     answers: tuple[tuple[Question, LayerDecisions | None, LayerDecisions | None], ...]
     """Each question that the text poses, and both answers layer by layer."""
     divergence: NDArray[np.float32] | None
@@ -53,21 +54,21 @@ class TextComparison:
 
 
 def limits(first: Model, second: Model) -> list[str]:
-    """Return sentences on what cannot be compared between two checkpoints; [] if all can."""
+    """Return sentences on what cannot be compared between two checkpoints; [] if everything can."""
     sentences = []
     one, two = first.config, second.config
     if one.family.name != two.family.name:
         sentences.append(
-            f"The first is of the family {one.family.name}, the second of {two.family.name}: what "
-            "only one of them has is left out."
+            f"The first is of the family {one.family.name}, the second of {two.family.name}: "
+            "parts that only one of them has are left out."
         )
     if vocabulary(first) != vocabulary(second):
         shared = len(set(vocabulary(first)) & set(vocabulary(second)))
         sentences.append(
             f"Their vocabularies differ ({first.tokenizer.vocab_size:,} and "
             f"{second.tokenizer.vocab_size:,} pieces, {shared:,} in both): the token tables are "
-            "compared over the pieces of both, and where they cut a text differently, words are "
-            "compared in place of pieces."
+            "compared over the shared pieces, and where they split a text differently, words are "
+            "compared instead of pieces."
         )
     if one.hidden_size != two.hidden_size:
         sentences.append(
@@ -79,8 +80,8 @@ def limits(first: Model, second: Model) -> list[str]:
     if shapes[0] != shapes[1]:
         (layers_1, heads_1), (layers_2, heads_2) = shapes
         sentences.append(
-            f"They have {layers_1} layers of {heads_1} heads and {layers_2} of {heads_2}, so no "
-            "head of one is the head of the other, and heads are not compared."
+            f"They have {layers_1} layers of {heads_1} heads and {layers_2} of {heads_2}, so "
+            "their heads do not correspond and are not compared."
             + (
                 " Layers are matched by their number as far as both have them."
                 if one.hidden_size == two.hidden_size and layers_1 != layers_2
@@ -95,8 +96,8 @@ def questions(
 ) -> tuple[Question, ...]:
     """Return the questions that either can answer, in the order of KINDS.
 
-    Where one has no head for a question, it is read with the other's pooler and head if the width
-    and the vocabulary are the same: what that head would say if only the encoder were different.
+    A checkpoint without a head for a question is read with the other's pooler and head if width and
+    vocabulary are the same: the answer that head would give if only the encoder were different.
 
     Args:
         first, second: The opened checkpoints.
@@ -124,7 +125,7 @@ def compare_text(
     traces: tuple[Trace, Trace],
     all_questions: Sequence[Question],
 ) -> TextComparison:
-    """Compare one text's runs through two checkpoints.
+    """Compare the runs of one text through two checkpoints.
 
     Args:
         first, second: The opened checkpoints.
@@ -162,7 +163,7 @@ def compare_gradients(
     answers: tuple[int | None, int | None],
     places: tuple[int, int] = (0, 0),
 ) -> tuple[DecisionGradients | None, DecisionGradients | None]:
-    """Return each token's contribution to one answer, in both checkpoints; None without one.
+    """Return each token's contribution to one answer in both checkpoints; None without an answer.
 
     Args:
         first, second, traces: As for `compare_text`.
@@ -185,7 +186,7 @@ def compare_gradients(
 
 
 def with_mask_of(bert: Model, text: str) -> str:
-    """Return a text with [MASK] and <mask> written as the checkpoint writes it."""
+    """Return a text with [MASK] and <mask> replaced by the checkpoint's mask token."""
     mask_token = bert.tokenizer.mask_token
     for mask in MASKS:
         text = text.replace(mask, mask_token) if mask != mask_token else text

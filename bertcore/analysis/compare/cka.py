@@ -1,4 +1,4 @@
-"""Centred kernel alignment (CKA): similarity of two sets of vectors, rotations ignored.
+"""Centred kernel alignment (CKA): rotation-invariant similarity of two sets of vectors.
 
 It needs the same examples in both, but neither the same width nor matching axes: a rotation of all
 vectors, or a change of their common scale or mean, changes nothing.
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 FEW_TOKENS = 4
-"""The debiased estimate needs at least so many examples."""
+"""Minimum number of examples for the debiased estimate."""
 NUM_PERMUTATIONS = 19
-"""With so many, unrelated vectors exceed the highest of them in one case of twenty."""
+"""With this many, unrelated vectors exceed the highest of them in one case in twenty."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,13 +29,13 @@ class LayerSimilarity:
     """Linear CKA, [L1+1, L2+1], 0 to 1; row: layer of the first (0: embeddings), column: of the
     second. Too high with few examples: random vectors of width D reach about D / (D + N)."""
     debiased: NDArray[np.float64]
-    """The same, from the unbiased estimate of HSIC; about 0 for random vectors at any N, and may be
-    a little below 0. NaN with fewer than FEW_TOKENS examples."""
+    """The same from the unbiased estimate of HSIC; about 0 for random vectors at any N, possibly
+    slightly below 0. NaN with fewer than FEW_TOKENS examples."""
     plain_chance: NDArray[np.float64]
-    """The highest plain CKA of NUM_PERMUTATIONS pairings of the examples by chance, of the same
-    shape: what is not above it may be none."""
+    """The highest plain CKA over NUM_PERMUTATIONS chance pairings of the examples, of the same
+    shape: values not above it may be chance."""
     debiased_chance: NDArray[np.float64]
-    """The same of the debiased estimate."""
+    """The same for the debiased estimate."""
     num_examples: int
     """N."""
     width: int
@@ -62,8 +62,8 @@ def linear_cka(first: Tensor, second: Tensor) -> float:
 def layer_similarity(first: Tensor, second: Tensor, *, seed: int = 0) -> LayerSimilarity:
     """Return the CKA between all layers of two checkpoints.
 
-    Computed from the N x N kernels, so that N bounds memory: 32 MB a layer and 160 MB for the
-    pairings by chance at N = 1,000.
+    Computed from the N x N kernels, so N bounds memory: at N = 1,000, 32 MB per layer and 160 MB
+    for the chance pairings.
 
     Args:
         first, second: Hidden states of the same N examples, [L1+1, N, D1] and [L2+1, N, D2].
@@ -78,10 +78,11 @@ def layer_similarity(first: Tensor, second: Tensor, *, seed: int = 0) -> LayerSi
     num = first.shape[1]
     if num != second.shape[1]:
         raise ValueError(
-            f"the first has {num} examples and the second {second.shape[1]}; CKA needs the same."
+            f"the first has {num} examples and the second {second.shape[1]}; CKA needs the "
+            "same number."
         )
     if num < 2:
-        raise ValueError(f"CKA needs at least two examples; {num} came. Give a longer text.")
+        raise ValueError(f"CKA needs at least two examples, but got {num}. Give a longer text.")
     ones = [_kernels(layer) for layer in first]
     flat_ones = [torch.stack([pair[i] for pair in ones]).flatten(1) for i in range(2)]
     own_first = [_similarities(kernels, kernels) for kernels in ones]
@@ -95,7 +96,7 @@ def layer_similarity(first: Tensor, second: Tensor, *, seed: int = 0) -> LayerSi
         for row, others in enumerate(ones):
             cross = _similarities(others, kernels)
             if first.shape == second.shape and torch.equal(first[row], layer):
-                # Exactly 1, not 1 less a rounding: what is the same must look the same.
+                # Exactly 1, not 1 minus a rounding error: identical layers must look identical.
                 cross = own_second = own_first[row]
             plain[row, column] = _ratio(cross[0], own_first[row][0], own_second[0])
             debiased[row, column] = _ratio(cross[1], own_first[row][1], own_second[1])

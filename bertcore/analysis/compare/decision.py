@@ -1,7 +1,7 @@
 """The questions that a checkpoint can answer, each as a function of hidden states.
 
-A decision holds the head alone, so that it can be read from any layer, and from the encoder of
-another checkpoint of the same width.
+A decision contains only the head, so it can read any layer, and the encoder of another checkpoint
+of the same width.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ KINDS = {
     "next": "does B follow A",
     "word": "word at the [MASK]",
 }
-"""The kinds of decision, and what each decides."""
+"""The kinds of decision, and the question of each."""
 NEXT_LABELS = ("B follows A", "B is a random text")
 NO_YES = ("no", "yes")
 """The answers at each place of "labels"."""
 MAX_MASKS = 16
-"""Masks whose words are read; 16 of them at 13 layers and 30,522 pieces are 25 MB."""
+"""Maximum number of masks read; 16 of them at 13 layers and 30,522 pieces take 25 MB."""
 
 _Head = Callable[[Tensor], Tensor]
 
@@ -42,25 +42,26 @@ class Decision:
     kind: str
     """A key of KINDS."""
     labels: tuple[str, ...]
-    """Of the classes or tags, the labels that are decided on, or the pieces of the vocabulary; ()
-    for "score" and "span"."""
+    """Names of the classes or tags, the labels that are decided on, or the pieces of the
+    vocabulary; () for "score" and "span"."""
     owner: str
-    """The checkpoint that the head is from."""
+    """The checkpoint from which the head comes."""
     width: int
     """D of the hidden states that it reads."""
     head: _Head
-    """Hidden states [..., T, D] on the head's device to logits: [..., C] of a text, [..., T, C] of
-    its tokens."""
+    """Maps hidden states [..., T, D] on the head's device to logits: [..., C] for a text, [..., T,
+    C] for its tokens."""
     read_early: _Head
-    """Hidden states [L+1, T, D] to those that the head reads of each layer, of the same shape."""
+    """Maps hidden states [L+1, T, D] to those that the head reads at each layer, of the same shape.
+    """
     mask_id: int = -1
-    """Of "word": the id of [MASK]."""
+    """For "word": the id of [MASK]."""
 
     def places(self, trace: Trace) -> list[int]:
         """Return the tokens that are decided on, [P]; -1 for the text as a whole.
 
-        Of "span" the first place is the start and the second the end; of "labels" there is a place
-        for each label.
+        For "span" the first place is the start and the second the end; "labels" has a place for
+        each label.
         """
         if self.kind == "tag":
             return list(range(trace.num_tokens))
@@ -74,9 +75,9 @@ class Decision:
     def logits(self, hidden: Tensor, trace: Trace) -> Tensor:
         """Return the logits of every place, [..., P, C], of hidden states [..., T, D].
 
-        C is the number of labels, 1 of a score, T of a span, 2 (no, yes) at each of "labels". Of a
-        span in a pair, the tokens that cannot hold the answer (those before text B) have -inf, as
-        in the official SQuAD script.
+        C is the number of labels, 1 for a score, T for a span, 2 (no, yes) for each of "labels".
+        For a span in a pair, the tokens that cannot contain the answer (those before text B) have
+        -inf, as in the official SQuAD script.
 
         Raises:
             ValueError: If the width of the hidden states is not that of the head.
@@ -84,7 +85,7 @@ class Decision:
         if hidden.shape[-1] != self.width:
             raise ValueError(
                 f"the head of {self.owner} reads vectors of {self.width} numbers, but these have "
-                f"{hidden.shape[-1]}. Only an encoder of its own width can be read with it."
+                f"{hidden.shape[-1]}. It can only read an encoder of its own width."
             )
         if self.kind == "word":
             return self.head(hidden[..., self.places(trace), :])
@@ -102,7 +103,7 @@ class Decision:
         return logits.masked_fill(outside, -torch.inf)
 
     def names(self, trace: Trace) -> Sequence[str]:
-        """Return what the C answers are called: labels, pieces, or the tokens of a span.
+        """Return the names of the C answers: labels, pieces, or the tokens of a span.
 
         The number after a token distinguishes it from equal ones.
         """
@@ -119,15 +120,15 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions:
-    """The decisions of one checkpoint, and why it has none of a task head."""
+    """The decisions of one checkpoint, and why it has none from a task head."""
 
     available: tuple[Decision, ...]
     """The task head's first, then the pretraining heads'."""
     no_task: str = ""
-    """Why there is no decision of a task head, as a sentence; "" where there is one."""
+    """Why there is no decision from a task head, as a sentence; "" if there is one."""
 
     def of(self, kind: str) -> Decision | None:
-        """Return the decision of that kind, or None."""
+        """Return the decision of a kind, or None."""
         return next((decision for decision in self.available if decision.kind == kind), None)
 
 
@@ -136,14 +137,14 @@ def open_decisions(bert: Model, source: str | Path) -> Decisions:
 
     Args:
         bert: The opened checkpoint, whose pooler and pretraining heads are used.
-        source: Where it was opened from: the task head is read from there.
+        source: Where it was opened from; the task head is read from there.
     """
     task, reason = _task_decision(bert, source)
     return Decisions((*task, *pretraining_decisions(bert)), reason)
 
 
 def pretraining_decisions(bert: Model) -> tuple[Decision, ...]:
-    """Return the next-sentence and masked-word decisions that a checkpoint has heads for.
+    """Return the next-sentence and masked-word decisions for which a checkpoint has heads.
 
     None for another architecture: its heads read other states than the last hidden one.
     """

@@ -17,29 +17,29 @@ from bertcore.trace import Trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecisionGradients:
-    """One answer, and the tokens that speak for it."""
+    """One answer, and the contribution of each token to it."""
 
     target: float
-    """Log-odds of the answer against all others, nats; of a score the score."""
+    """Log-odds of the answer against all others, in nats; for a score, the score."""
     values: Tensor
-    """Gradient times token vector, summed over its E numbers, float32, [T]; above 0: speaks for."""
+    """Gradient times token vector, summed over its E numbers, float32, [T]; above 0: in favour."""
 
     def fractions(self) -> Tensor:
-        """Return the values divided by the sum of their sizes, [T]: comparable between runs."""
+        """Return the values divided by their absolute sum, [T]: comparable between runs."""
         return self.values / self.values.abs().sum().clamp_min(torch.finfo(torch.float32).tiny)
 
 
 def decision_gradients(
     bert: Model, trace: Trace, decision: Decision, answer: int, place: int = 0
 ) -> DecisionGradients:
-    """Return gradient times input of an answer, by the token embeddings.
+    """Return gradient times input of an answer for the token embeddings.
 
-    To first order, what the answer's log-odds lose if a token's vector (its segment and position
-    vectors stay) becomes 0.
+    To first order, the loss in the answer's log-odds if a token's vector becomes 0 (its segment and
+    position vectors stay).
 
     Args:
         bert: The checkpoint that made the trace.
-        trace: Of any text or pair: its ids are run again, with gradients.
+        trace: A trace of any text or pair; its ids are run again, with gradients.
         decision: Whose head reads the last hidden state.
         answer: 0 to C-1, as in `Decision.names`.
         place: 0 to P-1, as in `Decision.places`.
@@ -80,7 +80,7 @@ def decision_gradients(
 
 
 def log_odds(logits: Tensor, answer: int) -> Tensor:
-    """Return ln p / (1 - p) of an answer, of logits [C]; a single output as it is.
+    """Return ln p / (1 - p) of an answer from logits [C]; a single output is returned unchanged.
 
     >>> round(float(log_odds(torch.tensor([1.0, 3.0]), 1)), 6)
     2.0

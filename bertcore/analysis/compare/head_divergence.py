@@ -17,7 +17,7 @@ def head_divergence(first: Trace, second: Trace, units: SharedUnits) -> NDArray[
 
     Args:
         first, second: Two runs of the same text, with the same numbers of layers and heads.
-        units: What both share; attention is merged to words where the tokens differ.
+        units: The shared units; attention is merged into words where the tokens differ.
 
     Returns:
         Mean over the tokens or words, in bits, [L, H]; 0: the same, 1: no weight in common. NaN
@@ -33,7 +33,7 @@ def head_divergence(first: Trace, second: Trace, units: SharedUnits) -> NDArray[
     if shapes[0] != shapes[1]:
         raise ValueError(
             f"the first has {shapes[0][0]} layers of {shapes[0][1]} heads and the second "
-            f"{shapes[1][0]} of {shapes[1][1]}, so no head of one is the head of the other."
+            f"{shapes[1][0]} of {shapes[1][1]}, so their heads do not correspond."
         )
     # One layer at a time: at 512 tokens a float32 copy of all layers would be 150 MB.
     by_layer = [

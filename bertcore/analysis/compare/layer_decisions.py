@@ -1,6 +1,6 @@
 """The decision read at each layer, and the layer from which it no longer changes.
 
-A head was trained on the last hidden state only. What it says of an earlier one shows how near that
+A head was trained on the last hidden state only. Its answer on an earlier one shows how close that
 state already is to the final answer in the head's own terms, not what the layer "thinks".
 """
 
@@ -19,32 +19,33 @@ from bertcore.trace import Trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerDecisions:
-    """What a head reads from every hidden state; index 0 is the embeddings' output."""
+    """The answers of a head at every hidden state; index 0 is the embeddings' output."""
 
     kind: str
-    """Of the decision."""
+    """Kind of the decision."""
     names: tuple[str, ...]
-    """What the C answers are called."""
+    """Names of the C answers."""
     places: tuple[int, ...]
     """The tokens decided on, [P]; -1 for the text as a whole."""
     labels: tuple[str, ...]
-    """Of "labels" the label of each place, [P]; () of the others."""
+    """For "labels" the label of each place, [P]; () for the others."""
     logits: NDArray[np.float32]
     """[L+1, P, C]"""
     probabilities: NDArray[np.float32]
-    """Softmax of the logits, [L+1, P, C]; of a score the score itself, which is no probability."""
+    """Softmax of the logits, [L+1, P, C]; for a score the score itself, which is not a probability.
+    """
     answers: NDArray[np.int64]
     """The most probable answer at each layer, [L+1, P]."""
     settled: tuple[int | None, ...]
-    """The first layer from which the answer is the final one, [P]; None for a score."""
+    """The first layer from which on the answer is the final one, [P]; None for a score."""
 
     @property
     def final(self) -> list[str]:
-        """The answer at each place, as the model gives it."""
+        """The model's own answer at each place."""
         return [self.names[i] for i in self.answers[-1]]
 
     def of_final(self) -> NDArray[np.float32]:
-        """Return the probability at each layer of the final answer, [L+1, P]."""
+        """Return the probability of the final answer at each layer, [L+1, P]."""
         rows = np.arange(len(self.places))
         return self.probabilities[:, rows, self.answers[-1]]
 
@@ -53,12 +54,12 @@ class LayerDecisions:
 def layer_decisions(decision: Decision, trace: Trace, device: torch.device) -> LayerDecisions:
     """Read a decision from every hidden state of a run.
 
-    The last row is the model's own answer, the same numbers as `transformers` gives.
+    The last row is the model's own answer, with the same numbers as in `transformers`.
 
     Args:
-        decision: Of this checkpoint, or of another one of the same width.
-        trace: Of any text or pair that poses the question (`Decision.applies_to`).
-        device: Of the decision's head.
+        decision: A decision of this checkpoint, or of another one of the same width.
+        trace: A trace of any text or pair that poses the question (`Decision.applies_to`).
+        device: The device of the decision's head.
 
     Raises:
         ValueError: If the input does not pose the question, the widths differ, or the run holds
@@ -92,7 +93,7 @@ def layer_decisions(decision: Decision, trace: Trace, device: torch.device) -> L
 
 
 def settling_layer(answers: list[int]) -> int:
-    """Return the first layer from which all answers are the last one.
+    """Return the first layer from which on all answers equal the last one.
 
     >>> settling_layer([1, 0, 1, 1])
     2

@@ -26,7 +26,7 @@ from bertcore.trace import Trace
 
 
 class Column(NamedTuple):
-    """A place of the alignment: a token of each version, or of one of them."""
+    """A column of the alignment: a token of each version, or of only one of them."""
 
     first: int | None
     """Position in the first version; None: this token was inserted in the second."""
@@ -58,16 +58,16 @@ def compare_pair(bert: Model, first: Trace, second: Trace, top_k: int = 5) -> Mi
     """Compare two versions of a text, run through the same checkpoint.
 
     Args:
-        bert: That both traces come from; its heads read the last hidden states.
+        bert: The model of both traces; its heads read the last hidden states.
         first, second: Two single texts, or two pairs.
-        top_k: Best words of each version at each [MASK], at least 1.
+        top_k: Number of best words of each version at each [MASK], at least 1.
 
     Raises:
         ValueError: If one is a pair and the other is not, `top_k` is below 1, or a run holds NaN.
     """
     if (first.text_b is None) != (second.text_b is None):
         raise ValueError(
-            "one version is a pair and the other a single text; compare like with like."
+            "one version is a pair and the other a single text. Give two pairs or two single texts."
         )
     if top_k < 1:
         raise ValueError(f"top_k is {top_k}; expected at least 1.")
@@ -100,14 +100,15 @@ def align(first: Trace | Encoding, second: Trace | Encoding) -> tuple[Column, ..
     """Align the tokens of two versions.
 
     Equal runs are found by difflib, on token ids; the tokens that [CLS] and [SEP] enclose are
-    aligned with each other only. Between them, replaced tokens stand below each other as long as
-    there are some on both sides, and the rest are insertions or deletions. Versions that change
-    places give the same columns, turned round.
+    aligned with each other only. Between them, replaced tokens are paired as long as there are some
+    on both sides, and the rest are insertions or deletions. Swapping the versions gives the same
+    columns, swapped.
 
     Source: Ratcliff and Metzener 1988 (Python's `difflib`).
     """
     keys = [_keys(first), _keys(second)]
-    # difflib breaks ties by the order of its arguments, so that order must not be the caller's.
+    # difflib breaks ties by the order of its arguments, so the result must not depend on the
+    # caller's order.
     turned = keys[1] < keys[0]
     left, right = sorted(keys)
     columns: list[Column] = []

@@ -16,7 +16,7 @@ class Unit(NamedTuple):
     """A token or word that both runs have, or a group of added special tokens."""
 
     name: str
-    """The token, or the word as it stands in the text."""
+    """The token, or the word as written in the text."""
     is_special: bool
     first: tuple[int, ...]
     """Its tokens in the first run; at least one."""
@@ -32,13 +32,13 @@ class SharedUnits:
     are_tokens: bool
     """Whether both runs have the same tokens; else the units are words between spaces."""
     num_missing: int
-    """Words that only one run has, such as those cut off at its limit."""
+    """Number of words that only one run has, such as those cut off at its limit."""
 
     def merged_vectors(self, vectors: Tensor, side: int) -> Tensor:
         """Return the mean vector of each unit, [..., U, D], of vectors [..., T, D].
 
         Args:
-            vectors: Of the first run (side 0) or the second (side 1).
+            vectors: Vectors of the first run (side 0) or the second (side 1).
             side: 0 or 1.
         """
         if self.are_tokens:
@@ -55,9 +55,8 @@ class SharedUnits:
         """Return attention between units, [..., U, U], of weights [..., T, T]; rows sum to 1.
 
         Sums over key tokens and averages over query tokens. Attention to tokens that only this run
-        has is left out and the rest scaled up.
-
-        Source: Clark et al. 2019, section 4.1; leaving out and scaling up is ours.
+        has is left out and the rest scaled up. Source: Clark et al. 2019, section 4.1; leaving out
+        and scaling up are ours.
         """
         if self.are_tokens:
             return weights.float()
@@ -77,11 +76,11 @@ class SharedUnits:
 
 
 def shared_units(first: Trace, second: Trace) -> SharedUnits:
-    """Return what two runs of the same text share.
+    """Return the units that two runs of the same text share.
 
-    Where both cut the text into the same tokens, each token is a unit. Else a unit is a word (what
-    stands between spaces) with all its pieces, and each group of special tokens that were added
-    next to each other: [SEP] in one run and </s></s> in the other are one.
+    If both split the text into the same tokens, each token is a unit. Otherwise a unit is a word
+    (between spaces) with all its pieces, or a group of adjacent special tokens: [SEP] in one run
+    and </s></s> in the other are one unit.
 
     Args:
         first, second: Two runs of the same text or pair, by any two checkpoints.
@@ -90,7 +89,9 @@ def shared_units(first: Trace, second: Trace) -> SharedUnits:
         ValueError: If the texts differ in whether there is a text B.
     """
     if (first.text_b is None) != (second.text_b is None):
-        raise ValueError("one run is of a pair and the other of a single text; run the same text.")
+        raise ValueError(
+            "one run is of a pair and the other of a single text. Run the same input twice."
+        )
     if first.tokens == second.tokens and first.text_ids == second.text_ids:
         same = zip(first.tokens, first.text_ids, strict=True)
         units = [Unit(name, text < 0, (i,), (i,)) for i, (name, text) in enumerate(same)]

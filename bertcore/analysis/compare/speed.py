@@ -15,22 +15,22 @@ from bertcore.config import BertConfig
 from bertcore.model import Model
 
 ROUNDS = 5
-"""Timed passes of each, in turns."""
+"""Timed passes of each, alternating."""
 MANY = 32
-"""Texts at once, where throughput is measured."""
+"""Texts per batch for measuring throughput."""
 _LEAST_SECONDS = 0.05
-"""Of a timed pass: a small network reads a text several times, since one is over too soon."""
+"""Minimum duration of a timed pass: a small network reads a text several times."""
 
 
 class _Weighted(Protocol):
-    """What has weights and a shape: an encoder, or an encoder with a task head."""
+    """Anything with weights and a shape: an encoder, or an encoder with a task head."""
 
     def parameters(self) -> Iterable[nn.Parameter]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """The size of a checkpoint as it was opened."""
+    """The size of a checkpoint as opened."""
 
     name: str
     family: str
@@ -39,22 +39,22 @@ class Size:
     """Memory of its weights."""
     num_layers: int
     num_heads: int
-    """Of a layer."""
+    """Heads per layer."""
     hidden_size: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextSpeed:
-    """The speed of an encoder at one text: without embedding a batch, reading a file or a head."""
+    """The speed of an encoder on one text, without tokenising, reading files or a head."""
 
     num_tokens: int
-    """Of the text or pair, special ones included: tokenizers differ."""
+    """Tokens of the text or pair, including special ones: tokenizers differ."""
     alone: float
-    """Texts a second, one at a time: the median of the passes."""
+    """Texts per second, one at a time: the median of the passes."""
     together: float
-    """Texts a second, MANY at a time."""
+    """Texts per second, MANY at a time."""
     alone_range: tuple[float, float]
-    """Of the slowest and of the fastest pass, one text at a time."""
+    """Texts per second of the slowest and the fastest pass, one text at a time."""
     together_range: tuple[float, float]
     """The same, MANY at a time."""
 
@@ -63,9 +63,9 @@ def size_of(name: str, config: BertConfig, weighted: _Weighted) -> Size:
     """Count the weights of a network.
 
     Args:
-        name: Of the checkpoint.
+        name: The checkpoint's name.
         config: Its shape.
-        weighted: Whose parameters are counted: each once, however often it is used.
+        weighted: The network whose parameters are counted, each once, however often it is used.
     """
     parameters = list(weighted.parameters())
     return Size(
@@ -86,17 +86,17 @@ def text_speeds(
     rounds: int = ROUNDS,
     on_stage: Callable[[str, float | None], None] = lambda name, fraction: None,
 ) -> list[TextSpeed]:
-    """Measure how many times a second each encoder reads a text, alone and MANY at once.
+    """Measure how many texts per second each encoder reads, one at a time and MANY at a time.
 
-    Passes of all alternate, and the median counts, so that other work on the machine meets all.
-    The slowest and the fastest pass show how much it did: two whose ranges overlap are not told
-    apart (`are_told_apart`).
+    The encoders take turns, and the median counts, so other work on the machine affects all alike.
+    The slowest and the fastest pass show by how much: encoders with overlapping ranges are not
+    distinguished (`are_told_apart`).
 
     Args:
         models: On one device.
-        texts: The text or pair of each: the same, but for the name of the mask.
+        texts: The text or pair for each: the same, except for the mask token.
         rounds: Timed passes of each.
-        on_stage: Called with what is being done and its fraction.
+        on_stage: Called with the current stage and its fraction.
     """
     encodings = [model.tokenize(*text) for model, text in zip(models, texts, strict=True)]
     rates: list[list[list[float]]] = []
@@ -132,7 +132,7 @@ def are_told_apart(first: tuple[float, float], second: tuple[float, float]) -> b
 def median_seconds(
     passes: Sequence[Callable[[], object]], device: torch.device, *, rounds: int = ROUNDS
 ) -> list[float]:
-    """Return the median of `timed_seconds` of each pass."""
+    """Return the median of `timed_seconds` for each pass."""
     return [statistics.median(each) for each in timed_seconds(passes, device, rounds=rounds)]
 
 
@@ -140,7 +140,7 @@ def median_seconds(
 def timed_seconds(
     passes: Sequence[Callable[[], object]], device: torch.device, *, rounds: int = ROUNDS
 ) -> list[list[float]]:
-    """Return the seconds of each pass in each round; a short one is repeated until 0.05 s are over.
+    """Return the seconds of each pass in each round; a short one is repeated for 0.05 s.
 
     Args:
         passes: Called in turns; one round before the timed ones warms up.

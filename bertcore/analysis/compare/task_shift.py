@@ -20,25 +20,26 @@ SPAN_NAMES = ("start", "end")
 
 @dataclass(frozen=True, slots=True)
 class TaskShift:
-    """A task head's answers, before and after. N answers with C choices each."""
+    """A task head's answers before and after: N answers with C choices each."""
 
     kind: str
     """One of READER_KINDS."""
     choices: tuple[str, ...]
-    """C: the classes or tags; of "span" the tokens, of "score" the one word "score"."""
+    """The C classes or tags; for "span" the tokens, for "score" the single word "score"."""
     names: tuple[str, ...]
-    """N: of "tags" the words as in the text, of "span" start and end, else one empty name."""
+    """N names: for "tags" the words as in the text, for "span" start and end, else one empty name.
+    """
     positions: tuple[int, ...]
-    """Of "tags" the token that each answer is about, [N]; else ()."""
+    """For "tags" the token of each answer, [N]; else ()."""
     before: NDArray[np.float32]
-    """Probabilities, [N, C]; rows sum to 1, but for "labels". Of "score" the score, [1, 1]."""
+    """Probabilities, [N, C]; rows sum to 1, except for "labels". For "score" the score, [1, 1]."""
     after: NDArray[np.float32]
     divergence: NDArray[np.float32]
-    """KL(before || after) of each answer in nats, [N]; of "labels" the sum over the labels, of
+    """KL(before || after) of each answer in nats, [N]; for "labels" the sum over the labels, for
     "score" NaN."""
 
     def changed(self) -> list[int]:
-        """Return the answers whose best choice is another one after, of "labels" whose set is."""
+        """Return the answers whose best choice changed; for "labels", whose set changed."""
         if self.kind == "score":
             return []
         if self.kind == "labels":
@@ -48,10 +49,10 @@ class TaskShift:
 
 @torch.no_grad()
 def compare_task(bert: Model, reader: TaskReader, before: Trace, after: Trace) -> TaskShift:
-    """Compare what a task head answers to two runs of the same tokens.
+    """Compare a task head's answers to two runs of the same tokens.
 
     Args:
-        bert: That both come from.
+        bert: The model of both runs.
         reader: Its task head, from `read_task_head`.
         before, after: Such as a plain trace and one with `changes`; their states are finite.
 
@@ -88,7 +89,7 @@ def compare_task(bert: Model, reader: TaskReader, before: Trace, after: Trace) -
 
 
 def tagged_positions(text_ids: Sequence[int], word_ids: Sequence[int]) -> list[int]:
-    """Return the first token of each word of the texts: a tagger is trained on these alone.
+    """Return the first token of each word of the texts; a tagger is trained on these alone.
 
     Source: Devlin et al. 2019, section 5.3.
     """
@@ -109,10 +110,10 @@ def _word(trace: Trace, first: int) -> str:
 
 
 def answer_divergence(log_p: Tensor, log_q: Tensor, kind: str) -> Tensor:
-    """Return one KL for all answers of a head, in nats, [...], of log p and log q [..., N, M].
+    """Return one KL divergence for all answers of a head, nats, [...], of log p and q [..., N, M].
 
-    The mean over the tokens that are tagged; else the sum over the answers: the classes' one, all
-    labels', that of start and end.
+    The mean over the tagged tokens; otherwise the sum over the answers: the one of the classes,
+    those of all labels, or those of start and end.
     """
     each = kl_divergence(log_p, log_q)
     return each.mean(-1) if kind == "tags" else each.sum(-1)

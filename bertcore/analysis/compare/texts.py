@@ -1,4 +1,4 @@
-"""Two checkpoints on many texts: similarity of layers, heads and answers."""
+"""Comparison of two checkpoints on many texts: similarity of layers, heads and answers."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from bertcore.model import Model
 from bertcore.trace import Trace
 
 MAX_SENTENCES = 500
-"""Most texts that are compared; the result states how many were left out."""
+"""Maximum number of texts compared; the result states how many were left out."""
 MAX_EXAMPLES = 1000
-"""Tokens for CKA in all: each text gives an equal part, drawn at random if it has more."""
+"""Total number of tokens for CKA: each text contributes an equal share, drawn at random if it has
+more."""
 KINDS = ("class", "labels", "score", "next")
-"""Questions that are asked of every text: those about the text as a whole."""
+"""Questions asked about every text: those about the text as a whole."""
 
 NO_LABEL = "no label"
 """The answer of a text that has none of several labels."""
@@ -32,23 +33,23 @@ NO_LABEL = "no label"
 
 @dataclass(frozen=True, slots=True)
 class TextAnswers:
-    """Both answers to one question about one text."""
+    """The answers of both checkpoints to one question about one text."""
 
     sentence: Sentence
     kind: str
     """Of KINDS."""
     answers: tuple[str, str]
-    """"" where one does not answer; of a score the number, of labels those that the text has."""
+    """"" if one does not answer; for a score the number, for labels those that the text has."""
     probabilities: tuple[float, float]
-    """Of each one's answer (of a score the score, of labels that of the least sure one); NaN where
-    one does not answer."""
+    """Probability of each one's answer (for a score the score, for labels that of the least certain
+    one); NaN if one does not answer."""
     distance: float
-    """Half the sum of the differences of all probabilities, 0 to 1 (total variation); of a score
-    the difference, of labels the mean over them. NaN where they cannot be compared."""
+    """Half the sum of the differences of all probabilities, 0 to 1 (total variation); for a score
+    the difference, for labels the mean over them. NaN if they cannot be compared."""
 
     @property
     def is_changed(self) -> bool:
-        """Whether both answer, and differently; a score never counts."""
+        """Whether both answer but differ; a score never counts."""
         return self.kind != "score" and all(self.answers) and self.answers[0] != self.answers[1]
 
 
@@ -59,7 +60,7 @@ class TextsComparison:
     similarity: LayerSimilarity
     """CKA of the tokens (or words) of all texts, without [CLS] and [SEP]."""
     are_tokens: bool
-    """Whether all texts were cut alike; else words were compared where they were not."""
+    """Whether all texts were tokenised alike; otherwise words were compared where they were not."""
     divergence: NDArray[np.float64] | None
     """Jensen-Shannon divergence of each head, mean over the texts, in bits, [L, H]; None if the
     shapes differ."""
@@ -67,9 +68,9 @@ class TextsComparison:
     """For each text and each question of KINDS that it poses."""
     num_sentences: int
     num_left_out: int
-    """Texts over MAX_SENTENCES."""
+    """Number of texts beyond MAX_SENTENCES."""
     num_cut: int
-    """Texts that are longer than one of the checkpoints reads."""
+    """Number of texts longer than one of the checkpoints reads."""
 
 
 def compare_texts(
@@ -86,10 +87,10 @@ def compare_texts(
 
     Args:
         first, second: The opened checkpoints.
-        sentences: At least one; from MAX_SENTENCES on they are left out.
-        all_questions: From `compare.questions`; those of KINDS are used.
-        max_examples: Tokens for CKA, at least 2.
-        seed: Of their draw.
+        sentences: At least one; those beyond MAX_SENTENCES are left out.
+        all_questions: From `compare.questions`; those in KINDS are used.
+        max_examples: Number of tokens for CKA, at least 2.
+        seed: Seed of their draw.
         progress: Called with the fraction done after each text; an exception in it ends the pass.
 
     Raises:
@@ -171,7 +172,7 @@ def _answers(
 
 
 def _name(read: LayerDecisions) -> str:
-    """Return what a checkpoint answers to a whole text, in words."""
+    """Return a checkpoint's answer to a whole text, in words."""
     if read.kind == "score":
         return f"{read.probabilities[-1, 0, 0]:.4g}"
     if read.kind != "labels":

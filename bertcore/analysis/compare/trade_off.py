@@ -1,4 +1,4 @@
-"""Two fine-tuned checkpoints by size, speed and score on one labelled file."""
+"""Comparison of two fine-tuned checkpoints by size, speed and score on one labelled file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bertcore.finetuning.tasks.read import read_task_data
 from bertcore.network.task_module import TaskModule
 
 MOST_TIMED = 512
-"""Examples of the file that are timed."""
+"""Maximum number of examples of the file that are timed."""
 OnStage = Callable[[str, float | None], None]
 
 
@@ -25,14 +25,14 @@ class Side:
     """One checkpoint: its size, its speed on the file, and its score."""
 
     size: Size
-    """With its task head."""
+    """Its size, with its task head."""
     mean_tokens: float
-    """Tokens of an example, special ones included: tokenizers differ."""
+    """Mean number of tokens per example, including special ones: tokenizers differ."""
     tokens_per_second: float
     examples_per_second: float
     metrics: dict[str, float]
     intervals: dict[str, tuple[float, float]]
-    """Of each metric, 95%, as those of `Scores`."""
+    """95% interval of each metric, as in `Scores`."""
     notes: tuple[str, ...]
 
 
@@ -43,11 +43,11 @@ class Paired:
     both: int
     only_first: int
     only_second: int
-    """Answers that both, or one alone, got right."""
+    """Number of answers that both, or only one, got right."""
     neither: int
     p_value: float
-    """Probability of a split as uneven as that of the answers that one alone got right, if both
-    were equally good."""
+    """Probability of a split as uneven as that of the answers only one got right, if both were
+    equally good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,17 +61,17 @@ class TradeOff:
     num_examples: int
     num_timed: int
     paired: Paired | None
-    """None where answers are not right or wrong (scores), or the checkpoints cut the file into
-    other answers."""
+    """None if answers are not right or wrong (scores), or the checkpoints split the file into
+    different answers."""
 
     @property
     def speed_up(self) -> float:
-        """How many times as many examples a second the second checkpoint answers."""
+        """Examples per second of the second checkpoint, relative to the first."""
         return self.sides[1].examples_per_second / self.sides[0].examples_per_second
 
     @property
     def kept(self) -> float:
-        """The second's main metric as a fraction of the first's; NaN where that is 0 or less."""
+        """The second's main metric as a fraction of the first's; NaN if that is 0 or less."""
         first, second = (side.metrics[self.metric] for side in self.sides)
         return second / first if first > 0 else float("nan")
 
@@ -89,15 +89,15 @@ def trade_off(
 ) -> TradeOff:
     """Measure two fine-tuned checkpoints on a labelled file.
 
-    Speed is the network's alone, on batches of 32 examples of similar length, the tokens of the
-    first 512 examples in the checkpoint's own cut; passes of both alternate, and the median counts.
+    Speed is that of the network alone, on batches of 32 examples of similar length, for the first
+    512 examples as each checkpoint tokenises them; passes of both alternate, and the median counts.
 
     Args:
-        first, second: Of the same task, on the same device.
+        first, second: Checkpoints for the same task, on the same device.
         path, columns, skip_bad_rows: As for `run_file`.
         max_length: Longest input in tokens; None takes that of each fine-tuning.
         rounds: Timed passes of each.
-        on_stage: Called with what is being done and its fraction.
+        on_stage: Called with the current stage and its fraction.
 
     Raises:
         ValueError: If the tasks differ, or as `run_file`.
@@ -174,7 +174,7 @@ def _read_all(module: TaskModule, batches: Sequence[Batch]) -> None:
 
 
 def _paired(first: FileRun, second: FileRun) -> Paired | None:
-    """Compare answer by answer; None if the two cut the file into other answers.
+    """Compare answer by answer; None if the two split the file into different answers.
 
     Source: McNemar 1947, exact form: a binomial test of the answers that one alone got right.
     """

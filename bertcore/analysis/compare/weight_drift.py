@@ -23,8 +23,8 @@ LAYER_KINDS = {
     "feed_forward.output": "feed-forward out",
     "feed_forward.norm": "feed-forward LayerNorm",
 }
-"""The parts of a layer in the order of the network, and what they are called; each has a matrix
-and a bias, a LayerNorm a scale and a bias."""
+"""The parts of a layer in the order of the network, and their names; each has a matrix and a bias,
+a LayerNorm a scale and a bias."""
 OTHER_KINDS = {
     "embeddings.word_embeddings": "token table",
     "embeddings.position_embeddings": "position table",
@@ -38,7 +38,7 @@ OTHER_KINDS = {
     "sop": "sentence-order head",
     "replaced": "replaced-token head",
 }
-"""The parts outside the layers, and what they are called."""
+"""The parts outside the layers, and their names."""
 _BY_PIECE = frozenset({"embeddings.word_embeddings.weight", "mlm.decoder.bias"})
 """Tensors with a row for each piece of the vocabulary."""
 
@@ -52,14 +52,14 @@ class Drift:
     """|B - A| / |A| in the Frobenius norm; 0: the same, 1: as far as A is long; infinite if A is
     all zeros and B is not; NaN if a weight is NaN."""
     cosine: float
-    """Of the angle between both as vectors: 1: only the length differs; NaN if one is all zeros and
-    the other is not, or a weight is NaN."""
+    """Cosine of the angle between both as vectors: 1: only the length differs; NaN if one is all
+    zeros and the other is not, or a weight is NaN."""
     norm_first: float
     """|A|"""
     norm_second: float
     """|B|"""
     num_weights: int
-    """Numbers compared."""
+    """Number of weights compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,14 @@ class TensorDrift:
     """One tensor of both checkpoints."""
 
     name: str
-    """Our name of it, such as layers.0.attention.query.weight."""
+    """Our name for it, such as layers.0.attention.query.weight."""
     part: str
     """A value of LAYER_KINDS or OTHER_KINDS."""
     layer: int | None
     """From 0; None outside the layers."""
     drift: Drift
     rows: str = ""
-    """What was compared if not all of it: the rows of shared pieces."""
+    """What was compared, if not all of it: the rows of shared pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +82,16 @@ class WeightDrift:
     """All tensors of two checkpoints."""
 
     tensors: tuple[TensorDrift, ...]
-    """Those that both have, in the order of the network."""
+    """The tensors that both have, in the order of the network."""
     layers: Mapping[tuple[int, str], Drift]
     """By (layer, part): matrix and bias as one vector; a key for each that both have in the same
     shape."""
     others: Mapping[str, Drift]
     """By part, outside the layers."""
     only_first: tuple[str, ...]
-    """Tensors that the second checkpoint does not have."""
+    """Tensors missing from the second checkpoint."""
     only_second: tuple[str, ...]
-    """Tensors that the first checkpoint does not have."""
+    """Tensors missing from the first checkpoint."""
     mis_shaped: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]
     """Tensors of different shapes, which are not compared: both shapes."""
     not_finite: tuple[str, ...]
@@ -111,10 +111,10 @@ def weight_drift(first: Model, second: Model) -> WeightDrift:
     """Compare the weights of two checkpoints, tensor by tensor; layers are matched by number.
 
     Where the vocabularies differ, the token table and the decoder's bias are compared over the
-    pieces that both have. A fine-tuned classifier's own layer is no part of the comparison.
+    pieces that both have. A fine-tuned classifier's own layer is not compared.
 
     Args:
-        first, second: Any two; each may lack parts that the other has.
+        first, second: Any two checkpoints; each may lack parts that the other has.
 
     Source: ours; the relative Frobenius distance and the cosine are as in Radiya-Dixit and Wang
         2020, "How fine can fine-tuning be?", section 3, who use L1 and angle.
@@ -128,7 +128,7 @@ def weight_drift(first: Model, second: Model) -> WeightDrift:
         a, b, note = ours[name].cpu(), theirs[name].cpu(), ""
         if name in _BY_PIECE and rows is not None:
             a, b = a[rows[0]], b[rows[1]]
-            note = f"{len(rows[0]):,} pieces that both vocabularies have"
+            note = f"{len(rows[0]):,} pieces in both vocabularies"
         if a.shape != b.shape:
             mis_shaped[name] = (tuple(ours[name].shape), tuple(theirs[name].shape))
             continue
@@ -164,7 +164,7 @@ def drift_of(pairs: Sequence[tuple[Tensor, Tensor]]) -> Drift:
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """The sums that a drift is computed from; those of several tensors add up."""
+    """The sums from which a drift is computed; those of several tensors add up."""
 
     first: float = 0.0
     second: float = 0.0
@@ -188,7 +188,7 @@ class _Sums:
         change, both = math.sqrt(self.change), first * second
         if not (math.isfinite(first) and math.isfinite(second)):
             return Drift(math.nan, math.nan, first, second, self.count)
-        # Rounding may pass 1 by a little.
+        # Rounding may slightly exceed 1.
         cosine = max(-1.0, min(1.0, self.product / both)) if both else math.nan
         return Drift(change / first if first else math.inf, cosine, first, second, self.count)
 
@@ -200,7 +200,7 @@ def _sums(first: Tensor, second: Tensor) -> _Sums:
 
 
 def part_of(name: str) -> tuple[int | None, str]:
-    """Return the layer, if any, and the part of the network that a tensor belongs to.
+    """Return the layer, if any, and the part of the network to which a tensor belongs.
 
     Tensors of an architecture that is not ours are "other parts".
 
@@ -217,7 +217,7 @@ def part_of(name: str) -> tuple[int | None, str]:
 
 
 def _shared_rows(first: Model, second: Model) -> tuple[list[int], list[int]] | None:
-    """Return the rows of the pieces that both vocabularies have; None where they are the same."""
+    """Return the rows of the pieces in both vocabularies; None where they are the same."""
     ours, theirs = vocabulary(first), vocabulary(second)
     if ours == theirs:
         return None

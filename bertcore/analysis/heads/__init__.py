@@ -1,1 +1,1 @@
-"""What attention heads do over many sentences."""
+"""Behaviour of attention heads over many sentences."""

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from bertcore.training.probes import Probe, SentenceProbe
 
 UNIFORM = 0.99
-"""A head whose spread is above this attends everywhere alike."""
+"""A head whose spread is above this attends uniformly."""
 ONE_TOKEN = 0.95
-"""A head that gives more than this to one and the same token, from everywhere."""
+"""A head that gives more than this to the same token from everywhere is stuck."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,19 +23,19 @@ class HeadHistory:
     steps: list[int]
     """[S]"""
     spread: NDArray[np.float64]
-    """Entropy of a token's attention over ln K, K = the tokens that it may attend to, at least 2:
-    1 is even over all of them, 0 is one token; [S, L, H]."""
+    """Entropy of a token's attention over ln K, K = the tokens that it may attend to, at least 2: 1
+    is uniform over all of them, 0 is one token; [S, L, H]."""
     favourite: NDArray[np.float64]
-    """Attention that the most attended token gets, mean over the query tokens; [S, L, H]."""
+    """Attention to the most attended token, mean over the query tokens; [S, L, H]."""
 
     @property
     def uniform(self) -> NDArray[np.bool_]:
-        """Heads that attend everywhere alike, [S, L, H]."""
+        """Heads that attend uniformly, [S, L, H]."""
         return self.spread > UNIFORM
 
     @property
     def stuck(self) -> NDArray[np.bool_]:
-        """Heads that attend to one token only, whatever the sentence and the place, [S, L, H]."""
+        """Heads that attend to a single token, whatever the sentence and position, [S, L, H]."""
         return self.favourite > ONE_TOKEN
 
 
@@ -50,10 +50,10 @@ def head_history(probes: Sequence[Probe]) -> HeadHistory:
 
     Source: entropy of attention as in Clark et al. 2019, section 3.3; divided by ln K here, so that
         sentences of different length can be averaged, and tokens of a causal network. A network is
-        taken for causal if none of its heads ever attends to a later token.
+        considered causal if none of its heads ever attends to a later token.
     """
     if not probes:
-        raise ValueError("there is no probe yet, so nothing is known about the heads.")
+        raise ValueError("the run has no probe yet, so nothing is known about the heads.")
     is_causal = not any(
         np.triu(sentence.codes, 1).any() for probe in probes for sentence in probe.sentences
     )

@@ -1,4 +1,4 @@
-"""Head importance for one input: the effect of removing each head, in few batched passes."""
+"""Head importance for one input: the effect of removing each head, in a few batched passes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class HeadImportance:
     """The effect of removing each head alone; float32 [L, H], NaN for heads that were off."""
 
     position: int | None
-    """The [MASK] that is read; None if there is none, or no masked-word head."""
+    """Position of the [MASK] that is read; None without one, or without a masked-word head."""
     chosen: str | None
     """The word whose probability is followed there."""
     word: NDArray[np.float32] | None
@@ -60,7 +60,7 @@ class HeadImportance:
         return tuple(name for name in MEASURES if getattr(self, name) is not None)
 
     def strongest(self, measure: str, count: int = 10) -> list[tuple[int, int, float]]:
-        """Return (layer, head, effect) of the heads with the largest effect, either way.
+        """Return (layer, head, effect) of the heads with the largest effect in either direction.
 
         Raises:
             ValueError: If there is no such measure here.
@@ -88,24 +88,24 @@ def rank_heads(
     label: str | None = None,
     on_fraction: OnFraction | None = None,
 ) -> HeadImportance:
-    """Remove each head alone and measure what it does to the output.
+    """Remove each head alone and measure the effect on the output.
 
-    Removing a head changes nothing below it, so the run begins at its layer, from the states of
-    one trace; the removals of a layer run together. That is about half of the work of whole runs.
+    Removing a head changes nothing below it, so the run begins at its layer, from the states of one
+    trace; the removals of a layer run together. That is about half the work of full runs.
 
     Args:
-        encoding: The input, with [MASK] where a word is to be read.
-        changes: In force in all runs; heads that are off there are not ranked.
-        position: Which [MASK] to read; None: the first.
+        encoding: The input, with [MASK] where a word is to be predicted.
+        changes: Changes applied in all runs; heads turned off there are not ranked.
+        position: Position of the [MASK] to read; None: the first one.
         word: A piece of the vocabulary to follow there; None: the best one with all heads.
         task: The checkpoint's task head, from `read_task_head`; its answer is read too.
         label: The class or label to follow; None: the best one with all heads.
 
     Raises:
-        ValueError: If there is no [MASK] at `position`, `word` is no piece of the vocabulary,
-            `label` is none of the task's, or the states hold NaN.
+        ValueError: If there is no [MASK] at `position`, `word` is not a piece of the vocabulary,
+            `label` is not one of the task's, or the states hold NaN.
 
-    Source: Michel et al. 2019, section 3.2 (ablating one head); one input in place of a test set.
+    Source: Michel et al. 2019, section 3.2 (ablating one head); one input instead of a test set.
     """
     bert = with_parts(bert)
     changes = changes or Changes()
@@ -130,7 +130,7 @@ def rank_heads(
     for layer in range(num_layers):
         heads = [head for head in range(num_heads) if (layer, head) not in changes.heads_off]
         if layer in prepared.skipped:
-            effects[:, layer, heads] = 0  # a head that is not used does nothing
+            effects[:, layer, heads] = 0  # an unused head does nothing
         else:
             size = max(1, TOKENS_PER_BATCH // trace.num_tokens)
             for start in range(0, len(heads), size):

@@ -15,11 +15,11 @@ from bertcore.tokenizer.characters import is_punctuation
 
 @dataclass(frozen=True, slots=True)
 class HeadMeasures:
-    """Numbers of each head over one input; each field is float32, [L, H].
+    """Measures of each head over one input; each field is float32, [L, H].
 
-    A fraction, 0 to 1, is the part of a token's attention that goes to a kind of token, averaged
-    over the tokens for which there is one. NaN where no token has one (a single token has no
-    previous token; a single text has no A to B).
+    A fraction, 0 to 1, is the share of a token's attention that goes to a kind of token, averaged
+    over the tokens for which one exists. NaN where no token has one (a single token has no previous
+    token; a single text has no A to B).
 
     Source: the kinds are those of Clark et al. 2019, "What Does BERT Look At?", section 3;
     `distance`, `evenness` and the two between texts are ours.
@@ -68,7 +68,7 @@ _LINEAR = tuple(name for name in MEASURES if name not in _ENTROPIES)
 
 
 class TokenKinds(NamedTuple):
-    """What each token of one input is; both lists of length T."""
+    """The kind of each token of one input; both lists have length T."""
 
     text_ids: Sequence[int]
     """0 = text A, 1 = text B, -1 = an added special token."""
@@ -77,7 +77,7 @@ class TokenKinds(NamedTuple):
 
 
 class Patterns(NamedTuple):
-    """The weight of each cell of a map in each measure that is a weighted sum of the map."""
+    """The weight of each attention cell in each measure that is a weighted sum of the map."""
 
     cells: Tensor
     """[B, T * T, M], M = the measures of _LINEAR; 0 beyond the end of a shorter input."""
@@ -103,7 +103,8 @@ def measure_heads(
     Args:
         attentions: [L, H, T, T]; row = query token; rows sum to 1. Any float dtype.
         text_ids: T entries: 0 = text A, 1 = text B, -1 = an added special token.
-        tokens: The T pieces: equal pieces are the same word, and marks are punctuation.
+        tokens: The T pieces; equal pieces count as the same word, and punctuation marks are
+            recognised.
         is_causal: See `make_patterns`.
 
     Raises:
@@ -179,7 +180,7 @@ def measure_batch(attentions: Tensor, patterns: Patterns) -> Tensor:
     Args:
         attentions: float32, [L, B, H, T, T]; 0 in the columns beyond the end of an input, while the
             rows there are not read.
-        patterns: Of the same inputs, on the same device.
+        patterns: The patterns of the same inputs, on the same device.
 
     Returns:
         float32, [B, L, H, M], M = MEASURES, NaN where an input lacks a kind of token.
@@ -219,7 +220,7 @@ def uniform_measures(patterns: Patterns) -> Tensor:
 
 @lru_cache(maxsize=65536)
 def is_mark(token: str) -> bool:
-    """Return whether a piece is punctuation, as the tokenizer tells it from words.
+    """Return whether a piece is punctuation, by the tokenizer's definition.
 
     >>> is_mark("."), is_mark("##s"), is_mark("'")
     (True, False, True)

@@ -1,4 +1,4 @@
-"""The outputs that a ranking compares: runs without a head against the run with all heads.
+"""The outputs that a ranking compares: runs without a head and the run with all heads.
 
 Each class keeps the output of the run with all heads, and returns the effects by the names of
 `bertcore.analysis.heads.importance.MEASURES`.
@@ -66,8 +66,8 @@ class PretrainingReadings:
         if word_id is None:
             best = tokenizer.id_to_token(self._word_id(None))
             raise ValueError(
-                f"{word!r} is no piece of this checkpoint's vocabulary, so it has no probability. "
-                f"Choose one that is, such as {best!r}, its best guess."
+                f"{word!r} is not a piece of this checkpoint's vocabulary, so it has no "
+                f"probability. Choose one that is, such as {best!r}, its best guess."
             )
         return word_id
 
@@ -117,7 +117,7 @@ class TaskReadings:
         if label is not None and label not in names:
             has = f"this checkpoint has {', '.join(map(repr, names[:10]))}"
             raise ValueError(
-                f"{label!r} is no label to follow; "
+                f"{label!r} is not a label to follow; "
                 f"{has if names else 'a score, tags or a span have none'}."
             )
         if label is not None or not names:

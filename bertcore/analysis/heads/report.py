@@ -23,7 +23,7 @@ class HeadReport:
     distances: HeadDistances
     """For `head_map`, which lays the heads out in 2-D."""
     num_cut: int
-    """Sentences that were cut at the checkpoint's limit."""
+    """Number of sentences truncated at the checkpoint's limit."""
 
 
 def report_heads(
@@ -38,10 +38,10 @@ def report_heads(
     """Measure every head.
 
     Args:
-        bert: Whose heads.
+        bert: The checkpoint whose heads are measured.
         texts: Sentences for the measures and the similarity.
         trees: Sentences with their trees, for the relations; may be `texts`.
-        num_resamples, seed: Of the intervals; `seed` also draws the compared tokens where there are
+        num_resamples, seed: For the intervals; `seed` also draws the compared tokens if there are
             too many.
         progress: Called with the fraction done; an exception in it ends the work.
 
@@ -49,7 +49,7 @@ def report_heads(
         ValueError: If there is no sentence or no tree, or too few resamples.
     """
     if not trees.trees:
-        raise ValueError("there is no tree. Give sentences in CoNLL-U, or our own.")
+        raise ValueError("there is no tree. Give sentences in CoNLL-U, or use the shipped ones.")
     measures = MeasureSurvey(len(texts.sentences), bert.config)
     likeness = SimilaritySurvey(len(texts.sentences), bert.config, seed=seed)
     syntax = SyntaxSurvey(trees.trees, bert.config)
@@ -72,7 +72,7 @@ def report_heads(
 
 
 def _part_of(progress: Progress, begin: float, fraction: float) -> Progress:
-    """Return a callback that maps the progress of a part to that of the whole."""
+    """Return a callback that maps the progress of a part to overall progress."""
 
     def report_part(within: float, stage: str) -> None:
         progress(begin + within * fraction, stage)

@@ -20,7 +20,7 @@ at random."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadDistances:
-    """Divergence of the attention of each two heads; N = L * H heads, layer by layer."""
+    """Divergence of attention between each pair of heads; N = L * H heads, layer by layer."""
 
     matrix: NDArray[np.float64]
     """Mean Jensen-Shannon distance over tokens, 0 = the same, 1 = never at the same token;
@@ -28,33 +28,34 @@ class HeadDistances:
     num_heads: int
     """H: head n is head n % H of layer n // H."""
     num_compared: int
-    """Tokens whose rows were compared."""
+    """Number of tokens whose rows were compared."""
     num_tokens: int
-    """Tokens there are."""
+    """Total number of tokens."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadMap:
-    """Heads as points: near ones attend alike."""
+    """Heads as points: close heads attend alike."""
 
     positions: NDArray[np.float64]
-    """[N, 2]; the axes mean nothing but distance."""
+    """[N, 2]; the axes have no meaning apart from distance."""
     stress: float
-    """Kruskal's stress-1 of the map: 0 = all distances are true, below 0.1 good, above 0.2 poor."""
+    """Kruskal's stress-1 of the map: 0 = all distances are exact, below 0.1 good, above 0.2 poor.
+    """
 
 
 class SimilaritySurvey:
-    """Adds up the distances between heads over sentences; give it to `run_surveys`.
+    """Accumulates the distances between heads over sentences; pass it to `run_surveys`.
 
     Args:
-        num_sentences: How many will come.
+        num_sentences: Number of sentences to be added.
         config: Of the checkpoint.
-        max_comparisons: Each sentence gets an equal part of this many comparisons of two weights,
+        max_comparisons: Each sentence gets an equal share of this many comparisons of two weights,
             but at least one token; see MAX_COMPARISONS.
-        seed: Of the draw of tokens.
+        seed: Seed of the draw of tokens.
 
     Source: Clark et al. 2019, section 6. Differs: they add up Jensen-Shannon divergences; here the
-        mean of their square roots (base 2), which is a metric as the map wants it.
+    mean of their square roots (base 2), which is a metric, as the map needs.
     """
 
     def __init__(
@@ -105,10 +106,10 @@ class SimilaritySurvey:
 
 
 def distance_sums(maps: Tensor) -> Tensor:
-    """Return the Jensen-Shannon distances of each two heads, summed over rows, float64 [N, N].
+    """Return the Jensen-Shannon distances of each pair of heads, summed over rows, float64 [N, N].
 
     Args:
-        maps: [N, R, T]: R rows, of T weights that sum to 1, of each of N heads.
+        maps: [N, R, T]: for each of N heads, R rows of T weights that sum to 1.
 
     Source: Endres and Schindelin 2003: the square root of H(m) - (H(p) + H(q)) / 2, with m the
         mean of p and q, in bits; as scipy.spatial.distance.jensenshannon(base=2).
@@ -128,10 +129,10 @@ def distance_sums(maps: Tensor) -> Tensor:
 
 
 def head_map(distances: HeadDistances) -> HeadMap:
-    """Lay the heads out in 2-D so that their distances are kept as well as possible.
+    """Lay out the heads in 2-D so that their distances are preserved as well as possible.
 
-    Metric multidimensional scaling (scikit-learn's SMACOF) that starts from classical scaling:
-    the same distances always give the same map.
+    Metric multidimensional scaling (scikit-learn's SMACOF) started from classical scaling: the same
+    distances always give the same map.
 
     Raises:
         ValueError: If a distance is not a number.
@@ -141,8 +142,8 @@ def head_map(distances: HeadDistances) -> HeadMap:
     matrix = distances.matrix
     if not np.isfinite(matrix).all():
         raise ValueError(
-            "the distances between heads are not all numbers: the attention holds NaN. "
-            "Check the checkpoint's weights."
+            "some distances between heads are not numbers: the attention contains NaN. Check the "
+            "checkpoint's weights."
         )
     start = _classical_scaling(matrix)
     if len(matrix) < 3 or not matrix.any():

@@ -34,10 +34,10 @@ class HeadStatistics:
     """The mean of a head with uniform attention, [M]: the baseline of a habit. In a causal network
     it is uniform over a token and those before it."""
     num_sentences: NDArray[np.int64]
-    """How many sentences have the measure, [M]."""
+    """Number of sentences that have the measure, [M]."""
     examples: NDArray[np.int64]
-    """The sentence with a head's largest value of a measure, [L, H, M]; -1 where none has it. One
-    with EXAMPLE_TOKENS, if there is any."""
+    """The sentence with a head's largest value of a measure, [L, H, M]; -1 if none has it.
+    Preferably one with EXAMPLE_TOKENS."""
 
     def of(self, measure: str) -> Interval:
         """Return a measure of every head, each [L, H].
@@ -60,9 +60,9 @@ class HeadStatistics:
         """Return each head's dominant pattern as an index into PATTERNS, [L, H].
 
         The pattern with the largest gain over uniform attention, as a fraction of the largest
-        possible gain: (mean - uniform) / (1 - uniform). -1 where no gain reaches `STANDS_OUT`, or
-        all is NaN. Evenness counts only where no place does: a head that attends to all tokens
-        alike attends to the token before, too. Ours.
+        possible gain: (mean - uniform) / (1 - uniform). -1 if no gain reaches `STANDS_OUT`, or all
+        are NaN. Evenness counts only if no position does: a head that attends to all tokens alike
+        attends to the previous token, too. Ours.
         """
         places = [name for name in PATTERNS if name != "evenness"]
         index = [measure_index(name) for name in places]
@@ -77,7 +77,7 @@ class HeadStatistics:
 
 
 STANDS_OUT = 0.15
-"""The gain over uniform attention from which a pattern counts as a habit."""
+"""The gain over uniform attention from which on a pattern counts as a habit."""
 BROAD = 0.8
 """Mean evenness from which a head is broad."""
 
@@ -87,17 +87,17 @@ EXAMPLE_TOKENS = range(8, 33)
 
 
 class MeasureSurvey:
-    """Adds up the head measures of sentences; give it to `run_surveys`.
+    """Accumulates the head measures of sentences; pass it to `run_surveys`.
 
     Args:
-        num_sentences: N.
+        num_sentences: The number of sentences.
         config: Of the checkpoint.
     """
 
     def __init__(self, num_sentences: int, config: BertConfig) -> None:
         shape = (config.num_hidden_layers, config.num_attention_heads, len(MEASURES))
         self.values = np.full((num_sentences, *shape), np.nan, dtype=np.float32)
-        """Of each sentence, [N, L, H, M]; NaN where it has no such token."""
+        """Values of each sentence, [N, L, H, M]; NaN if it has no such token."""
         self._lengths = np.zeros(num_sentences, dtype=np.int64)
         self._uniform = np.full((num_sentences, len(MEASURES)), np.nan, dtype=np.float32)
         self._is_causal = config.family.is_causal
@@ -134,7 +134,7 @@ class MeasureSurvey:
 
 
 def measure_index(measure: str) -> int:
-    """Return the place of a measure in MEASURES.
+    """Return the index of a measure in MEASURES.
 
     Raises:
         ValueError: If there is no such measure.

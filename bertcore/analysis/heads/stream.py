@@ -13,14 +13,14 @@ from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
 WINDOW = 1000
-"""Sentences that are tokenized and sorted by length together."""
+"""Number of sentences that are tokenized and sorted by length together."""
 BATCH_BYTES = 48 * 2**20
 """Bytes of attention (all layers) held at a time: 209 sentences of 20 tokens in BERT-base. A single
 longer text may take more: 151 MB at 512 tokens."""
 
 
 class AttentionBatch(NamedTuple):
-    """The attention of B inputs of like length."""
+    """The attention of B inputs of similar length."""
 
     rows: list[int]
     """The places of the inputs among all sentences, B of them."""
@@ -28,7 +28,7 @@ class AttentionBatch(NamedTuple):
     """B of them."""
     attentions: Tensor
     """[L, B, H, T, T], float32, on the device; 0 in the columns beyond the end of an input, while
-    the rows there mean nothing."""
+    the rows there are meaningless."""
 
 
 class Survey(Protocol):
@@ -48,13 +48,13 @@ def run_surveys(
     """Pass every sentence's attention to each survey, in one pass through the network.
 
     Args:
-        bert: Whose attention.
-        sentences: At least one; too long ones are cut at the end.
+        bert: The checkpoint whose attention is measured.
+        sentences: At least one; sentences that are too long are truncated.
         surveys: Called with each batch.
         progress: Called with the fraction done after each batch; an exception in it ends the pass.
 
     Returns:
-        How many sentences were cut.
+        The number of truncated sentences.
 
     Raises:
         ValueError: If there is no sentence.
@@ -74,9 +74,9 @@ def run_surveys(
 
 @torch.inference_mode()
 def attention_batches(bert: Model, sentences: Sequence[Sentence]) -> Iterator[AttentionBatch]:
-    """Yield the attention of all sentences, those of like length together.
+    """Yield the attention of all sentences, batched by similar length.
 
-    A test holds it equal to that of `bert.trace` on each sentence alone.
+    A test checks that it equals `bert.trace` on each sentence alone.
     """
     config = bert.config
     bytes_per_cell = 4 * config.num_hidden_layers * config.num_attention_heads
@@ -85,7 +85,7 @@ def attention_batches(bert: Model, sentences: Sequence[Sentence]) -> Iterator[At
         encodings = [bert.tokenize(sentence.text, sentence.text_pair) for sentence in part]
         order = sorted(range(len(part)), key=lambda i: len(encodings[i]))
         while order:
-            # The longest first: the largest batch comes at once, so memory cannot run out late.
+            # The longest first: the largest batch comes first, so memory cannot run out late.
             longest = len(encodings[order[-1]])
             count = max(1, BATCH_BYTES // (bytes_per_cell * longest**2))
             chosen, order = order[-count:], order[:-count]

@@ -21,14 +21,14 @@ from bertcore.tokenizer import Encoding
 DIRECTIONS = ("to_head", "to_dependent")
 """The dependent looks for its head; the head looks for its dependent."""
 MAX_OFFSET = 20
-"""Fixed offsets that the baseline tries: 1 to 20 words back or on."""
+"""Largest fixed offset that the baseline tries: 1 to 20 words before or after."""
 ALL = "all"
-"""All relations together, without punctuation, whose heads are a matter of convention."""
+"""All relations together, except punctuation, whose heads are a matter of convention."""
 
 
 @dataclass(frozen=True, slots=True)
 class BestHead:
-    """The head that best finds a relation in one direction, beside the baseline."""
+    """The head that best finds a relation in one direction, with the baseline."""
 
     relation: str
     direction: str
@@ -39,7 +39,7 @@ class BestHead:
     low: float
     high: float
     """Accuracy and its 95% Wilson interval. It is the best of many heads on these sentences, so
-    expect a little less on others."""
+    expect slightly less on others."""
     baseline: float
     """Accuracy of the best fixed offset, chosen on the same sentences."""
     offset: int
@@ -58,16 +58,16 @@ class SyntaxScores:
     hits: NDArray[np.bool_]
     """Whether the most-attended word was the right one, [P, 2, L, H]; 2 = DIRECTIONS."""
     is_seen: NDArray[np.bool_]
-    """False for arcs with a word that has no piece of its own, [P]: these are no cases."""
+    """False for arcs with a word that has no piece of its own, [P]: these are not cases."""
 
     @property
     def num_left_out(self) -> int:
-        """Arcs left out: a word was cut off, or shares its only piece with another."""
+        """Number of arcs left out: a word was cut off, or shares its only piece with another."""
         return int((~self.is_seen).sum())
 
     @cached_property
     def relations(self) -> tuple[str, ...]:
-        """Relations that have cases, the commonest first, ALL in front."""
+        """Relations that have cases: ALL, then the most frequent first."""
         counts = np.bincount(self.pairs[self.is_seen, 3], minlength=len(self.names))
         order = np.argsort(-counts, kind="stable")
         return (ALL, *(self.names[i] for i in order if counts[i]))
@@ -79,8 +79,8 @@ class SyntaxScores:
     def accuracy(self, relation: str, direction: str) -> Interval:
         """Return each head's accuracy with Wilson intervals, each [L, H].
 
-        A case of "to_head" is a dependent; right is its head. A case of "to_dependent" is a word
-        with dependents of this relation; right is any of them.
+        A case of "to_head" is a dependent, and its head is right. A case of "to_dependent" is a
+        word with dependents of this relation, and any of them is right.
 
         Raises:
             ValueError: If there is no such relation or direction.
@@ -90,7 +90,7 @@ class SyntaxScores:
         return wilson_interval(right, self._num_cases(chosen, direction))
 
     def baseline(self, relation: str, direction: str) -> tuple[int, float]:
-        """Return the best fixed offset in words, and how often the word there is a right one."""
+        """Return the best fixed offset in words, and how often the word there is right."""
         chosen = self._chosen(relation)
         sign = 1 if _direction(direction) == 0 else -1
         offsets = sign * (self.pairs[chosen, 2] - self.pairs[chosen, 1])
@@ -101,7 +101,7 @@ class SyntaxScores:
         return best - MAX_OFFSET, counts[best] / num_cases if num_cases else float("nan")
 
     def best(self, relation: str, direction: str) -> BestHead:
-        """Return the most accurate head; the first of equals."""
+        """Return the most accurate head; the first one if tied."""
         interval = self.accuracy(relation, direction)
         mean = interval.mean
         layer, head = (int(i) for i in np.unravel_index(mean.argmax(), mean.shape))
@@ -137,21 +137,21 @@ class SyntaxScores:
 
 
 class SyntaxSurvey:
-    """Counts how often heads find the arcs of parsed sentences; give it to `run_surveys`.
+    """Counts how often heads find the arcs of parsed sentences; pass it to `run_surveys`.
 
     A map over pieces becomes one over words: attention to a split word is summed over its pieces,
-    attention from it averaged. A piece belongs to the word in which it begins. Special tokens and
-    the word itself are left out, then the most-attended word is the head's answer.
+    attention from it is averaged. A piece belongs to the word in which it begins. Special tokens
+    and the word itself are left out; the most-attended remaining word is the head's answer.
 
     Args:
-        sentences: S of them; run `as_inputs` of the same ones.
+        sentences: S sentences; run `as_inputs` of the same ones.
         config: Of the checkpoint.
 
     Source: Clark et al. 2019, sections 4.1 and 4.2; the word itself is left out in their code
         (clarkkev/attention-analysis). Differs: for the direction from the head to its dependents
         they transpose the map and ask which word attends most to the dependent; here the row of the
         head is read, as the paper's text has it. A word such as the "not" of "cannot", in which no
-        piece begins, is no case; they cut each word into pieces by itself.
+        piece begins, is not a case; they split each word into pieces separately.
     """
 
     def __init__(self, sentences: Sequence[ParsedSentence], config: BertConfig) -> None:
@@ -170,7 +170,7 @@ class SyntaxSurvey:
         heads = (config.num_hidden_layers, config.num_attention_heads)
         self._hits = np.zeros((len(arcs), len(DIRECTIONS), *heads), dtype=np.bool_)
         self._is_seen = np.zeros(len(arcs), dtype=np.bool_)
-        # Arcs of one sentence lie together: where they begin.
+        # Arcs of one sentence are adjacent: where they begin.
         self._starts = np.searchsorted(self._pairs[:, 0], np.arange(len(sentences) + 1))
 
     def add(self, batch: AttentionBatch) -> None:
@@ -202,7 +202,7 @@ class SyntaxSurvey:
 
 
 def as_inputs(sentences: Sequence[ParsedSentence]) -> tuple[Sentence, ...]:
-    """Return the texts of parsed sentences as inputs of BERT."""
+    """Return the texts of parsed sentences as inputs for BERT."""
     return tuple(Sentence(sentence.text) for sentence in sentences)
 
 
@@ -241,7 +241,7 @@ def most_attended(attentions: Tensor, belongs: Tensor) -> Tensor:
         attentions, belongs: As for `word_attention`.
 
     Returns:
-        int64, [L, B, H, W]; no meaning for words without a piece.
+        int64, [L, B, H, W]; meaningless for words without a piece.
     """
     weights = word_attention(attentions, belongs)
     nothing = ~belongs.bool().any(1)[:, None, None, :]  # [B, 1, 1, W]

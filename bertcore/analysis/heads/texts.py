@@ -17,14 +17,14 @@ BUNDLED = Path(__file__).parent / "data" / "sentences.txt"
 BUNDLED_TREES = Path(__file__).parent / "data" / "trees.conllu"
 """Short sentences with their syntax, written for this project."""
 PAIR_MARK = "|||"
-"""Stands between the texts of a pair, as in Google's extract_features.py."""
+"""Separates the texts of a pair, as in Google's extract_features.py."""
 MAX_LINES = 10_000
-"""Most sentences taken from a file: a text, a table or a treebank."""
+"""Maximum number of sentences taken from a file: a text, a table or a treebank."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeadTexts:
-    """Sentences to measure heads on, and their trees where there are any."""
+    """Sentences to measure heads on, and their trees, if any."""
 
     sentences: tuple[Sentence, ...]
     trees: tuple[ParsedSentence, ...]
@@ -46,15 +46,15 @@ def bundled_trees() -> HeadTexts:
 
 
 def of_trees(trees: Sequence[ParsedSentence], notes: Sequence[str] = ()) -> HeadTexts:
-    """Return parsed sentences with their texts; from MAX_LINES on they are left out, noted."""
+    """Return parsed sentences with their texts; those beyond MAX_LINES are left out with a note."""
     if len(trees) > MAX_LINES:
-        notes = (*notes, f"There are more than {MAX_LINES:,} sentences: the rest is left out.")
+        notes = (*notes, f"There are more than {MAX_LINES:,} sentences; the rest is left out.")
     kept = tuple(trees[:MAX_LINES])
     return HeadTexts(as_inputs(kept), kept, tuple(notes))
 
 
 def read_pasted_texts(text: str) -> HeadTexts:
-    """Read one sentence a line, or a pair with ||| between its texts.
+    """Read one sentence per line, or a pair with ||| between its texts.
 
     Raises:
         ValueError: If there is no sentence.
@@ -71,7 +71,7 @@ def read_texts(data: bytes, name: str) -> HeadTexts:
         name: Its name; any characters, shown cleaned and shortened.
 
     Raises:
-        ValueError: If it is empty, too large, not text, damaged, or holds no sentence.
+        ValueError: If it is empty, too large, not text, damaged, or has no sentence.
     """
     ending = PurePath(name.lower().replace("\\", "/")).suffix
     if ending != ".conllu":
@@ -80,16 +80,17 @@ def read_texts(data: bytes, name: str) -> HeadTexts:
     file_name = shown_name(name)
     if len(data) > MAX_FILE_BYTES:
         raise ValueError(
-            f"{file_name} has {len(data) / 2**20:.0f} MiB; at most "
-            f"{MAX_FILE_BYTES / 2**20:.0f} MiB can be read. Give a part of it."
+            f"{file_name} has {len(data) / 2**20:.0f} MiB; at most {MAX_FILE_BYTES / 2**20:.0f} "
+            "MiB can be read. Give a part of the file."
         )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"{file_name} is not UTF-8 (byte {error.start}), as CoNLL-U must be. Save it as UTF-8."
+            f"{file_name} is not UTF-8 (byte {error.start}), which CoNLL-U requires. Save it "
+            "as UTF-8."
         ) from error
-    # Not splitlines: it also cuts at signs such as U+2028, which may stand in a word.
+    # Not splitlines: it also splits at characters such as U+2028, which may occur in a word.
     return of_trees(read_conllu(text.split("\n"), file_name))
 
 

@@ -1,1 +1,1 @@
-"""Whether a checkpoint or a run is sound."""
+"""Health checks of checkpoints and training runs."""

@@ -34,19 +34,19 @@ PROBE_TEXTS = (
 """Dissimilar sentences. For a checkpoint of another language the signs are weaker."""
 
 UNIFORM = 0.98
-"""Entropy of a head's attention, relative to uniform, from which it counts as even."""
+"""Entropy of a head's attention, relative to uniform, from which on it counts as even."""
 MOST_HEADS = 0.9
-"""Fraction of even heads from which the attention as a whole counts as uniform."""
+"""Fraction of even heads from which on the attention as a whole counts as uniform."""
 COLLAPSED = 0.9995
 """Mean cosine of [CLS] over dissimilar sentences from which the encoder counts as collapsed.
 Healthy encoders without a sentence task (RoBERTa) reach 0.99."""
 HIGH = 0.95
-"""Mean cosine of [CLS] that gets a remark."""
+"""Mean cosine of [CLS] from which on it is remarked on."""
 UNTOUCHED = 0.99
 """Fraction of biases at 0 and LayerNorm gains at 1 from which they count as untrained."""
 
 _LEAST_WIDTH = 8
-"""Rows and columns that a matrix needs for a spectrum."""
+"""Minimum number of rows and columns of a matrix for a spectrum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class MatrixNumbers:
     edge: float
     """Largest singular value over std x (sqrt(rows) + sqrt(columns)): 1 for random numbers."""
     limit: float
-    """The largest `edge` that chance explains, for a matrix of this size."""
+    """The largest `edge` explained by chance, for a matrix of this size."""
 
     @property
     def looks_random(self) -> bool:
@@ -75,31 +75,31 @@ class Finding:
     sign: str
     """"weights", "biases", "attention", "[CLS]" or "tokens"."""
     value: float
-    """The number; NaN where it could not be taken."""
+    """The number; NaN if it could not be measured."""
     is_healthy: bool
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What the doctor found."""
+    """The findings of the doctor."""
 
     verdict: str
     """"trained", "random", "collapsed", "too small" or "not finite"."""
     findings: tuple[Finding, ...]
     matrices: tuple[MatrixNumbers, ...]
-    """Of the layers and the heads."""
+    """Matrices of the layers and the heads."""
     entropies: NDArray[np.float32]
     """Mean entropy of each head's rows, relative to uniform attention over the tokens that a row
     may attend to, 0 to 1, [L, H]."""
 
     def sentences(self) -> list[str]:
-        """Return the verdict and the findings, those that are not healthy first."""
+        """Return the verdict and the findings, unhealthy ones first."""
         ordered = sorted(self.findings, key=lambda finding: finding.is_healthy)
         return [VERDICTS[self.verdict], *(finding.sentence for finding in ordered)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the diagnosis for JSON; what could not be measured is null."""
+        """Return the diagnosis for JSON; values that could not be measured are null."""
         return {
             "verdict": self.verdict,
             "sentences": self.sentences(),
@@ -121,11 +121,12 @@ class Diagnosis:
 VERDICTS = {
     "trained": "Nothing here looks untrained or collapsed.",
     "random": "The weights look freshly initialised: this checkpoint was not trained, or its "
-    "weights were not loaded before it was saved. What its views show means nothing.",
-    "collapsed": "The encoder looks collapsed: it says the same of every sentence. Training went "
-    "wrong (often a learning rate that is too high); go back to an earlier checkpoint.",
-    "too small": "The matrices of its layers are too small to tell trained from fresh ones.",
-    "not finite": "Weights hold NaN or infinite numbers: nothing can be computed with them.",
+    "weights were not loaded before it was saved. Its views show nothing meaningful.",
+    "collapsed": "The encoder looks collapsed: it gives every sentence the same vector. Training "
+    "went wrong (often a learning rate that is too high); go back to an earlier "
+    "checkpoint.",
+    "too small": "The matrices of its layers are too small to tell trained from fresh weights.",
+    "not finite": "The weights contain NaN or infinity: nothing can be computed with them.",
 }
 
 
@@ -134,16 +135,16 @@ def examine(bert: Model, texts: Sequence[str] = PROBE_TEXTS) -> Diagnosis:
     """Return the signs of random or collapsed weights in a checkpoint.
 
     Args:
-        texts: At least two unlike sentences.
+        texts: At least two dissimilar sentences.
 
     Raises:
         ValueError: If there are fewer than two texts.
 
-    Source: the spectrum of random matrices, Marchenko and Pastur 1967, as a sign of training
-        Martin and Mahoney 2021 (JMLR 22); the rest is ours.
+    Source: the spectrum of random matrices, Marchenko and Pastur 1967; as a sign of training,
+    Martin and Mahoney 2021 (JMLR 22); the rest is ours.
     """
     if len(texts) < 2:
-        raise ValueError(f"{len(texts)} texts given; expected at least two unlike sentences.")
+        raise ValueError(f"{len(texts)} texts given; expected at least two dissimilar sentences.")
     config = bert.config
     shape = config.num_hidden_layers, config.num_attention_heads
     if not all(bool(p.sum().isfinite()) for p in bert.module.parameters()):
@@ -162,7 +163,7 @@ def examine(bert: Model, texts: Sequence[str] = PROBE_TEXTS) -> Diagnosis:
     if not weights.is_healthy:
         verdict = "random"
     elif math.isnan(weights.value):
-        verdict = "too small"  # a fresh one may say the same of every sentence too
+        verdict = "too small"  # a fresh one may give every sentence the same vector, too
     elif not (cls.is_healthy and tokens.is_healthy):
         verdict = "collapsed"
     return Diagnosis(verdict, (weights, biases, attention, cls, tokens), matrices, entropies)
@@ -177,7 +178,7 @@ def spectral_edge(matrix: Tensor) -> float:
     if std == 0:
         return math.nan
     generator = torch.Generator().manual_seed(0)
-    # Block power iteration: singular values lie close together at the edge of a random spectrum, so
+    # Block power iteration: singular values are close together at the edge of a random spectrum, so
     # a few steps reach about 1%, which is enough.
     block = torch.randn(matrix.shape[1], 8, generator=generator).to(matrix)
     for _ in range(12):
@@ -225,17 +226,17 @@ def _weights(matrices: Sequence[MatrixNumbers], expected: float) -> Finding:
     fresh = _fresh_layers(layers)
     if fresh and fraction < 0.5:
         numbers = ", ".join(fresh)
-        text += f" All of layer {numbers} look random: they were added or reset, and not trained."
+        text += f" All of layer {numbers} look random: they were added or reset but not trained."
     if heads and fraction < 0.5:
         text += (
             f" {', '.join(heads[:3])}{' and more' if heads[3:] else ''} look random: a head that "
-            "was added and not trained."
+            "was added but not trained."
         )
     return Finding("weights", median, fraction < 0.5 and not constant, text)
 
 
 def _layer_of(name: str) -> str:
-    """Return which layer a parameter belongs to, or "" for none.
+    """Return the layer to which a parameter belongs, or "" for none.
 
     >>> _layer_of("layers.0.attention.query.weight"), _layer_of("pooler.dense.weight")
     ('0', '')
@@ -247,7 +248,7 @@ def _layer_of(name: str) -> str:
 
 
 def _fresh_layers(matrices: Sequence[MatrixNumbers]) -> list[str]:
-    """Return the layers of which every matrix looks random."""
+    """Return the layers in which every matrix looks random."""
     random: dict[str, bool] = {}
     for matrix in matrices:
         layer = _layer_of(matrix.name)
@@ -256,7 +257,7 @@ def _fresh_layers(matrices: Sequence[MatrixNumbers]) -> list[str]:
 
 
 def _biases(bert: Model) -> Finding:
-    """Count biases that are 0 and LayerNorm gains that are 1, as both start."""
+    """Count biases that are 0 and LayerNorm gains that are 1, their initial values."""
     fresh = total = 0
     for name, parameter in bert.module.named_parameters():
         if parameter.dim() == 1:
@@ -265,15 +266,15 @@ def _biases(bert: Model) -> Finding:
             total += parameter.numel()
     fraction = fresh / max(1, total)
     text = (
-        f"Biases and LayerNorm: {fraction:.1%} of their {total:,} numbers stand where a fresh "
-        "network has them (0 and 1)."
+        f"Biases and LayerNorm: {fraction:.1%} of their {total:,} numbers still have the values "
+        "of a fresh network (0 and 1)."
     )
     return Finding("biases", fraction, fraction < UNTOUCHED, text)
 
 
 def _entropies(trace: Trace, is_causal: bool) -> NDArray[np.float32]:
     """Return each head's evenness, [L, H]; see `HeadMeasures`."""
-    if trace.num_tokens < 2:  # a token alone has no choice
+    if trace.num_tokens < 2:  # a single token has no choice
         return np.zeros(trace.attentions.shape[:2], dtype=np.float32)
     measures = measure_heads(trace.attentions, trace.text_ids, trace.tokens, is_causal=is_causal)
     result: NDArray[np.float32] = measures.evenness.numpy()
@@ -285,23 +286,24 @@ def _attention(entropies: NDArray[np.float32], is_causal: bool) -> Finding:
     mean = float(entropies.mean())
     healthy = even < MOST_HEADS * entropies.size
     text = (
-        f"Attention: {even} of {entropies.size} heads spread it evenly over all "
-        f"{'earlier ' if is_causal else ''}tokens (entropy of at least {UNIFORM:.0%} of the most "
-        f"possible; {mean:.0%} on average). "
+        f"Attention: {even} of {entropies.size} heads spread theirs evenly over all "
+        f"{'earlier ' if is_causal else ''}tokens (entropy of at least {UNIFORM:.0%} of the "
+        f"maximum; {mean:.0%} on average). "
     )
     text += (
         "A few even heads are normal."
         if healthy
-        else "Nearly all even is what untrained weights do: queries and keys say nothing yet."
+        else "Nearly all heads being even is typical of untrained weights: queries and keys carry "
+        "no information yet."
     )
     return Finding("attention", mean, healthy, text)
 
 
 def _summary_token(bert: Model, trace: Trace) -> tuple[int, str]:
-    """Return the position and name of the token from which answers on whole texts are read.
+    """Return the position and name of the token from which answers about whole texts are read.
 
-    [CLS] in front; <cls> at the end in XLNet, the last token where there is none (GPT-2, T5) or
-    where it sees no other: in a causal network, whose first token is the same in all texts.
+    [CLS] in front; <cls> at the end in XLNet; the last token if there is none (GPT-2, T5) or if it
+    sees no other token, as in a causal network, whose first token is the same in all texts.
     """
     cls_id = bert.tokenizer.cls_id
     if bert.config.family.is_causal:
@@ -316,13 +318,16 @@ def _cls(states: Sequence[Tensor], place: int, name: str) -> Finding:
     cosine = _mean_cosine(torch.stack([state[place] for state in states]))
     healthy = cosine < COLLAPSED
     text = (
-        f"{name}: its last state has a mean cosine of {cosine:.4f} over {len(states)} unlike "
+        f"{name}: its last state has a mean cosine of {cosine:.4f} over {len(states)} dissimilar "
         "sentences. "
     )
     if not healthy:
-        text += "That is one vector for all of them: what is read from it is the same for any text."
+        text += (
+            "That is one vector for all of them, so whatever is read from it is the same for any "
+            "text."
+        )
     elif cosine > HIGH:
-        text += f"That is high, yet below {COLLAPSED} it still tells sentences apart."
+        text += f"That is high, but below {COLLAPSED} it still tells sentences apart."
     else:
         text += "It tells sentences apart."
     return Finding("[CLS]", cosine, healthy, text)

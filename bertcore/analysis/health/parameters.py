@@ -1,4 +1,4 @@
-"""Where a network's parameters are, and which tensors of its file they came from."""
+"""The parts of a network that hold its parameters, and the tensors they were loaded from."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PARTS = (
 
 
 def count_parameters(bert: Model) -> dict[str, int]:
-    """Return the number of parameters of each part, in the network's order; each counts once.
+    """Return the number of parameters of each part, in the network's order, each counted once.
 
     The decoder of the masked-word head is the token table and is not counted again.
     """
@@ -41,7 +41,7 @@ def count_parameters(bert: Model) -> dict[str, int]:
 
 
 def _count_other(bert: OtherModel) -> dict[str, int]:
-    """Count by what the names of another architecture's parameters tell."""
+    """Count by the parameter names of another architecture."""
     model = bert.module.model
     table = model.get_input_embeddings().weight
     counts: Counter[str] = Counter()
@@ -63,7 +63,7 @@ def _count_other(bert: OtherModel) -> dict[str, int]:
 
 
 def tensor_rows(report: LoadReport) -> list[tuple[str, str, str]]:
-    """Return name, shape and what happened for each tensor of a load report, the unusual first."""
+    """Return name, shape and outcome for each tensor of a load report, unusual ones first."""
     wrong = [
         (name, f"{_shape(stored)}, expected {_shape(expected)}", "wrong shape")
         for name, (stored, expected) in report.mis_shaped.items()

@@ -16,21 +16,21 @@ SEVERITIES = ("problem", "warning", "note")
 Line = Mapping[str, Any]
 
 EARLY_FRACTION = 0.3
-"""Fraction of the run, 0 to 1, before which what is not learned yet is no finding."""
+"""Fraction of the run, 0 to 1, before which missing progress is not a finding."""
 NUM_LAST = 3
-"""Held-out scores in a row before a finding says "still"."""
+"""Number of consecutive held-out scores before a finding says "still"."""
 CHANCE_SIGMAS = 2.5
-"""Standard errors above chance from which pairs count as learned a little."""
+"""Standard errors above chance from which on pairs count as partly learned."""
 TOO_GOOD = 0.99
-"""NSP accuracy that is suspicious while words are unknown."""
+"""NSP accuracy that is suspicious while masked words are not learned."""
 NEAR_UNIGRAM = 0.03
-"""Fraction of the unigram entropy within which a masked-word loss stands on the plateau."""
+"""Fraction of the unigram entropy within which a masked-word loss is on the plateau."""
 SPIKE_NATS = 0.5
-"""Least rise of the loss that is a spike, where the loss is steady."""
+"""Minimum rise of the loss that counts as a spike if the loss is steady."""
 GRADIENT_FACTOR = 10.0
-"""Growth of the gradient norm that is an explosion."""
+"""Growth of the gradient norm that counts as an explosion."""
 RISE_NATS = 0.1
-"""Rise of the held-out loss above its best that is over-fitting."""
+"""Rise of the held-out loss above its best that counts as over-fitting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,14 @@ class Finding:
     """One problem of a run."""
 
     rule: str
-    """Which rule found it: nsp_chance, nsp_too_good, unigram_plateau, gradients, loss_spike,
+    """The rule that found it: nsp_chance, nsp_too_good, unigram_plateau, gradients, loss_spike,
     dead_heads, over_fitting, diverged."""
     severity: str
     """One of SEVERITIES."""
     sentence: str
     """The problem with its numbers, and what to do."""
     step: int | None = None
-    """Where it was seen."""
+    """The step at which it was seen."""
     evidence: dict[str, float] = field(default_factory=dict)
     """The numbers behind it."""
 
@@ -67,7 +67,7 @@ class _Run:
 
     @property
     def held_out_pairs(self) -> list[Line]:
-        """Empty for a run without next sentences."""
+        """Empty for a run without next-sentence prediction."""
         return [line for line in self.held_out if "valid_nsp_accuracy" in line]
 
     @property
@@ -82,17 +82,17 @@ def check_run(
     unigram_entropy: float | None = None,
     heads: HeadHistory | None = None,
 ) -> list[Finding]:
-    """Return what is wrong with a run, the worst first; a healthy run has no finding.
+    """Return the problems of a run, the worst first; a healthy run has none.
 
     Args:
         metrics: The lines of metrics.jsonl, in order.
         fraction_done: Fraction of the run that is done, 0 to 1.
-        unigram_entropy: Of the training text, nats (`data_report` of config.json); without it one
-            rule is skipped.
+        unigram_entropy: Entropy of the training text in nats (`data_report` of config.json);
+            without it one rule is skipped.
         heads: From `head_history`; without it dead heads are not checked.
 
-    Source: ours; the questions are those that google-research/bert's users ask (its issues 90, 180,
-        427, 557 and 564) and codertimo/BERT-pytorch 49.
+    Source: ours; the questions are those asked by users of google-research/bert (issues 90, 180,
+    427, 557 and 564) and codertimo/BERT-pytorch (issue 49).
     """
     run = _Run(metrics, fraction_done, unigram_entropy, heads)
     findings = [finding for rule in _RULES for finding in rule(run)]
@@ -105,8 +105,8 @@ def _diverged(run: _Run) -> Iterator[Finding]:
             yield Finding(
                 "diverged",
                 "problem",
-                f"Training stopped at step {line['step']:,}: its loss or gradient was no number "
-                "any more. The last saved checkpoint is good. Start a new run with a lower "
+                f"Training stopped at step {line['step']:,}: its loss or gradient was no longer a "
+                "number. The last saved checkpoint is good. Start a new run with a lower "
                 "learning rate, or a longer warm-up.",
                 line["step"],
             )
@@ -124,11 +124,11 @@ def _next_sentence_at_chance(run: _Run) -> Iterator[Finding]:
         yield Finding(
             "nsp_chance",
             "warning",
-            f"Next sentence cannot be told from chance: {accuracies[-1]:.1%} of {pairs:,} held-out "
-            f"pairs, where always giving the same answer scores {chance:.1%} and luck up to "
-            f"{limit:.1%}. Small models learn it late: train longer, on text with whole documents "
-            "and several sentences in each. If the words are learned well and this stays, look at "
-            "how the pairs are made.",
+            f"Next-sentence prediction is not distinguishable from chance: {accuracies[-1]:.1%} "
+            f"of {pairs:,} held-out pairs, when always giving the same answer scores {chance:.1%} "
+            f"and luck up to {limit:.1%}. Small models learn it late: train longer, on whole "
+            "documents of several sentences each. If the masked words are learned well and this "
+            "remains, check how the pairs are made.",
             scores[-1]["step"],
             {"accuracy": accuracies[-1], "chance": chance, "limit": limit},
         )
@@ -145,10 +145,11 @@ def _next_sentence_too_good(run: _Run) -> Iterator[Finding]:
             yield Finding(
                 "nsp_too_good",
                 "warning",
-                f"Next sentence was right for {accuracy:.1%} of the held-out pairs at step "
-                f"{line['step']:,}, while words were hardly known (loss {loss:.2f}). Something "
-                "other than meaning gives the random pairs away: documents of different kinds, "
-                "headers that repeat, or a length that differs. Look at some pairs.",
+                f"Next-sentence prediction was right for {accuracy:.1%} of the held-out pairs at "
+                f"step {line['step']:,}, while masked words were hardly learned (loss "
+                f"{loss:.2f}). Something other than meaning gives the random pairs away: "
+                "documents of different kinds, headers that repeat, or a length that differs. "
+                "Look at some pairs.",
                 line["step"],
                 {"accuracy": accuracy, "mlm_loss": loss},
             )
@@ -165,10 +166,10 @@ def _unigram_plateau(run: _Run) -> Iterator[Finding]:
         yield Finding(
             "unigram_plateau",
             "warning",
-            f"The masked-word loss stands at {losses[-1]:.2f} nats, and word frequencies alone "
-            f"give {entropy:.2f}: the model answers with frequent words and does not use the "
-            "context yet. Train longer; if it stays, change the learning rate or try a smaller "
-            "vocabulary.",
+            f"The masked-word loss is {losses[-1]:.2f} nats, and word frequencies alone give "
+            f"{entropy:.2f}: the model answers with frequent words and does not use the context "
+            "yet. Train longer; if the loss does not fall, change the learning rate or try a "
+            "smaller vocabulary.",
             scores[-1]["step"],
             {"mlm_loss": losses[-1], "unigram_entropy": entropy},
         )
@@ -185,8 +186,8 @@ def _gradients(run: _Run) -> Iterator[Finding]:
             "gradients",
             "problem",
             f"Gradients are exploding: their norm is {now:.3g} at step {step:,}, and was "
-            f"{before:.3g} before. Clipping holds the steps small, but their direction is chance. "
-            "Stop, and start again with a lower learning rate.",
+            f"{before:.3g} before. Clipping keeps the steps small, but their direction is "
+            "arbitrary. Stop, and start again with a lower learning rate.",
             step,
             {"norm": now, "norm_before": before},
         )
@@ -203,7 +204,7 @@ def _loss_spike(run: _Run) -> Iterator[Finding]:
         if float(np.median(losses[end - 3 : end])) > usual + max(SPIKE_NATS, 6 * noise):
             if last is None or end - last[0] > 20:
                 last = (end, usual, float(losses[end - 3 : end].max()))
-            else:  # the same spike goes on
+            else:  # the same spike continues
                 last = (end, last[1], max(last[2], float(losses[end - 1])))
     if last is None:
         return
@@ -215,9 +216,9 @@ def _loss_spike(run: _Run) -> Iterator[Finding]:
         "note" if is_over else "problem",
         f"The loss jumped from {usual:.2f} to {top:.2f} around step {step:,}"
         + (
-            " and has come back. More such jumps ask for a lower learning rate."
+            " and has recovered. If it jumps again, lower the learning rate."
             if is_over
-            else " and has not come back. Go back to a checkpoint before it, with a lower learning "
+            else " and has not recovered. Go back to an earlier checkpoint, with a lower learning "
             "rate or a longer warm-up."
         ),
         step,
@@ -240,7 +241,7 @@ def _dead_heads(run: _Run) -> Iterator[Finding]:
         f"{count} {what}"
         for count, what in (
             (int(uniform.sum()), "attending to all tokens alike"),
-            (int((stuck & ~uniform).sum()), "attending to one token whatever the sentence"),
+            (int((stuck & ~uniform).sum()), "attending to one token in every sentence"),
         )
         if count
     ]
@@ -248,8 +249,8 @@ def _dead_heads(run: _Run) -> Iterator[Finding]:
         "dead_heads",
         "warning" if 2 * dead >= total else "note",
         f"{dead} of {total} attention heads {'is' if dead == 1 else 'are'} not selective yet "
-        f"({', '.join(kinds)}): {', '.join(names)}{more}. Some such heads are normal; many say "
-        "that the model is too wide for its text, or has not trained long enough.",
+        f"({', '.join(kinds)}): {', '.join(names)}{more}. A few such heads are normal; many "
+        "suggest that the model is too wide for its text or has not trained long enough.",
         heads.steps[-1],
         {"dead": float(dead), "heads": float(total)},
     )
@@ -275,7 +276,7 @@ def _over_fitting(run: _Run) -> Iterator[Finding]:
             f"The model overfits: on held-out text the {'' if has_own else 'masked-word '}loss "
             f"was best at step {scores[best]['step']:,} ({losses[best]:.2f}) and is "
             f"{losses[-1]:.2f} now, while on the training text it is {train:.2f}. Stop here and "
-            "take the best checkpoint; give more text, a smaller model, or some dropout.",
+            "take the best checkpoint; use more text, a smaller model, or some dropout.",
             scores[-1]["step"],
             {"valid_loss": losses[-1], "best_loss": losses[best], "train_loss": train, "gap": gap},
         )

@@ -33,7 +33,7 @@ class AttentionGradients:
     def product(self, layer: int) -> Tensor:
         """Return gradient x weight of one layer, [H, T, T].
 
-        To first order, what the target loses if that weight becomes 0. Its absolute value is the
+        To first order, the loss in the target if that weight becomes 0. Its absolute value is the
         strength; its positive part is the map of Barkan et al. 2021 (Grad-SAM).
         """
         return self.gradients[layer] * self.weights[layer]
@@ -87,11 +87,11 @@ def best_word(bert: Model, trace: Trace, position: int) -> WordLogit:
 
 
 def attention_gradients(bert: Model, trace: Trace, target: Target) -> AttentionGradients:
-    """Return the gradient of a target by every attention weight.
+    """Return the gradient of a target with respect to every attention weight.
 
     Args:
         bert: The checkpoint that made the trace.
-        trace: Of any text or pair: its ids are run again, with gradients.
+        trace: A trace of any text or pair; its ids are run again, with gradients.
         target: `WordLogit`, `NextSentenceLogit`, or any differentiable number of the last hidden
             state, such as a class of your own head.
 
@@ -100,7 +100,7 @@ def attention_gradients(bert: Model, trace: Trace, target: Target) -> AttentionG
             does not have.
 
     Source: Barkan et al. 2021, "Grad-SAM: Explaining Transformers via Gradient Self-Attention
-        Maps", section 3; without the ReLU and the means, which are the reader's choice here.
+        Maps", section 3; without the ReLU and the means, which are left to the caller here.
     """
     require_finite(trace.attentions, "attention weights")
     network, kept = with_parts(bert).module, list[Tensor]()
@@ -109,7 +109,7 @@ def attention_gradients(bert: Model, trace: Trace, target: Target) -> AttentionG
         for row in (trace.input_ids, trace.segment_ids, trace.position_ids)
     )
     with torch.enable_grad():
-        # A leaf of our own: the weights get gradients even where all parameters are frozen.
+        # Our own leaf: the weights get gradients even if all parameters are frozen.
         hidden = network.embeddings(*ids).detach().requires_grad_()
         hidden = network.run_layers(hidden, None, attention_kept(kept))
         reached = target(bert, hidden)

@@ -16,7 +16,7 @@ from bertcore.analysis.shared.finite import require_finite
 MOST_WORK = 5_000_000_000
 """Limit on edges times flows, about five minutes of one core; see `flow_work`."""
 SCALE = 2**30
-"""Capacities are counted in this part of 1: scipy's algorithm takes int32."""
+"""Capacities are scaled by this to integers: scipy's algorithm takes int32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class AttentionFlow:
     """Maximum flows to the input."""
 
     values: Tensor
-    """float32 [R, T]: from each asked token (row) to each input token; 0 to 1."""
+    """float32 [R, T]: from each requested token (row) to each input token; 0 to 1."""
     error: float
     """Bound on the difference from the flow with exact capacities (float32 aside)."""
 
@@ -37,13 +37,13 @@ def attention_flow(
     residual: float = 0.5,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> AttentionFlow:
-    """Return the attention flow from the last layer's tokens to the input's.
+    """Return the attention flow from the last layer's tokens to the input tokens.
 
     The graph has a node for each token at the input and after each layer, and an edge from token i
     after layer l to token j before it, of capacity residual I + (1 - residual) A_l at (i, j).
 
     Args:
-        attentions: [L, H, T, T], rows sum to 1. For the flow from layer l give `[: l + 1]`.
+        attentions: [L, H, T, T], rows sum to 1. For the flow from layer l pass `[: l + 1]`.
         head: The head of each layer to follow; None for the mean of all.
         tokens: The rows to compute; None for all T.
         residual: As for rollout.
@@ -53,8 +53,8 @@ def attention_flow(
         ValueError: If weights are NaN or infinite, there is no such head or token, or the work
             exceeds MOST_WORK.
 
-    Source: Abnar and Zuidema 2020, section 3, with one source and one sink for each value as there;
-        scipy.sparse.csgraph.maximum_flow (Dinic).
+    Source: Abnar and Zuidema 2020, section 3, with one source and one sink for each value, as
+        there; scipy.sparse.csgraph.maximum_flow (Dinic).
     """
     return maximum_flows(
         one_map_a_layer(attentions, head), tokens=tokens, residual=residual, progress=progress
@@ -94,16 +94,16 @@ def maximum_flows(
 
 
 def flow_work(num_layers: int, num_tokens: int, num_rows: int) -> int:
-    """Return the work of `attention_flow`: edges of all graphs together.
+    """Return the work of `attention_flow`: the number of edges of all graphs together.
 
-    A flow has one row of the top layer, one column of the bottom layer, and all of the layers
-    between; a tenth of a second of one core for about 1.5 million.
+    A flow has one row of the top layer, one column of the bottom layer, and all layers in between;
+    about 1.5 million edges take a tenth of a second on one core.
     """
     return num_rows * num_tokens**3 * max(0, num_layers - 2)
 
 
 class _Network:
-    """The graph of one flow; its middle is built once.
+    """The graph of one flow; its middle part is built only once.
 
     Only one token's row of the top layer matters (the source), and one token's column of the bottom
     layer (the sink). The other nodes there are left out, since nothing can flow through them.
@@ -149,7 +149,8 @@ def _check(num_layers: int, num_tokens: int, rows: Sequence[int]) -> None:
         raise ValueError(f"there is no token {wrong[0]}; expected 0 to {num_tokens - 1}.")
     if flow_work(num_layers, num_tokens, len(rows)) > MOST_WORK:
         raise ValueError(
-            f"attention flow through {num_layers} layers to {len(rows)} of {num_tokens} tokens is "
-            "more than minutes of work: it grows with the fourth power of the length. Ask for "
-            "fewer tokens or an earlier layer, use a shorter text, or attention rollout."
+            f"attention flow through {num_layers} layers to {len(rows)} of {num_tokens} tokens "
+            "would take more than a few minutes: the work grows with the fourth power of the "
+            "length. Ask for fewer tokens or an earlier layer, use a shorter text, or attention "
+            "rollout."
         )

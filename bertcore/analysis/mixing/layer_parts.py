@@ -1,8 +1,8 @@
-"""One layer taken apart: scores, weights, what each head writes, both sums, neurons, both norms.
+"""One layer taken apart: scores, weights, each head's output, both sums, neurons, both norms.
 
 A trace keeps queries, keys, values, attention weights and the state after each layer; the rest
-follows from them and is computed here, for one layer at a time: all layers of all tokens would take
-ten times the memory of the trace.
+follows from them and is computed here, one layer at a time: all layers of all tokens would take ten
+times the memory of the trace.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from bertcore.network.modern import GatedFeedForward, ModernAttention
 from bertcore.trace import Trace
 
 _TOLERANCE = 0.05
-"""Largest difference of a layer's output from the trace's, as a part of its norm: more than a
-16-bit network's rounding."""
+"""Largest difference of a layer's output from the trace's, relative to its norm: more than a 16-bit
+network's rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayerParts:
-    """What a layer computes at N of T tokens, in the order of computation; on the CPU.
+    """The values a layer computes at N of T tokens, in the order of computation; on the CPU.
 
-    In BERT a LayerNorm stands after each sum (post-norm): `attention_input` is `hidden`, and
-    `feed_forward_input` is `attention_state`. In ModernBERT it stands before each block (pre-norm):
-    the sums are not normalised, and what a block reads is.
+    In BERT a LayerNorm follows each sum (post-norm): `attention_input` is `hidden`, and
+    `feed_forward_input` is `attention_state`. In ModernBERT it precedes each block (pre-norm): the
+    sums are not normalised, but the input of each block is.
     """
 
     hidden: Tensor
     """The layer's input, [N, D]."""
     attention_input: Tensor
-    """What queries, keys and values are projections of, [N, D]."""
+    """The input of the query, key and value projections, [N, D]."""
     queries: Tensor
     """[H, N, K]"""
     keys: Tensor
@@ -46,29 +46,29 @@ class LayerParts:
     values: Tensor
     """[H, T, K]"""
     scores: Tensor
-    """queries . keys / sqrt(K), [H, N, T]; a window (ModernBERT) is not in them."""
+    """queries . keys / sqrt(K), [H, N, T]; a window (ModernBERT) is not included."""
     weights: Tensor
     """softmax(scores), 0 outside of a window, [H, N, T]; rows sum to 1."""
     context: Tensor
     """The mix of values that each head fetches, weights . values, [H, N, K]."""
     head_outputs: Tensor
-    """What each head writes: its mix through its part of the output projection, [H, N, D]."""
+    """The output of each head: its mix through its part of the output projection, [H, N, D]."""
     attention_output: Tensor
-    """The sum of what the heads write and the projection's bias, [N, D]."""
+    """The sum of the heads' outputs and the projection's bias, [N, D]."""
     attention_sum: Tensor
     """hidden + attention_output, the residual connection, [N, D]."""
     attention_state: Tensor
     """LayerNorm(attention_sum); in ModernBERT the sum itself, [N, D]."""
     feed_forward_input: Tensor
-    """What the neurons read, [N, D]."""
+    """The input of the neurons, [N, D]."""
     pre_activations: Tensor
     """Before the activation function, [N, F]; F is 4 D in BERT. A neuron fires above 0."""
     gates: Tensor | None
-    """What ModernBERT multiplies each activation by, [N, F]."""
+    """ModernBERT's factor for each activation, [N, F]."""
     activations: Tensor
     """After the activation function (and gate), [N, F]."""
     feed_forward_output: Tensor
-    """What the neurons write together, with the bias, [N, D]."""
+    """The joint output of the neurons, with the bias, [N, D]."""
     feed_forward_sum: Tensor
     """attention_state + feed_forward_output, the residual connection, [N, D]."""
     output: Tensor
@@ -78,11 +78,11 @@ class LayerParts:
 
 @torch.no_grad()
 def layer_parts(bert: Model, trace: Trace, layer: int) -> LayerParts:
-    """Return what a layer computes at every token, float32.
+    """Return the values a layer computes at every token, float32.
 
     Args:
         bert: The checkpoint that made the trace.
-        trace: Of any text or pair, without changes to heads, layers or attention.
+        trace: A trace of any text or pair, without changes to heads, layers or attention.
         layer: 0 to L-1.
 
     Raises:
@@ -100,7 +100,7 @@ def layer_parts(bert: Model, trace: Trace, layer: int) -> LayerParts:
 
 
 def require_same_run(computed: Tensor, traced: Tensor) -> None:
-    """Refuse a trace that does not follow from the checkpoint.
+    """Reject a trace that does not follow from the checkpoint.
 
     Args:
         computed, traced: The same states, [..., D].
@@ -121,7 +121,7 @@ def require_same_run(computed: Tensor, traced: Tensor) -> None:
 def parts_of_rows(
     block: Layer, trace: Trace, layer: int, hidden: Tensor, rows: slice
 ) -> LayerParts:
-    """Return what a layer computes at some tokens, in the number format of `hidden`.
+    """Return the values a layer computes at some tokens, in the number format of `hidden`.
 
     Args:
         block: The layer.

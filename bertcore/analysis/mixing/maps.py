@@ -1,6 +1,6 @@
-"""What all maps of token mixing share: rows that sum to 1, sums of columns, rank agreement.
+"""Shared operations on token-mixing maps: row normalisation, column sums, rank agreement.
 
-A map is [..., T, T]: row = the token that receives, column = the token that gives.
+A map is [..., T, T]: row = receiving token, column = giving token.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def fraction_on(maps: Tensor, columns: Sequence[int]) -> Tensor:
 
 
 def rank_agreement(maps: Sequence[NDArray[np.floating]]) -> NDArray[np.float64]:
-    """Return Spearman's rank correlation of each two maps, averaged over the rows, [M, M].
+    """Return Spearman's rank correlation of each pair of maps, averaged over the rows, [M, M].
 
-    1: both put the tokens in the same order; 0: nothing in common; -1: in the opposite order.
-    Rows in which a map gives all tokens the same are left out; NaN where none is left.
+    1: both put the tokens in the same order; 0: nothing in common; -1: in the opposite order. Rows
+    in which a map gives all tokens the same value are left out; NaN if none is left.
 
     Args:
         maps: M arrays, each [R, T]: the same R rows of each map.

@@ -1,4 +1,4 @@
-"""Where an attention weight comes from: query times key, number by number, scaled, softmax."""
+"""The steps to an attention weight: query times key element by element, scaling, softmax."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class HeadNeurons:
     keys: Tensor
     """[T, K]"""
     scores: Tensor
-    """queries . keys / sqrt(K), [T, T]; row = query token. The mask is not in them."""
+    """queries . keys / sqrt(K), [T, T]; row = query token. The mask is not included."""
     allowed: Tensor | None
     """True = may be attended to, bool [T, T]; None: no mask."""
     weights: Tensor
@@ -48,8 +48,8 @@ def allowed_keys(bert: Model, layer: int, num_tokens: int) -> Tensor | None:
     """Return which keys each query of a layer may attend to in a plain trace.
 
     Returns:
-        True = may be attended to, bool [T, T], on the CPU: no later ones where attention is causal,
-        none outside the window where the layer has one. None: every token may attend to all.
+        True = may be attended to, bool [T, T], on the CPU: no later ones if attention is causal,
+        none outside the window if the layer has one. None: every token may attend to all.
 
     Raises:
         ValueError: If the layers of the checkpoint cannot be read.
@@ -63,9 +63,9 @@ def head_neurons(trace: Trace, layer: int, head: int, allowed: Tensor | None = N
     """Return queries, keys, scores and weights of one head.
 
     Args:
-        trace: Of T tokens, through any checkpoint.
+        trace: A trace of T tokens by any checkpoint.
         layer, head: 0 to L-1, 0 to H-1.
-        allowed: The mask that the trace was made with: True = may be attended to, [T] or [T, T].
+        allowed: The mask with which the trace was made: True = may be attended to, [T] or [T, T].
             That of a plain trace is `allowed_keys`; None: every token may attend to every token.
 
     Returns:
@@ -75,7 +75,7 @@ def head_neurons(trace: Trace, layer: int, head: int, allowed: Tensor | None = N
     Raises:
         ValueError: If there is no such layer or head, or the mask has another shape.
 
-    Source: Vaswani et al. 2017, equation 1; the view of it, Vig 2019, section 3.3.
+    Source: Vaswani et al. 2017, equation 1; the view is from Vig 2019, section 3.3.
     """
     num_layers, num_heads, num_tokens = trace.queries.shape[:3]
     for name, number, limit in (("layer", layer, num_layers), ("head", head, num_heads)):

@@ -1,8 +1,8 @@
-"""Attention weighed by what is passed on: the norms of the vectors that tokens send.
+"""Attention weighted by the norms of the vectors that tokens pass on.
 
-A head gives token i the sum over j of alpha_ij f(x_j), where f(x) = (x W_V + b_V) W_O is what the
-head passes on of a token. A large weight on a short vector has little effect: idle heads of BERT
-attend to [SEP], whose f(x) is short.
+A head gives token i the sum over j of alpha_ij f(x_j), where f(x) = (x W_V + b_V) W_O is the vector
+the head passes on for a token. A large weight on a short vector has little effect: idle heads of
+BERT attend to [SEP], whose f(x) is short.
 """
 
 from __future__ import annotations
@@ -29,18 +29,20 @@ class BlockNorms:
     """The same after the residual connection (x_i, on the diagonal) and LayerNorm, [L, T, T]."""
     mixing_ratio: Tensor
     """Mixing / (mixing + preserving), 0 to 1, [L, T]: mixing is the norm of what token i receives
-    from all others together, preserving that of what it has from itself and the residual."""
+    from all others together, preserving is that of what it receives from itself and the residual.
+    """
 
 
 def passed_on(block: AttentionBlock, values: Tensor) -> Tensor:
-    """Return f(x_j) of each head: what it would give to a token that attends to j alone.
+    """Return f(x_j) for each head: its output for a token that attends only to j.
 
     Args:
         block: The attention block of a layer.
         values: x_j W_V + b_V by head, [H, T, K].
 
     Returns:
-        float32 on the CPU, [H, T, D]. The block's output bias is no head's and is not in it.
+        float32 on the CPU, [H, T, D]. The block's output bias belongs to no head and is not
+        included.
     """
     output = block.output.weight.detach().float().cpu()  # [D, D], input dimension last
     by_head = output.view(len(output), block.num_heads, -1)  # [D, D] -> [D, H, K]
@@ -65,8 +67,8 @@ def passed_norms(bert: Model, trace: Trace) -> Tensor:
 def weighted_norms(bert: Model, trace: Trace) -> Tensor:
     """Return ||alpha_ij f(x_j)|| for each head, float32 [L, H, T, T].
 
-    The weights are not negative, so this is alpha_ij ||f(x_j)||, and no vector of a pair of tokens
-    is computed: 12 x 12 heads at 512 tokens take 151 MB, the size of the weights.
+    The weights are not negative, so this is alpha_ij ||f(x_j)||, and no vector is computed per pair
+    of tokens: 12 x 12 heads at 512 tokens take 151 MB, the size of the weights.
 
     Args:
         bert: The checkpoint that made the trace.
@@ -131,7 +133,7 @@ def _one_block(
         deviation = (before.var(-1, correction=0) + norm.eps).sqrt()  # [T], of LayerNorm
 
     def normalize(y: Tensor) -> Tensor:
-        """Apply LayerNorm's linear part, but for the deviation, where a LayerNorm follows."""
+        """Apply LayerNorm's linear part, without the deviation, if a LayerNorm follows."""
         return y if norm is None else (y - y.mean(-1, keepdim=True)) * gain
 
     mixing = normalize(received - from_self).norm(dim=-1)  # over the same deviation: it cancels

@@ -20,7 +20,8 @@ def attention_rollout(
     Args:
         attentions: [L, H, T, T]; row = query token; rows sum to 1.
         head: The head of each layer to follow; None for the mean of all.
-        residual: Fraction of a token's vector that is its own by the residual connection.
+        residual: Fraction of a token's vector that comes from itself through the residual
+            connection.
 
     Raises:
         ValueError: If weights are NaN or infinite, or there is no such head.
@@ -34,9 +35,9 @@ def rollout(layers: Tensor, *, residual: float = 0.0) -> Tensor:
     """Return the products M_l ... M_1 M_0 of maps [L, T, T], for every layer l, float32 [L, T, T].
 
     Args:
-        layers: Numbers >= 0; their rows are made to sum to 1.
+        layers: Numbers >= 0; their rows are normalised to sum to 1.
         residual: Fraction of the identity to mix into each, 0 up to below 1. 0 for maps that
-            include the residual connection already, such as value zeroing.
+            already include the residual connection, such as value zeroing.
 
     Raises:
         ValueError: If `residual` is out of range.
@@ -47,7 +48,7 @@ def rollout(layers: Tensor, *, residual: float = 0.0) -> Tensor:
     products: list[Tensor] = []
     for layer in layers.float():
         mixed = residual * identity + (1 - residual) * normalize_rows(layer)
-        # The later layer stands on the left: its row i sums over the earlier layer's rows.
+        # The later layer is on the left: its row i sums over the earlier layer's rows.
         products.append(mixed @ products[-1] if products else mixed)
     return torch.stack(products)
 

@@ -27,18 +27,18 @@ def value_zeroing(
 ) -> Tensor:
     """Return the cosine distances of value zeroing, float32 [layers, tokens, T].
 
-    For each layer and token j: the layer runs on its usual input with the value vectors of j zero
-    in all heads, the weights as they were; row i, column j is 1 - cos(y_i, y_i with j zeroed),
-    0 to 2. Feed-forward, residual connections and LayerNorms are thus part of it. `normalize_rows`
-    makes the paper's scores of it, and `rollout` of those its rolled-out scores.
+    For each layer and token j: the layer runs on its usual input with the value vectors of j set to
+    zero in all heads and the weights unchanged; row i, column j is 1 - cos(y_i, y_i with j zeroed),
+    0 to 2. Feed-forward, residual connections and LayerNorms are thus included. `normalize_rows`
+    turns the result into the paper's scores, and `rollout` turns those into its rolled-out scores.
 
-    The weights stay, so only the attention block's sum changes, and each row depends on its own
-    token alone: T vectors go through a layer for each row, at most TOKENS_PER_BATCH at a time.
+    The weights are unchanged, so only the attention block's sum changes, and each row depends only
+    on its own token: T vectors go through a layer for each row, at most TOKENS_PER_BATCH at a time.
 
     Args:
         bert: The checkpoint that made the trace.
         trace: Of any text or pair.
-        layers: Which, counted from 0; None for all.
+        layers: The layers, counted from 0; None for all.
         tokens: The rows to compute; None for all T.
         progress: Called with the fraction done, 0 to 1.
 
@@ -79,7 +79,7 @@ def _zero_each(
     out: Tensor,
     progress: Callable[[float], None],
 ) -> None:
-    """Write the distances of one layer to out [rows, T]."""
+    """Write the distances of one layer into out [rows, T]."""
     device = layer.attention.output.weight.device
     weights, values = trace.attentions[depth].to(device), trace.values[depth].to(device)
     hidden = trace.hidden_states[depth].to(device)

@@ -1,1 +1,1 @@
-"""Pretraining objectives on a text: what each makes of it, and what a checkpoint answers."""
+"""Pretraining objectives applied to a text, and a checkpoint's answers."""

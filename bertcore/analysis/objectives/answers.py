@@ -1,4 +1,4 @@
-"""What a checkpoint answers to a text under a pretraining objective that it has a head for."""
+"""A checkpoint's answers to a text under a pretraining objective for which it has a head."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from bertcore.others.model import OtherModel
 from bertcore.others.network import OtherNetwork
 
 BEST = 3
-"""Guesses that are kept at each place."""
+"""Number of guesses kept at each place."""
 MASKED_WORDS = ("masked-words", "whole-words", "spans")
 _HEADS: Mapping[str, Capability] = MappingProxyType(
     {
@@ -52,8 +52,8 @@ _WAYS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "bart-rotation": (DENOISING, "a BART"),
     }
 )
-"""Objective -> how a model of `transformers` predicts words that was trained with it."""
-_UNKNOWN = "No architecture that opens here was trained with it, so no checkpoint answers."
+"""Objective -> how a `transformers` model trained with it predicts words."""
+_UNKNOWN = "No architecture supported here was trained with it, so no checkpoint can answer."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +61,13 @@ class PlaceAnswer:
     """The answer at one place that carries loss."""
 
     place: int
-    """Of the encoder's tokens, or of the decoder's where there is one."""
+    """Index among the encoder's tokens, or the decoder's, if there is one."""
     target: str
-    """What is right."""
+    """The right answer."""
     best: tuple[tuple[str, float], ...]
     """The most probable answers and their probabilities."""
     probability: float
-    """Of what is right."""
+    """Probability of the right answer."""
     loss: float
     """-ln of it, nats."""
 
@@ -80,13 +80,13 @@ class ObjectiveAnswer:
 
     @property
     def loss(self) -> float:
-        """The mean over the places, nats; NaN of none."""
+        """The mean over the places, in nats; NaN if there are none."""
         costs = [one.loss for one in self.places]
         return sum(costs) / len(costs) if costs else float("nan")
 
 
 def why_no_answer(bert: Model, objective: str) -> str | None:
-    """Return the sentence why a checkpoint has no answer to an objective; None where it has."""
+    """Return why a checkpoint has no answer to an objective, as a sentence; None if it has one."""
     objective_of(objective)
     capability = _HEADS.get(objective)
     if capability is not None:
@@ -95,7 +95,7 @@ def why_no_answer(bert: Model, objective: str) -> str | None:
         absent = bert.absent.get("mlm")
         if absent is None and not predicts_masked_words(bert):
             name = bert.config.family.name
-            return f"{name} was trained with another objective: choose it to see its answer."
+            return f"{name} was trained with another objective: choose that one to see its answer."
         return absent
     if objective not in _WAYS:
         return _UNKNOWN
@@ -117,12 +117,12 @@ def objective_answer(
     share: float | None = None,
     direction: Direction | None = None,
 ) -> ObjectiveAnswer:
-    """Return what a checkpoint answers to the draw of `objective_example` of equal arguments.
+    """Return a checkpoint's answer to the draw of `objective_example` with the same arguments.
 
     A decoder reads the right tokens before each (teacher forcing), as in training.
 
     Raises:
-        ValueError: If the checkpoint has no head for it, it answers NaN or infinity, or as
+        ValueError: If the checkpoint has no head for it or answers NaN or infinity, or as
             `objective_example`.
     """
     reason = why_no_answer(bert, objective)

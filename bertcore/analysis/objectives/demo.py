@@ -1,4 +1,4 @@
-"""A text under a pretraining objective: what goes in, what must come out, who looks at whom."""
+"""A text under a pretraining objective: inputs, targets and attention masks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAIR_LABELS = {
     "next-sentence": ("B follows A", "B is random"),
     "sentence-order": ("in order", "exchanged"),
 }
-"""What the label of a pair stands for."""
+"""The meanings of a pair's label."""
 REPLACED = ("original", "replaced")
 
 
@@ -30,28 +30,28 @@ class ReadToken:
     text: str
     """"" where tokens were deleted."""
     fate: str
-    """What became of it, as in `Draw.fates`; "gap" where tokens were deleted."""
+    """Its fate, as in `Draw.fates`; "gap" where tokens were deleted."""
     target: str
-    """What must come out at its place; "" where there is no loss."""
+    """The target at its place; "" where there is no loss."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Looks:
-    """Who may look at whom."""
+    """Which tokens may attend to which."""
 
     name: str
-    """Of the attention: "encoder", "decoder", "content stream", "query stream"."""
+    """Name of the attention: "encoder", "decoder", "content stream", "query stream"."""
     rows: tuple[str, ...]
-    """Those who look, [R]."""
+    """The attending tokens, [R]."""
     columns: tuple[str, ...]
-    """Those who are looked at, [C]: of a decoder the encoder's tokens, then its own."""
+    """The attended tokens, [C]: for a decoder the encoder's tokens, then its own."""
     allowed: Flags
     """[R, C]"""
 
 
 @dataclass(frozen=True, slots=True)
 class SpanEnds:
-    """What SpanBERT predicts from the two tokens beside a span."""
+    """SpanBERT's predictions from the two tokens beside a span."""
 
     left: str
     right: str
@@ -67,22 +67,23 @@ class ObjectiveExample:
     original: tuple[str, ...]
     """The tokens of the text, [T]: without a [SEP] inside where a pair is one document."""
     reads: tuple[ReadToken, ...]
-    """What the encoder reads."""
+    """The input of the encoder."""
     decoder_reads: tuple[str, ...]
     """[Td]; () without a decoder."""
     writes: tuple[str, ...]
-    """What must come out at each token of the decoder, [Td]."""
+    """The target at each token of the decoder, [Td]."""
     verdict: str
-    """What must be said of a pair; "" of others."""
+    """The right answer for a pair; "" for others."""
     order: tuple[int, ...]
-    """Of XLNet, when each token is predicted, from 1; 0 for the others, [T]. () for others."""
+    """For XLNet, when each token is predicted, from 1; 0 for unpredicted tokens, [T]. () for other
+    objectives."""
     direction: str
-    """UniLM's mask; "" of others."""
+    """UniLM's mask; "" for others."""
     ends: tuple[SpanEnds, ...]
-    """Of SpanBERT, the spans with a token on both sides; () of others."""
+    """For SpanBERT, the spans with a token on both sides; () for others."""
     looks: tuple[Looks, ...]
     notes: tuple[str, ...]
-    """What is odd about this text or this vocabulary, a sentence each."""
+    """Peculiarities of this text or vocabulary, one sentence each."""
 
 
 def drawn(
@@ -118,18 +119,18 @@ def objective_example(
     """Draw an objective on a text, or a pair.
 
     Args:
-        bert: For its vocabulary; it is ELECTRA's generator where it predicts masked words.
+        bert: Provides the vocabulary, and acts as ELECTRA's generator if it predicts masked words.
         objective: One of `bertcore.objectives.table.OBJECTIVES`.
-        text, text_pair: The text, or the pair. Where a pair is needed and there is one text, it
-            is cut between two of its sentences.
+        text, text_pair: The text, or the pair. If a pair is needed and there is one text, it is
+            split between two of its sentences.
         others: Documents; next sentence takes a random B from them.
         seed: Fixes the draw, 0 or more.
-        share: Of hidden tokens, 0 < share < 1; None: the paper's.
-        direction: Of UniLM; None draws one.
+        share: Share of hidden tokens, 0 < share < 1; None: the paper's.
+        direction: UniLM's direction; None draws one.
 
     Raises:
-        ValueError: If the text, the vocabulary or the share does not do for this objective; a
-            sentence says why.
+        ValueError: If the text, the vocabulary or the share does not suit this objective; the
+            message states why.
     """
     prepared, found = drawn(
         bert,
@@ -174,10 +175,10 @@ def count_objective(
     num_draws: int = 1000,
     seed: int = 0,
 ) -> Counts:
-    """Count what an objective does in many draws on a text, beside its paper's shares.
+    """Count what an objective does in many draws on a text, next to its paper's shares.
 
-    Arguments and errors are those of `objective_example`, and `count`. ELECTRA's generator is not
-    asked: what is hidden from it does not depend on it.
+    Arguments and errors are those of `objective_example` and `count`. ELECTRA's generator is not
+    run: what is hidden from it does not depend on it.
     """
     entry = objective_of(objective)
     prepared = prepare(bert, entry, text, text_pair, others=others, seed=seed)
@@ -186,7 +187,7 @@ def count_objective(
 
 
 class _Names:
-    """Ids -> tokens, of added sentinels too."""
+    """Maps ids to tokens, including added sentinels."""
 
     def __init__(self, bert: Model, added: Sequence[str]) -> None:
         self.bert, self.added = bert, added
@@ -220,7 +221,7 @@ def _reads(named: _Names, prepared: Prepared, found: Draw) -> tuple[ReadToken, .
 
 
 def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return spans with those that touch made one."""
+    """Return the spans, with touching ones merged."""
     joined: list[tuple[int, int]] = []
     for start, end in spans:
         if joined and joined[-1][1] == start:
@@ -231,7 +232,7 @@ def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _ends(named: _Names, prepared: Prepared, found: Draw) -> tuple[SpanEnds, ...]:
-    """Return the spans that are predicted from their ends, which the network reads."""
+    """Return the spans that are predicted from their visible ends."""
     read, text = named(found.corrupted.input_ids), named(prepared.given.row.ids)
     spans: dict[tuple[int, int], list[str]] = {}
     for one in found.boundaries:
@@ -274,7 +275,7 @@ def _notes(objective: str, prepared: Prepared, found: Draw) -> tuple[str, ...]:
         )
     if objective == "t5-spans" and prepared.names:
         notes.append(
-            f"This vocabulary has no sentinels: {len(prepared.names)} are added behind it."
+            f"This vocabulary has no sentinels: {len(prepared.names)} are added to its end."
         )
     if objective == "t5-spans" and len(found.corrupted.spans) == 1:
         notes.append("A single span always ends the text: T5 begins with clean text, then a span.")

@@ -1,4 +1,4 @@
-"""A text as an objective is given it: its row, its vocabulary, its other texts."""
+"""The input of an objective: a text's row, its vocabulary, and other texts."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from bertcore.pretraining.data.sentences import split_sentences
 from bertcore.tokenizer import Encoding
 
 NUM_SENTINELS = 100
-"""Of T5; as many are added where a vocabulary has none."""
+"""T5's number of sentinels; as many are added if a vocabulary has none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """A text for one objective, and what the network needs to know beside its ids."""
+    """A text for one objective, and what the network needs besides its ids."""
 
     given: Given
     segment_ids: Ids
     """[T]"""
     names: tuple[str, ...]
-    """Of the sentinels that were added behind the vocabulary."""
+    """Names of the sentinels added to the end of the vocabulary."""
 
 
 def prepare(
@@ -46,17 +46,17 @@ def prepare(
     seed: int = 0,
     direction: Direction | None = None,
 ) -> Prepared:
-    """Return a text, or a pair, as an objective is given it.
+    """Return a text or a pair as the input of an objective.
 
-    Where a pair is needed and there is one text, it is cut between two of its sentences.
+    If a pair is needed and there is one text, it is split between two of its sentences.
 
     Args:
-        bert: For its tokenizer; where it predicts masked words it is ELECTRA's generator.
+        bert: Provides the tokenizer, and acts as ELECTRA's generator if it predicts masked words.
         entry: The objective.
         text, text_pair: The text, or the pair.
         others: Documents; a random B is a sentence of one of them.
-        seed: Fixes where one text is cut.
-        direction: Of UniLM; None draws one.
+        seed: Fixes where a single text is split.
+        direction: UniLM's direction; None draws one.
 
     Raises:
         ValueError: If a pair is needed and there is one sentence, or the vocabulary has no mask
@@ -66,7 +66,7 @@ def prepare(
     if entry.needs_mask and tokenizer.mask_id < 0:
         raise ValueError(
             "this objective hides words behind a mask token, and this vocabulary has none. Open "
-            "a checkpoint of BERT's kind."
+            "a BERT-like checkpoint."
         )
     if entry.needs_pair and not text_pair and direction in (None, "prefix"):
         text, text_pair = _cut(text, seed)
@@ -78,8 +78,7 @@ def prepare(
     pieces, names = _pieces(bert, ids[is_special])
     if entry.name == "t5-spans" and pieces.sep_id < 0:
         raise ValueError(
-            "T5's texts end with an end token, and this vocabulary has none. Open another "
-            "checkpoint."
+            "T5 texts end with an end token, and this vocabulary has none. Open another checkpoint."
         )
     of_b = np.flatnonzero(np.array(encoding.text_ids) == 1)
     sentences = [one for other in others for one in split_sentences(" ".join(other.split()))]
@@ -97,14 +96,14 @@ def prepare(
 
 
 def segments_of(prepared: Prepared, drawn: Draw) -> Ids:
-    """Return the segment ids of what the encoder reads, [T]."""
+    """Return the segment ids of the encoder's input, [T]."""
     if drawn.judged is not None:
         return prepared.segment_ids[drawn.judged.like]
     return prepared.segment_ids
 
 
 def _cut(text: str, seed: int) -> tuple[str, str]:
-    """Cut a text in two, between sentences."""
+    """Split a text in two, between sentences."""
     sentences = split_sentences(" ".join(text.split()))
     if len(sentences) < 2:
         raise ValueError("this objective needs a pair: write a text B, or a second sentence.")
@@ -119,7 +118,7 @@ def _starts_word(encoding: Encoding) -> Flags:
 
 
 def _starts_sentence(encoding: Encoding, text: str, text_pair: str | None) -> Flags:
-    """Return where the first token of each sentence is, [T]."""
+    """Return whether each token is the first of a sentence, [T]."""
     found = np.zeros(len(encoding), dtype=bool)
     for number, one in enumerate((text, text_pair or "")):
         places = [i for i, owner in enumerate(encoding.text_ids) if owner == number]
@@ -128,7 +127,7 @@ def _starts_sentence(encoding: Encoding, text: str, text_pair: str | None) -> Fl
         for sentence in split_sentences(one):
             start = one.find(sentence, end)
             end = max(start, end) + len(sentence)
-            # The first token that begins there, or later: no token stands for white space.
+            # The first token that begins there, or later: white space has no token.
             later = np.flatnonzero(begins >= max(start, 0))
             if len(later):
                 found[places[int(later[0])]] = True
@@ -136,7 +135,7 @@ def _starts_sentence(encoding: Encoding, text: str, text_pair: str | None) -> Fl
 
 
 def _pieces(bert: Model, added: Ids) -> tuple[Pieces, tuple[str, ...]]:
-    """Return what objectives need to know of the vocabulary, and the names of added sentinels.
+    """Return what objectives need to know about the vocabulary, and the names of added sentinels.
 
     Args:
         bert: The checkpoint.
@@ -164,7 +163,7 @@ def _pieces(bert: Model, added: Ids) -> tuple[Pieces, tuple[str, ...]]:
 
 
 def predicts_masked_words(bert: Model) -> bool:
-    """Return whether a checkpoint predicts a word from a mask in its place, as BERT does."""
+    """Return whether a checkpoint predicts a word from a mask at its position, as BERT does."""
     if "mlm" not in bert.capabilities:
         return False
     return not isinstance(bert, OtherModel) or bert.module.other.words == MASKED

@@ -1,4 +1,4 @@
-"""Activation patching: what of a minimal pair's difference each activation carries."""
+"""Activation patching: how much of a minimal pair's difference each activation carries."""
 
 from bertcore.analysis.patching.answers import (
     Answer,

@@ -1,4 +1,4 @@
-"""What is read of a run: the difference of two logits, of words at a mask or of classes."""
+"""The quantity read from a run: the difference of two logits, of words at a mask or of classes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bertcore.model import Model
 from bertcore.network.task_reader import TaskReader
 
 TOP_WORDS = 10
-"""Best words of each version from which the two words are chosen where none are given."""
+"""Number of best words of each version from which the two words are chosen if none are given."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,7 +26,7 @@ class Answer:
     name: str
     """The word or class of the first logit."""
     other: str | None
-    """That of the second; None: the first logit (a score, a label's log-odds) stands alone."""
+    """That of the second; None: only the first logit (a score, a label's log-odds) is used."""
     places: tuple[int, int] | None
     """The token that is read in each version; None: all tokens are."""
     read: Callable[[Tensor], Tensor]
@@ -46,10 +46,10 @@ def word_answer(
 
     Args:
         model: The checkpoint.
-        pair: With [MASK] at an aligned place.
-        word, other: Pieces of the vocabulary; None: of the best words of both versions the one
-            that the first raises most over the second, and the one that it lowers most.
-        mask: Which of the common masks, from 0.
+        pair: Versions with [MASK] at an aligned place.
+        word, other: Pieces of the vocabulary; None: among the best words of both versions, the one
+            that the first raises most over the second and the one that it lowers most.
+        mask: Index of the common mask, from 0.
 
     Raises:
         ValueError: If there is no masked-word head, no such mask, or a word is not one piece.
@@ -60,7 +60,7 @@ def word_answer(
         token = model.tokenizer.mask_token
         raise ValueError(
             f"the versions have no {token} at the same place, so there are no words to compare. "
-            f"Write {token} in both, or hide a token that both have."
+            f"Write {token} in both, or hide a token that occurs in both."
         )
     places = pair.columns[column[0]]
     ids = [None if name is None else word_id_of(model, name) for name in (word, other)]
@@ -86,7 +86,7 @@ def word_answer(
 
 
 def common_masks(model: Model, pair: PatchPair) -> list[int]:
-    """Return the columns that hold [MASK] in both versions."""
+    """Return the columns that have [MASK] in both versions."""
     if model.tokenizer.mask_id < 0:
         model.require("mlm")  # says why there are no masks
     one, two = (set(mask_positions(e, model.tokenizer.mask_id)) for e in (pair.first, pair.second))
@@ -97,10 +97,10 @@ def common_masks(model: Model, pair: PatchPair) -> list[int]:
 def telling_token(model: Model, pair: PatchPair) -> int | None:
     """Return the token of the first version at which the versions' predictions differ most.
 
-    Each token of the texts that both versions have is hidden in turn, in both.
+    Each token that both versions have is hidden in turn, in both.
 
     Returns:
-        Its position; None where they have none in common.
+        Its position; None if they have no token in common.
 
     Raises:
         ValueError: If there is no masked-word head.
@@ -153,7 +153,7 @@ def class_answer(
     label: str | None = None,
     other: str | None = None,
 ) -> Answer:
-    """Return the difference of two classes' logits; of a score or labels the logit itself.
+    """Return the difference of two classes' logits; for a score or labels, the logit itself.
 
     Args:
         model: The fine-tuned checkpoint.
@@ -166,9 +166,8 @@ def class_answer(
     """
     if reader.kind not in ("classes", "labels", "score"):
         raise ValueError(
-            f"this head answers for each token ({reader.kind}), so a text has no class whose logit "
-            "could be followed. Open a checkpoint that labels texts, or one with a masked-word "
-            "head."
+            f"this head answers for each token ({reader.kind}), so a text has no class logit to "
+            "follow. Open a checkpoint that labels texts, or one with a masked-word head."
         )
     encodings = (pair.first, pair.second)
     logits = torch.cat(
@@ -201,7 +200,7 @@ def class_answer(
 
 
 def _places(reader: TaskReader, pair: PatchPair) -> tuple[int, int] | None:
-    """Return the token that a head of texts reads; None where it reads all."""
+    """Return the token that a text head reads; None if it reads all."""
     reads = reader.head.form.reads
     if reads in ("pooler", "first"):
         return 0, 0

@@ -24,17 +24,17 @@ BUNDLED = Path(__file__).parent / "data" / "subject_number.tsv"
 """Forty pairs of English written for this project: a subject in the singular and in the plural,
 half of them with a phrase between it and the hidden verb."""
 COLUMNS = ("first", "second", "word_first", "word_second")
-"""Of a file: both versions with [MASK], and the word that fits each."""
+"""Columns of a file: both versions with [MASK], and the word that fits each."""
 REGIONS = ("before", "what differs", "between", "the mask", "after")
-"""Of a text: what stands before both the tokens that differ and the mask; the tokens that differ;
-what stands between any of them and the mask; the mask; the rest."""
+"""Regions of a text: tokens before both the differing tokens and the mask; the differing tokens;
+tokens between any of them and the mask; the mask; the rest."""
 Reason = Literal["unaligned", "no_mask", "words", "unused", "too_close"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
-"""Why a pair is left out: its versions do not align token by token, as those of unequal length do
-not; they have no mask at one place; a word is not one piece of the vocabulary; another cause; or
-the checkpoint does not tell the versions apart by LEAST_DIFFERENCE."""
+"""Why a pair is left out: its versions do not align token by token, for instance because their
+lengths differ; they have no mask at the same place; a word is not one piece of the vocabulary;
+another cause; or the checkpoint does not distinguish the versions by LEAST_DIFFERENCE."""
 LEAST_DIFFERENCE = 1.0
-"""Nats by which a pair's logit differences must be apart: of less, shares are noise."""
+"""Minimum gap in nats between a pair's logit differences: with less, shares are noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class PatchText:
     other: str
     """Fits the second."""
     row: int = 0
-    """Number of its row in the file, from 1; 0: of no file."""
+    """Number of its row in the file, from 1; 0: not from a file."""
 
 
 class LeftOut(NamedTuple):
     """A pair that was not patched."""
 
     row: int
-    """Number of its row in the file, from 1; of no file its number among the pairs."""
+    """Number of its row in the file, from 1; without a file, its number among the pairs."""
     reason: Reason
     sentence: str
 
@@ -66,7 +66,7 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ManyPatched:
-    """Means over the pairs that the checkpoint tells apart, with 95% bootstrap intervals."""
+    """Means over the pairs that the checkpoint distinguishes, with 95% bootstrap intervals."""
 
     part: Part
     direction: Direction
@@ -79,7 +79,7 @@ class ManyPatched:
 
     @property
     def num_left_out(self) -> dict[Reason, int]:
-        """How many pairs were left out, by REASONS; those without any are not named."""
+        """Number of pairs left out, by reason (REASONS); reasons without any are not listed."""
         counts = Counter(pair.reason for pair in self.left_out)
         return {reason: counts[reason] for reason in REASONS if reason in counts}
 
@@ -88,11 +88,11 @@ def read_texts(path: Path, *, bad_rows: BadRows | None = None) -> tuple[PatchTex
     """Read pairs of a table or of JSON lines with the columns COLUMNS.
 
     Args:
-        path: .csv, .tsv or .jsonl, also packed as .gz or .xz.
-        bad_rows: Collects rows that cannot be used; None refuses them.
+        path: .csv, .tsv or .jsonl, optionally compressed as .gz or .xz.
+        bad_rows: Collects rows that cannot be used; None rejects them.
 
     Raises:
-        ValueError: If a column is not there, a row cannot be used, or no row is left.
+        ValueError: If a column is missing, a row cannot be used, or no row is left.
     """
     bad_rows = BadRows() if bad_rows is None else bad_rows
     texts = []
@@ -120,7 +120,7 @@ def read_texts(path: Path, *, bad_rows: BadRows | None = None) -> tuple[PatchTex
 
 @lru_cache(maxsize=1)
 def bundled_texts() -> tuple[PatchText, ...]:
-    """Return our own forty pairs: the number of the subject."""
+    """Return our own forty pairs on the grammatical number of the subject."""
     return read_texts(BUNDLED)
 
 
@@ -134,12 +134,13 @@ def patch_texts(
 ) -> ManyPatched:
     """Patch many pairs and return the mean share of each region, or head, by layer.
 
-    All tokens of a region are patched together. Left out, and told: pairs whose versions do not
-    align token by token, whose words are not one piece, or that the checkpoint does not tell apart
-    by LEAST_DIFFERENCE: the first word is to be likelier in the first version than in the second.
+    All tokens of a region are patched together. Left out and reported are pairs whose versions do
+    not align token by token, whose words are not one piece, or that the checkpoint does not
+    distinguish by LEAST_DIFFERENCE: the first word must be likelier in the first version than in
+    the second.
 
     Args:
-        model: With a masked-word head.
+        model: A checkpoint with a masked-word head.
         texts: The pairs.
         part, direction, on_fraction: As for `patch`.
 
@@ -165,8 +166,8 @@ def patch_texts(
             if apart < LEAST_DIFFERENCE:
                 raise _Unusable(
                     "too_close",
-                    f"{text.word!r} is only {apart:+.2f} nats likelier in the first version, of at "
-                    f"least {LEAST_DIFFERENCE:g}.",
+                    f"{text.word!r} is only {apart:+.2f} nats likelier in the first version; "
+                    f"expected at least {LEAST_DIFFERENCE:g}.",
                 )
         except _Unusable as unusable:
             left_out.append(LeftOut(text.row or number + 1, unusable.reason, str(unusable)))
@@ -235,13 +236,13 @@ def _prepared(model: Model, text: PatchText) -> tuple[PatchPair, Answer]:
 
 
 def _piece(model: Model, text: str, word: str) -> str:
-    """Return the piece that a word is at the mask of a text: with the space before it, if any."""
+    """Return the piece of a word at the mask of a text: with the space before it, if any."""
     mask = model.tokenizer.mask_token
     masked = model.tokenize(text).input_ids
     filled = model.tokenize(text.replace(mask, word, 1)).input_ids
     differ = [n for n, ids in enumerate(zip(masked, filled, strict=False)) if ids[0] != ids[1]]
     if len(masked) != len(filled) or len(differ) != 1:
-        raise _Unusable("words", f"{word!r} is not one piece of this vocabulary.")
+        raise _Unusable("words", f"{word!r} is not a single piece of this vocabulary.")
     if filled[differ[0]] == model.tokenizer.unk_id:
         raise _Unusable("words", f"{word!r} is unknown to this vocabulary.")
     return model.tokenizer.id_to_token(filled[differ[0]])

@@ -1,4 +1,4 @@
-"""Two versions of a text as rows of tokens, and which of them can be patched into each other."""
+"""Two versions of a text as rows of tokens, and which tokens can be patched."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class PatchPair:
     columns: tuple[tuple[int, int], ...]
     """Position in the first version and in the second of each token that both have, [N]."""
     missing: tuple[tuple[str, ...], tuple[str, ...]]
-    """Tokens of the first and of the second version that the other has no place for."""
+    """Tokens of the first and the second version without a place in the other."""
 
     @property
     def is_aligned(self) -> bool:
-        """Whether the versions align token by token: only then can every place be patched."""
+        """Whether the versions align token by token; only then can every place be patched."""
         return not any(self.missing)
 
     @property
@@ -45,7 +45,7 @@ class PatchPair:
         return self.columns[column][version]
 
     def sentence(self) -> str:
-        """Return how far the versions align, as a sentence."""
+        """Return to what extent the versions align, as a sentence."""
         counts = len(self.first), len(self.second)
         number = sum(self.changed)
         differ = "1 token differs" if number == 1 else f"{number} tokens differ"
@@ -54,16 +54,16 @@ class PatchPair:
         gaps = [f"“{' '.join(tokens[:6])}”" for tokens in self.missing if tokens]
         later = next(((i, j) for i, j in self.columns if i != j), None)
         shifted = (
-            " From the gap on, a token stands at another position in the other version, so what is "
-            "patched differs by its position too."
+            " From the gap on, a token has another position in the other version, so patched "
+            "activations differ in position, too."
             if later
             else ""
         )
         return (
             f"The versions have {counts[0]} and {counts[1]} tokens, so they do not align token by "
-            f"token: {' and '.join(gaps)} has no place in the other version and cannot be patched. "
-            f"The other {len(self.columns)} places can.{shifted} For an exact answer, choose words "
-            "of as many pieces."
+            f"token: {' and '.join(gaps)} has no place in the other version and cannot be "
+            f"patched. The other {len(self.columns)} places can.{shifted} For an exact answer, "
+            "choose words with the same number of pieces."
         )
 
 
@@ -80,7 +80,7 @@ def patch_pair(
         model: The checkpoint.
         first, second: Text A and text B of each version.
         hide: Position in the first version of a token that both versions have, to be replaced by
-            [MASK] in both; None: the texts as they are.
+            [MASK] in both; None: the texts unchanged.
 
     Raises:
         ValueError: If the versions are the same, as texts or as tokens, or would be with the token
@@ -90,7 +90,7 @@ def patch_pair(
         raise ValueError(SAME)
     if (first[1] is None) != (second[1] is None):
         raise ValueError(
-            "one version is a pair and the other a single text; compare like with like."
+            "one version is a pair and the other a single text. Give two pairs or two single texts."
         )
     encodings = (model.tokenize(*first), model.tokenize(*second))
     if encodings[0].input_ids == encodings[1].input_ids:
@@ -114,7 +114,7 @@ def _hidden(
     if found is None:
         raise ValueError(
             f"token {hide} of the first version is not in the second one, so it cannot be hidden "
-            "in both. Choose a token that both have."
+            "in both. Choose a token that occurs in both."
         )
     one, two = (
         masked_encoding(model, *version, masked=(place,))
@@ -122,8 +122,8 @@ def _hidden(
     )
     if one.input_ids == two.input_ids:
         raise ValueError(
-            f"the versions differ in {encodings[0].tokens[hide]!r} alone: with it hidden they are "
-            "the same. Hide a token that both have."
+            f"the versions differ only in {encodings[0].tokens[hide]!r}, so they are the same "
+            "once it is hidden. Hide a token that occurs in both."
         )
     return one, two
 

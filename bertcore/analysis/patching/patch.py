@@ -1,16 +1,16 @@
-"""Activation patching: activations of one version's run put into the other's, place by place.
+"""Activation patching: put activations of one version's run into the other's, place by place.
 
-Both versions are run, and what is followed is a difference of two logits that the versions disagree
-on. Then one run is repeated with one activation taken from the other run, and all that follows is
-computed anew. Its share is how far that moves the difference from the one run's to the other's:
+Both versions are run, and a difference of two logits on which they disagree is recorded. Then one
+run is repeated with one activation taken from the other run, and everything after it is recomputed.
+Its share is how far that moves the difference from one run's value to the other's:
 
     share = (patched - base) / (source - base)
 
-0: nothing changes; 1: the patched run answers as the source does. It may be below 0 or above 1, and
+0: nothing changes; 1: the patched run answers like the source. It may be below 0 or above 1, and
 the shares of several places do not sum to 1. Denoising puts the first version into the run of the
-second and shows where what the first knows is enough; noising puts the second into the run of the
-first and shows where it is needed. The two differ where several places carry the same: noising one
-of them loses little, denoising one of them brings all back.
+second and shows where the first version's information is sufficient; noising puts the second into
+the run of the first and shows where it is necessary. The two differ if several places carry the
+same information: noising one of them loses little, denoising one of them restores everything.
 
 Source: Vig et al. 2020 (causal mediation); Meng et al. 2022 (causal tracing); the terms and the
     two directions: Heimersheim and Nanda 2024, "How to use and interpret activation patching". Path
@@ -39,10 +39,10 @@ DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 """denoising: activations of the first version in the run of the second; noising: the reverse."""
 Part = Literal["state", "head", "attention", "feed_forward"]
 PARTS: tuple[Part, ...] = get_args(Part)
-"""What is patched: the hidden state at a token (the residual stream); what a head fetches, at all
-tokens; what attention or the feed-forward block writes at a token, before it is added."""
+"""The patched activation: the hidden state at a token (the residual stream); a head's context, at
+all tokens; the output of attention or the feed-forward block at a token, before it is added."""
 SMALLEST_DIFFERENCE = 1e-3
-"""Between the two versions' logit differences: less cannot be divided into shares."""
+"""Minimum gap between the versions' logit differences: less cannot be divided into shares."""
 
 OnFraction = Callable[[float], None]
 """Called with the fraction of the work done, 0 to 1."""
@@ -52,7 +52,7 @@ class Place(NamedTuple):
     """A part of a layer, at every token."""
 
     part: Literal["head", "attention", "feed_forward", "answer"]
-    """"answer": what is read in the end; of a receiver alone."""
+    """"answer" is what is read in the end, only for a receiver."""
     layer: int = -1
     head: int = -1
 
@@ -71,7 +71,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Patched:
-    """What the patched runs answer."""
+    """The answers of the patched runs."""
 
     part: Part
     direction: Direction
@@ -109,18 +109,18 @@ def patch(
     """Patch every place in turn.
 
     Args:
-        model: The checkpoint of all three.
+        model: The checkpoint of the pair and the answer.
         pair: The versions.
         answer: What is read.
         part: What is patched.
         direction: Which run is patched.
-        groups: Columns of the pair that are patched together, a run for each; None: each alone.
-            Not for "head", which is patched at all of them.
-        on_fraction: May raise, to stop.
+        groups: Groups of columns that are patched together, one run each; None: each column alone.
+            Not for "head", which is patched at all columns.
+        on_fraction: Called with the fraction done; may raise to stop.
 
     Raises:
-        ValueError: If both versions give the same difference, numbers are NaN or infinite, or
-            the architecture does not hand out that part; the message says why.
+        ValueError: If both versions give the same difference, numbers are NaN or infinite, or the
+            architecture does not expose that part; the message states why.
     """
     _check(part, PARTS, "part")
     if part != "state":
@@ -146,7 +146,7 @@ def _rows(runs: Runs | HookedRuns, part: Part, groups: Groups) -> Iterator[Itera
     if part == "state":
         yield from (runs.state_row(state, groups) for state in range(runs.depth + 1))
         return
-    assert isinstance(runs, Runs)  # `require` refused the others
+    assert isinstance(runs, Runs)  # `require` rejected the others
     for layer in range(runs.depth):
         if part == "head":
             yield runs.head_row(layer)
@@ -157,7 +157,7 @@ def _rows(runs: Runs | HookedRuns, part: Part, groups: Groups) -> Iterator[Itera
 
 
 def _work_done(depth: int, part: Part, row: int, of_row: float) -> float:
-    """Return the fraction of the work done: a row costs the layers that are run after it."""
+    """Return the fraction of the work done; a row costs the layers that run after it."""
     costs = [depth - layer for layer in range(depth + (part == "state"))]
     return (sum(costs[:row]) + of_row * costs[row]) / sum(costs)
 
@@ -189,7 +189,7 @@ def _runs(model: Model, pair: PatchPair, answer: Answer, direction: Direction) -
         what = f"{answer.name!r}" if answer.other is None else f"{answer.name!r} − {answer.other!r}"
         raise ValueError(
             f"both versions give {what} the same logit difference ({ends[0]:+.3f}), so there is "
-            "nothing that could come back. Choose other words, or versions that differ in more."
+            "nothing to restore. Choose other words, or versions that differ more."
         )
     return runs
 
@@ -208,7 +208,7 @@ def _check(value: str, options: tuple[str, ...], name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PathPatched:
-    """What comes of a sender's other activation on the way to one receiver."""
+    """The effect of a sender's patched activation through one receiver."""
 
     sender: Place
     receiver: Place
@@ -236,20 +236,20 @@ def patch_path(
 ) -> PathPatched:
     """Patch the direct path from one part to a later one.
 
-    The sender's activation of the source run is put in at every place. On the way to the receiver
+    The sender's activation of the source run is put in at every place. On the way to the receiver,
     all heads and feed-forward blocks write what they wrote in the base run: only the residual
-    stream and its LayerNorms carry the change. The receiver computes its output from what arrives;
-    that output alone is put into a base run, from which everything after is computed anew.
+    stream and its LayerNorms carry the change. The receiver computes its output from this changed
+    input; that output alone is put into a base run, and everything after it is recomputed.
 
     Args:
         model: A checkpoint with parts.
         pair, answer, direction: As for `patch`.
-        sender: A head, or what attention or the feed-forward block of a layer writes.
-        receiver: A later one, or "answer": what is read of the last state.
+        sender: A head, or the output of a layer's attention or feed-forward block.
+        receiver: A later part, or "answer": the quantity read from the last state.
 
     Raises:
-        ValueError: As for `patch`, or if a part does not exist or the receiver is not behind the
-            sender.
+        ValueError: As for `patch`, or if a part does not exist or the receiver does not come after
+            the sender.
     """
     model.require("parts")
     depth, num_heads = model.config.num_hidden_layers, model.config.num_attention_heads
@@ -262,8 +262,8 @@ def patch_path(
             )
     if _order(sender, depth) >= _order(receiver, depth):
         raise ValueError(
-            f"{receiver} is not behind {sender}, so nothing can flow there. Choose a receiver in a "
-            "later layer, or the feed-forward block of the same layer."
+            f"{receiver} does not come after {sender}, so nothing can flow there. Choose a "
+            "receiver in a later layer, or the feed-forward block of the same layer."
         )
     runs = _runs(model, pair, answer, direction)
     assert isinstance(runs, Runs)
@@ -272,14 +272,14 @@ def patch_path(
 
 
 def _order(place: Place, depth: int) -> int:
-    """Return when a part is computed: attention of a layer, then its feed-forward block."""
+    """Return a part's order of computation: a layer's attention, then its feed-forward block."""
     if place.part == "answer":
         return 2 * depth
     return 2 * place.layer + (place.part == "feed_forward")
 
 
 def _path_value(runs: Runs, sender: Place, receiver: Place) -> float:
-    """Return what is read with one path patched."""
+    """Return the answer with one path patched."""
     base, layer = runs.base, runs.network.layers[sender.layer]
     run, source = base.layers[sender.layer], runs.source.layers[sender.layer]
     hidden = base.states[sender.layer]
@@ -306,7 +306,7 @@ def _path_value(runs: Runs, sender: Place, receiver: Place) -> float:
 
 
 def _written(runs: Runs, sender: Place, run: LayerRun, source: LayerRun) -> Tensor:
-    """Return what attention writes with the sender's activation of the source, [T, D]."""
+    """Return attention's output with the sender's activation of the source, [T, D]."""
     if sender.part == "attention":
         return runs.put(run.attended, source.attended)
     context = run.context.clone()
@@ -315,7 +315,7 @@ def _written(runs: Runs, sender: Place, run: LayerRun, source: LayerRun) -> Tens
 
 
 def _received(runs: Runs, receiver: Place, arrives: Tensor) -> float:
-    """Return what is read if the receiver reads this, [T, D], and all after it its new output."""
+    """Return the answer if the receiver reads this, [T, D], and later parts read its new output."""
     layer, run = runs.network.layers[receiver.layer], runs.base.layers[receiver.layer]
     if receiver.part == "feed_forward":
         hidden = layer.feed_forward.add(layer.feed_forward.write(arrives), run.middle)

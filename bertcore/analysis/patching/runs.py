@@ -1,4 +1,4 @@
-"""One run with activations of another put in: from the changed layer on, many places at a time."""
+"""Runs with activations of another run put in: from the changed layer on, many places at a time."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from bertcore.others.network import OtherNetwork
 from bertcore.tokenizer import Encoding
 
 Read = Callable[[Tensor], Tensor]
-"""Last hidden states of the token that is read, [B, 1, D], or of all, [B, T, D], to numbers [B]."""
+"""Maps last hidden states of the token that is read, [B, 1, D], or of all, [B, T, D], to numbers
+[B]."""
 Groups = Sequence[Sequence[int]]
 """Numbers of the pairs of places that are patched together in one run."""
 
 
 class LayerRun(NamedTuple):
-    """What a layer computes for one input."""
+    """The values a layer computes for one input."""
 
     context: Tensor
-    """What each head fetches, [H, T, K]."""
+    """Context of each head, [H, T, K]."""
     attended: Tensor
-    """What attention writes, [T, D]."""
+    """Output of attention, [T, D]."""
     middle: Tensor
     """The state between the blocks, [T, D]."""
     fed: Tensor
-    """What the feed-forward block writes, [T, D]."""
+    """Output of the feed-forward block, [T, D]."""
 
 
 class WholeRun(NamedTuple):
@@ -63,10 +64,10 @@ class Runs:
     """A base run and a source run on our network; activations of the source are put into the base.
 
     Args:
-        model: With parts.
+        model: A checkpoint with parts.
         base, source: Their inputs, of T and T' tokens.
         pairs: Position in the base and in the source of each place that can be patched.
-        place: The token of the base whose last state is read; None: all are.
+        place: The token of the base whose last state is read; None: all of them.
         read: What is read.
         source_place: As `place`, in the source.
     """
@@ -103,7 +104,7 @@ class Runs:
         return len(self.network.layers)
 
     def value_after(self, state: int, hidden: Tensor) -> float:
-        """Return what is read if hidden state `state` were this one, [1, T, D]."""
+        """Return the answer if hidden state `state` were this one, [1, T, D]."""
         return float(self.values_after(state, hidden))
 
     def values_after(self, state: int, hidden: Tensor) -> Tensor:
@@ -123,12 +124,12 @@ class Runs:
         return out
 
     def state_row(self, state: int, groups: Groups) -> Iterator[Tensor]:
-        """Yield what is read with hidden state `state` of the source put in, for each group."""
+        """Yield the answers with hidden state `state` of the source put in, for each group."""
         patched = self.put(self.base.states[state], self.source.states[state])
         yield from self._row(state, patched, groups)
 
     def attention_row(self, layer: int, groups: Groups) -> Iterator[Tensor]:
-        """Yield the same for what a layer's attention writes."""
+        """Yield the same for the output of a layer's attention."""
         block, run = self.network.layers[layer], self.base.layers[layer]
         written = self.put(run.attended, self.source.layers[layer].attended)
         middle = block.attention.add(written, self.base.states[layer])
@@ -136,18 +137,18 @@ class Runs:
         yield from self._row(layer + 1, block.feed_forward(middle), groups)
 
     def feed_forward_row(self, layer: int, groups: Groups) -> Iterator[Tensor]:
-        """Yield the same for what a layer's feed-forward block writes."""
+        """Yield the same for the output of a layer's feed-forward block."""
         block, run = self.network.layers[layer].feed_forward, self.base.layers[layer]
         written = self.put(run.fed, self.source.layers[layer].fed)
         yield from self._row(layer + 1, block.add(written, run.middle), groups)
 
     def _row(self, state: int, patched: Tensor, groups: Groups) -> Iterator[Tensor]:
-        """Yield, chunk by chunk, what is read with a state patched at each group of places."""
+        """Yield, chunk by chunk, the answers with a state patched at each group of places."""
         base = self.base.states[state]
         places = [self.mine[list(group)] for group in groups]
         for start in range(0, len(places), self.rows):
             chunk = places[start : start + self.rows]
-            # What is the same in both runs changes nothing: such a row is not run.
+            # A state that is the same in both runs changes nothing: such a row is not run.
             moved = [n for n, at in enumerate(chunk) if not torch.equal(patched[at], base[at])]
             values = base.new_full((len(chunk),), self.base_value, dtype=torch.float32)
             if moved:
@@ -158,7 +159,7 @@ class Runs:
             yield values.cpu()
 
     def head_row(self, layer: int) -> Iterator[Tensor]:
-        """Yield what is read with each head's context of the source put in, at every place."""
+        """Yield the answers with each head's context of the source put in, at every place."""
         block, run = self.network.layers[layer], self.base.layers[layer]
         patched = self.put(run.context, self.source.layers[layer].context)
         heads = range(len(patched))
@@ -180,18 +181,18 @@ def ids_of(model: Model, encoding: Encoding) -> tuple[Tensor, Tensor]:
 
 
 class HookedRuns:
-    """The same for an architecture that `transformers` runs: hidden states alone, by hooks.
+    """The same for an architecture run by `transformers`: only hidden states, through hooks.
 
-    Every run is a whole one. For hidden state 0 the vectors of the embedding tables are patched,
-    before they are summed: where nothing mixes tokens before the first layer (all but MobileBERT),
+    Every run is a complete one. For hidden state 0 the vectors of the embedding tables are patched
+    before they are summed: if nothing mixes tokens before the first layer (all but MobileBERT),
     that is the same.
 
     Args:
         model, base, source, pairs, place, read, source_place: As for `Runs`.
 
     Raises:
-        ValueError: If calls of its layers cannot be followed, or its words come from elsewhere than
-            the last hidden state.
+        ValueError: If calls of its layers cannot be followed, or its words do not come from the
+            last hidden state.
     """
 
     def __init__(
@@ -245,7 +246,7 @@ class HookedRuns:
         return self.read(last if place is None else last[:, place : place + 1])
 
     def state_row(self, state: int, groups: Groups) -> Iterator[Tensor]:
-        """Yield what is read with hidden state `state` of the source put in, for each group."""
+        """Yield the answers with hidden state `state` of the source put in, for each group."""
         for start in range(0, len(groups), self.rows):
             chunk = groups[start : start + self.rows]
             if state == 0:
@@ -256,7 +257,7 @@ class HookedRuns:
             yield self._read(last, self.place).cpu()
 
     def _after(self, state: int, groups: Groups) -> Callable[[int, Tensor], Tensor]:
-        """Return what patches a hidden state behind the layer whose output it is."""
+        """Return the hook that patches a hidden state after the layer that outputs it."""
         source = self.source_states[state - 1]
 
         def after(index: int, hidden: Tensor) -> Tensor:
@@ -284,12 +285,12 @@ class HookedRuns:
 
 
 def why_not_hooked(network: OtherNetwork) -> str | None:
-    """Return why no run of an architecture can be patched; None where hidden states can."""
+    """Return why no run of an architecture can be patched; None if hidden states can."""
     if not network.layer_modules():
         return (
-            f"{network.other.name} runs on code of transformers whose layers cannot be followed "
-            "one by one, so no activation of it can be patched. Open a checkpoint of the BERT "
-            "family, such as 'default'."
+            f"{network.other.name} runs on transformers code whose layers cannot be followed one "
+            "by one, so its activations cannot be patched. Open a checkpoint of the BERT family, "
+            "such as 'default'."
         )
     if network.other.words != MASKED:
         return (

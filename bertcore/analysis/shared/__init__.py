@@ -1,1 +1,1 @@
-"""Inputs and vectors that several analyses collect."""
+"""Inputs and vectors shared by several analyses."""

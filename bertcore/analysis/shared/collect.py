@@ -18,15 +18,15 @@ from bertcore.tokenizer import Encoding
 MAX_TOKENS = 2000
 """Default bound of `collect_tokens`: 2,000 tokens of BERT-base are 80 MB at 13 layers."""
 MAX_BYTES = 512 * 2**20
-"""Limit on a table of vectors, whatever number of tokens is allowed."""
+"""Limit on a table of vectors, regardless of the allowed number of tokens."""
 BATCH_TOKENS = 2048
-"""Padded tokens that run together: 8 sentences of 256 tokens, or 128 of 16."""
+"""Number of padded tokens per batch: 8 sentences of 256 tokens, or 128 of 16."""
 
 POOLINGS = ("mean", "cls", "max")
 """How the vectors of a sentence's tokens become one."""
 
 Progress = Callable[[float, str], None]
-"""Called with the fraction done, 0 to 1, and what is being done."""
+"""Called with the fraction done, 0 to 1, and the current stage."""
 
 
 class Sentence(NamedTuple):
@@ -39,12 +39,12 @@ class Sentence(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorTable:
-    """N points (tokens or sentences), their vectors at every layer, and what they are."""
+    """N points (tokens or sentences) with their vectors at every layer and their origin."""
 
     vectors: NDArray[np.float32]
     """[L+1, N, D]; index 0 is the embeddings' output."""
     tokens: tuple[str, ...]
-    """The WordPiece of each point; the whole text where a point is a sentence."""
+    """The word piece of each point; the whole text if a point is a sentence."""
     words: tuple[str, ...]
     """The word a piece belongs to, lower-cased if the vocabulary is; [CLS] and [SEP] as such."""
     sentence_ids: NDArray[np.int64]
@@ -60,7 +60,7 @@ class VectorTable:
     spans: tuple[tuple[int, int], ...]
     """Characters of the token in its own text; (0, 0) for special tokens and sentences."""
     sentences: tuple[Sentence, ...]
-    """The inputs, as given; those that did not fit have no points."""
+    """The given inputs; those that did not fit have no points."""
     notes: tuple[str, ...]
     """What was cut off, one sentence each."""
 
@@ -105,9 +105,9 @@ def collect_tokens(
 ) -> VectorTable:
     """Return the vector of every token of the sentences at every layer.
 
-    The sentences run in padded batches, longest last; a test holds the vectors equal to those of
-    `bert.trace` on each sentence alone. Sentences are taken whole, in order, until `max_tokens`
-    is reached; `notes` says what was left out.
+    The sentences run in padded batches, longest last; a test checks that the vectors equal those of
+    `bert.trace` on each sentence alone. Whole sentences are taken in order until `max_tokens` is
+    reached; `notes` states what was left out.
 
     Args:
         bert: Where the vectors come from.
@@ -130,7 +130,7 @@ def collect_tokens(
     if num_kept < len(encodings):
         notes.append(
             f"{len(encodings)} sentences have {ends[-1]:,} tokens but the limit is {limit:,}: "
-            f"only the first {num_kept} are drawn."
+            f"only the first {num_kept} are shown."
         )
         encodings = encodings[:num_kept]
     starts = [0, *ends[:num_kept].tolist()]
@@ -176,7 +176,7 @@ def collect_sentences(
         bert: Where the vectors come from.
         sentences: At least one.
         pooling: "mean" over all tokens, "cls" (the first token) or "max".
-        max_sentences: Limit of N; the first ones are taken and `notes` says so.
+        max_sentences: Limit of N; the first ones are taken and `notes` states it.
         progress: Called with the fraction done after each batch.
 
     Raises:
@@ -189,8 +189,8 @@ def collect_sentences(
     encodings, notes = _encode(bert, kept)
     if len(sentences) > limit:
         notes.append(
-            f"There are {len(sentences):,} sentences but the limit is {limit:,}: "
-            "the rest were left out."
+            f"There are {len(sentences):,} sentences, but the limit is {limit:,}; the rest were "
+            "left out."
         )
     vectors = np.empty(
         (bert.config.num_hidden_layers + 1, len(kept), bert.config.hidden_size), "f4"
@@ -217,7 +217,7 @@ def collect_sentences(
 def whole_words(table: VectorTable) -> VectorTable:
     """Return the table with one point for each word: the mean of its pieces' vectors.
 
-    Special tokens stay as they are; a word's place, segment and span begin with its first piece.
+    Special tokens are unchanged; a word's place, segment and span start at its first piece.
     """
     previous = np.full((1, 2), -2)
     keys = np.stack([table.sentence_ids, table.word_ids], axis=1)
@@ -239,7 +239,7 @@ def whole_words(table: VectorTable) -> VectorTable:
 
 
 def token_words(encoding: Encoding, sentence: Sentence, *, lower: bool) -> list[str]:
-    """Return for each token the whole word, as written in the text, that it is a piece of."""
+    """Return for each token the whole word, as written in the text, of which it is a piece."""
     texts = (sentence.text, sentence.text_pair or "")
     spans: dict[int, tuple[int, int]] = {}
     for word, (start, end) in zip(encoding.word_ids, encoding.offsets, strict=True):
@@ -263,8 +263,8 @@ def _encode(bert: Model, sentences: Sequence[Sentence]) -> tuple[list[Encoding],
     notes = [cut[0].sentence()] if cut and len(sentences) == 1 else []
     if cut and len(sentences) > 1:
         notes.append(
-            f"{len(cut)} of {len(sentences)} sentences have more than {cut[0].limit} tokens "
-            "and were cut at the end."
+            f"{len(cut)} of {len(sentences)} sentences have more than {cut[0].limit} tokens and "
+            "were truncated at the end."
         )
     return encodings, notes
 

@@ -1,4 +1,4 @@
-"""Refusal of NaN and infinity, of which no picture could be drawn."""
+"""Rejection of NaN and infinity, which cannot be drawn."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from torch import Tensor
 
 
 def require_finite(layers: Tensor, name: str) -> None:
-    """Refuse numbers that are not finite.
+    """Reject numbers that are not finite.
 
     Args:
         layers: [L, ...], one entry for each layer.
-        name: What they are, as a plural noun.
+        name: The name of the numbers, as a plural noun.
 
     Raises:
         ValueError: If one is NaN or infinite; names the first layer that has it.
@@ -23,21 +23,21 @@ def require_finite(layers: Tensor, name: str) -> None:
     broken = (~sums.isfinite()).nonzero().flatten().tolist()
     if broken:
         raise ValueError(
-            f"the {name} of layer {broken[0]} hold NaN or infinite numbers, so they measure "
-            "nothing. The checkpoint's weights are damaged or its number format overflows: open "
-            "it in float32, or choose another checkpoint."
+            f"the {name} of layer {broken[0]} contain NaN or infinity, so nothing can be measured "
+            "from them. The checkpoint's weights are damaged or its number format overflows: "
+            "open it in float32, or choose another checkpoint."
         )
 
 
 def require_finite_logits(logits: Iterable[Tensor]) -> None:
-    """Refuse logits that are not finite.
+    """Reject logits that are not finite.
 
     Raises:
         ValueError: If a number is NaN or infinite.
     """
     if not all(bool(one.isfinite().all()) for one in logits):
         raise ValueError(
-            "the model answers NaN or infinity, so there is nothing to show. The checkpoint's "
+            "the model returns NaN or infinity, so there is nothing to show. The checkpoint's "
             "weights are damaged, or its number format overflows: open it in float32, or choose "
             "another checkpoint."
         )

@@ -16,7 +16,7 @@ from bertcore.tokenizer import Encoding
 def sentence_numbers(segment_ids: Sequence[int], text_ids: Sequence[int]) -> list[int]:
     """Return 0 for each token of [CLS], text A and its [SEP], 1 for those of text B, [T].
 
-    These are the segment ids, also where a checkpoint has no second segment (RoBERTa, DistilBERT).
+    These are the segment ids, even if a checkpoint has no second segment (RoBERTa, DistilBERT).
     """
     if any(segment_ids) or 1 not in text_ids:
         return list(segment_ids)
@@ -25,12 +25,12 @@ def sentence_numbers(segment_ids: Sequence[int], text_ids: Sequence[int]) -> lis
 
 
 def text_positions(encoding: Encoding) -> list[int]:
-    """Return the positions of the tokens that come from a text: all but added [CLS] and [SEP]."""
+    """Return the positions of the tokens of the texts: all but added [CLS] and [SEP]."""
     return [i for i, added in enumerate(encoding.special_tokens_mask) if not added]
 
 
 def mask_positions(encoding: Encoding, mask_id: int) -> list[int]:
-    """Return the positions that hold [MASK]."""
+    """Return the positions of [MASK]."""
     return [i for i, token_id in enumerate(encoding.input_ids) if token_id == mask_id]
 
 
@@ -64,11 +64,11 @@ def masked_encoding(
 
 @torch.inference_mode()
 def run_rows(bert: Model, rows: Sequence[Row]) -> Iterator[tuple[list[int], Tensor]]:
-    """Run many inputs, those of like length together.
+    """Run many inputs, batched by similar length.
 
     Yields:
-        The numbers of the rows of a batch, [B], and what the heads read of them, [B, T, D], on the
-        device (BERT's last hidden states); the states after the end of a shorter row mean nothing.
+        The row numbers of a batch, [B], and the states read by the heads, [B, T, D], on the device
+        (BERT's last hidden states); states after the end of a shorter row are meaningless.
 
     Raises:
         ValueError: If a segment id is not in the checkpoint's table.

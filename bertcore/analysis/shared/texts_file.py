@@ -12,15 +12,15 @@ from pathlib import PurePath
 from bertcore.analysis.shared.collect import Sentence
 
 MAX_FILE_BYTES = 50 * 2**20
-"""Larger files are refused."""
+"""Larger files are rejected."""
 MAX_READ_BYTES = 8 * 2**20
-"""Of a larger file only the beginning is read, up to its last whole line."""
+"""Only the beginning of a larger file is read, up to its last complete line."""
 MAX_ROWS = 2000
-"""Sentences taken; the rest is left out and the notes say so."""
+"""Maximum number of sentences; the rest is left out, which the notes state."""
 MAX_CHARACTERS = 20_000
-"""Characters of one sentence; BERT reads at most 512 tokens of them."""
+"""Maximum number of characters of a sentence; BERT reads at most 512 tokens of them."""
 MAX_CELL = 2**17
-"""Characters of a table's cell; a longer one means an unclosed quotation mark."""
+"""Maximum number of characters of a table's cell; a longer one means an unclosed quotation mark."""
 
 TEXT_NAMES = ("text", "sentence", "sentence1", "text_a", "sentence_a", "content", "review")
 PAIR_NAMES = ("text_b", "sentence2", "sentence_b", "text_pair")
@@ -47,7 +47,7 @@ class Texts:
     columns: tuple[str, ...]
     """Column names of a table; () for plain text."""
     text_column: str
-    """The column that the texts came from; "" for plain text."""
+    """The column of the texts; "" for plain text."""
     pair_column: str
     """The column of text B, or ""."""
     label_column: str
@@ -59,7 +59,7 @@ class Texts:
 
 
 def read_pasted(text: str, *, max_rows: int = MAX_ROWS) -> Texts:
-    """Read one sentence a line; what follows a tab is its label.
+    """Read one sentence per line; the text after a tab is its label.
 
     Raises:
         ValueError: If there is no sentence.
@@ -88,17 +88,18 @@ def read_upload(
     label_column: str | None = None,
     max_rows: int = MAX_ROWS,
 ) -> Texts:
-    """Read an uploaded file: a table if its name ends in .csv or .tsv, else a sentence a line.
+    """Read an uploaded file: a table if its name ends in .csv or .tsv, else one sentence per line.
 
     Args:
         data: The file's bytes.
         name: Its name; any characters, shown cleaned and shortened.
         text_column, pair_column, label_column: Columns of a table. None takes the first with a
-            usual name; without one, the longest cells are the text. "" means no such column.
-        max_rows: Most sentences taken.
+            usual name; without one, the column with the longest cells is the text. "" means no such
+            column.
+        max_rows: Maximum number of sentences taken.
 
     Raises:
-        ValueError: If the file is empty, too large, not text, lacks a column or holds no text.
+        ValueError: If the file is empty, too large, not text, lacks a column or has no text.
     """
     file_name = shown_name(name)
     notes: list[str] = []
@@ -133,7 +134,7 @@ def read_upload(
 
 
 def shown_name(name: str) -> str:
-    """Return a file name that is safe to show: no folders, no control signs, 60 characters.
+    """Return a file name that is safe to show: no folders, no control characters, 60 characters.
 
     >>> shown_name("../../etc/x\\u202egpj.csv")
     "'xgpj.csv'"
@@ -145,7 +146,7 @@ def shown_name(name: str) -> str:
 
 
 def _beginning(data: bytes, file_name: str, notes: list[str]) -> bytes:
-    """Return the bytes to read: all, or a beginning that ends with a whole line."""
+    """Return the bytes to read: all, or a beginning that ends with a complete line."""
     if not data.strip():
         raise ValueError(f"{file_name} is empty. Choose a file with one sentence a line, or a CSV.")
     size = len(data) / 2**20
@@ -186,7 +187,7 @@ def _decode(data: bytes, file_name: str, notes: list[str]) -> tuple[str, str]:
     try:
         return _checked(data.decode("utf-8"), file_name), "utf-8"
     except UnicodeDecodeError as error:
-        # A large file may be cut within its last character; that is no wrong encoding.
+        # A large file may be cut within its last character; this is not a wrong encoding.
         if error.start >= len(data) - 3:
             return _checked(data[: error.start].decode("utf-8"), file_name), "utf-8"
         text = _checked(data.decode("latin-1"), file_name)
@@ -198,14 +199,14 @@ def _decode(data: bytes, file_name: str, notes: list[str]) -> tuple[str, str]:
 
 
 def _checked(text: str, file_name: str) -> str:
-    """Return the text; refuse what was not text before decoding."""
+    """Return the text; reject what was not text before decoding."""
     sample = text[:20_000]
     wrong = sum(
         c == "\ufffd" or (unicodedata.category(c) == "Cc" and c not in "\t\r\n\f\v") for c in sample
     )
     if "\0" in sample or wrong > 0.05 * len(sample):
         raise ValueError(
-            f"{file_name} is not a text file: it holds signs that no text has. "
+            f"{file_name} is not a text file: it contains characters that do not occur in text. "
             "Save it as CSV or plain text in UTF-8."
         )
     return text
@@ -214,7 +215,7 @@ def _checked(text: str, file_name: str) -> str:
 def _table(
     text: str, file_name: str, *, tab: bool, max_rows: int
 ) -> tuple[list[str], list[list[str]]]:
-    """Return the header and the rows below it, somewhat more than `max_rows` at most."""
+    """Return the header and the rows below it, at most slightly more than `max_rows`."""
     first = text.lstrip("\r\n").partition("\n")[0]
     delimiter = "\t" if tab else max(",;\t|", key=first.count)
     rows: list[list[str]] = []
@@ -229,11 +230,11 @@ def _table(
                 break
     except csv.Error as error:
         raise ValueError(
-            f"{file_name} cannot be read as a table after row {len(rows)}: {error}. "
-            "Check that each quotation mark has its partner, or save it again as CSV."
+            f"{file_name} cannot be read as a table after row {len(rows)}: {error}. Check that "
+            "every quotation mark is closed, or save it again as CSV."
         ) from error
     if not rows:
-        raise ValueError(f"{file_name} holds no row. Choose a file with a row of column names.")
+        raise ValueError(f"{file_name} has no row. Choose a file with a row of column names.")
     header = [cell.strip() or f"column {i + 1}" for i, cell in enumerate(rows[0])]
     return header, rows[1:]
 
@@ -244,7 +245,7 @@ def _choose(
     wanted: tuple[str | None, str | None, str | None],
     file_name: str,
 ) -> tuple[str, str, str]:
-    """Return the columns of text, text B and label; "" for the last two where there is none."""
+    """Return the columns of text, text B and label; "" for the last two if there is none."""
     for column in wanted:
         if column and column not in columns:
             listed = ", ".join(repr(name[:40]) for name in columns[:20])
@@ -265,7 +266,7 @@ def _choose(
 
 
 def _longest(num_columns: int, rows: Sequence[Sequence[str]]) -> int:
-    """Return the column with most characters in the first rows."""
+    """Return the column with the most characters in the first rows."""
     totals = [0] * num_columns
     for row in rows[:200]:
         for index, cell in enumerate(row[:num_columns]):

@@ -23,15 +23,15 @@ ID, TEXT = "row", "text"
 def atlas_table(
     corpus: EncodedCorpus, settings: CorpusMapSettings, *, progress: Progress | None = None
 ) -> pa.Table:
-    """Return a row for each point of the map of a corpus.
+    """Return a row for each point of a corpus map.
 
     Columns: `row` (the number of the row in the corpus), the corpus's own columns, `text` (the
-    sentence that the row is of), and x_N and y_N of each layer N. A column of the corpus with one
-    of these names gets `corpus_` before it.
+    sentence of the row), and x_N and y_N for each layer N. A column of the corpus with one of these
+    names gets the prefix `corpus_`.
 
     Args:
         corpus: Opened.
-        settings: What is mapped; as many rows as `settings.num_points`.
+        settings: What is mapped; `settings.num_points` is the number of rows.
         progress: As of `corpus_map`.
 
     Raises:
@@ -68,7 +68,7 @@ def write_atlas(table: pa.Table, path: Path) -> None:
 def sentences_of(
     corpus: EncodedCorpus, texts: pa.Table, rows: NDArray[np.int64]
 ) -> pa.ChunkedArray:
-    """Return the sentence that each row is of.
+    """Return the sentence of each row.
 
     Args:
         corpus: Opened.

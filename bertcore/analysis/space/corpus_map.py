@@ -1,4 +1,4 @@
-"""A map of an encoded corpus: fitted on a sample, the other rows transformed, kept beside it.
+"""A map of an encoded corpus: fitted on a sample, applied to the other rows, and stored beside it.
 
 One map shows all chosen layers, so that a point can be followed from layer to layer: each layer is
 brought to mean 0 and mean squared length 1, and the map is fitted to sampled rows of all of them.
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from bertcore.analysis.shared.collect import Progress
 
 FORMAT = 1
-"""Of the kept files; one of another format is computed again."""
+"""Format of the stored files; one with another format is recomputed."""
 MAX_POINTS = 200_000
-"""Most points of a map; of more rows, a random sample."""
+"""Maximum number of points of a map; if there are more rows, a random sample."""
 MIN_POINTS = 4
-"""Fewer distinct rows have no map."""
+"""Minimum number of distinct rows for a map."""
 _ROWS_TOGETHER = 8192
 
 
@@ -55,13 +55,13 @@ class CorpusMapSettings:
     """
 
     layers: tuple[int, ...]
-    """Hidden states that the corpus holds."""
+    """Hidden states to map, from those in the corpus."""
     method: str = "pca"
     """One of METHODS."""
     num_points: int = MAX_POINTS
-    """Most rows that are drawn."""
+    """Maximum number of rows drawn."""
     num_fitted: int = 10_000
-    """Rows, over all layers, that the map is fitted to."""
+    """Number of rows, over all layers, to which the map is fitted."""
     umap: UmapSettings = field(default_factory=UmapSettings)
     tsne: TsneSettings = field(default_factory=TsneSettings)
     pacmap: PacmapSettings = field(default_factory=PacmapSettings)
@@ -82,7 +82,7 @@ class CorpusMapSettings:
 
     @property
     def parameters(self) -> Settings | None:
-        """Those of the method; None for PCA, which has none."""
+        """Parameters of the method; None for PCA, which has none."""
         of_methods: dict[str, Settings] = {
             "umap": self.umap,
             "tsne": self.tsne,
@@ -92,13 +92,13 @@ class CorpusMapSettings:
 
     @property
     def metric(self) -> str:
-        """Distance between vectors, by which the map is measured too; of PCA, that of `umap`."""
+        """Distance between vectors, also used to measure the map; for PCA, that of `umap`."""
         return (self.parameters or self.umap).metric
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CorpusMap:
-    """Where N rows of an encoded corpus lie, at each of L layers."""
+    """The places of N rows of an encoded corpus at each of L layers."""
 
     layers: tuple[int, ...]
     rows: NDArray[np.int64]
@@ -108,11 +108,11 @@ class CorpusMap:
     explained: NDArray[np.float64]
     """Fraction of a layer's variance that PCA shows along each axis, [L, 2]; NaN for the others."""
     quality: Faithfulness
-    """Of a sample of the rows, by layer."""
+    """Quality on a sample of the rows, by layer."""
     num_fitted: int
-    """Rows of each layer that the map was fitted to."""
+    """Number of rows of each layer to which the map was fitted."""
     num_left_out: int
-    """Rows whose vectors hold NaN or infinity."""
+    """Number of rows whose vectors contain NaN or infinity."""
 
 
 def corpus_map(
@@ -122,14 +122,14 @@ def corpus_map(
     progress: Progress | None = None,
     keep: bool = True,
 ) -> CorpusMap:
-    """Return the map of an encoded corpus; the kept one where it was computed before.
+    """Return the map of an encoded corpus; the stored one if it was computed before.
 
     Args:
         corpus: Opened.
         settings: What is mapped.
         progress: Called with the fraction done and the stage; may raise to stop.
-        keep: Write the map beside the corpus, as _about/map-....npz, for the next time. That file
-            may be deleted at any time.
+        keep: Store the map beside the corpus, as _about/map-....npz, for later use. That file may
+            be deleted at any time.
 
     Raises:
         ValueError: If a layer is not stored, the package of the method is not installed, or there
@@ -156,10 +156,10 @@ def corpus_map(
 
 
 def kept_map(corpus: EncodedCorpus, settings: CorpusMapSettings) -> Path:
-    """Return where the map of some settings is kept; another name for another content."""
+    """Return the path of the stored map of some settings; its name depends on its content."""
     manifest = corpus.manifest
     chosen = asdict(settings)
-    for method in ("tsne", "pacmap"):  # parameters of UMAP have always been in the name
+    for method in ("tsne", "pacmap"):  # UMAP's parameters have always been in the name
         if method != settings.method:
             del chosen[method]
     content = {
@@ -189,8 +189,8 @@ def _compute(corpus: EncodedCorpus, settings: CorpusMapSettings, report: Progres
     distinct = min(len(np.unique(sample, axis=0)) for sample in samples) if len(fitted) else 0
     if distinct < MIN_POINTS:
         raise ValueError(
-            f"{str(corpus.folder)!r} has {distinct} different vectors in a layer; a map needs "
-            f"{MIN_POINTS}. Encode more text."
+            f"{str(corpus.folder)!r} has {distinct} different vectors in a layer; a map needs at "
+            f"least {MIN_POINTS}. Encode more text."
         )
     levels = [_Level.of(sample) for sample in samples]
     stack = np.concatenate(
@@ -235,7 +235,7 @@ def _drawn(rng: np.random.Generator, rows: NDArray[np.int64], num: int) -> NDArr
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Level:
-    """What brings the rows of a layer to mean 0 and mean squared length 1."""
+    """The scaling of a layer's rows to mean 0 and mean squared length 1."""
 
     mean: NDArray[np.float32]
     size: float
@@ -275,7 +275,7 @@ def _fitted(
 
 
 def _read(path: Path, settings: CorpusMapSettings) -> CorpusMap | None:
-    """Return a kept map; None if it is damaged, so that it is computed again."""
+    """Return a stored map; None if it is damaged, so that it is computed again."""
     try:
         with np.load(path) as file:
             quality = Faithfulness(
@@ -321,12 +321,12 @@ def _write(path: Path, made: CorpusMap) -> None:
 
 
 def _silent(fraction: float, stage: str) -> None:
-    """Take a report and do nothing."""
+    """Ignore a progress report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A dense place of a map and what it holds."""
+    """A dense region of a map and its content."""
 
     x: float
     y: float
@@ -338,11 +338,11 @@ class Region:
 def dense_regions(
     places: NDArray[np.floating], names: Sequence[str], *, most: int = 14, cells: int = 28
 ) -> tuple[Region, ...]:
-    """Return the densest regions of a map, each named by the word it is richest in.
+    """Return the densest regions of a map, each named after its most characteristic word.
 
-    The map is cut into cells x cells squares. A region is a cell that no neighbour exceeds, with
-    its neighbours; its name is the word with the largest n log(n / expected), where n counts the
-    word in the region and `expected` is what its share of the map would give.
+    The map is divided into cells x cells squares. A region is a cell that no neighbour exceeds,
+    with its neighbours; its name is the word with the largest n log(n / expected), where n counts
+    the word in the region and `expected` is its expected number from its share of the map.
 
     Args:
         places: [N, 2].

@@ -21,16 +21,16 @@ from bertcore.trace import Trace, TracedEmbeddings
 PARTS = ("token", "segment", "position")
 """The summands, in the order of the paper's figure 2."""
 _LONGEST_WORD = 1000
-"""Characters without a space that are searched beyond the last kept piece."""
+"""Maximum number of characters searched for a space beyond the last kept piece."""
 
 
 @dataclass(frozen=True, slots=True)
 class SumNumbers:
-    """Lengths of the three summands and of their sum, and the cosines between them; each [T]."""
+    """Lengths of the three summands and their sum, and the cosines between them; each [T]."""
 
     norms: dict[str, NDArray[np.float32]]
-    """Euclidean lengths by name: token, segment, position, sum; no segment where the family has
-    none."""
+    """Euclidean lengths by name: token, segment, position, sum; no segment if the family has none.
+    """
     cosines: dict[tuple[str, str], NDArray[np.float32]]
     """Cosine of each pair of summands, -1 to 1."""
     fractions: dict[str, NDArray[np.float32]]
@@ -76,7 +76,7 @@ def sum_numbers(embeddings: TracedEmbeddings) -> SumNumbers:
 
 
 def parts_of(embeddings: TracedEmbeddings) -> dict[str, Tensor]:
-    """Return the summands by name, float32 [T, E] each; no segment where the family has none."""
+    """Return the summands by name, float32 [T, E] each; no segment if the family has none."""
     parts = {name: getattr(embeddings, name) for name in PARTS}
     return {name: part.float() for name, part in parts.items() if part is not None}
 
@@ -95,7 +95,7 @@ def norm_numbers(embeddings: TracedEmbeddings) -> NormNumbers:
 
 
 def as_columns(numbers: NormNumbers) -> dict[str, NDArray[np.float32]]:
-    """Return the fields of `numbers` by name, as a table has them."""
+    """Return the fields of `numbers` by name, for a table."""
     return {field.name: getattr(numbers, field.name) for field in fields(numbers)}
 
 
@@ -119,13 +119,13 @@ def token_columns(trace: Trace) -> dict[str, list[str] | list[int]]:
 def kept_text(trace: Trace, text_id: int) -> str:
     """Return text A (0) or B (1) up to the end of its last word that was not cut off.
 
-    A pasted book then costs no more to explain than what fits into the model.
+    A pasted book then costs no more to explain than the part that fits into the model.
     """
     text = (trace.text_a, trace.text_b or "")[text_id]
     ends = [end for (_, end), t in zip(trace.offsets, trace.text_ids, strict=True) if t == text_id]
     last = max(ends, default=0)
     rest = text[last : last + _LONGEST_WORD].split(maxsplit=1) if last < len(text) else []
-    # Only what touches the last kept piece belongs to its word.
+    # Only text adjacent to the last kept piece belongs to its word.
     touches = bool(rest) and not text[last].isspace()
     return text[: last + len(rest[0])] if touches else text[:last]
 
@@ -136,7 +136,7 @@ def explain_words(bert: Model, text: str) -> list[WordSteps]:
 
 
 def word_at(words: Sequence[WordSteps], span: tuple[int, int]) -> WordSteps:
-    """Return the word that a token with this character span belongs to.
+    """Return the word to which a token with this character span belongs.
 
     Raises:
         ValueError: If no word covers the span.
@@ -149,7 +149,7 @@ def word_at(words: Sequence[WordSteps], span: tuple[int, int]) -> WordSteps:
 
 @torch.inference_mode()
 def leave_one_out(bert: Model, text: str, text_pair: str | None = None) -> LeaveOneOut:
-    """Run a text without its segment vectors (where there are some), and without its positions.
+    """Run a text without its segment vectors (if any), and without its positions.
 
     The summand is left out of the sum of every token (zeros take its place) before LayerNorm;
     everything after runs as usual.
@@ -194,7 +194,7 @@ def position_similarity(bert: Model, num_positions: int) -> NDArray[np.float32]:
     """Return the cosines between the first rows of the position table, [P, P].
 
     Args:
-        num_positions: P; more than the table has means all of it.
+        num_positions: P; a number beyond the table takes all of it.
 
     Raises:
         ValueError: If `num_positions` is below 1.
@@ -213,7 +213,7 @@ def nearest_words(bert: Model, token_id: int, top_k: int = 12) -> list[tuple[str
 
     Args:
         token_id: Any piece of the vocabulary; it is not among the results.
-        top_k: How many; fewer if the vocabulary is smaller.
+        top_k: Number of pieces; fewer if the vocabulary is smaller.
 
     Returns:
         (piece, cosine), the nearest first.

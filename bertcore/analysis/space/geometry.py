@@ -16,9 +16,9 @@ NUM_ROGUE = 5
 MIN_POINTS = 20
 """With fewer distinct points the intrinsic dimension is NaN."""
 MAX_NEIGHBOURS_OF = 2000
-"""Points whose nearest neighbours are looked up; of more, a random sample with a seed."""
+"""Points whose nearest neighbours are searched; if there are more, a random sample with a seed."""
 DISCARDED = 0.1
-"""Fraction of the points with the largest ratio that the fit of TwoNN leaves out."""
+"""Fraction of points, those with the largest ratio, left out of the TwoNN fit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +32,7 @@ class Geometry:
     """Self-similarity: mean cosine of a word's occurrences, mean over the words; NaN where no word
     repeats."""
     num_words: int
-    """Words that repeat."""
+    """Number of words that repeat."""
     rogue: NDArray[np.int64]
     """The dimensions with the largest part in `any_pair`, the largest first, [L+1, R]."""
     rogue_share: NDArray[np.float64]
@@ -46,7 +46,7 @@ class Geometry:
 
     @property
     def corrected(self) -> NDArray[np.float64]:
-        """Self-similarity less the anisotropy, [L+1]: how much of a word its context leaves."""
+        """Self-similarity minus anisotropy, [L+1]: how much of a word its context leaves."""
         corrected: NDArray[np.float64] = self.same_word - self.any_pair
         return corrected
 
@@ -57,13 +57,13 @@ def geometry(vectors: Floats, words: Sequence[str], *, seed: int = 0) -> Geometr
     Args:
         vectors: [L+1, N, D]; points that are not finite are left out.
         words: The word of each point.
-        seed: Draws MAX_NEIGHBOURS_OF points for the intrinsic dimension where there are more.
+        seed: Draws MAX_NEIGHBOURS_OF points for the intrinsic dimension if there are more.
 
     Raises:
         ValueError: If no point is finite.
 
-    Source: Ethayarajh 2019, "How Contextual are Contextualized Word Representations?", section
-        3.3; but all pairs in place of a sample. Rogue dimensions: Timkey and van Schijndel 2021,
+    Source: Ethayarajh 2019, "How Contextual are Contextualized Word Representations?", section 3.3;
+        but with all pairs instead of a sample. Rogue dimensions: Timkey and van Schijndel 2021,
         equation 3. Intrinsic dimension: see `two_nn`.
     """
     finite = np.isfinite(vectors).all((0, 2))
@@ -107,7 +107,7 @@ def without_rogue(vectors: Floats, words: Sequence[str], num: int) -> NDArray[np
         ValueError: If `num` is out of range or no point is finite.
     """
     if not 0 <= num <= NUM_ROGUE:
-        raise ValueError(f"num is {num} dimensions; expected 0 to {NUM_ROGUE}.")
+        raise ValueError(f"num is {num}; expected 0 to {NUM_ROGUE}.")
     finite = np.isfinite(vectors).all((0, 2))
     if not finite.any():
         raise ValueError("every vector holds NaN or infinity, so there is nothing to measure.")
@@ -120,8 +120,9 @@ def without_rogue(vectors: Floats, words: Sequence[str], num: int) -> NDArray[np
 
 
 class _Groups:
-    """The points of each word. Of n unit vectors the cosines of all pairs sum to |sum|^2 - n, so no
-    N x N matrix is needed."""
+    """The points of each word. All pairs' cosines of n unit vectors sum to |sum|^2 - n, so no N x N
+    matrix is needed.
+    """
 
     def __init__(self, names: NDArray[np.str_]) -> None:
         _, groups = np.unique(names, return_inverse=True)
@@ -163,7 +164,7 @@ def two_nn(points: Floats, *, seed: int = 0) -> float:
     through the origin of -log(1 - F(mu)) over log(mu).
 
     Args:
-        points: Equal ones count once.
+        points: The points; equal ones count once.
         seed: Draws MAX_NEIGHBOURS_OF points where there are more.
 
     Returns:
@@ -181,7 +182,7 @@ def two_nn(points: Floats, *, seed: int = 0) -> float:
     if len(distinct) < MIN_POINTS:
         return float("nan")
     near = NearestNeighbors(n_neighbors=2).fit(distinct).kneighbors(return_distance=False)
-    # The search takes distances from products, which round those of very near points to 0.
+    # The search computes distances from products, which round those of very close points to 0.
     distances = np.linalg.norm(distinct[near] - distinct[:, None], axis=2)
     distances.sort(axis=1)
     return slope_of_ratios(distances[:, 1] / distances[:, 0])

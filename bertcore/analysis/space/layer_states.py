@@ -14,10 +14,10 @@ from bertcore.network import attention_fused
 def attention_outputs(model: Model, hidden_states: Tensor) -> Tensor:
     """Return the state between a layer's two halves, float32 [L, T, D].
 
-    That is LayerNorm(x + attention(x)), what the layer's feed-forward reads.
+    That is LayerNorm(x + attention(x)), the input of the layer's feed-forward block.
 
     Args:
-        model: One whose layers can be read (capability "parts").
+        model: A model whose layers can be read (capability "parts").
         hidden_states: Of its trace, [L+1, T, D].
 
     Raises:

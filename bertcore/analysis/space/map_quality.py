@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 Floats = NDArray[np.floating]
 
 MAX_POINTS = 600
-"""Most points that a quality is computed from; of more, a random sample with a seed."""
+"""Maximum number of points for a quality; if there are more, a random sample with a seed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Faithfulness:
-    """How well a map keeps the neighbourhoods of the full space, for each layer."""
+    """How well a map preserves the neighbourhoods of the full space, for each layer."""
 
     trustworthiness: NDArray[np.float64]
     """1: no intruders among a point's neighbours in the map; about 0.5 by chance; [L+1]."""
     continuity: NDArray[np.float64]
-    """1: none of a point's nearest vectors is torn away in the map; about 0.5 by chance; [L+1]."""
+    """1: none of a point's nearest vectors is far away in the map; about 0.5 by chance; [L+1]."""
     overlap: NDArray[np.float64]
     """Fraction of a point's k nearest vectors that are among its k nearest in the map, [L+1]."""
     k: int
@@ -49,7 +49,7 @@ class Separation:
 def faithfulness(
     vectors: Floats, coordinates: Floats, *, k: int = 10, metric: str = "cosine", seed: int = 0
 ) -> Faithfulness:
-    """Measure how far each layer's map [L+1, N, 2 or 3] keeps the neighbours of [L+1, N, D].
+    """Measure how well each layer's map [L+1, N, 2 or 3] preserves the neighbours of [L+1, N, D].
 
     Args:
         vectors, coordinates: From `map_layers`; points that are not finite are left out.
@@ -92,14 +92,14 @@ def separation(
 ) -> Separation | None:
     """Measure how well the labels separate the points at each layer; None if they cannot.
 
-    Points with an empty label or with NaN are left out. At least two labels must have points in
-    two groups each.
+    Points with an empty label or with NaN are left out. At least two labels must each have points
+    in two groups.
 
     Args:
         vectors: [L+1, N, D].
         labels: One for each point.
-        groups: Points of one group, such as the tokens of one sentence, are never compared:
-            they have one label and are similar for another reason. None: each point is its own.
+        groups: Points of one group, such as the tokens of one sentence, are never compared: they
+            share a label and are similar for another reason. None: each point is its own group.
         k: Neighbours of the purity; lowered to the comparable points of the smallest label.
         seed: Draws MAX_POINTS points where there are more.
 
@@ -111,7 +111,7 @@ def separation(
     names = np.asarray(labels, dtype=str)
     owners = np.arange(len(names)) if groups is None else np.asarray(groups)
     rows = sample_rows((names != "") & np.isfinite(vectors).all((0, 2)), seed)
-    # A label within one group only has no points to compare.
+    # A label within a single group has no points to compare.
     several = [
         name for name in np.unique(names[rows]) if len(set(owners[rows][names[rows] == name])) > 1
     ]
@@ -140,7 +140,7 @@ def separation(
 
 
 def _without_excess_rank(distances: Floats, near: NDArray[np.int64]) -> float:
-    """Return 1 less how far the neighbours `near` [N, k] rank beyond k by `distances` [N, N]."""
+    """Return 1 minus how far the neighbours `near` [N, k] rank beyond k by `distances` [N, N]."""
     num, k = near.shape
     order = nearest(distances, num - 1)
     ranks = np.empty((num, num), dtype=np.int64)
@@ -150,7 +150,7 @@ def _without_excess_rank(distances: Floats, near: NDArray[np.int64]) -> float:
 
 
 def sample_rows(usable: NDArray[np.bool_], seed: int) -> NDArray[np.int64]:
-    """Return the usable rows; of more than MAX_POINTS a sample, in order."""
+    """Return the usable rows; a sample in order if there are more than MAX_POINTS."""
     rows = np.flatnonzero(usable)
     if len(rows) <= MAX_POINTS:
         return rows

@@ -1,7 +1,7 @@
-"""t-SNE and PaCMAP of distinct vectors, with a transform for vectors that come later.
+"""t-SNE and PaCMAP of distinct vectors, with a transform for new vectors.
 
-t-SNE is openTSNE's in every map: scikit-learn's has no transform, and neither reports its progress
-nor can be stopped.
+t-SNE is openTSNE's in every map: scikit-learn's has no transform, reports no progress and cannot be
+stopped.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _STEPS_BETWEEN_REPORTS = 10
 
 # numba's fallback threading layer aborts the process when two threads run its kernels at once.
 numba_lock = threading.Lock()
-"""Held while UMAP or PaCMAP computes; who transforms by a fitted UMAP takes it too."""
+"""Held while UMAP or PaCMAP computes, and while transforming with a fitted UMAP."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,7 +94,7 @@ class PacmapSettings:
     MN_ratio: float = 0.5
     """Mid-near pairs for each neighbour, 0 to 5: they arrange the whole first."""
     FP_ratio: float = 2.0
-    """Further pairs, which repel, for each neighbour, up to 20; one for a point at the least."""
+    """Further pairs, which repel, for each neighbour, up to 20; at least one per point."""
     metric: str = "cosine"
     """Distance between vectors, one of METRICS."""
     seed: int = 0
@@ -107,8 +107,8 @@ class PacmapSettings:
             raise ValueError(f"MN_ratio is {self.MN_ratio}; expected 0 to 5.")
         if not 0 < self.FP_ratio <= 20 or round(self.n_neighbors * self.FP_ratio) < 1:
             raise ValueError(
-                f"FP_ratio is {self.FP_ratio} with {self.n_neighbors} neighbours; expected at most "
-                "20, and large enough for one further pair of each point."
+                f"FP_ratio is {self.FP_ratio} with {self.n_neighbors} neighbours; expected at "
+                "most 20, and large enough for one further pair for each point."
             )
         check_metric_and_seed(self.metric, self.seed)
 
@@ -118,13 +118,13 @@ class Embedding:
     """A fitted map."""
 
     coordinates: NDArray[np.float32]
-    """Of the N vectors it was fitted to, [N, dims]."""
+    """Coordinates of the N vectors it was fitted to, [N, dims]."""
     transform: Callable[[Floats], NDArray[np.float32]]
-    """Places further vectors [M, D] among them, [M, dims]; each by itself."""
+    """Places further vectors [M, D] among them, [M, dims], each independently."""
 
 
 def check_metric_and_seed(metric: str, seed: int) -> None:
-    """Check what the settings of all methods have in common.
+    """Check the settings shared by all methods.
 
     Raises:
         ValueError: If one is out of range.
@@ -197,7 +197,7 @@ def fit_tsne(
         callbacks_every_iters=_STEPS_BETWEEN_REPORTS,
     )
     fitted = reducer.fit(prepared(distinct, settings.metric))
-    # Its transform would call the callbacks too.
+    # Its transform would call the callbacks, too.
     fitted.gradient_descent_params["callbacks"] = None
     if dims == 2:  # by interpolation, whose time hardly depends on the number of points
         fitted.gradient_descent_params["negative_gradient_method"] = "fft"

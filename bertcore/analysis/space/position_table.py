@@ -1,4 +1,4 @@
-"""A learned position table beside the sinusoids of the Transformer."""
+"""A learned position table next to the sinusoids of the Transformer."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ class PositionTables:
     sinusoids: NDArray[np.float32]
     """[P, D]: sine and cosine of falling frequency, side by side."""
     cosines: NDArray[np.float32]
-    """Of each learned row with the formula's, [P]."""
+    """Cosine of each learned row with the formula's, [P]."""
     learned_cosines: NDArray[np.float32]
-    """Of two learned rows, [P, P]."""
+    """Cosines of each pair of learned rows, [P, P]."""
     sinusoid_cosines: NDArray[np.float32]
-    """Of two of the formula's rows, [P, P]."""
+    """Cosines of each pair of the formula's rows, [P, P]."""
     learned_by_distance: NDArray[np.float32]
     """Mean cosine of two learned rows that are 0 to P - 1 places apart, [P]."""
     sinusoids_by_distance: NDArray[np.float32]
-    """The same of the formula's rows, [P]."""
+    """The same for the formula's rows, [P]."""
 
 
 def position_tables(bert: Model, num_positions: int = 64) -> PositionTables:
-    """Return the position table of a checkpoint beside the formula's of the same shape.
+    """Return the position table of a checkpoint and the formula's, of the same shape.
 
     Args:
-        bert: With a table of positions.
-        num_positions: P; more than the table has means all of it.
+        bert: A checkpoint with a table of positions.
+        num_positions: P; a number beyond the table takes all of it.
 
     Raises:
         ValueError: If it has no such table, or P is below 2.

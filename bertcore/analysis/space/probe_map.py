@@ -14,7 +14,7 @@ from bertcore.training.probes import Probe
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProbeMap:
-    """Where each of P tokens lies at each of S steps."""
+    """The place of each of P tokens at each of S steps."""
 
     steps: list[int]
     """[S]"""
@@ -36,8 +36,8 @@ def probe_map(probes: Sequence[Probe]) -> ProbeMap:
     """Return the map of all tokens of the texts; [CLS] and [SEP] are left out.
 
     The axes are the first two principal components of the last step. Every step is centred and
-    projected on these axes, so that the map shows how the words move relative to each other, and
-    not the drift they have in common.
+    projected on these axes, so the map shows how the words move relative to each other, not their
+    common drift.
 
     Args:
         probes: At least one; all of the same network and sentences, the last step last.
@@ -48,7 +48,7 @@ def probe_map(probes: Sequence[Probe]) -> ProbeMap:
     Source: ours.
     """
     if not probes:
-        raise ValueError("there is no probe yet, so there is nothing to map.")
+        raise ValueError("the run has no probe yet, so there is nothing to map.")
     tokens, sentences, positions, kinds = [], [], [], []
     for index, sentence in enumerate(probes[-1].sentences):
         for position, word in enumerate(sentence.word_ids):

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 Floats = NDArray[np.floating]
 
 METHODS = {"pca": "PCA", "umap": "UMAP", "tsne": "t-SNE", "pacmap": "PaCMAP"}
-"""Methods and what they are called."""
+"""Methods and their names."""
 SPACES = ("joint", "separate")
 MIN_EMBEDDED = 8
 """With fewer distinct points there are no neighbourhoods (UMAP fails below 4), so PCA is used."""
 MAX_EMBEDDED = 12_000
-"""Most points of one map by UMAP, t-SNE or PaCMAP; about a minute on one core."""
+"""Maximum number of points of one map by UMAP, t-SNE or PaCMAP; about a minute on one core."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,7 +51,7 @@ class UmapSettings:
     n_neighbors: int = 15
     """Size of a point's neighbourhood, 2 or more: small shows detail, large the whole."""
     min_dist: float = 0.1
-    """How close points may lie in the map, 0 to 1."""
+    """How close points may be in the map, 0 to 1."""
     metric: str = "cosine"
     """Distance between vectors, one of METRICS."""
     seed: int = 0
@@ -83,7 +83,7 @@ class Pca:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerMap:
-    """Where each of N points lies in the map of each layer."""
+    """The place of each of N points in the map of each layer."""
 
     coordinates: NDArray[np.float32]
     """[L+1, N, dims]; NaN for a point whose vector holds NaN or infinity."""
@@ -91,9 +91,10 @@ class LayerMap:
     """Fraction of a layer's own variance that a PCA map shows along each axis, [L+1, dims];
     NaN for the other methods, whose axes mean nothing."""
     method: str
-    """What was done, one of METHODS."""
+    """The method used, one of METHODS."""
     space: str
-    """"joint": one map for all layers. "separate": one for each, turned to fit the one before."""
+    """"joint": one map for all layers. "separate": one for each, rotated to match the previous one.
+    """
     notes: tuple[str, ...]
     """Notes for the reader, such as why PCA replaced another method; one sentence each."""
 
@@ -101,18 +102,18 @@ class LayerMap:
 def pca(vectors: Floats, dims: int) -> Pca:
     """Return the first `dims` principal components of vectors [N, D].
 
-    Components beyond the rank are zero, so that 1, 2 or identical points have a map too.
+    Components beyond the rank are zero, so even 1, 2 or identical points have a map.
 
     Raises:
-        ValueError: If there is no vector, or one holds NaN or infinity.
+        ValueError: If there is no vector, or one contains NaN or infinity.
 
-    Source: as scikit-learn's PCA: the covariance's eigenvectors where N >= D, else the SVD; each
+    Source: as scikit-learn's PCA: the covariance's eigenvectors if N >= D, else the SVD; each
         component's sign makes its largest entry positive.
     """
     if vectors.ndim != 2 or len(vectors) == 0:
         raise ValueError(f"vectors have shape {vectors.shape}; expected [N, D] with N at least 1.")
     if not np.isfinite(vectors).all():
-        raise ValueError("vectors hold NaN or infinity; leave those points out.")
+        raise ValueError("vectors contain NaN or infinity; leave those points out.")
     num_points, width = vectors.shape
     mean = vectors.mean(0, dtype=np.float64)
     centred = vectors - mean
@@ -123,7 +124,7 @@ def pca(vectors: Floats, dims: int) -> Pca:
         _, singular, rows = np.linalg.svd(centred, full_matrices=False)
         variances = singular**2
     total = variances.sum()
-    # Rounding leaves tiny values in directions without variance; they mean nothing.
+    # Rounding leaves tiny, meaningless values in directions without variance.
     floor = (np.abs(vectors).max(initial=0.0) * np.finfo(np.float32).eps) ** 2 * num_points
     rank = min(dims, int((variances > floor).sum()))
     components, explained = np.zeros((dims, width)), np.zeros(dims)
@@ -153,9 +154,9 @@ def embed(
     Args:
         vectors: At least MIN_EMBEDDED distinct ones, all finite.
         dims: 2 or 3.
-        settings: Of the method that is wanted.
+        settings: Settings of the desired method.
         start: Places to start from, [N, dims]; equal vectors start from the mean of theirs. None
-            means the PCA map, so that the overall arrangement does not depend on chance. t-SNE of
+            means the PCA map, so that the overall arrangement does not depend on chance. t-SNE with
             random initialization uses neither.
         progress: Called with the fraction done and the stage, several times a second; may raise
             to stop.
@@ -172,7 +173,7 @@ def embed(
     if len(distinct) > MAX_EMBEDDED:
         raise ValueError(
             f"there are {len(distinct):,} points; the limit of one {name} is {MAX_EMBEDDED:,}. "
-            "Use fewer sentences, or a map for each layer by itself."
+            "Use fewer sentences, or a separate map for each layer."
         )
     places = places.reshape(-1)
     if start is not None:
@@ -192,8 +193,8 @@ def fit(
 ) -> Embedding:
     """Return UMAP, t-SNE or PaCMAP fitted to distinct vectors; arguments as of `embed`.
 
-    Of UMAP, `n_neighbors` is lowered to the number of points less 1 where there are fewer. UMAP and
-    PaCMAP are computed one at a time in a process; others wait.
+    UMAP's `n_neighbors` is lowered to the number of points minus 1 if there are fewer. UMAP and
+    PaCMAP run one at a time in a process; others wait.
 
     Raises:
         ValueError: If a parameter does not fit the number of points.
@@ -220,7 +221,7 @@ def fit(
 
 
 def method_of(settings: Settings) -> str:
-    """Return the name in METHODS that settings belong to."""
+    """Return the name in METHODS to which settings belong."""
     if isinstance(settings, TsneSettings):
         return "tsne"
     return "pacmap" if isinstance(settings, PacmapSettings) else "umap"
@@ -230,7 +231,7 @@ def _fit_umap(
     distinct: Floats, start: NDArray[np.float32], settings: UmapSettings, report: Progress
 ) -> UMAP:
     start = start * np.float32(10 / max(float(np.abs(start).max()), 1e-12))
-    # Points that PCA puts in one place could never separate.
+    # Points that PCA puts in the same place could never separate.
     start += np.random.default_rng(settings.seed).normal(0, 1e-3, start.shape).astype(np.float32)
     report(0.0, "Waiting for another map" if numba_lock.locked() else "Opening UMAP")
     with numba_lock:
@@ -258,7 +259,8 @@ def _fit_umap(
 def align(coordinates: Floats, target: Floats) -> NDArray[np.float32]:
     """Rotate or mirror coordinates [N, dims] to lie as close as possible to `target`.
 
-    Distances between points are kept: no scaling. Both are centred first, and so is the result.
+    Distances between points are preserved: no scaling. Both are centred first, and so is the
+    result.
 
     Source: Schoenemann 1966, the orthogonal Procrustes problem.
     """
@@ -283,23 +285,23 @@ def map_layers(
     """Return a map of every layer in which points can be followed from layer to layer.
 
     Args:
-        vectors: Of N points at each layer, [L+1, N, D].
+        vectors: Vectors of N points at each layer, [L+1, N, D].
         dims: 2 or 3.
-        method: One of METHODS. With fewer than MIN_EMBEDDED distinct points PCA stands in for
-            the others, and `notes` says so.
-        space: "joint" fits one map to the points of all layers together, so that places mean
-            the same in each. "separate" fits each layer by itself and turns it to fit the one
-            before (see `align`). EXPERIMENTS.md compares them.
+        method: One of METHODS. With fewer than MIN_EMBEDDED distinct points PCA replaces the
+            others, and `notes` states it.
+        space: "joint" fits one map to the points of all layers together, so that places mean the
+            same in each. "separate" fits each layer separately and rotates it to match the previous
+            one (see `align`). EXPERIMENTS.md compares them.
         level_layers: Before a joint fit, bring each layer to mean 0 and mean squared length 1, so
             that all count alike. Without it the step from one layer's mean to the next, or the
             layer with the longest vectors, often decides the map.
         umap, tsne, pacmap: Parameters of these methods; None means their defaults. A perplexity
             that is not less than the number of distinct points is lowered to a third of them, and
-            `notes` says so.
+            `notes` states it.
         progress: Called with the fraction done and the stage.
 
     Raises:
-        ValueError: If an argument is not one of those named, no point is finite, there are more
+        ValueError: If an argument is not one of those listed, no point is finite, there are more
             points than MAX_EMBEDDED, or too few points for PaCMAP's ratios.
     """
     _check(vectors, dims, method, space)
@@ -337,7 +339,7 @@ def map_layers(
         elif isinstance(settings, TsneSettings) and settings.perplexity >= fewest:
             lowered = (fewest - 1) / 3
             notes.append(
-                f"The perplexity is {lowered:.3g} in place of {settings.perplexity:g}: it must be "
+                f"The perplexity is {lowered:.3g} instead of {settings.perplexity:g}: it must be "
                 f"less than the number of different points, {fewest}{where}."
             )
             settings = replace(settings, perplexity=lowered)
@@ -374,7 +376,7 @@ def _levelled(points: Floats) -> NDArray[np.float32]:
 
 
 def _explained(points: Floats, placed: Floats) -> NDArray[np.float64]:
-    """Return each axis' fraction of each layer's variance, [L+1, dims]; 0 where nothing varies."""
+    """Return each axis's fraction of each layer's variance, [L+1, dims]; 0 where nothing varies."""
     total = points.var(1, dtype=np.float64).sum(-1)[:, None]
     along = placed.var(1, dtype=np.float64)
     ratios: NDArray[np.float64] = np.divide(along, total, out=np.zeros_like(along), where=total > 0)
@@ -423,10 +425,10 @@ def _epochs(report: Progress) -> dict[str, object]:
 
 @contextmanager
 def _released_progress_bar() -> Iterator[None]:
-    """Release the lock of tqdm, which it keeps for good where the file of a bar raises.
+    """Release tqdm's lock, which it would keep forever if the file of a bar raises.
 
-    A progress that raises ends the map. Without this every other bar of the process, such as that
-    of a download, would wait for ever.
+    A progress callback that raises ends the map. Without this every other bar of the process, such
+    as that of a download, would wait forever.
     """
     from tqdm.auto import tqdm
 

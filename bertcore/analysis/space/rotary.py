@@ -17,19 +17,19 @@ class Rotations:
     """The turns of one kind of layer."""
 
     layers: tuple[int, ...]
-    """The layers that turn so."""
+    """The layers with these rotations."""
     theta: float
     """Base of the frequencies."""
     reach: int | None
-    """How far apart tokens may be that attend to each other there; None: any distance."""
+    """Maximum distance between tokens that attend to each other there; None: any distance."""
     cosines: NDArray[np.float32]
-    """What is left of a pair's product at each distance, its cosine, [P, K / 2]."""
+    """The remaining fraction of a pair's product at each distance, its cosine, [P, K / 2]."""
 
 
 def rotations(bert: Model, num_distances: int) -> tuple[Rotations, ...]:
     """Return the turns of each kind of layer that a checkpoint has, at distances 0 to P - 1.
 
-    Where query and key are equal in a pair of numbers, the pair adds its squared length times this
+    If query and key are equal in a pair of numbers, the pair adds its squared length times this
     cosine to their product.
 
     Raises:

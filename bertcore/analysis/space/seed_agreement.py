@@ -1,4 +1,4 @@
-"""Two maps of the same points, such as those of two seeds: what stays and what moves."""
+"""Comparison of two maps of the same points, such as those of two seeds."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ class SeedAgreement:
     """A second map laid over the first, and how far they agree in each layer."""
 
     second: NDArray[np.float32]
-    """The second map turned and mirrored to fit the first, [L+1, N, dims]; never scaled."""
+    """The second map rotated and mirrored to match the first, [L+1, N, dims]; never scaled."""
     moved: NDArray[np.float64]
     """Distance of each point's two places, [L+1, N], in radii of the layer's first map (root mean
     square distance from its centre): 0 the same place, about 1.4 unrelated. NaN where the point
     has no place."""
     kept: NDArray[np.float64]
-    """Fraction of a point's k nearest in the first map that are so in the second, [L+1]."""
+    """Fraction of a point's k nearest neighbours in the first map that are also its nearest in the
+    second, [L+1]."""
     chance: float
     """The fraction that unrelated maps would share."""
     k: int
@@ -33,8 +34,8 @@ def seed_agreement(first: LayerMap, second: LayerMap, *, k: int = 10) -> SeedAgr
     """Compare two maps of the same N points.
 
     Args:
-        first, second: Of the same vectors, by the same method, with other seeds. Maps in one space
-            are turned as a whole, those of each layer by itself layer by layer.
+        first, second: Maps of the same vectors, by the same method, with different seeds. Joint
+            maps are rotated as a whole, separate ones layer by layer.
         k: Size of the neighbourhood; lowered to less than half the points.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The tuned lens for masked words: an affine map a layer, fitted on a text, before the head."""
+"""The tuned lens for masked words: one affine map per layer, fitted on a text, before the head."""
 
 from bertcore.analysis.tuned_lens.fit import TunedLensSettings, fit_tuned_lens
 from bertcore.analysis.tuned_lens.gain import LensGain, LensQuality

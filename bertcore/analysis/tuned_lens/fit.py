@@ -1,4 +1,4 @@
-"""Fit a tuned lens: hide words of a text, and bring each layer's words nearer to the last's."""
+"""Fit a tuned lens: hide words of a text, and bring each layer's words closer to the last's."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from bertcore.model import Model
 from bertcore.network.protocol import Encoder
 
 LONGEST = 128
-"""Tokens of a sentence; the rest is cut."""
+"""Maximum number of tokens per sentence; the rest is cut off."""
 FEWEST = 200
-"""Hidden tokens without which nothing is fitted."""
+"""Minimum number of hidden tokens for a fit."""
 FEWEST_HELD_OUT = 20
-"""Sentences without which no interval is worth the name."""
+"""Minimum number of sentences for a meaningful interval."""
 
 OnFraction = Callable[[float, str], None]
 """Called with the fraction of the work done, 0 to 1, and the stage. May raise, to stop."""
@@ -31,18 +31,19 @@ OnFraction = Callable[[float, str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TunedLensSettings:
-    """How a tuned lens is fitted."""
+    """Settings of the fit of a tuned lens."""
 
     num_steps: int = 250
     """Steps of Adam for each layer."""
     batch_size: int = 128
-    """Hidden tokens of a step."""
+    """Hidden tokens per step."""
     learning_rate: float = 1e-3
-    """At the first step; it falls to 0 in a straight line."""
+    """Learning rate at the first step; it decays linearly to 0."""
     num_tokens: int = 8000
-    """Hidden tokens to fit on, at most."""
+    """Maximum number of hidden tokens to fit on."""
     num_held_out: int = 1500
-    """Hidden tokens of other sentences to measure the gain on, at most; a fifth of a short text."""
+    """Maximum number of hidden tokens of other sentences for measuring the gain; a fifth of a short
+    text."""
     masked_prob: float = 0.15
     """Share of a sentence's tokens that are hidden, at least one."""
     seed: int = 0
@@ -79,24 +80,24 @@ def fit_tuned_lens(
     text: str = "a text",
     on_fraction: OnFraction = lambda fraction, stage: None,
 ) -> TunedLens:
-    """Fit an affine map for each hidden state but the last, and measure what it gains.
+    """Fit an affine map for each hidden state but the last, and measure its gain.
 
-    Tokens are hidden behind [MASK]; the maps are fitted at the hidden tokens alone, so at tokens
-    that BERT sees they are a guess. Each map begins as the identity and minimises
-    KL(last layer || lens) with Adam. Sentences to measure on are not fitted on.
+    Tokens are replaced by [MASK]; the maps are fitted at the hidden tokens alone, so at visible
+    tokens they extrapolate. Each map starts as the identity and minimises KL(last layer || lens)
+    with Adam. The gain is measured on held-out sentences.
 
     Args:
-        model: With a masked-word head that reads earlier layers.
-        sentences: Of a text.
-        settings: How to fit.
-        text: What the text is called.
-        on_fraction: Gets the progress.
+        model: A checkpoint with a masked-word head that can read earlier layers.
+        sentences: The sentences of a text.
+        settings: Settings of the fit.
+        text: The name of the text.
+        on_fraction: Called with the fraction done.
 
     Raises:
         ValueError: If there is no such head, too little text, or numbers are NaN or infinite.
 
-    Source: Belrose et al. 2023, section 3 and appendix A. Differs: Adam in place of SGD with
-        Nesterov momentum, and hidden tokens in place of all.
+    Source: Belrose et al. 2023, section 3 and appendix A. Differs: Adam instead of SGD with
+    Nesterov momentum, and hidden tokens instead of all.
     """
     model.require("lens")
     model.require("mlm")
@@ -153,7 +154,7 @@ def _collect(
     if count < FEWEST or cut < FEWEST_HELD_OUT:
         raise ValueError(
             f"the text has {len(rows):,} sentences with {count:,} hidden tokens; a tuned lens "
-            f"needs {FEWEST} at least, and {FEWEST_HELD_OUT} sentences beside those it is fitted "
+            f"needs at least {FEWEST}, and {FEWEST_HELD_OUT} sentences besides those it is fitted "
             "on. Give a longer text."
         )
     states = _run(model, rows, places, on_fraction)

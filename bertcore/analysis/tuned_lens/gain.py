@@ -1,4 +1,4 @@
-"""What a tuned lens gains: how near each layer's words are to the last layer's, by both lenses."""
+"""The gain of a tuned lens: how close each layer's words are to the last's, by both lenses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bertcore.evaluation.intervals import Interval, bootstrap_means
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LensQuality:
-    """One lens on held-out hidden tokens; each interval is of shape [L], the last layer left out.
+    """One lens on held-out hidden tokens; each interval has shape [L], without the last layer.
 
     Means over sentences, which are resampled for the 95% intervals.
     """
@@ -60,7 +60,7 @@ class LensGain:
         """Return the gain of `to_json`'s numbers.
 
         Raises:
-            ValueError, KeyError, TypeError: If they are no such numbers.
+            ValueError, KeyError, TypeError: If they are not such numbers.
         """
 
         def interval(name: str) -> Interval:
@@ -95,7 +95,7 @@ def gain_of(
     """Return the gain over tokens.
 
     Args:
-        bits, agrees: Of the plain and the tuned lens, [2, L, N].
+        bits, agrees: Values of the plain and the tuned lens, [2, L, N].
         owners: Number of the sentence of each token, [N].
     """
     sentences = np.unique(owners)

@@ -1,4 +1,4 @@
-"""Files of tuned lenses: beside the checkpoint, or in a cache folder where that is not ours."""
+"""Files of tuned lenses: beside the checkpoint, or in a cache folder if that is not the user's."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _KIND = "bertscope tuned lens 1"
 
 
 def cache_place(model: Model) -> Path:
-    """Return where the lens of a checkpoint is kept that is not in a folder of the user's."""
+    """Return the file of the lens for a checkpoint outside the user's own folders."""
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return root / "bertscope" / "tuned_lens" / f"{_fingerprint(model)[:32]}.safetensors"
 
 
 def place_to_save(model: Model) -> Path:
-    """Return the file for a checkpoint's lens: in its folder where that may be written.
+    """Return the file for a checkpoint's lens: in its folder if that is writable.
 
-    In the cache folder where it may not, and for a checkpoint that ships or comes from a hub.
+    Otherwise in the cache folder, as for a checkpoint that is shipped or comes from a hub.
     """
     folder = Path(model.report.folder) if model.report is not None else None
     own = (
@@ -81,11 +81,11 @@ def read_tuned_lens(path: Path, model: Model | None = None) -> TunedLens:
 
     Args:
         path: Its file.
-        model: The checkpoint that it is for; None: any.
+        model: The checkpoint it was fitted for; None: any.
 
     Raises:
         ValueError: If it was fitted for another checkpoint.
-        RuntimeError: If the file is damaged or is no tuned lens.
+        RuntimeError: If the file is damaged or is not a tuned lens.
         OSError: If it cannot be read.
     """
     if not path.is_file():
@@ -97,7 +97,7 @@ def read_tuned_lens(path: Path, model: Model | None = None) -> TunedLens:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         if metadata.get("kind") != _KIND:
-            raise RuntimeError(f"{path} is no tuned lens of BertScope. Fit one anew.")
+            raise RuntimeError(f"{path} is not a tuned lens of BertScope. Fit a new one.")
         lens = TunedLens(
             weights=tensors["weights"],
             biases=tensors["biases"],
@@ -109,7 +109,7 @@ def read_tuned_lens(path: Path, model: Model | None = None) -> TunedLens:
             gain=LensGain.from_json(json.loads(metadata["gain"])),
         )
     except (SafetensorError, KeyError, ValueError, TypeError) as error:
-        raise RuntimeError(f"the tuned lens {path} is damaged ({error}). Fit it anew.") from error
+        raise RuntimeError(f"the tuned lens {path} is damaged ({error}). Fit it again.") from error
     if model is not None:
         _check(lens, model, path)
     return lens
@@ -120,7 +120,7 @@ def _check(lens: TunedLens, model: Model, path: Path) -> None:
         raise ValueError(
             f"the tuned lens {path} was fitted for {lens.checkpoint!r} (fingerprint "
             f"{lens.fingerprint[:12]}), not for {model.name!r} ({_fingerprint(model)[:12]}). Fit "
-            "another with: bertscope tuned-lens --data TEXT"
+            "another one with: bertscope tuned-lens --data TEXT"
         )
     depth, width = model.config.num_hidden_layers, model.config.hidden_size
     shapes = tuple(lens.weights.shape), tuple(lens.biases.shape)
@@ -130,7 +130,7 @@ def _check(lens: TunedLens, model: Model, path: Path) -> None:
     ):
         raise RuntimeError(
             f"the tuned lens {path} is damaged: its maps have shapes {shapes} or are not finite. "
-            "Fit it anew."
+            "Fit it again."
         )
 
 

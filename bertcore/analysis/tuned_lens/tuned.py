@@ -1,4 +1,4 @@
-"""A fitted tuned lens: an affine map of each hidden state to what the masked-word head reads."""
+"""A fitted tuned lens: an affine map from each hidden state to the masked-word head's input."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from bertcore.analysis.tuned_lens.gain import LensGain
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TunedLens:
-    """x -> x + weight x + bias for each hidden state but the last, which the head reads as it is.
+    """x -> x + weight x + bias for each hidden state but the last, which the head reads unchanged.
 
     Source: Belrose et al. 2023, "Eliciting Latent Predictions from Transformers with the Tuned
-        Lens", section 3, with BERT's whole masked-word head in place of the unembedding.
+        Lens", section 3, with BERT's whole masked-word head instead of the unembedding.
     """
 
     weights: Tensor
@@ -22,19 +22,19 @@ class TunedLens:
     biases: Tensor
     """float32 [L, D]"""
     checkpoint: str
-    """What the checkpoint it was fitted for was called."""
+    """Name of the checkpoint for which it was fitted."""
     fingerprint: str
-    """Of that checkpoint's weights."""
+    """Fingerprint of that checkpoint's weights."""
     text: str
-    """What the text it was fitted on was called."""
+    """Name of the text on which it was fitted."""
     num_tokens: int
-    """Hidden tokens that it was fitted on."""
+    """Number of hidden tokens on which it was fitted."""
     num_steps: int
     gain: LensGain
-    """On held-out sentences of the same text."""
+    """Gain on held-out sentences of the same text."""
 
     def translate(self, states: Tensor) -> Tensor:
-        """Return hidden states [L+1, ..., D] as the head is to read them; the last as it is."""
+        """Return hidden states [L+1, ..., D] as inputs of the head; the last is unchanged."""
         out = states.clone()
         for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             state = states[layer]

@@ -1,1 +1,1 @@
-"""What BERT says: masked words, the lens, surprise, next sentences."""
+"""BERT's predictions: masked words, the lens, surprise, next sentences."""

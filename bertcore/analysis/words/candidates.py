@@ -1,6 +1,6 @@
-"""Score candidate words at a [MASK], also words of several pieces.
+"""Score candidate words at a [MASK], including words of several pieces.
 
-A word of pieces w_1 .. w_n gets n masks in place of the one. With the rest of the text as c,
+A word of pieces w_1 .. w_n gets n masks instead of one. With the rest of the text as c,
 
     log p(w | c, n) = sum over i of log p(w_i | c, w_1 .. w_(i-1), [MASK] for w_i .. w_n)
 
@@ -51,7 +51,7 @@ class Candidate:
 
     @property
     def probability(self) -> float | None:
-        """Probability of the word among all words of as many pieces, or None."""
+        """Probability of the word among all words with the same number of pieces, or None."""
         log_p = self.log_probability
         return None if log_p is None else math.exp(log_p)
 
@@ -63,7 +63,7 @@ class Candidate:
 
 
 def parse_candidates(line: str) -> tuple[str, ...]:
-    """Split a comma-separated line into words, without blanks and repetitions, in order.
+    """Split a comma-separated line into words, in order, without blanks and duplicates.
 
     >>> parse_candidates(" bank, river , ,bank")
     ('bank', 'river')
@@ -86,14 +86,14 @@ def score_candidates(
     `problem`, so that the others are still scored.
 
     Args:
-        masked: Positions to replace by [MASK] first.
+        masked: Positions to replace with [MASK] first.
         position: The [MASK] to fill, a position in the encoded input.
-        words: Any text each; "##ing" is taken as that piece if the vocabulary has it.
+        words: Any texts; "##ing" is read as that piece if the vocabulary has it.
 
     Raises:
         ValueError: If there is no [MASK] at `position`, or no masked-word head.
 
-    Source: ours; the chain rule over masks as the step-wise form of Salazar et al. 2020, section 2.
+    Source: ours; the chain rule over masks is the step-wise form of Salazar et al. 2020, section 2.
     """
     encoding = masked_encoding(bert, text, text_pair, masked)
     masks = mask_positions(encoding, bert.tokenizer.mask_id)
@@ -139,7 +139,7 @@ def score_candidates(
 
 
 def _split(bert: Model, word: str, room: int) -> tuple[list[int], str | None]:
-    """Return the ids of a word's pieces and, if it cannot be scored, why."""
+    """Return the ids of a word's pieces and the reason if it cannot be scored."""
     tokenizer = bert.tokenizer
     whole = tokenizer.token_to_id(word) if word.startswith("##") else None
     try:
@@ -151,8 +151,8 @@ def _split(bert: Model, word: str, room: int) -> tuple[list[int], str | None]:
     if tokenizer.unk_id in ids:
         return ids, (
             f"{word!r} cannot be written with this vocabulary: part of it becomes "
-            f"{tokenizer.unk_token}, "
-            "because a character in it was never seen (or it is over 100 letters long)."
+            f"{tokenizer.unk_token}, because a character in it is not in the vocabulary (or it is "
+            "over 100 letters long)."
         )
     special = [i for i in ids if i in tokenizer.special_ids]
     if special:

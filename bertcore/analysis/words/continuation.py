@@ -1,4 +1,4 @@
-"""A text continued by a causal model, token by token."""
+"""Continuation of a text by a causal model, token by token."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Written:
 
     token: str
     probability: float
-    """Given all tokens before it, at temperature 1."""
+    """Probability given all tokens before it, at temperature 1."""
     best: tuple[tuple[str, float], ...]
     """The most probable tokens there, the best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """What a model wrote after a text."""
+    """A model's continuation of a text."""
 
     written: tuple[Written, ...]
     text: str
@@ -46,16 +46,16 @@ def continue_text(
     seed: int = 0,
     top_k: int = 5,
 ) -> Continuation:
-    """Continue a text, one token after another, each given all before it.
+    """Continue a text token by token, each given all tokens before it.
 
     Args:
-        bert: That predicts the next token (GPT-2, causal BERT).
-        text: What stands before.
-        num_tokens: Tokens to write at most, 1 to MOST_TOKENS.
+        bert: A model that predicts the next token (GPT-2, causal BERT).
+        text: The text to continue.
+        num_tokens: Maximum number of tokens to write, 1 to MOST_TOKENS.
         temperature: 0: the most probable token each time; above 0: one drawn from the
             probabilities, flattened above 1, sharpened below.
-        seed: Of the draws.
-        top_k: Tokens listed beside each.
+        seed: Seed of the draws.
+        top_k: Number of alternatives listed for each token.
 
     Raises:
         ValueError: If the model does not predict the next token, a number is out of its range, or
@@ -70,14 +70,14 @@ def continue_text(
     assert isinstance(network, Network | OtherNetwork)
     encoding = bert.tokenize(text)
     kept = len(encoding)
-    # What ends a text ([SEP]) would have the model begin another.
+    # The end token ([SEP]) would make the model start another text.
     while kept > 1 and encoding.special_tokens_mask[kept - 1]:
         kept -= 1
     ids, segments = list(encoding.input_ids[:kept]), list(encoding.segment_ids[:kept])
     if encoding.truncation is not None or len(ids) >= bert.max_length:
         raise ValueError(
-            f"the text fills all {bert.max_length} positions of this checkpoint, so nothing can be "
-            "written after it. Shorten it."
+            f"the text fills all {bert.max_length} positions of this checkpoint, so nothing can "
+            "be written after it. Shorten the text."
         )
     ends = {bert.tokenizer.eos_id, bert.tokenizer.bos_id}
     generator = torch.Generator().manual_seed(seed)

@@ -1,4 +1,4 @@
-"""Which tokens of a text are hidden in each epoch, by the code that trains: static or dynamic."""
+"""The tokens of a text hidden in each epoch, by the training code: static or dynamic masking."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from bertcore.pretraining.data.sentences import split_sentences
 
 NUM_EPOCHS = 20
 COPIES = 10
-"""Of BERT's data, each with its own masks."""
+"""Copies of BERT's data, each with its own masks."""
 LONGEST = 64
-"""Tokens of the row that is followed."""
+"""Maximum number of tokens of the followed row."""
 FATES = ("", *BECAME)
-"""What a token becomes, by its number in `EpochMasks.fates`."""
+"""The fates of a token, by number in `EpochMasks.fates`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +29,7 @@ class EpochMasks:
     """The masks of one row over some epochs."""
 
     tokens: tuple[str, ...]
-    """Of the row, [T]: the beginning of the text."""
+    """Tokens of the row, [T]: the beginning of the text."""
     fates: NDArray[np.int8]
     """0: not hidden; 1: [MASK], 2: kept, 3: random, [E, T]."""
     dupe_factor: int
@@ -39,12 +39,12 @@ class EpochMasks:
 
     @property
     def num_masks(self) -> int:
-        """Different choices of places among the epochs."""
+        """Number of different masks among the epochs."""
         return len(np.unique(self.fates > 0, axis=0))
 
     @property
     def num_never(self) -> int:
-        """Tokens of the text that no epoch hides."""
+        """Number of tokens of the text that no epoch hides."""
         return self.num_text - int((self.fates > 0).any(0).sum())
 
 
@@ -58,17 +58,17 @@ def epoch_masks(
     masked_lm_prob: float = MASKED_LM_PROB,
     actions: Actions = ACTIONS,
 ) -> EpochMasks:
-    """Return what is hidden of a text in each epoch of a pretraining run on it.
+    """Return the tokens hidden in each epoch of a pretraining run on a text.
 
     The text is the corpus of the run, in rows of running text; its first row is followed.
 
     Args:
-        bert: For its vocabulary.
+        bert: Provides the vocabulary.
         text: Any length.
-        dupe_factor: Copies of the data with masks of their own, used in turn; 0: new masks in each
-            epoch.
+        dupe_factor: Number of copies of the data with different masks, used in turn; 0: new masks
+            in each epoch.
         num_epochs: E, at least 1.
-        seed: Of the run.
+        seed: Seed of the run.
         masked_lm_prob: Share of the tokens that are hidden, 0 < p < 1.
         actions: Shares of [MASK], kept and random among them, whole percents.
 
@@ -121,7 +121,7 @@ def _first_row(batches: Batches, steps: range, first: NDArray[np.int64]) -> Batc
 
 
 def _original(row: Batch) -> NDArray[np.int64]:
-    """Return the ids of a batch of one row before any was hidden, without padding, [T]."""
+    """Return the ids of a batch of one row before masking, without padding, [T]."""
     ids = row.masked.input_ids[0].clone()
     kept = row.masked.weights[0] > 0
     ids[row.masked.positions[0][kept]] = row.masked.labels[0][kept]

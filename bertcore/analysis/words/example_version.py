@@ -1,4 +1,4 @@
-"""A second version of a text, to compare it with: one word replaced by one that fits as well."""
+"""A second version of a text for comparison: one word replaced by another that fits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ExampleVersion:
 
 
 def example_version(bert: Model, text: str, text_pair: str | None = None) -> ExampleVersion | None:
-    """Return the text with one word replaced by the most probable other word at its place.
+    """Return the text with one word replaced by the most probable other word.
 
     The word is that of `example_mask`. None if there is no whole word to replace, or no other
     whole word among the most probable pieces.

@@ -1,4 +1,4 @@
-"""The heads step by step: from a vector to the masked word, from the pooler to the pair."""
+"""The heads step by step: from a vector to the masked word, and from the pooler to the pair."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class WordSteps:
     """The masked-word head at one token, float32."""
 
     state: Tensor
-    """What the head reads, [D]."""
+    """The input of the head, [D]."""
     dense: Tensor
     """A linear layer of it, [E]; E is D in BERT."""
     activation: Tensor
@@ -54,7 +54,7 @@ class PoolerSteps:
 
 @torch.no_grad()
 def masked_word_steps(bert: Model, trace: Trace, position: int) -> WordSteps:
-    """Return what the masked-word head computes of the last state of a token.
+    """Return the steps of the masked-word head from the last state of a token.
 
     Raises:
         ValueError: If there is no such token or no such head, or the layers of the architecture
@@ -78,7 +78,7 @@ def masked_word_steps(bert: Model, trace: Trace, position: int) -> WordSteps:
 
 @torch.no_grad()
 def pooler_steps(bert: Model, trace: Trace) -> PoolerSteps:
-    """Return what the pooler makes of the first token's last state, and the logits of its head.
+    """Return the pooler's steps from the first token's last state, and the logits of its head.
 
     Raises:
         ValueError: If there is no pooler, or the layers of the architecture cannot be read.
@@ -96,10 +96,10 @@ def pooler_steps(bert: Model, trace: Trace) -> PoolerSteps:
 
 
 def require_token(trace: Trace, position: int) -> None:
-    """Make sure that the input has a token at a position.
+    """Check that the input has a token at a position.
 
     Raises:
-        ValueError: If it has not.
+        ValueError: If it does not.
     """
     if not 0 <= position < trace.num_tokens:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Leakage: how a network that attends to both sides sees the word that it is to guess."""
+"""Leakage: how a network that attends to both sides sees the word it should predict."""
 
 from __future__ import annotations
 
@@ -21,36 +21,37 @@ from bertcore.trace import Trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leakage:
-    """What a hidden token's place guesses when the other tokens have read the word."""
+    """The prediction at a masked position when the other tokens have read the word."""
 
     position: int
     token: str
-    """The piece that is hidden from its own place."""
+    """The piece that is masked at its own position."""
     probabilities: NDArray[np.float64]
-    """Of that piece, [L+1]. At k the other tokens are those of the text with the word in it in the
-    first k layers; at 0 and 1 nobody has read the word, which is BERT's own guess."""
+    """Probability of that piece, [L+1]. At k the other tokens are those of the text with the word
+    visible in the first k layers; at 0 and 1 no token has read the word, which is BERT's own
+    prediction."""
     best: tuple[str, ...]
     """The most probable piece at each, [L+1]."""
 
 
 @torch.inference_mode()
 def leakage(bert: Model, text: str, text_pair: str | None, position: int) -> Leakage:
-    """Return how much of a word comes back to its place through the other tokens.
+    """Return how much of a word leaks back to its position through the other tokens.
 
-    The place itself begins as [MASK] in every run. In the first k layers the other tokens hold the
-    states that they have in the text with the word in it. In layer 1 these are embeddings, which
-    know nothing of it; from layer 2 on they have read it and hand it on. A network that is trained
-    to guess every word of its input would learn to use that, and copy; one trained on masked words,
-    as BERT, never could, and so makes little of it.
+    The position itself starts as [MASK] in every run. In the first k layers the other tokens have
+    the states from the text with the word visible. In layer 1 these are embeddings, which contain
+    nothing of it; from layer 2 on they have read it and pass it on. A network trained to predict
+    every word of its input would learn to use that, and copy; one trained on masked words, like
+    BERT, never could, and so makes little use of it.
 
     Args:
-        bert: Of the BERT family, with a masked-word head.
+        bert: A checkpoint of the BERT family with a masked-word head.
         text, text_pair: One text or pair.
-        position: Of a token of it.
+        position: Position of a token of the text.
 
     Raises:
-        ValueError: If the position is no token of a text, it is a [MASK] already, the layers cannot
-            be run one by one, or there is no masked-word head.
+        ValueError: If the position is not a token of a text or is already a [MASK], the layers
+            cannot be run one by one, or there is no masked-word head.
 
     Source: the argument of Devlin et al. 2019, section 3.1; measured here.
     """
@@ -59,11 +60,11 @@ def leakage(bert: Model, text: str, text_pair: str | None, position: int) -> Lea
     encoding = bert.tokenize(text, text_pair)
     if position not in text_positions(encoding):
         raise ValueError(
-            f"token {position} is not a token of the text; it has {len(encoding)}, of which "
-            "[CLS] and [SEP] are never guessed. Choose a word."
+            f"token {position} is not a token of the text; it has {len(encoding)}, and [CLS] and "
+            "[SEP] are never predicted. Choose a word."
         )
     if encoding.input_ids[position] == bert.tokenizer.mask_id:
-        raise ValueError(f"token {position} is hidden already. Choose a word of the text.")
+        raise ValueError(f"token {position} is already masked. Choose a word of the text.")
     segments = torch.tensor([encoding.segment_ids], device=bert.device)
     hidden_ids = list(encoding.input_ids)
     hidden_ids[position] = bert.tokenizer.mask_id
@@ -90,16 +91,16 @@ def leakage(bert: Model, text: str, text_pair: str | None, position: int) -> Lea
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PathsBack:
-    """How a word comes back to its own place over the first two layers."""
+    """How a word returns to its own place over the first two layers."""
 
     out: NDArray[np.float32]
-    """Share of the column's token in what the row's reads in layer 1, [T, T]."""
+    """Share of the column's token in the input of the row's in layer 1, [T, T]."""
     back: NDArray[np.float32]
     """The same in layer 2, [T, T]."""
 
     @property
     def returned(self) -> NDArray[np.float32]:
-        """Of what each place reads in layer 2, the share that is its own word, by others, [T]."""
+        """The share of its own word, through others, in what each place reads in layer 2, [T]."""
         found: NDArray[np.float32] = np.einsum("ij,ji->i", self.back, self.out)
         return found
 
@@ -107,7 +108,7 @@ class PathsBack:
 def paths_back(
     bert: Model, trace: Trace, progress: Callable[[float], None] = lambda fraction: None
 ) -> PathsBack:
-    """Return the shares over which a word would come back in a network of two layers.
+    """Return the shares through which a word would return in a network of two layers.
 
     Args:
         bert: The checkpoint that made the trace, of at least two layers.
@@ -125,12 +126,12 @@ def paths_back(
 
 
 def returned_shares(bert: Model, trace: Trace) -> Tensor:
-    """Return how much of what a place reads comes back from itself through others, [L-1, T].
+    """Return how much of each place's input comes back from itself through others, [L-1, T].
 
-    Of each two layers that follow each other: the sum over other tokens j of j's share in what i
-    reads in the second, times i's share in what j reads in the first. Shares are the rows of value
-    zeroing, normalised: the path by which a word would reach the place that is to guess it, even
-    if no token could attend to itself.
+    For each two consecutive layers: the sum over other tokens j of j's share in i's input of the
+    second, times i's share in j's input of the first. Shares are the normalised rows of value
+    zeroing: the path by which a word would reach the place that should predict it, even if no token
+    could attend to itself.
 
     Args:
         bert: The checkpoint that made the trace, of at least two layers.
@@ -148,7 +149,9 @@ def returned_shares(bert: Model, trace: Trace) -> Tensor:
 
 def _check_depth(num_layers: int) -> None:
     if num_layers < 2:
-        raise ValueError("the checkpoint has one layer; a word comes back over two. Open another.")
+        raise ValueError(
+            "the checkpoint has one layer, but a word needs two to leak back. Open another one."
+        )
 
 
 def _of_others(distances: Tensor) -> Tensor:
@@ -157,10 +160,10 @@ def _of_others(distances: Tensor) -> Tensor:
 
 
 def _run(network: Network, start: Tensor, read: Tensor, others: Tensor, num_read: int) -> Tensor:
-    """Return the last state where the others come from `read` in the first layers."""
+    """Return the last state when the others come from `read` in the first layers."""
 
     def put(layer: int, state: Tensor) -> Tensor:
-        """Give the next layer the others as they are in the text with the word."""
+        """Give the next layer the other tokens' states from the text with the word."""
         if layer + 1 >= num_read:
             return state
         return torch.where(others[None, :, None], read[layer + 1], state)

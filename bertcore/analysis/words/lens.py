@@ -1,7 +1,8 @@
 """The prediction at each layer: the masked-word head applied to every hidden state.
 
-The head was trained on the last hidden state only. What it says of an earlier one shows how near
-that state already is to the final answer in the head's own terms, not what the layer "thinks".
+The head was trained on the last hidden state only. Its prediction from an earlier one shows how
+close that state already is to the final answer in the head's own terms, not what the layer
+"thinks".
 """
 
 from __future__ import annotations
@@ -58,13 +59,13 @@ def layer_predictions(
     top_k: int = 5,
     tuned: TunedLens | None = None,
 ) -> Lens:
-    """Return what the masked-word head reads from every hidden state.
+    """Return the masked-word head's predictions from every hidden state.
 
-    The last row is the model's own prediction, the same numbers as `Bert.fill_mask` gives.
+    The last row is the model's own prediction, with the same numbers as `Bert.fill_mask`.
 
     Args:
         masked: Positions to replace by [MASK] first.
-        positions: Where to read; None means everywhere, [CLS] and [SEP] included.
+        positions: The positions to read; None means all, including [CLS] and [SEP].
         top_k: Words to keep, at least 1.
         tuned: Maps each state before the head reads it; None: the plain lens.
 
@@ -131,8 +132,9 @@ def word_trajectories(
         token_id = bert.tokenizer.token_to_id(word)
         if token_id is None:
             raise ValueError(
-                f"{word!r} is not one piece of this vocabulary, so it has no rank at one position. "
-                "Score it with `score_candidates`, which uses one [MASK] for each piece."
+                f"{word!r} is not a single piece of this vocabulary, so it has no rank at one "
+                "position. Score it with `score_candidates`, which uses one [MASK] for each "
+                "piece."
             )
         ids.append(token_id)
     trace = bert.trace(text, text_pair, encoding=encoding)

@@ -1,19 +1,19 @@
-"""Direct logit attribution: how much of a word's logit each part of the network wrote.
+"""Direct logit attribution: how much each part of the network contributes to a word's logit.
 
 The state of a token is a sum: the embeddings, what each head wrote, what each feed-forward block
-wrote, and biases. A logit is no linear function of it, but is one once two things are held at their
-values in this run: the standard deviation that each LayerNorm divides by, and the factor
+wrote, and biases. A logit is not a linear function of it, but becomes one once two things are fixed
+at their values in this run: the standard deviation by which each LayerNorm divides, and the factor
 GELU(z) / z = Phi(z) by which the masked-word head's activation scales each of its numbers z (for
 ReLU: 0 or 1). Then each part has its own share of the logit, and the shares sum to it.
 
-What this does not say. Held factors are a choice: had a part been absent, they would have been
-others, so a share is not the change of the logit without the part (`bertcore.interventions` runs
-that). It is direct: what a head wrote to this token counts for the head; what later layers did
-because of it counts for them. And LayerNorm's division shrinks what early layers of BERT wrote.
+Limits. Fixing the factors is a choice: without a part they would have been different, so a share is
+not the change in the logit without the part (`bertcore.interventions` runs that). The attribution
+is direct: what a head wrote to this token counts for the head; what later layers did because of it
+counts for them. And LayerNorm's division shrinks what early layers of BERT wrote.
 
 Source: the decomposition: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits";
-    the name, and LayerNorm held fixed: nostalgebraist 2020 and TransformerLens. For post-norm, as
-    in Kobayashi et al. 2021, section 3. The held factor of the head's GELU is ours.
+    the name, and the fixed LayerNorm: nostalgebraist 2020 and TransformerLens. For post-norm, as in
+    Kobayashi et al. 2021, section 3. Fixing the factor of the head's GELU is ours.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ PartKind = Literal[
     "final_bias",
     "decoder_bias",
 ]
-"""What wrote a share. "embedding_bias": the bias of the embeddings' LayerNorm, and of the matrix
+"""The origin of a share. "embedding_bias": the bias of the embeddings' LayerNorm, and of the matrix
 after it. "attention_bias": of the output projection and the LayerNorm after it. "feed_forward": the
 neurons; "feed_forward_bias": their bias, and that of the LayerNorm after them. "final_bias": of the
 masked-word head's linear layer and LayerNorm, and of a final LayerNorm (ModernBERT).
@@ -78,15 +78,15 @@ class LogitAttribution:
     word_id: int
     word: str
     against: str | None
-    """The other word, where the shares are of the difference of two logits; else None."""
+    """The other word, if the shares are of the difference of two logits; else None."""
     logit: float
-    """What the parts sum to: the word's logit, or its difference to that of the other word."""
+    """The sum of the parts: the word's logit, or its difference from that of the other word."""
     parts: tuple[Part, ...]
     """In the order of computation."""
     sources: Tensor
-    """Share that each head took from each token, [L, H, T]; sums to the heads' shares."""
+    """Share of each head from each token, [L, H, T]; sums to the heads' shares."""
     neurons: Tensor
-    """Share that each neuron wrote, [L, F]; sums to the shares of "feed_forward"."""
+    """Share of each neuron, [L, F]; sums to the shares of "feed_forward"."""
 
     def total(self, *kinds: PartKind, layer: int | None = None) -> float:
         """Return the sum of the shares of some kinds, in all layers or in one."""
@@ -118,15 +118,15 @@ def logit_attribution(
     word: str | None = None,
     against: str | None = None,
 ) -> LogitAttribution:
-    """Return how much of a word's logit at a token each part of the network wrote.
+    """Return how much each part of the network contributes to a word's logit at a token.
 
     Args:
         bert: The checkpoint that made the trace.
-        trace: Of any text or pair, without changes to heads, layers or attention.
+        trace: A trace of any text or pair, without changes to heads, layers or attention.
         position: The token at which the word is predicted, usually a mask.
         word: One piece of the vocabulary; None for the most probable.
-        against: Another piece: the shares are then of the difference of the two logits, in which
-            what raises all words alike cancels out.
+        against: Another piece: the shares are then those of the difference of the two logits, in
+            which anything that raises all words alike cancels out.
 
     Raises:
         ValueError: If there is no such token or piece, the checkpoint has no masked-word head, the
@@ -150,15 +150,15 @@ def pushed_words(
 ) -> tuple[PushedWords, ...]:
     """Return the words towards which neurons pushed a token's prediction most.
 
-    What a neuron wrote, carried to the decoder with the same factors held as in `logit_attribution`
-    and compared with every word. A neuron has no meaning of its own in a small model: the words at
-    which it points are often without pattern, though what it writes counts.
+    A neuron's output, carried to the decoder with the same factors fixed as in `logit_attribution`
+    and compared with every word. In a small model a single neuron has no meaning of its own: the
+    words it points at often show no pattern, though its output matters.
 
     Args:
         bert, trace, position: As for `logit_attribution`.
         layer: 0 to L-1.
         neurons: 0 to F-1.
-        top_k: Words for each.
+        top_k: Number of words for each.
 
     Raises:
         ValueError: As for `logit_attribution`, or if there is no such layer or neuron.
@@ -193,14 +193,14 @@ def word_id_of(bert: Model, word: str) -> int:
     word_id = bert.tokenizer.token_to_id(word)
     if word_id is None:
         raise ValueError(
-            f"{word!r} is not one piece of this vocabulary, so it has no logit. Choose a word that "
-            "is one piece."
+            f"{word!r} is not a single piece of this vocabulary, so it has no logit. Choose a "
+            "word that is one piece."
         )
     return word_id
 
 
 class Norm(NamedTuple):
-    """A LayerNorm with its standard deviation held: linear but for its bias."""
+    """A LayerNorm with its standard deviation fixed: linear except for its bias."""
 
     factors: Tensor
     """gain / deviation, [D]."""
@@ -208,7 +208,7 @@ class Norm(NamedTuple):
     """[D]"""
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """Return what becomes of parts of the sum, [..., D], without the bias."""
+        """Return the parts of the sum after the norm, [..., D], without the bias."""
         return (vectors - vectors.mean(-1, keepdim=True)) * self.factors
 
     def backward(self, direction: Tensor) -> Tensor:
@@ -234,26 +234,26 @@ class _Shares(NamedTuple):
 
 
 class Readout(NamedTuple):
-    """A logit as a linear function of the last hidden state, with the factors of a head held."""
+    """A logit as a linear function of the last hidden state, with the head's factors fixed."""
 
     direction: Tensor
     """float64 [D]; its product with the state is the logit without the two biases."""
     final_bias: float
-    """What the biases inside the head come to."""
+    """Total of the biases inside the head."""
     own_bias: float
     """Of the word or class."""
 
 
 class HeldRun:
-    """The encoder's run at one token in float64, with the factors that are held.
+    """The encoder's run at one token in float64, with the fixed factors.
 
     Args:
-        bert: With parts.
+        bert: A checkpoint with parts.
         trace: Its trace of a text, without changes.
         position: The token that is read.
 
     Raises:
-        ValueError: As for `logit_attribution`, without what concerns words.
+        ValueError: As for `logit_attribution`, except for words.
     """
 
     def __init__(self, bert: Model, trace: Trace, position: int) -> None:
@@ -264,7 +264,7 @@ class HeldRun:
         self.norms: list[tuple[Norm | None, Norm | None]] = []
         """Of each layer: after attention, after feed-forward."""
         self.weighted_values: list[Tensor] = []
-        """What each head fetches from each token, [H, T, K], of each layer."""
+        """The weighted values of each head from each token, [H, T, K], for each layer."""
         self.activations: list[Tensor] = []
         """[F] of each layer."""
         embeddings = self.network.embeddings
@@ -345,7 +345,7 @@ class HeldRun:
         layer = self.network.layers[index]
         after_attention, after_feed_forward = self.norms[index]
         bias = direction.new_zeros(())
-        # A final LayerNorm (ModernBERT) is behind us: it is the network's, not a layer's.
+        # A final LayerNorm (ModernBERT) is already handled: it is the network's, not a layer's.
         if after_feed_forward is not None and self.network.final_norm is None:
             bias = direction @ after_feed_forward.bias
             direction = after_feed_forward.backward(direction)
@@ -421,7 +421,7 @@ class _WordRun(HeldRun):
         return row, float(self.head.word_bias[word_id])
 
     def raised(self, layer: int, neurons: list[int]) -> Tensor:
-        """Return by how much neurons raised each logit, less the mean, [len(neurons), V]."""
+        """Return how much neurons raised each logit, minus the mean, [len(neurons), V]."""
         matrix = self.network.layers[layer].feed_forward.output.weight
         columns = matrix[:, neurons].detach().to("cpu", torch.float64).T  # [n, D]
         written = columns * self.activations[layer][neurons, None]
@@ -436,7 +436,7 @@ class _WordRun(HeldRun):
         return logits - logits.mean(-1, keepdim=True)
 
     def readout(self, word_id: int, other_id: int | None) -> Readout:
-        """Return what the head reads for a word, or for its difference to another."""
+        """Return the head's readout for a word, or for its difference from another."""
         direction, bias = self._row(word_id)
         if other_id is not None:
             other, other_bias = self._row(other_id)
@@ -454,7 +454,7 @@ def held_ratios(inputs: Tensor, outputs: Tensor, at_zero: float) -> Tensor:
 
     Args:
         inputs, outputs: Before and after it, [D].
-        at_zero: The limit of f(z) / z at 0: 1/2 of GELU, 1 of tanh; what ReLU's is multiplies a 0.
+        at_zero: The limit of f(z) / z at 0: 1/2 for GELU, 1 for tanh; ReLU's is multiplied by 0.
     """
     return torch.where(inputs == 0, at_zero, outputs / inputs)
 

@@ -1,4 +1,4 @@
-"""A model of masked words made to write: a row of masks after a text, filled one by one."""
+"""Writing with a masked-word model: a row of masks after a text, filled one by one."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ class MaskStep:
     """One mask filled, the most certain of those left."""
 
     position: int
-    """Of the mask in `tokens`."""
+    """Position of the mask in `tokens`."""
     word: str
-    """What was put there."""
+    """The word put there."""
     probability: float
-    """Given what had been filled before."""
+    """Probability given the masks filled before."""
     tokens: tuple[str, ...]
-    """What the model read, this mask and those after it in the order still open, [T]."""
+    """The model's input, with this mask and those filled later still open, [T]."""
     weights: NDArray[np.float32]
     """Attention of the mask, the mean over the heads, [L, T]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaskWriting:
-    """What a model of masked words wrote."""
+    """The text a masked-word model wrote."""
 
     steps: tuple[MaskStep, ...]
     """In the order in which they were filled."""
     places: tuple[int, ...]
-    """Of all masks, from left to right."""
+    """Places of all masks, from left to right."""
     text: str
     """The words from left to right, as text."""
     joint: float
@@ -50,33 +50,33 @@ class MaskWriting:
 def write_with_masks(bert: Model, text: str, num_tokens: int = 8) -> MaskWriting:
     """Append masks to a text and fill them one by one, the most certain first.
 
-    The number of words must be said beforehand, each step runs the whole network on the whole text
-    again, and no order of steps is the one of training, in which 15% are hidden.
+    The number of words must be given beforehand, each step runs the whole network on the whole text
+    again, and no step matches training, in which 15% of the tokens are hidden.
 
     Args:
-        bert: With a masked-word head.
-        text: What stands before.
+        bert: A checkpoint with a masked-word head.
+        text: The text before the masks.
         num_tokens: Masks to append, 1 to MOST_MASKS.
 
     Raises:
-        ValueError: If the number is out of its range, a [MASK] stands in the text, the masks do not
-            fit behind it, there is no masked-word head, or numbers are NaN or infinite.
+        ValueError: If the number is out of range, the text has a [MASK], the masks do not fit after
+            it, there is no masked-word head, or numbers are NaN or infinite.
 
-    Source: `fill_in_turn`, with what is attended to at each step.
+    Source: `fill_in_turn`, with the attention at each step.
     """
     bert.require("mlm")
     if not 1 <= num_tokens <= MOST_MASKS:
         raise ValueError(f"num_tokens is {num_tokens}; expected 1 to {MOST_MASKS}.")
     mask = bert.tokenizer.mask_token
     if bert.tokenizer.mask_id in bert.tokenize(text).input_ids:
-        raise ValueError(f"there is a {mask} in the text already. Write a word in its place.")
+        raise ValueError(f"the text already has a {mask}. Replace it with a word.")
     masked = f"{text} {' '.join([mask] * num_tokens)}".strip()
     encoding = bert.tokenize(masked)
     places = mask_positions(encoding, bert.tokenizer.mask_id)
     if len(places) < num_tokens:
         raise ValueError(
-            f"{num_tokens} masks do not fit behind the text: the checkpoint has "
-            f"{bert.max_length} positions. Shorten the text."
+            f"{num_tokens} masks do not fit after the text: the checkpoint has {bert.max_length} "
+            "positions. Shorten the text."
         )
     ids, tokens = list(encoding.input_ids), list(encoding.tokens)
     steps = []

@@ -15,7 +15,7 @@ class Corruption:
     """One draw of the 80/10/10 procedure; all tuples have length T."""
 
     tokens: tuple[str, ...]
-    """The sentence as it is."""
+    """The original sentence."""
     input_tokens: tuple[str, ...]
     """The input of the model, with the replacements."""
     actions: tuple[str | None, ...]
@@ -23,7 +23,7 @@ class Corruption:
 
     @property
     def num_chosen(self) -> int:
-        """Tokens that the model has to predict."""
+        """Number of tokens that the model has to predict."""
         return sum(action is not None for action in self.actions)
 
 
@@ -34,7 +34,7 @@ def corrupt(
     seed: int = 0,
     masked_lm_prob: float = MASKED_LM_PROB,
 ) -> Corruption:
-    """Hide tokens of a text or pair as pretraining does, with its own code.
+    """Hide tokens of a text or pair with the code of pretraining.
 
     Of the T tokens (special ones counted) round(masked_lm_prob * T), at least one, are chosen;
     each becomes [MASK] with probability 0.8, stays with 0.1, or becomes a random piece with 0.1.

@@ -23,15 +23,15 @@ SEGMENTS = {
     "all 0": "all segment ids 0",
     "exchanged": "segment ids exchanged",
 }
-"""Ways to give segment ids, and the name of the variant of `pair_variants` that has them."""
+"""Ways to assign segment ids, and the name of the corresponding variant of `pair_variants`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to ask about a pair, and the answer."""
+    """One variant of a pair, and the answer."""
 
     name: str
-    """What was done, in a few words."""
+    """Name of the change, in a few words."""
     text_a: str
     text_b: str
     is_next: float
@@ -51,7 +51,7 @@ class AttentionMass:
     """[L, H, 3, 3]: mean over the tokens of the row's group of their attention to all tokens of
     the column's group, in the order of GROUPS. Each row sums to 1."""
     fraction: NDArray[np.float32]
-    """Fraction of the input's tokens in each group, [3]: the mass if attention were even."""
+    """Fraction of the input's tokens in each group, [3]: the mass if attention were uniform."""
 
     def between(self, source: str, target: str) -> NDArray[np.float32]:
         """Return the mass from one group to another, [L, H]."""
@@ -71,10 +71,10 @@ def score_pairs(bert: Model, pairs: Sequence[tuple[str, str]]) -> list[NextSente
 def pair_variants(
     bert: Model, text_a: str, text_b: str, replacements: tuple[str, ...] = ()
 ) -> tuple[Variant, ...]:
-    """Return the pair as it is, then changed in several ways, each with its probability.
+    """Return the unchanged pair, then several changed versions, each with its probability.
 
-    The changes: order swapped; all segment ids 0; segment ids exchanged (A gets 1, B gets 0);
-    the [SEP] between A and B left out; and each of `replacements` in place of B. A checkpoint of
+    The changes: order swapped; all segment ids 0; segment ids exchanged (A gets 1, B gets 0); the
+    [SEP] between A and B left out; and B replaced by each of `replacements`. A checkpoint with
     fewer than two segments has no changes of segment ids.
 
     Raises:
@@ -103,10 +103,10 @@ def pair_variants(
 
 
 def segment_ids(trace: Trace, way: str) -> tuple[int, ...]:
-    """Return the segment ids of a pair in one of the ways of SEGMENTS, [T].
+    """Return the segment ids of a pair in one of the variants of SEGMENTS, [T].
 
     Raises:
-        ValueError: If there is no such way.
+        ValueError: If there is no such variant.
     """
     if way not in SEGMENTS:
         raise ValueError(f"segment ids {way!r} are unknown; expected one of {', '.join(SEGMENTS)}.")
@@ -128,11 +128,11 @@ def next_sentence_matrix(bert: Model, sentences: Sequence[str]) -> NDArray[np.fl
     if len(sentences) < 2:
         raise ValueError(
             f"{len(sentences)} sentence{'' if len(sentences) == 1 else 's'} given; a matrix needs "
-            "at least two. Write one sentence a line."
+            "at least two. Write one sentence per line."
         )
     blank = [i for i, sentence in enumerate(sentences) if not sentence.strip()]
     if blank:
-        raise ValueError(f"sentence {blank[0] + 1} is blank. Write one sentence a line.")
+        raise ValueError(f"sentence {blank[0] + 1} is blank. Write one sentence per line.")
     where = [(i, j) for i in range(len(sentences)) for j in range(len(sentences)) if i != j]
     scores = score_pairs(bert, [(sentences[i], sentences[j]) for i, j in where])
     matrix = np.full((len(sentences), len(sentences)), np.nan, dtype=np.float32)
@@ -153,8 +153,8 @@ def attention_mass(trace: Trace) -> AttentionMass:
     for group in (0, 1):
         if counts[group] == 0:
             raise ValueError(
-                f"text {GROUPS[group]} has no token, so no attention flows between two texts. "
-                "Write both sentences."
+                f"text {GROUPS[group]} has no tokens, so no attention flows between the two "
+                "texts. Write both sentences."
             )
     belongs = torch.from_numpy(member.astype(np.float32))
     # [L, H, T, T] -> sum over the columns of a group -> mean over the rows of a group

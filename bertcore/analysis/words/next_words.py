@@ -29,16 +29,16 @@ def predict_next(
     """Return the most probable tokens at each position, given those before it.
 
     Args:
-        positions: 1 to T; T is the place after the last token. None given: `end_of_text`.
+        positions: 1 to T; T is the place after the last token. If none are given: `end_of_text`.
         top_k: Tokens for each position, at least 1.
 
     Returns:
-        As for masks, with the token of the text that stands there as the original; None after the
-        last, and where the tokenizer added one ([SEP]).
+        As for masks, with the token of the text at that place as the original; None after the last,
+        and where the tokenizer added one ([SEP]).
 
     Raises:
-        ValueError: If a position does not exist or nothing stands before it, `top_k` is below 1,
-            or the model does not predict the next token.
+        ValueError: If a position does not exist or has nothing before it, `top_k` is below 1, or
+            the model does not predict the next token.
     """
     if top_k < 1:
         raise ValueError(f"top_k is {top_k}; expected at least 1.")
@@ -48,8 +48,8 @@ def predict_next(
     wrong = [place for place in places if not 1 <= place <= trace.num_tokens]
     if wrong:
         raise ValueError(
-            f"nothing is predicted at token {wrong[0]}; choose 1 to {trace.num_tokens}: a token "
-            "has to stand before it."
+            f"nothing is predicted at token {wrong[0]}; choose 1 to {trace.num_tokens}: there "
+            "must be a token before it."
         )
     hidden = trace.hidden_states[-1, [place - 1 for place in places]].to(bert.device)
     log_p = torch.log_softmax(next_logits(hidden).float(), dim=-1)
@@ -76,7 +76,7 @@ def predict_next(
 
 
 def end_of_text(trace: Trace) -> int:
-    """Return the place after the text: that of the [SEP] that BERT adds, T where none is added."""
+    """Return the place after the text: that of the [SEP] that BERT adds, or T if none is added."""
     return trace.num_tokens - (trace.num_tokens > 1 and trace.text_ids[-1] < 0)
 
 
@@ -89,9 +89,9 @@ def predicted_places(trace: Trace) -> list[int]:
 def next_surprise(bert: Model, text: str, text_pair: str | None = None) -> Surprise:
     """Return the surprisal of each token of the text given those before it.
 
-    One run for all tokens. The first has none where no added token ([CLS]) stands before it; the
-    tokens that the tokenizer adds ([SEP]) have none either, as in `bertcore.grammar`. The
-    perplexity is the usual one of a language model.
+    One run for all tokens. The first has none if no added token ([CLS]) precedes it; the tokens
+    that the tokenizer adds ([SEP]) have none either, as in `bertcore.grammar`. The perplexity is
+    the usual one of a language model.
 
     Raises:
         ValueError: If no token of the text has one before it, or the model does not predict the
@@ -102,7 +102,7 @@ def next_surprise(bert: Model, text: str, text_pair: str | None = None) -> Surpr
     places = predicted_places(trace)
     if not places:
         raise ValueError(
-            "no token of the text has one before it, so nothing is predicted. Type one more word."
+            "no token of the text follows another, so nothing is predicted. Type one more word."
         )
     ids = torch.tensor([trace.input_ids[place] for place in places])
     bits, words, best = [], [], []

@@ -31,7 +31,7 @@ class MaskPredictions:
     original_probabilities: tuple[float | None, ...]
     """Its probability, [M]."""
     mask: str = "[MASK]"
-    """What stands in its place: the tokenizer's mask."""
+    """The token in its place: the tokenizer's mask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,8 @@ def tracked_words(
 ) -> tuple[str, ...]:
     """Return the pieces to follow through the layers at one mask.
 
-    The hidden token, the `num_best` most probable pieces, and those of `words` that are one
-    piece, in this order, none twice.
+    The hidden token, the `num_best` most probable pieces, and those of `words` that are one piece,
+    in this order, without duplicates.
 
     Raises:
         ValueError: If there is no mask at `position`.
@@ -139,7 +139,7 @@ def tracked_words(
 def fill_in_turn(
     bert: Model, text: str, text_pair: str | None = None, masked: Sequence[int] = ()
 ) -> tuple[Filled, ...]:
-    """Fill all masks one after another, the most certain first, each given those filled before.
+    """Fill all masks one by one, the most certain first, each given those filled before.
 
     One run for each mask. The product of the probabilities is that of the whole filling in this
     order; it is a greedy choice, not the best of all fillings.
@@ -172,9 +172,9 @@ def fill_in_turn(
 
 
 def _best(bert: Model, log_p: torch.Tensor) -> list[tuple[float, int]]:
-    """Return the probability and id of each row's best piece that is no special token."""
+    """Return the probability and id of each row's best piece that is not a special token."""
     named = log_p[:, : bert.tokenizer.vocab_size].clone()
-    # A filled-in [MASK] would never end, and [SEP] would make another sentence.
+    # A filled-in [MASK] would never end, and [SEP] would start another sentence.
     named[:, bert.tokenizer.special_ids] = -torch.inf
     top = named.max(-1)
     return list(zip(top.values.exp().tolist(), top.indices.tolist(), strict=True))

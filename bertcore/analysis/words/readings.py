@@ -1,4 +1,4 @@
-"""One place read from both sides, the left, or two sides apart: who is seen, and the answers."""
+"""One place read from both sides, from the left, or from each side separately, and the answers."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Side = Literal["left", "right"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """What a model reads at a place, and what it answers there."""
+    """What a model reads at a place, and its answers there."""
 
     tokens: tuple[str, ...]
-    """What it reads, [T]: with [MASK] at the place if it reads both sides."""
+    """Its input, [T]: with [MASK] at the place if it reads both sides."""
     position: int
-    """Of the token that is guessed; T for the one after the text."""
+    """Position of the predicted token; T for the one after the text."""
     reader: int
     """The token whose last vector answers: the [MASK], or the token before the place."""
     weights: NDArray[np.float32]
@@ -40,7 +40,7 @@ class Reading:
     sees: NDArray[np.bool_]
     """Whether the answer can depend on a token, by the paths of attention, [T]."""
     token: str | None
-    """What stands at the place; None after the text, or where [MASK] was typed."""
+    """The token at the place; None after the text, or where [MASK] was typed."""
     best: tuple[tuple[str, float], ...]
     """The most probable pieces with their probabilities, the best first."""
     probability: float | None
@@ -51,7 +51,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ApartReading:
-    """What a network answers at a place that reads the two directions apart."""
+    """The answers at a place when the two directions are read separately."""
 
     left: Reading
     """Each token attends to itself and those before it."""
@@ -61,7 +61,7 @@ class ApartReading:
     """The most probable pieces of both, their probabilities multiplied, and divided by their sum
     over the vocabulary; the best first."""
     probability: float | None
-    """Of the token at the place, by both."""
+    """Probability of the token at the place, by both."""
     rank: int | None
     """Of that token; 1 is the most probable."""
 
@@ -74,8 +74,8 @@ def why_not_both_sides(bert: Model) -> str | None:
     reason = bert.absent.get("mlm")
     if reason is None and isinstance(bert, OtherModel) and bert.module.other.words != MASKED:
         reason = (
-            f"{bert.config.family.name} does not answer from the vector at the hidden place, whose "
-            "reading is shown here. Open a BERT or one of its kind."
+            f"{bert.config.family.name} does not answer from the vector at the masked position, "
+            "which is read here. Open a BERT-like checkpoint."
         )
     return reason
 
@@ -83,10 +83,10 @@ def why_not_both_sides(bert: Model) -> str | None:
 def read_both_sides(
     bert: Model, text: str, text_pair: str | None, position: int, top_k: int = 5
 ) -> Reading:
-    """Return what a model of masked words reads at a place, the token there hidden.
+    """Return the reading of a masked-word model at a place, with the token there hidden.
 
     Args:
-        bert: With a masked-word head.
+        bert: A checkpoint with a masked-word head.
         text, text_pair: One text or pair.
         position: Of a token of it.
         top_k: Answers, at least 1.
@@ -109,20 +109,20 @@ def read_both_sides(
 def read_left(
     bert: Model, text: str, text_pair: str | None, place: tuple[int, int], top_k: int = 5
 ) -> Reading:
-    """Return what a model of next tokens reads before a place of a text.
+    """Return the reading of a next-token model before a place in a text.
 
     A pair is read as running text, A and then B, as such models were trained.
 
     Args:
-        bert: With causal attention and its head (GPT-2, causal BERT).
+        bert: A checkpoint with causal attention and its head (GPT-2, causal BERT).
         text, text_pair: One text or pair.
-        place: 0 for text or 1 for text_pair, and a character of it: the token that covers it is
-            guessed.
+        place: 0 for text or 1 for text_pair, and a character of it; the token that covers it is
+            predicted.
         top_k: Answers, at least 1.
 
     Raises:
-        ValueError: If no token is there or nothing stands before it, there is no such head, or
-            numbers are NaN or infinite.
+        ValueError: If there is no token or nothing before it, there is no such head, or numbers are
+            NaN or infinite.
     """
     bert.require("next")
     joined, character = text, place[1]
@@ -140,7 +140,7 @@ def read_left(
     )
     if position is None:
         raise ValueError(
-            f"{bert.name} reads no token at this place of the text"
+            f"{bert.name} reads no token at this place in the text"
             + (", which is too long for it." if trace.truncation is not None else ".")
             + " Choose another word."
         )
@@ -153,16 +153,16 @@ def read_left(
 def read_one_side(
     bert: Model, text: str, text_pair: str | None, position: int, side: Side, top_k: int = 5
 ) -> Reading:
-    """Return what a model of masked words reads at a place if attention goes to one side only.
+    """Return the reading of a masked-word model at a place if attention goes to one side only.
 
     The token is hidden, and every token attends to itself and to those on one side of it, in every
-    layer. The network was trained on both sides, so it answers worse than one that is trained so.
+    layer. The network was trained on both sides, so it answers worse than one trained on one side.
 
     Args:
-        bert: Of the BERT family, with a masked-word head.
+        bert: A checkpoint of the BERT family with a masked-word head.
         text, text_pair: One text or pair.
         position: Of a token of it.
-        side: The one that is seen.
+        side: The visible side.
         top_k: Answers, at least 1.
 
     Raises:
@@ -176,11 +176,11 @@ def read_one_side(
 def read_apart(
     bert: Model, text: str, text_pair: str | None, position: int, top_k: int = 5
 ) -> ApartReading:
-    """Return what a model answers at a place that reads left and right apart and joins them last.
+    """Return the answers at a place if left and right are read separately and joined at the end.
 
-    ELMo's rule of who sees whom: no state of one direction reads one of the other. The network is
-    the model's own under two masks, not ELMo's LSTMs, and was trained on both sides at once. ELMo
-    hands the two vectors, side by side, to a task; here the two answers are multiplied.
+    This is ELMo's rule: no state of one direction reads one of the other. The network is the
+    model's own under two masks, not ELMo's LSTMs, and was trained on both sides at once. ELMo
+    passes the two concatenated vectors to a task; here the two answers are multiplied.
 
     Args:
         bert, text, text_pair, position, top_k: As for `read_one_side`.
@@ -200,7 +200,7 @@ def read_apart(
 def _one_side(
     bert: Model, text: str, text_pair: str | None, position: int, side: Side, top_k: int
 ) -> tuple[Reading, Tensor]:
-    """Return what is read from one side, and the log-probability of each named piece, [V]."""
+    """Return the reading from one side, and the log-probability of each named piece, [V]."""
     if top_k < 1:
         raise ValueError(f"top_k is {top_k}; expected at least 1.")
     bert.require("mlm")

@@ -1,4 +1,4 @@
-"""The cosine of sentence vectors, and which words of two sentences it comes from."""
+"""The cosine of sentence vectors, split over the words of two sentences."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class SharedWords:
 
     @property
     def cosine(self) -> float:
-        """Of the two sentence vectors, -1 to 1."""
+        """Cosine of the two sentence vectors, -1 to 1."""
         return float(self.pairs.sum())
 
     @property
     def of_a(self) -> NDArray[np.float32]:
-        """What each word of the first sentence adds, [A]; they sum to the cosine."""
+        """Contribution of each word of the first sentence, [A]; they sum to the cosine."""
         sums: NDArray[np.float32] = self.pairs.sum(1)
         return sums
 
     @property
     def of_b(self) -> NDArray[np.float32]:
-        """What each word of the second sentence adds, [B]; they sum to the cosine."""
+        """Contribution of each word of the second sentence, [B]; they sum to the cosine."""
         sums: NDArray[np.float32] = self.pairs.sum(0)
         return sums
 
@@ -61,7 +61,7 @@ def similarities(bert: Model, sentences: Sequence[str]) -> NDArray[np.float32]:
 
 
 def similar_together(cosines: NDArray[np.float32]) -> list[int]:
-    """Return an order of N sentences in which similar ones stand together.
+    """Return an order of N sentences in which similar ones are adjacent.
 
     The leaves of an average-linkage tree of 1 - cosine, in SciPy's optimal order.
     """
@@ -81,12 +81,13 @@ def shared_words(bert: Model, text_a: str, text_b: str) -> SharedWords:
     and t is the sum over i, j of p_i . q_j / (|s| |t|). The parts of a word's pieces are added.
 
     Args:
-        bert: Its pooling decides the parts; they hold what attention brought in from other words.
+        bert: Its pooling determines the parts; they include what attention brought in from other
+            words.
         text_a, text_b: The sentences.
 
     Raises:
         ValueError: If the sentence encoder has a Dense layer, a LayerNorm or several poolings,
-            after which a vector is no such sum, or a module that is not known.
+            after which a vector is not such a sum, or an unknown module.
 
     Source: ours; compare Vasileiou and Eberle 2024, who go back to the input's tokens.
     """

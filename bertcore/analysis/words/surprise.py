@@ -21,11 +21,11 @@ from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
 _LONG_ENOUGH = 4
-"""Fewest letters of a word that is suggested for masking, so that it is no function word."""
+"""Minimum number of letters of a word suggested for masking, to avoid function words."""
 _MOST_FOR_EXAMPLE = 64
-"""Tokens of a text of which several words are tried for an example."""
+"""Maximum number of tokens of a text in which several words are tried for an example."""
 _MOST_TRIED = 32
-"""Tokens that are tried when a mask is suggested."""
+"""Number of tokens tried when a mask is suggested."""
 _MOST_TRIED_FOR_EXAMPLE = 8
 """Fewer, since each edit of a text has another example."""
 
@@ -41,13 +41,13 @@ class Surprise:
     bits: NDArray[np.float32]
     """-log2 p(token | all other tokens), [N]: 0 is fully expected, each bit halves p."""
     best_words: tuple[str, ...]
-    """What BERT would have put there, [N]."""
+    """BERT's prediction there, [N]."""
     best_probabilities: NDArray[np.float32]
     """Its probability, [N]."""
 
     @property
     def pseudo_perplexity(self) -> float:
-        """2 to the mean of the bits: as if choosing among so many equally likely pieces."""
+        """2 to the power of the mean bits: the equivalent number of equally likely pieces."""
         return float(2 ** np.mean(self.bits, dtype=np.float64))
 
 
@@ -61,7 +61,7 @@ def surprise(
     """Return the surprisal of each token when it is hidden.
 
     One input for each token, run in batches. [MASK] typed in the text stays hidden throughout and
-    has no number itself. Costs T times a forward pass.
+    has no number itself. The cost is T forward passes.
 
     Args:
         progress: Called with the fraction done after each batch.
@@ -70,16 +70,14 @@ def surprise(
         ValueError: If the text has no token to hide, or the checkpoint has no masked-word head.
 
     Source: Salazar et al. 2020, "Masked language model scoring": the sum of the bits is their
-        pseudo-log-likelihood (in bits), the perplexity theirs of one sentence.
+        pseudo-log-likelihood (in bits), the perplexity is theirs for one sentence.
     """
     bert.require("mlm")
     encoding = bert.tokenize(text, text_pair)
     masks = set(mask_positions(encoding, bert.tokenizer.mask_id))
     positions = [i for i in text_positions(encoding) if i not in masks]
     if not positions:
-        raise ValueError(
-            "the text has no token to hide one at a time. Write at least one word besides [MASK]."
-        )
+        raise ValueError("the text has no token to mask. Write at least one word besides [MASK].")
     return _surprise_at(bert, encoding, positions, progress)
 
 
@@ -138,13 +136,14 @@ def suggest_mask(
 ) -> int:
     """Suggest a token to hide, besides those already masked; return its position.
 
-    Of the words of one piece and at least four letters (the longest, up to `most`), the one that
-    BERT guesses best. Without such a word any token will do.
+    Among the words of one piece and at least four letters (the longest, up to `most`), the one that
+    BERT predicts best. Without such a word any token will do.
 
     Args:
         masked: Positions that are masked already.
-        unique: Prefer words that occur once: a word that two sentences share ties them together.
-        most: Words that are tried, a run of BERT each.
+        unique: Prefer words that occur only once: a word shared by two sentences ties them
+            together.
+        most: Maximum number of words tried, one run of BERT each.
 
     Raises:
         ValueError: If the text has no token left, or the checkpoint has no masked-word head.
@@ -153,7 +152,7 @@ def suggest_mask(
     hidden = set(mask_positions(encoding, bert.tokenizer.mask_id))
     positions = [i for i in text_positions(encoding) if i not in hidden]
     if not positions:
-        raise ValueError("the text has no token to hide. Write at least one more word.")
+        raise ValueError("the text has no token to mask. Write at least one more word.")
     word_ids = encoding.word_ids
     whole = [i for i in positions if word_ids.count(word_ids[i]) == 1]
     words = [
@@ -168,10 +167,10 @@ def suggest_mask(
 
 
 def example_mask(bert: Model, text: str, text_pair: str | None = None) -> int:
-    """Return the position of a token to hide as an example, at the cost of a few runs at most.
+    """Return the position of a token to hide as an example, with a few runs at most.
 
-    That of `suggest_mask` among 8 unique words in a text of up to 64 tokens; in a longer one, which
-    would take long runs, the longest whole word of the first 64.
+    The choice of `suggest_mask` among 8 unique words in a text of up to 64 tokens; in a longer one,
+    which would take long runs, the longest whole word of the first 64 tokens.
 
     Raises:
         ValueError: As `suggest_mask`.

@@ -1,4 +1,4 @@
-"""One training example from a document to its loss, made by the code of pretraining."""
+"""One training example from document to loss, made by the code of pretraining."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from bertcore.pretraining.data.layout import lay_out_pairs
 from bertcore.pretraining.data.sentences import split_sentences
 
 BEST = 3
-"""Guesses that are kept at each hidden place."""
+"""Number of guesses kept at each hidden place."""
 LONGEST = 128
-"""Tokens of an example, special ones included, as in nine tenths of BERT's pretraining."""
+"""Tokens of an example, including special ones, as in nine tenths of BERT's pretraining."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceSentence:
-    """A sentence of the document, or of the one that a random B is from."""
+    """A sentence of the document, or of the one from which a random B comes."""
 
     text: str
     document: int
-    """0: the visitor's; others: the number of another one, from 1."""
+    """0: the user's; otherwise the number of another document, from 1."""
     part: str
-    """"A", "B", or "" where the example leaves it out."""
+    """"A", "B", or "" if the example leaves it out."""
     num_tokens: int
     num_kept: int
-    """Tokens that are in the example; fewer where the pair was too long."""
+    """Number of its tokens in the example; fewer if the pair was too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A hidden token and what the network says of it."""
+    """A hidden token and the network's prediction for it."""
 
     position: int
     token: str
@@ -59,10 +59,10 @@ class Guess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingExample:
-    """What BERT is given, what it guesses and what it is told; losses in nats."""
+    """BERT's input, its predictions and the right answers; losses in nats."""
 
     sentences: tuple[SourceSentence, ...]
-    """Of the document, then those of the document that a random B is from."""
+    """Sentences of the document, then those of the document of a random B."""
     is_random: bool
     """Whether B is from another document."""
     is_lone: bool
@@ -107,7 +107,7 @@ class TrainingExample:
 
     @property
     def loss(self) -> float:
-        """The sum: what a training step lowers."""
+        """The sum, which a training step lowers."""
         return self.mlm_loss + (self.nsp_loss or 0.0)
 
 
@@ -121,13 +121,14 @@ def training_example(
     actions: Actions = ACTIONS,
     max_seq_length: int = LONGEST,
 ) -> TrainingExample:
-    """Draw a training example from a document, and the network's answer to it.
+    """Draw a training example from a document, with the network's answer to it.
 
     Args:
-        bert: With a masked-word head; without a next-sentence head the pair is not judged.
-        text: The document; its paragraphs are divided by line ends.
-        others: Documents that a random B may be from, at least one.
-        seed: Fixes where the document is cut, the coin, the random B and the hidden tokens.
+        bert: A checkpoint with a masked-word head; without a next-sentence head the pair is not
+            judged.
+        text: The document; its paragraphs are separated by line breaks.
+        others: Documents for a random B, at least one.
+        seed: Fixes where the document is split, the coin, the random B and the hidden tokens.
         masked_lm_prob: Share of the tokens that are hidden, 0 < p < 1.
         actions: Shares of [MASK], kept and random among them.
         max_seq_length: The longest example, in tokens.
@@ -215,7 +216,7 @@ LEARNING_RATE = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class StepEffect:
-    """What one optimizer step on one example does to the answers to it."""
+    """The effect of one optimizer step on one example on its answers."""
 
     probabilities: tuple[float, ...]
     """Of the right piece at each guess, after the step."""
@@ -236,11 +237,11 @@ def one_step(
 ) -> StepEffect:
     """Return the answers after one step of Adam on this example alone, without weight decay.
 
-    Adam's first step moves each weight against its gradient by the learning rate, whatever the
-    size of the gradient. The network of `bert` is not changed; a copy is.
+    Adam's first step moves each weight against its gradient by the learning rate, whatever the size
+    of the gradient. The network of `bert` is not changed, only a copy.
 
     Args:
-        bert: Which made the example; of the BERT family.
+        bert: The checkpoint that made the example, of the BERT family.
         example: From `training_example`.
         learning_rate: Above 0.
 
@@ -294,7 +295,7 @@ _EPSILON = 1e-8
 
 
 def _sentences(bert: Model, document: str) -> list[str]:
-    """Return the sentences of a document that have a token, as packing keeps them."""
+    """Return the sentences of a document that have a token, as kept by packing."""
     sentences = [one for line in document.splitlines() for one in split_sentences(line.strip())]
     ids = bert.tokenizer.encode_ids(sentences) if sentences else []
     return [sentence for sentence, tokens in zip(sentences, ids, strict=True) if tokens]
@@ -315,7 +316,7 @@ def _answers(
 
 
 def _is_last_alone(sentences: Sequence[SourceSentence]) -> bool:
-    """Return whether A is the last sentence of its document and no other."""
+    """Return whether A is only the last sentence of its document."""
     own = [one.part == "A" for one in sentences if one.document == 0]
     return own[-1] and sum(own) == 1
 

@@ -1,4 +1,4 @@
-"""What a vocabulary's size costs and brings: pieces a word, unknown words, parameters."""
+"""Costs and benefits of a vocabulary's size: pieces per word, unknown words, parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class VocabularySize:
 
     vocab_size: int
     pieces_per_word: float
-    """WordPieces a word, repeats included; an unknown word is one."""
+    """Word pieces per word, including repeats; an unknown word is one."""
     unknown: float
     """Fraction of the words that WordPiece does not know."""
     unknown_whole: float
@@ -39,15 +39,15 @@ def measure_sizes(
         held_out: To measure on.
         sizes: Vocabulary sizes, special tokens included.
         do_lower_case: Lower-case and strip accents.
-        on_stage: Called with what is done, and the fraction done.
+        on_stage: Called with the current stage and the fraction done.
 
     Raises:
-        ValueError: As `train_vocabulary`, or if the held-out text holds no word.
+        ValueError: As `train_vocabulary`, or if the held-out text has no word.
     """
     lines = list(texts)
     words = count_words(held_out, do_lower_case=do_lower_case)
     if not words:
-        raise ValueError("the held-out text holds no word. Give a text with letters in it.")
+        raise ValueError("the held-out text has no word. Give a text with letters in it.")
     frequent = [word for word, _ in _by_count(count_words(lines, do_lower_case=do_lower_case))]
     measured = []
     for number, size in enumerate(sizes):
@@ -59,11 +59,11 @@ def measure_sizes(
 
 
 def token_table_share(config: BertConfig, vocab_size: int) -> float:
-    """Return the fraction of a network's parameters in a token table of so many rows.
+    """Return the fraction of a network's parameters in a token table of `vocab_size` rows.
 
     Args:
         config: Its shape; encoder, pooler and both pretraining heads count.
-        vocab_size: In place of the shape's own.
+        vocab_size: Number of rows, instead of the shape's own.
     """
     resized = replace(config, vocab_size=vocab_size)
     return vocab_size * resized.embedding_width / resized.num_parameters

@@ -1,4 +1,4 @@
-"""What a model wrote, measured: repetition, and how another model would score it."""
+"""Measures of a model's continuation: repetition, and how another model would score it."""
 
 from __future__ import annotations
 
@@ -15,38 +15,39 @@ from bertcore.model import Model
 
 @dataclass(frozen=True, slots=True)
 class WrittenScores:
-    """A text that was written after another one, in numbers."""
+    """Scores of a text that was written after another one."""
 
     num_tokens: int
-    """That were written, as the reader of both sides cuts them."""
+    """Number of written tokens, as tokenised by the masked-word model."""
     num_different: int
     """Different ones among them."""
     num_pairs: int
     """Pairs of neighbours that end in them: one for each."""
     num_repeated: int
-    """Those that stand earlier in the text already."""
+    """Pairs that occur earlier in the text."""
     perplexity: float | None
-    """Of the written tokens, each given those before it, by the model of next tokens; None without
-    such a model."""
+    """Perplexity of the written tokens, each given those before it, by the next-token model; None
+    without such a model."""
     pseudo_perplexity: float | None
-    """Of the written tokens, each hidden in turn, by the model of masked words. A text that repeats
-    itself gives each token away, so it is low there."""
+    """Pseudo-perplexity of the written tokens, each hidden in turn, by the masked-word model. A
+    text that repeats itself gives each token away, so it is low there."""
 
 
 def score_written(masked: Model, causal: Model | None, text: str, written: str) -> WrittenScores:
-    """Return how repetitive a continuation is, and what two models think of it.
+    """Return how repetitive a continuation is, and how two models score it.
 
     Args:
-        masked: With a masked-word head; its tokens are counted.
+        masked: A checkpoint with a masked-word head; its tokens are counted.
         causal: A model of next tokens, or None.
-        text: What stands before.
+        text: The text before the continuation.
         written: The continuation, as text.
 
     Raises:
-        ValueError: If a head is absent, nothing was written, or it is not read to its end.
+        ValueError: If a head is absent, nothing was written, or the continuation is not read to its
+            end.
 
-    Sources: pairs that stood before: Holtzman et al. 2020 and Welleck et al. 2020, "rep" of
-        n-grams, with n = 2; pseudo-perplexity: Salazar et al. 2020.
+    Sources: repeated pairs: Holtzman et al. 2020 and Welleck et al. 2020, "rep" of n-grams, with n
+        = 2; pseudo-perplexity: Salazar et al. 2020.
     """
     joined, start = f"{text} {written}", len(text) + 1
     encoding = masked.tokenize(joined)
@@ -59,7 +60,7 @@ def score_written(masked: Model, causal: Model | None, text: str, written: str) 
     num_before = sum(encoding.offsets[place][0] < start for place in of_text)
     places = of_text[num_before:]
     if not places:
-        raise ValueError("nothing was written that can be scored. Write more.")
+        raise ValueError("the continuation has nothing to score. Write more.")
     pairs = list(pairwise(ids))
     # Pair k ends in token k + 1.
     own_pairs = range(max(num_before - 1, 0), len(pairs))
@@ -83,5 +84,5 @@ def _perplexity(causal: Model, joined: str, start: int) -> float:
         if encoding.text_ids[place] >= 0 and encoding.offsets[place][0] >= start
     ]
     if not bits:
-        raise ValueError(f"{causal.name} reads nothing of the continuation. Shorten the text.")
+        raise ValueError(f"{causal.name} has no room to read the continuation. Shorten the text.")
     return float(2 ** np.mean(bits))

@@ -16,7 +16,7 @@ _ROWS = 16_384
 
 
 class ExactIndex(VectorIndex):
-    """All rows are compared, block by block; only their lengths are kept in memory.
+    """Compares all rows, block by block; only their lengths are kept in memory.
 
     Args:
         vectors: [R, D], may be memory-mapped.
@@ -54,7 +54,7 @@ class ExactIndex(VectorIndex):
 
 
 def _highest(rows: Tensor, cosines: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """Return the k rows of the highest cosines, in order; of equal ones the first."""
+    """Return the k rows with the highest cosines, in order; the first ones if tied."""
     least = cosines.topk(min(k, len(cosines))).values[-1]
     kept = (cosines >= least).nonzero()[:, 0]  # with all that equal the last one
     kept = kept[cosines[kept].sort(descending=True, stable=True).indices[:k]]

@@ -1,4 +1,4 @@
-"""What every index answers with, and what it is asked."""
+"""The interface of every index: queries and results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Found:
 
 
 class VectorIndex(ABC):
-    """The rows of one layer of an encoded corpus, to be searched by cosine.
+    """The rows of one layer of an encoded corpus, searchable by cosine.
 
     Rows without a direction (NaN, infinity, or all zero) are never found.
     """
@@ -35,11 +35,11 @@ class VectorIndex(ABC):
         """Return the nearest rows to each of Q vectors.
 
         Args:
-            queries: [Q, D], of any length but zero.
-            k: Rows, at least 1.
+            queries: [Q, D], of any non-zero length.
+            k: Number of rows, at least 1.
 
         Raises:
-            ValueError: If `queries` is of another shape or has no direction, or `k` is below 1.
+            ValueError: If `queries` has another shape or no direction, or `k` is below 1.
         """
 
 
@@ -55,7 +55,7 @@ def unit_queries(queries: NDArray[np.floating], width: int, k: int) -> NDArray[n
     """Return queries as float32 of length 1, [Q, D].
 
     Raises:
-        ValueError: If they are of another shape or have no direction, or `k` is below 1.
+        ValueError: If they have another shape or no direction, or `k` is below 1.
     """
     given = np.asarray(queries, np.float32)
     if given.ndim != 2 or given.shape[1] != width:

@@ -1,14 +1,14 @@
 """Approximate search in a graph of neighbours (HNSW), by usearch; memory-mapped.
 
     DIR/_about/index-layer-2/graph.usearch   the graph, one point for each distinct vector
-    DIR/_about/index-layer-2/rows.npy        the rows of each point, one behind the other
+    DIR/_about/index-layer-2/rows.npy        the rows of each point, one after the other
     DIR/_about/index-layer-2/starts.npy      where each point's rows begin
     DIR/_about/index-layer-2/about.json      what it was made from
 
-Equal vectors are one point: thousands of them, as every "the" at one position has in layer 0, would
-fill each other's neighbours and cut the graph apart. The graph holds bfloat16, which is quick to
-build; what it finds is compared once more with the vectors themselves, so cosines are exact. The
-folder is written under another name and renamed: it is whole or not there.
+Equal vectors are one point: thousands of them, such as every "the" at one position in layer 0,
+would fill each other's neighbour lists and split the graph. The graph stores bfloat16, which is
+fast to build; its results are compared again with the vectors themselves, so cosines are exact. The
+folder is written under a temporary name and renamed: it is complete or absent.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ OnProgress = Callable[[float, str], None]
 
 @dataclass(frozen=True, slots=True)
 class IndexAbout:
-    """What an index was made from."""
+    """The origin of an index."""
 
     checkpoint: str
     fingerprint: str
@@ -68,10 +68,10 @@ class IndexAbout:
 
 
 class GraphIndex(VectorIndex):
-    """An index that `build_graph` wrote, opened.
+    """An opened index written by `build_graph`.
 
     Args:
-        encoded: What it was made from.
+        encoded: The corpus it was made from.
         layer: Of `encoded.layers`.
 
     Raises:
@@ -95,7 +95,7 @@ class GraphIndex(VectorIndex):
             self._starts = np.load(folder / "starts.npy", mmap_mode="r")
             graph = folder / "graph.usearch"
             if graph.stat().st_size != self.about.num_bytes:
-                raise ValueError("its graph is cut off")
+                raise ValueError("its graph is truncated")
             self._graph: Any = Index.restore(str(graph), view=True)
             if self._graph is None or len(self._graph) != self.about.num_points:
                 raise ValueError("its graph is not the one that was written")
@@ -105,7 +105,7 @@ class GraphIndex(VectorIndex):
             ) from error
 
     def search(self, queries: NDArray[np.floating], k: int) -> list[Found]:
-        """Return rows that are most probably the nearest; see `VectorIndex.search`."""
+        """Return the rows that are most probably the nearest; see `VectorIndex.search`."""
         given = unit_queries(queries, self._vectors.shape[1], k)
         if not self.about.num_points:
             nothing = Found(np.empty(0, np.int64), np.empty(0, np.float32))
@@ -143,19 +143,19 @@ def build_graph(
     rebuild: bool = False,
     on_progress: OnProgress = lambda fraction, stage: None,
 ) -> IndexAbout:
-    """Build the index of a layer, whole or not at all; one that is there already is kept.
+    """Build the index of a layer atomically; an existing one is kept.
 
-    Its graph stands in memory until it is written: about 2 D + 360 bytes for each distinct vector.
+    Its graph is in memory until it is written: about 2 D + 360 bytes for each distinct vector.
 
     Args:
         encoded: An encoded corpus.
         layer: Of `encoded.layers`.
-        rebuild: Replace the one that is there, whatever it was made from.
+        rebuild: Replace an existing index, whatever it was made from.
         on_progress: Called often.
 
     Raises:
         ValueError: If the layer does not exist, usearch is not installed, the disk has no room, or
-            another process writes in the folder; if the index that is there was made by another
+            another process writes in the folder; if the existing index was made by another
             checkpoint or from another corpus.
         OSError: If it cannot be written.
     """
@@ -219,27 +219,27 @@ def build_graph(
 
 
 def index_folder(encoded: EncodedCorpus, layer: int) -> Path:
-    """Return the place of the index of a layer."""
+    """Return the folder of the index of a layer."""
     return about(encoded.folder) / f"index-layer-{layer}"
 
 
 def check_usearch() -> None:
-    """Make sure that usearch is installed.
+    """Check that usearch is installed.
 
     Raises:
         ValueError: If it is not.
     """
     if importlib.util.find_spec("usearch") is None:
         raise ValueError(
-            "usearch is not installed, which an index needs. Install it with: "
-            "pip install 'bertscope[scale]'; or search exactly, with --exact."
+            "usearch, which an index needs, is not installed. Install it with: pip install "
+            "'bertscope[scale]'; or search exactly, with --exact."
         )
 
 
 def _points(
     vectors: NDArray[np.float16], on_progress: OnProgress
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows of each distinct vector with a direction, and where each one's begin.
+    """Return the rows of each distinct vector with a direction, and where each one's rows begin.
 
     Points are in the order of their first rows, and the rows of a point in order.
     """
@@ -248,7 +248,7 @@ def _points(
     for start in range(0, len(vectors), _ROWS):
         block = np.ascontiguousarray(vectors[start : start + _ROWS])
         usable[start : start + len(block)] = has_direction(block)
-        # 128 bits: two different vectors of a billion share them with odds of 1 to 10^20.
+        # 128 bits: among a billion vectors, two different ones share them with odds of 1 to 10^20.
         found = b"".join(hashlib.blake2b(row.data, digest_size=16).digest() for row in block)
         digests[start : start + len(block)] = np.frombuffer(found, np.uint64).reshape(-1, 2)
         on_progress(0.1 * (start + len(block)) / len(vectors), "finding equal vectors")
@@ -265,7 +265,7 @@ def _points(
 
 
 def _digest_of(encoded: EncodedCorpus, layer: int) -> str:
-    """Return the sha256 of all that decides the vectors of a layer."""
+    """Return the sha256 of everything that determines the vectors of a layer."""
     manifest = encoded.manifest
     settings = {**asdict(manifest.settings), "layers": layer}
     settings.pop("tokens_per_batch")
@@ -297,7 +297,7 @@ def _read_about(folder: Path) -> IndexAbout:
 
 
 def _check_same(found: IndexAbout, encoded: EncodedCorpus, layer: int) -> None:
-    """Refuse an index that was made by another checkpoint or from another corpus."""
+    """Reject an index made by another checkpoint or from another corpus."""
     folder, manifest = index_folder(encoded, layer), encoded.manifest
     if found.fingerprint != manifest.fingerprint:
         raise ValueError(
@@ -307,7 +307,7 @@ def _check_same(found: IndexAbout, encoded: EncodedCorpus, layer: int) -> None:
         )
     if found.encoding != _digest_of(encoded, layer):
         raise ValueError(
-            f"the corpus or its encoding changed since the index {str(folder)!r} was made "
+            f"the corpus or its encoding has changed since the index {str(folder)!r} was made "
             f"({found.num_rows:,} rows then, {len(encoded):,} now). Build it again: "
             f"{_rebuild(folder)}."
         )

@@ -1,4 +1,4 @@
-"""Which index a corpus is searched with."""
+"""The choice of index for searching a corpus."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from bertcore.corpus.search.found import VectorIndex
 from bertcore.corpus.search.graph import GraphIndex, OnProgress, build_graph
 
 EXACT_ROWS = 300_000
-"""Rows up to which every one is compared: at a width of 256 as quick as one sees a picture, and
-there is nothing to build; `benchmarks search` has the times."""
+"""Rows up to which every one is compared: at a width of 256 this is imperceptibly fast, and there
+is nothing to build; `benchmarks search` has the times."""
 
 
 def open_index(
@@ -20,14 +20,14 @@ def open_index(
     rebuild: bool = False,
     on_progress: OnProgress = lambda fraction, stage: None,
 ) -> VectorIndex:
-    """Return the index of a layer, built if it is needed and not there.
+    """Return the index of a layer, built if needed.
 
     Args:
         encoded: An encoded corpus.
         layer: Of `encoded.layers`.
         exact: Compare every row, or use a graph; None: a graph above EXACT_ROWS.
         rebuild: Build the graph again.
-        on_progress: Of the building.
+        on_progress: Called with the progress of the build.
 
     Raises:
         ValueError: See `build_graph`.

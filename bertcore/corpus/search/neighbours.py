@@ -1,4 +1,4 @@
-"""The nearest rows of a corpus to a token of a text, and what they share with it."""
+"""The nearest rows of a corpus to a token of a text, and what they have in common with it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bertcore.trace import Trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """What is searched for: a token of a text, its word, or the whole text."""
+    """The query: a token of a text, its word, or the whole text."""
 
     word: str
     """"" for a whole text."""
@@ -42,15 +42,15 @@ class Neighbours:
 
 
 def query_of(trace: Trace, position: int, encoded: EncodedCorpus) -> Query:
-    """Return what is searched for when a token of a trace is chosen.
+    """Return the query for a chosen token of a trace.
 
-    With rows of words it is the token's word, pooled as the corpus's are; with rows of sentences
-    the whole input.
+    If rows are words it is the token's word, pooled like those of the corpus; if rows are
+    sentences, the whole input.
 
     Args:
-        trace: Of the checkpoint that encoded the corpus.
-        position: Of the token.
-        encoded: What is searched.
+        trace: A trace of the checkpoint that encoded the corpus.
+        position: Position of the token.
+        encoded: The corpus to search.
 
     Raises:
         ValueError: If there is no such token.
@@ -94,8 +94,8 @@ def neighbours(
         places: Of the same corpus.
         query: From `query_of`.
         layer: Number of the hidden state.
-        k: How many.
-        own_text: Rows of this very sentence are left out: the query itself would be found.
+        k: Number of rows.
+        own_text: Rows of this sentence are left out, as the query itself would be found.
     """
     asked = k
     while True:
@@ -103,7 +103,7 @@ def neighbours(
         hits = [h for h in places.hits(found.rows, found.cosines) if h.text != own_text][:k]
         if len(hits) == k or len(found.rows) < asked:
             break
-        asked *= 4  # the sentence itself stands in the corpus
+        asked *= 4  # the sentence itself is in the corpus
     return Neighbours(
         layer,
         tuple(hits),

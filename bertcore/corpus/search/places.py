@@ -1,4 +1,4 @@
-"""Rows of an encoded corpus where they stand: the word, its sentence, the words beside it."""
+"""Rows of an encoded corpus in context: the word, its sentence, the surrounding words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OPEN_PARTS = 8
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A row that was found, in its sentence."""
+    """A found row in its sentence."""
 
     row: int
     cosine: float
@@ -48,14 +48,14 @@ class Hit:
 
 
 class Share(NamedTuple):
-    """A word, and how many of some rows have it."""
+    """A word, and the number of rows that have it."""
 
     word: str
     num: int
 
 
 class Occurrences(NamedTuple):
-    """Where a word stands: N times."""
+    """The N occurrences of a word."""
 
     rows: NDArray[np.int64]
     """The first row of each, [N]."""
@@ -116,7 +116,7 @@ class _Part:
 
 
 class Places:
-    """Looks rows up in an encoded corpus, part by part; the last few parts stay in memory."""
+    """Looks up rows in an encoded corpus, part by part; the last few parts stay in memory."""
 
     def __init__(self, encoded: EncodedCorpus) -> None:
         self.encoded = encoded
@@ -141,14 +141,14 @@ class Places:
         return found
 
     def occurrences(self, word: str) -> Occurrences:
-        """Return where a word stands, whatever its case.
+        """Return the occurrences of a word, ignoring case.
 
         Raises:
             ValueError: If the rows are sentences.
         """
         if "word" not in self.encoded.columns:
             raise ValueError(
-                f"{str(self.encoded.folder)!r} has a row for each sentence, so no words are found "
+                f"{str(self.encoded.folder)!r} has one row per sentence, so words cannot be found "
                 "in it. Encode the corpus with --unit token or word."
             )
         wanted = word.strip().lower()
@@ -183,10 +183,10 @@ class Places:
 
 
 def tag_shares(hits: Sequence[Hit]) -> dict[str, list[Share]]:
-    """Return for each tag of the words (upos, deprel, ner ...) its values, the commonest first.
+    """Return for each word tag (upos, deprel, ner ...) its values, the most frequent first.
 
-    Words without the tag are counted as "none". Numbers such as head_distance are left out, and
-    tags that no word has.
+    Words without the tag are counted as "none". Numbers such as head_distance and tags that no word
+    has are left out.
     """
     found = {}
     for name in hits[0].tags if hits else ():
@@ -198,9 +198,9 @@ def tag_shares(hits: Sequence[Hit]) -> dict[str, list[Share]]:
 
 
 def shares(words: Iterable[str]) -> list[Share]:
-    """Return the words, whatever their case, the most frequent first; "" is none and is left out.
+    """Return the words, ignoring case, the most frequent first; "" is not a word and is left out.
 
-    A word is shown in lower case unless it is written in one other way alone.
+    A word is shown in lower case unless it always has the same other spelling.
     """
     written: dict[str, set[str]] = {}
     counts: Counter[str] = Counter()

@@ -21,11 +21,11 @@ FEWEST = 8
 """Occurrences that can be grouped."""
 MOST_GROUPS = 5
 MOST_OCCURRENCES = 1000
-"""Of more, so many are drawn."""
+"""If there are more, this many are drawn."""
 _COMPONENTS = 10
 _RESAMPLES = 8
 NUM_NULLS = 19
-"""Clouds without groups; a cloud like them exceeds the highest in one case of twenty."""
+"""Clouds without groups; a cloud like them exceeds the highest in one case in twenty."""
 _NUM_EXAMPLES, _NUM_WORDS = 4, 5
 _WINDOW = 60
 """Characters on each side in which typical words are looked for."""
@@ -37,7 +37,8 @@ class Sense:
 
     num: int
     words: tuple[str, ...]
-    """Around these occurrences oftener than around the others, the most telling first."""
+    """Words more frequent around these occurrences than around the others, the most characteristic
+    first."""
     examples: tuple[int, ...]
     """Occurrences nearest to the group's mean, numbers from 0, the nearest first."""
 
@@ -62,7 +63,7 @@ class Senses:
 
     @property
     def has_groups(self) -> bool:
-        """Whether the groups are farther apart than all that are found in clouds without any."""
+        """Whether the groups are farther apart than any found in clouds without groups."""
         return self.silhouette > self.chance
 
 
@@ -88,18 +89,18 @@ def word_senses(
 ) -> WordSenses:
     """Group the occurrences of a word by k-means, at each of some layers.
 
-    An occurrence is the mean of its pieces' vectors, at length 1. Their mean is taken off, and the
-    first ten principal components are grouped.
+    An occurrence is the mean of its pieces' vectors, scaled to length 1. Their mean is subtracted,
+    and the first ten principal components are grouped.
 
     Args:
         places: Of an encoded corpus with rows of tokens or words.
-        word: Whatever its case.
-        layers: Of the corpus.
+        word: The word; case is ignored.
+        layers: Layers of the corpus.
         num_groups: 2 to 5; None: the number with the highest silhouette, at each layer.
-        seed: Of the occurrences that are drawn, and of k-means.
+        seed: Seed of the drawn occurrences and of k-means.
 
     Raises:
-        ValueError: If the word stands in the corpus fewer than eight times, the rows are sentences,
+        ValueError: If the word occurs in the corpus fewer than eight times, the rows are sentences,
             or a number or layer does not exist.
     """
     if num_groups is not None and not 2 <= num_groups <= MOST_GROUPS:
@@ -115,8 +116,8 @@ def word_senses(
         usable &= has_direction(vectors)
     if usable.sum() < FEWEST:
         raise ValueError(
-            f"the corpus has {word.strip()!r} {_times(int(usable.sum()))}; expected at least "
-            f"{FEWEST} to group. Choose another word, or a larger corpus."
+            f"the corpus has {word.strip()!r} {_times(int(usable.sum()))}; grouping needs at "
+            f"least {FEWEST}. Choose another word, or a larger corpus."
         )
     occurrences = places.hits(starts[usable], np.full(int(usable.sum()), np.nan))
     with one_thread():
@@ -129,7 +130,7 @@ def word_senses(
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run k-means in one thread: of so few points, several take ten times as long, waiting."""
+    """Run k-means in one thread: with so few points, several threads take ten times as long."""
     import sklearn.cluster  # noqa: F401  # threads are limited of what is loaded
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -188,7 +189,7 @@ def _grouped(
 
 
 class Grouping(NamedTuple):
-    """K-means, and how far apart its groups are."""
+    """The groups of k-means, and how far apart they are."""
 
     labels: NDArray[np.int64]
     silhouette: float
@@ -213,7 +214,7 @@ def group(components: NDArray[np.float64], k: int, seed: int) -> Grouping:
 
 
 def best_grouping(components: NDArray[np.float64], tried: Sequence[int], seed: int) -> Grouping:
-    """Return the grouping with the highest silhouette of some numbers of groups."""
+    """Return the grouping with the highest silhouette among some numbers of groups."""
     return max((group(components, k, seed) for k in tried), key=lambda found: found.silhouette)
 
 
@@ -270,9 +271,9 @@ def _sense(
 
 
 def words_around(hit: Hit) -> set[str]:
-    """Return the words that stand whole within _WINDOW characters of a hit, lower-cased.
+    """Return the whole words within _WINDOW characters of a hit, lower-cased.
 
-    Its own word, of which the hit may be the first piece, is none of them.
+    The hit's own word, of which it may be the first piece, is excluded.
     """
     first, last = hit.start - _WINDOW, hit.end + _WINDOW
     found = re.finditer(r"[^\W\d_]{3,}", hit.text)
@@ -285,10 +286,10 @@ def words_around(hit: Hit) -> set[str]:
 
 
 def typical_words(inside: Sequence[set[str]], outside: Sequence[set[str]]) -> tuple[str, ...]:
-    """Return the words of some sets that others lack, the most telling first.
+    """Return the words of some sets that others lack, the most characteristic first.
 
-    By the log-likelihood ratio of Dunning (1993), of words in at least two of the sets whose share
-    is higher inside.
+    Ranked by the log-likelihood ratio of Dunning (1993), among words in at least two of the sets
+    with a higher share inside.
     """
     counts = Counter(word for words in inside for word in words)
     others = Counter(word for words in outside for word in words)
@@ -304,7 +305,7 @@ def typical_words(inside: Sequence[set[str]], outside: Sequence[set[str]]) -> tu
 
 
 def likelihood_ratio(a: int, n: int, b: int, m: int) -> float:
-    """Return log-likelihood ratio of two rates, `a` of `n` and `b` of `m`, against one for both."""
+    """Return the log-likelihood ratio of two rates, `a` of `n` and `b` of `m`, against one rate."""
     p, q, r = a / n, b / m, (a + b) / (n + m)
     apart = _likelihood(a, n, p) + _likelihood(b, m, q)
     return apart - _likelihood(a, n, r) - _likelihood(b, m, r)

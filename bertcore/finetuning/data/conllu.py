@@ -1,4 +1,4 @@
-"""Sentences with their syntax, read from CoNLL-U, the format of Universal Dependencies."""
+"""Sentences with syntax, read from CoNLL-U, the format of Universal Dependencies."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class _Open:
 def read_conllu(lines: Iterable[str], name: str = "the file") -> tuple[ParsedSentence, ...]:
     """Read all sentences of a CoNLL-U file.
 
-    Comments and empty nodes (8.1) are left out. A multiword token (2-3) gives the text, its words
-    the syntax.
+    Comments and empty nodes (8.1) are left out. A multiword token (2-3) provides the text, its
+    words the syntax.
 
     Args:
         lines: With or without their ends; a byte order mark is taken off.
@@ -79,7 +79,7 @@ def read_conllu(lines: Iterable[str], name: str = "the file") -> tuple[ParsedSen
     sentences = tuple(stream_conllu(lines, name))
     if not sentences:
         raise ValueError(
-            f"{name} has no sentence. CoNLL-U has a word a line, in 10 columns with tabs between, "
+            f"{name} has no sentence. CoNLL-U has one word per line, in 10 tab-separated columns, "
             "and an empty line after each sentence."
         )
     return sentences
@@ -104,7 +104,7 @@ def stream_conllu(
     """
     current: _Open | None = None
     comments: list[str] = []
-    is_bad = False  # the rest of a sentence in which something is wrong is passed over
+    is_bad = False  # the rest of an invalid sentence is skipped
 
     def finish(done: _Open) -> Iterator[ParsedSentence]:
         try:
@@ -137,12 +137,12 @@ def stream_conllu(
 
 
 def _read(line: str, current: _Open) -> None:
-    """Take one line of a sentence in."""
+    """Read one line of a sentence."""
     columns = line.split("\t")
     if len(columns) != _NUM_COLUMNS:
         raise ValueError(
-            f"it has {len(columns)} column{'s' * (len(columns) != 1)}; expected {_NUM_COLUMNS} "
-            "with tabs between. Spaces in place of tabs do not count."
+            f"it has {len(columns)} column{'s' * (len(columns) != 1)}; expected {_NUM_COLUMNS}, "
+            "separated by tabs. Spaces do not count."
         )
     place, form, space = columns[_ID], columns[_FORM], "SpaceAfter=No" not in _features(columns)
     num_words = len(current.words)
@@ -175,7 +175,7 @@ def _read(line: str, current: _Open) -> None:
     if int(head) == num_words + 1:
         raise ValueError(f"word {place} is its own head. Give the word it depends on, or 0.")
     if relation in ("", "_"):
-        raise ValueError("the relation (column 8) is empty. Write the name of one, such as nsubj.")
+        raise ValueError("the relation (column 8) is empty. Write its name, such as nsubj.")
     tags = columns[_TAG] or "_", columns[_OWN_TAG] or "_"
     current.words.append(_Word(form, int(head), relation, *tags))
     if num_words + 1 > covered:
@@ -191,7 +191,7 @@ def _quoted(value: str) -> str:
 
 
 def _finish(current: _Open, comments: Sequence[str]) -> ParsedSentence:
-    """Return the sentence, its text put together."""
+    """Return the sentence with its text assembled."""
     num_words = len(current.words)
     if not num_words:
         raise ValueError("the sentence has no word. Give each word a line.")

@@ -1,4 +1,4 @@
-"""Divide one file of examples into training and dev data, or draw a sample of it."""
+"""Divide one file of examples into training and dev data, or draw a sample from it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Division:
     """Which examples of a file are used, and for what."""
 
     held_out: float | None = None
-    """Fraction of the examples to score on; None: they come from a file of their own."""
+    """Fraction of the examples to score on; None: they come from a separate file."""
     sample: int | None = None
     """Examples to use, drawn at random; None takes all."""
     seed: int = 1
@@ -58,16 +58,16 @@ def divide(
 ) -> str | None:
     """Write the examples of a file to `kept_file`s; return a sentence on those left out, if any.
 
-    Of each label one of every 1 / held_out examples is held out, at random; but the first example
-    of a label is learned from, so that no label is scored that was never seen. Questions on one
-    text, where they follow one another, stay together. `columns_of_division` reads what is written.
+    For each label, one in every 1 / held_out examples is held out, at random; but the first example
+    of a label is used for training, so that no unseen label is scored. Consecutive questions on one
+    text stay together. Read the written files with `columns_of_division`.
 
     Args:
-        path: The file, which is read several times, a row at a time.
-        folder: That gets the files; the one of the dev data only with `held_out`.
-        division: What is taken.
+        path: The file, which is read several times, one row at a time.
+        folder: The folder for the files; dev data are written only with `held_out`.
+        division: The division.
         task, columns, skip_bad_rows: As for `read_task_data`.
-        groups: Of each row, written to the column `GROUP`; None writes no such column.
+        groups: Group of each row, written to the column `GROUP`; None writes no such column.
 
     Raises:
         ValueError: As `read_task_data`; or if nothing is left to score on, or the sample is too
@@ -98,7 +98,7 @@ def divide(
         return ({**_row(each), GROUP: groups.get(each.row, "")} for each in chosen_ones)
 
     write = partial(write_rows, task=task, source=str(path))
-    unfinished = folder / ".train.partial"  # the data of the hub lie where the result goes
+    unfinished = folder / ".train.partial"  # hub data are in the folder of the result
     write(part(bad, is_train=True), unfinished)
     if division.held_out is not None:
         num_dev = 0
@@ -112,22 +112,23 @@ def divide(
         write(counted(), kept_file(folder, task=task, is_train=False))
         if not num_dev:
             raise ValueError(
-                f"{str(path)!r} has too few examples: a fraction of {division.held_out:g} held "
-                "out is none. Hold out more, or give a file to score on."
+                f"{str(path)!r} has too few examples: holding out a fraction of "
+                f"{division.held_out:g} leaves none to score on. Hold out more, or give a file to "
+                "score on."
             )
     unfinished.replace(kept_file(folder, task=task, is_train=True))
     return bad.sentence()
 
 
 def columns_of_division(columns: Columns) -> Columns:
-    """Return the columns to read of files that `divide` wrote."""
+    """Return the columns for reading files written by `divide`."""
     return USUAL if columns.text_pair is None else Columns(text_pair="text_pair")
 
 
 def _sampled(
     examples: Iterable[Example], num: int, seed: int, *, has_labels: bool
 ) -> frozenset[int]:
-    """Return the numbers of `num` examples, or all; the first of each label is among them.
+    """Return the numbers of `num` examples, or all, including the first of each label.
 
     Raises:
         ValueError: If there are more of these.
@@ -150,10 +151,10 @@ def _sampled(
 
 
 class _Draw:
-    """Says of each example in turn whether it is held out: of each group one in every block.
+    """Decides for each example in turn whether it is held out: one of each group in every block.
 
     Args:
-        task: Whose labels are the groups.
+        task: The task whose labels are the groups.
         division: Its blocks have 1 / held_out examples.
     """
 
@@ -196,7 +197,7 @@ class _Group:
         if self.count == self.end:
             self.block += 1
             self.end = max(self.count + 1, round(self.block / fraction))
-            # The very first one is learned from.
+            # The very first one is used for training.
             self.target = rng.randrange(max(self.count, 1), max(self.end, 2))
         self.count += 1
         return self.count - 1 == self.target

@@ -1,5 +1,4 @@
-"""Examples as they are read: a text or pair with its answer or labels, a tagged sentence, a
-question, a choice."""
+"""Examples as read: a text or pair with labels, a tagged sentence, a question, a choice."""
 
 from __future__ import annotations
 
@@ -9,15 +8,15 @@ from typing import Protocol
 
 
 class Example(Protocol):
-    """What every kind of example has."""
+    """The common interface of all examples."""
 
     @property
     def labels(self) -> Sequence[str]:
-        """Its labels, as written; () where answers are no labels."""
+        """Its labels, as written; () if answers are not labels."""
 
     @property
     def where(self) -> str:
-        """Where it is in its file, for messages: "row 3"."""
+        """Its place in its file, for messages: "row 3"."""
 
     @property
     def row(self) -> int:
@@ -31,7 +30,7 @@ class TextExample:
     text: str
     text_pair: str | None
     answer: str
-    """The label; of a regression the number, as written."""
+    """The label; for a regression the number, as written."""
     row: int
     """Row of its file, from 1."""
 
@@ -53,11 +52,11 @@ class LabelsExample:
     text: str
     text_pair: str | None
     labels: tuple[str, ...]
-    """Those that it has; () for none."""
+    """Its labels; () for none."""
     row: int
     """Row of its file, from 1."""
     asked: tuple[str, ...] = ()
-    """Of a file that says of each label whether a text has it: all of them; else ()."""
+    """All labels, if the file states for each whether a text has it; else ()."""
 
     @property
     def where(self) -> str:
@@ -87,7 +86,7 @@ class TaggedExample:
 
 @dataclass(frozen=True, slots=True)
 class QuestionExample:
-    """A question on a text, and where its answers are there."""
+    """A question on a text, and the places of its answers there."""
 
     id: str
     question: str
@@ -110,7 +109,7 @@ class QuestionExample:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceExample:
-    """A beginning and several ends to choose from."""
+    """A beginning and several endings to choose from."""
 
     text: str
     choices: list[str]
@@ -130,14 +129,14 @@ class ChoiceExample:
 
 
 def named_labels(example: Example) -> Sequence[str]:
-    """Return all labels that an example names, also those that its text has not."""
+    """Return all labels that an example names, including those its text does not have."""
     if isinstance(example, LabelsExample) and example.asked:
         return example.asked
     return example.labels
 
 
 def rename_labels(example: Example, names: Mapping[str, str]) -> Example:
-    """Return an example with other names of its labels.
+    """Return an example with its labels renamed.
 
     Args:
         example: Of a kind that has labels.

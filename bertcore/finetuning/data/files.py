@@ -1,4 +1,4 @@
-"""Open files of examples, packed or not, and handle invalid rows."""
+"""Open files of examples, compressed or not, and handle invalid rows."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ _LOOK_AT_BYTES = 4096
 
 
 class NotUTF8Error(ValueError):
-    """A file is neither UTF-8 nor begins with a byte order mark; the message names the place."""
+    """A file is not UTF-8 and has no byte order mark; the message names the place."""
 
 
 @contextmanager
 def open_text(path: Path, file: BinaryIO | None = None) -> Iterator[TextIO]:
-    """Open text, plain or packed as .xz or .gz, with unchanged line ends.
+    """Open text, plain or compressed as .xz or .gz, with unchanged line endings.
 
-    It is UTF-8, or UTF-16 or UTF-32 where a byte order mark says so, as spreadsheets write it.
-    Errors while reading are raised as sentences too.
+    The encoding is UTF-8, or UTF-16 or UTF-32 if a byte order mark indicates it, as spreadsheets
+    write it. Errors while reading are also raised as sentences.
 
     Args:
-        path: Its ending says how it is packed.
-        file: The same file, already open; its place says how far it is read.
+        path: The file; its extension determines the compression.
+        file: The same file, already open; its position shows how far it has been read.
 
     Raises:
         NotUTF8Error: If it is in another encoding.
-        ValueError: If there is no such file, or it is not a whole archive.
+        ValueError: If there is no such file, or the archive is incomplete.
         OSError: If it cannot be opened.
     """
     if not path.is_file():
@@ -68,8 +68,8 @@ def _encoding(path: Path) -> str:
             return encoding
     if b"\0" in head:
         raise NotUTF8Error(
-            f"data file {str(path)!r} is not UTF-8: it holds a byte 0x00 at byte "
-            f"{head.index(0) + 1}, as UTF-16 without a byte order mark does. Save it as UTF-8."
+            f"data file {str(path)!r} is not UTF-8: it has a byte 0x00 at byte "
+            f"{head.index(0) + 1}, like UTF-16 without a byte order mark. Save it as UTF-8."
         )
     return "utf-8-sig"
 
@@ -77,7 +77,7 @@ def _encoding(path: Path) -> str:
 def _why_not_decoded(path: Path, error: UnicodeDecodeError) -> str:
     if not error.encoding.startswith("utf-8"):
         return (
-            f"data file {str(path)!r} begins as {error.encoding.upper()} and is damaged "
+            f"data file {str(path)!r} starts as {error.encoding.upper()} but is damaged "
             f"({error.reason}). Save it as UTF-8."
         )
     with packed_files.open_bytes(path) as file:
@@ -94,12 +94,12 @@ def _why_not_decoded(path: Path, error: UnicodeDecodeError) -> str:
 
 
 def recode(path: Path, target: Path, encoding: str) -> None:
-    """Write a text file anew as UTF-8.
+    """Rewrite a text file as UTF-8.
 
     Args:
-        path: Plain or packed.
+        path: The file, plain or compressed.
         target: The new file, plain.
-        encoding: Of the text; a name that Python knows.
+        encoding: Encoding of the text, a name known to Python.
 
     Raises:
         ValueError: If the file is not in that encoding.
@@ -116,14 +116,14 @@ def recode(path: Path, target: Path, encoding: str) -> None:
     except UnicodeDecodeError as error:
         raise ValueError(
             f"data file {str(path)!r} is not {encoding} either: it holds a byte "
-            f"0x{error.object[error.start]:02X} that has no meaning there. Try another encoding."
+            f"0x{error.object[error.start]:02X} that it does not define. Try another encoding."
         ) from error
     finally:
         partial.unlink(missing_ok=True)
 
 
 def kind_of(path: Path) -> str:
-    """Return the ending that says what is in a file, without that of its packing: ".tsv"."""
+    """Return the extension of a file's content, without that of its compression: ".tsv"."""
     name = path.name.lower()
     for packed in packed_files.SUFFIXES:
         name = name.removesuffix(packed)
@@ -131,10 +131,10 @@ def kind_of(path: Path) -> str:
 
 
 def lines_of(file: TextIO, path: Path) -> Iterator[str]:
-    """Yield lines without their ends.
+    """Yield lines without their line endings.
 
     Raises:
-        ValueError: If one is endless, which would fill the memory.
+        ValueError: If a line is endless, which would fill the memory.
     """
     number = 0
     while line := file.readline(LONGEST_LINE + 1):
@@ -148,10 +148,10 @@ def lines_of(file: TextIO, path: Path) -> Iterator[str]:
 
 
 class BadRows:
-    """What to do with an invalid example: refuse the file, or count it and go on.
+    """What to do with an invalid example: reject the file, or count the example and continue.
 
     Args:
-        skip: Count and go on.
+        skip: Count and continue.
     """
 
     def __init__(self, *, skip: bool = False) -> None:
@@ -166,12 +166,12 @@ class BadRows:
             ValueError: Unless rows are to be skipped.
         """
         if not self.skip:
-            raise ValueError(f"{sentence} Correct it, or leave such rows out with --skip-bad-rows.")
+            raise ValueError(f"{sentence} Correct it, or skip such rows with --skip-bad-rows.")
         self.num += 1
         self.first = self.first or sentence
 
     def sentence(self) -> str | None:
-        """Return a sentence on what was left out; None if nothing was."""
+        """Return a sentence on the rows left out; None if there are none."""
         if not self.num:
             return None
         rows = "row was" if self.num == 1 else "rows were"

@@ -1,4 +1,4 @@
-"""The forms in which a run keeps data of its own: JSON lines, or SQuAD's JSON for questions."""
+"""The formats in which a run stores its own data: JSON lines, or SQuAD's JSON for questions."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ FOLDER = "data"
 
 
 def kept_file(folder: Path, *, task: str, is_train: bool) -> Path:
-    """Return the file in which a run keeps its training or dev data."""
+    """Return the file in which a run stores its training or dev data."""
     return folder / f"{'train' if is_train else 'dev'}{_form(task).suffix}"
 
 
 def write_rows(rows: Iterable[dict[str, Any]], path: Path, *, task: str, source: str) -> None:
-    """Write rows in the form that the task reads.
+    """Write rows in the format that the task reads.
 
     Args:
-        rows: With the columns of the form; of questions also id, and answers as {"text": [...],
-            "answer_start": [...]}.
+        rows: Rows with the columns of the format; for questions also id, and answers as {"text":
+            [...], "answer_start": [...]}.
         path: From `kept_file`.
-        task: What it is for.
-        source: Where the rows come from, for messages.
+        task: The task of the data.
+        source: The origin of the rows, for messages.
 
     Raises:
         ValueError: If a question lacks a column.
@@ -43,7 +43,7 @@ def _as_lines(rows: Iterable[dict[str, Any]], source: str) -> Iterator[str]:
 
 
 def _as_squad(rows: Iterable[dict[str, Any]], source: str) -> Iterator[str]:
-    """Yield the parts of a file in the form of SQuAD, a paragraph for each question."""
+    """Yield the parts of a file in SQuAD format, with a paragraph for each question."""
     yield '{"version": "bertscope", "data": [{"title": "", "paragraphs": ['
     for number, row in enumerate(rows):
         try:
@@ -61,7 +61,7 @@ def _as_squad(rows: Iterable[dict[str, Any]], source: str) -> Iterator[str]:
             paragraph = {"context": row["context"], "qas": [qa]}
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(
-                f"the data set {source!r} is not in the form of SQuAD: it has the columns "
+                f"the data set {source!r} is not in SQuAD format: it has the columns "
                 f"{', '.join(row)}; expected question, context and answers (text, answer_start)."
             ) from error
         yield (", " if number else "") + json.dumps(paragraph, ensure_ascii=False)

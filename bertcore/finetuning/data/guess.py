@@ -1,6 +1,6 @@
-"""What a labelled file holds, by its first rows: its form, its columns, and the likely task.
+"""The likely content of a labelled file, from its first rows: format, columns and task.
 
-A guess only: the readers take what they are told.
+This is only a guess: the readers use what they are given.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Form = Literal["table", "tags", "questions"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What the first rows have in one column."""
+    """The content of one column in the first rows."""
 
     name: str
     """Its name, or its number from 1 where the file has no names."""
@@ -66,18 +66,18 @@ class Column:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every filled cell is a whole number."""
+        """Whether every filled cell is an integer."""
         return self.is_number and all(float(value).is_integer() for value in self.counts)
 
     @property
     def may_be_label(self) -> bool:
-        """Whether it has a few values, each several times."""
+        """Whether it has few values, each several times."""
         return 2 <= len(self.counts) <= min(_MOST_CLASSES, self.num_filled // 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guess:
-    """What a file holds."""
+    """The guessed content of a file."""
 
     form: Form
     columns: tuple[str, ...]
@@ -91,7 +91,7 @@ class Guess:
 
 
 def guess(path: Path) -> Guess:
-    """Return what a file holds, by at most FIRST_ROWS rows.
+    """Return the likely content of a file, from at most FIRST_ROWS rows.
 
     Raises:
         ValueError: If it cannot be read.
@@ -105,7 +105,7 @@ def guess(path: Path) -> Guess:
 
 
 def summarize(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[Column, ...]:
-    """Return what rows have in each column."""
+    """Return a summary of each column of the rows."""
     summaries = []
     for place, name in enumerate(columns):
         filled = [row[place] for row in rows if place < len(row) and row[place]]
@@ -173,7 +173,7 @@ def guess_columns(columns: Sequence[Column]) -> tuple[str, Columns]:
 
 
 def _several_labels(columns: Sequence[Column], texts: Collection[str | None]) -> str | None:
-    """Return what `Columns.label` is to be where texts have several labels each; None elsewhere."""
+    """Return the value for `Columns.label` if texts have several labels each; None otherwise."""
     others = [column for column in columns if column.name not in texts]
     usual = (*LABEL_LISTS, *_MORE_LABELS, *SCORES, *_MORE_SCORES)
     named = _find([column.name for column in others], usual)
@@ -185,7 +185,7 @@ def _several_labels(columns: Sequence[Column], texts: Collection[str | None]) ->
 
 
 def _lists_labels(column: Column) -> bool:
-    """Whether cells hold lists of a few labels: with | between, or as JSON."""
+    """Whether cells have lists of few labels: separated by |, or as JSON."""
     labels: set[str] = set()
     for cell in column.counts:
         try:
@@ -205,7 +205,7 @@ def _is_score(column: Column) -> bool:
 
 
 def _find(names: Sequence[str], wanted: Sequence[str]) -> str | None:
-    """Return the first name that is one of those wanted, whatever its case."""
+    """Return the first name that is one of those wanted, ignoring case."""
     lowered = {name.lower(): name for name in reversed(names)}
     return next((lowered[name.lower()] for name in wanted if name.lower() in lowered), None)
 
@@ -235,7 +235,7 @@ def _made(
 
 
 def _is_tags(path: Path) -> bool:
-    """Return whether a file has a word a line with its columns, and blank lines between."""
+    """Return whether a file has one word per line with its columns, and blank lines in between."""
     with open_text(path) as file:
         lines = list(islice(lines_of(file, path), FIRST_ROWS))
     filled = [line for line in lines if line.strip() and not line.startswith("-DOCSTART-")]

@@ -1,7 +1,7 @@
 """Data sets of the Hugging Face hub by name, written to files for the readers.
 
-A name is hub:DATASET, with :CONFIG and @SPLIT where there are several: hub:nyu-mll/glue:sst2@train.
-The file is kept with the run, so that it resumes offline and its data cannot change.
+A name is hub:DATASET, with :CONFIG and @SPLIT if there are several: hub:nyu-mll/glue:sst2@train.
+The file is stored with the run, so that it can resume offline and its data cannot change.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class HubName:
     split: str | None
 
     def __str__(self) -> str:
-        """Return the name as it is typed."""
+        """Return the name as typed."""
         config = f":{self.config}" if self.config else ""
         return f"{PREFIX}{self.name}{config}{f'@{self.split}' if self.split else ''}"
 
 
 def is_hub_name(text: str) -> bool:
-    """Return whether data is named by a hub name rather than a path."""
+    """Return whether data is given by a hub name rather than a path."""
     return text.startswith(PREFIX)
 
 
@@ -46,13 +46,13 @@ def parse_hub_name(text: str) -> HubName:
     HubName(name='nyu-mll/glue', config='sst2', split='validation')
 
     Raises:
-        ValueError: If it is no such name.
+        ValueError: If it is not such a name.
     """
     match = _NAME.fullmatch(text)
     if match is None:
         raise ValueError(
-            f"{text!r} names no data set of the hub; expected hub:DATASET, with :CONFIG and @SPLIT "
-            "where there are several, such as hub:nyu-mll/glue:sst2@train."
+            f"{text!r} does not name a data set of the hub; expected hub:DATASET, with :CONFIG "
+            "and @SPLIT if there are several, such as hub:nyu-mll/glue:sst2@train."
         )
     return HubName(match["name"], match["config"], match["split"])
 
@@ -60,15 +60,15 @@ def parse_hub_name(text: str) -> HubName:
 def fetch_hub_data(text: str, folder: Path, *, task: str, is_train: bool) -> Path:
     """Download a data set and write it to a file in a folder; return the file.
 
-    Labels that the data set has names for are written as names. The form is the task's `hub_form`:
-    SQuAD's for "qa", JSON lines with the columns of the data set for all others.
+    Labels for which the data set has names are written as names. The format is the task's
+    `hub_form`: SQuAD's for "qa", JSON lines with the columns of the data set for all others.
 
     Args:
         text: The name.
         folder: Where the file goes.
-        task: What it is for.
-        is_train: Which split is taken where the name has none: "train", or else the first of
-            "validation", "dev" and "test" that there is.
+        task: The task of the data.
+        is_train: The split to take if the name has none: "train" if True, else the first existing
+            one of "validation", "dev" and "test".
 
     Raises:
         ValueError: If `datasets` is not installed, there is no such data set, configuration or
@@ -91,14 +91,14 @@ def fetch_hub_data(text: str, folder: Path, *, task: str, is_train: bool) -> Pat
 
 
 def data_file(text: str, folder: Path, *, task: str, is_train: bool) -> Path:
-    """Return the file that a text names; for a hub name one in `folder`."""
+    """Return the file named by a text; for a hub name, one in `folder`."""
     if not is_hub_name(text):
         return Path(text)
     return kept_file(folder, task=task, is_train=is_train)
 
 
 def _open(wanted: HubName, *, is_train: bool) -> tuple[Iterable[dict[str, Any]], dict[str, Any]]:
-    """Return the rows of a data set, as they come from the network, and its columns."""
+    """Return the rows of a data set, streamed from the network, and its columns."""
     try:
         import datasets
     except ImportError as error:
@@ -146,7 +146,7 @@ def _explained(error: Exception, wanted: HubName) -> Exception:
 
 
 def _with_names(row: dict[str, Any], features: dict[str, Any]) -> dict[str, Any]:
-    """Return a row with the names of its labels in place of their numbers."""
+    """Return a row with the names of its labels instead of their numbers."""
     return {column: _named(value, features.get(column)) for column, value in row.items()}
 
 

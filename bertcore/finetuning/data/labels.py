@@ -1,4 +1,4 @@
-"""The list of labels: found in the training data, or given by the checkpoint; how both match."""
+"""The list of labels, from the training data or the checkpoint, and how the two match."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def order_labels(names: Iterable[str]) -> tuple[str, ...]:
 def balanced_weights(targets: NDArray[np.int64], num_labels: int) -> list[float]:
     """Return weights that balance the classes: N / (C x examples of the class).
 
-    A class without an example gets 0.
+    A class without examples gets 0.
 
     Source: `class_weight="balanced"` of scikit-learn.
     """
@@ -39,11 +39,11 @@ def balanced_weights(targets: NDArray[np.int64], num_labels: int) -> list[float]
 
 
 def match_labels(names: Collection[str], known: Sequence[str]) -> dict[str, str]:
-    """Return the known label that each name stands for; names that stand for none are left out.
+    """Return the known label for each name; names without one are left out.
 
     A name is a known label itself, or the only one with the same letters in another case, or its
-    number: 0 for LABEL_0, where all labels are so called (as `transformers` names them), or the
-    other way round. Two names never stand for one label: then neither of them is matched.
+    number: 0 for LABEL_0, if all labels have such names (as in `transformers`), or vice versa. If
+    two names stand for the same label, neither of them is matched.
 
     >>> match_labels(["0", "1"], ["LABEL_0", "LABEL_1"])
     {'0': 'LABEL_0', '1': 'LABEL_1'}
@@ -52,7 +52,7 @@ def match_labels(names: Collection[str], known: Sequence[str]) -> dict[str, str]
 
     Args:
         names: All labels of a file.
-        known: Of a checkpoint, in the order of its head.
+        known: Labels of a checkpoint, in the order of its head.
     """
     exact = set(known)
     by_letters: dict[str, list[str]] = {}
@@ -83,24 +83,24 @@ def _numbered(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:
     else:
         return {}
     written = {name for name in names if name.startswith(begin) and name[len(begin) :].isdecimal()}
-    # One number too many, and the file counts otherwise: 1 and 2 are not LABEL_1 and something.
+    # One number too many, and the file counts differently: 1 and 2 are not LABEL_1 and something.
     return {name: pairs[name] for name in written} if written <= pairs.keys() else {}
 
 
 def describe_match(match: Mapping[str, str]) -> str | None:
-    """Return a sentence on the labels that are written otherwise; None if all are the same."""
+    """Return a sentence on the labels that are spelled differently; None if all are the same."""
     others = [f"{name[:40]!r} is {label[:40]!r}" for name, label in match.items() if name != label]
     if not others:
         return None
     more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-    return f"Labels of the data were matched with those known: {', '.join(others[:_SHOWN])}{more}."
+    return f"Labels in the data were matched with known labels: {', '.join(others[:_SHOWN])}{more}."
 
 
 class KnownLabels:
-    """The labels that a file is read with, and what its own ones were matched with.
+    """The labels with which a file is read, and how its own were matched.
 
     Args:
-        labels: Of a checkpoint or of the training data, in their order.
+        labels: Labels of a checkpoint or of the training data, in their order.
     """
 
     def __init__(self, labels: Sequence[str]) -> None:
@@ -117,23 +117,26 @@ class KnownLabels:
     def match_all(self, names: Collection[str]) -> None:
         """Match the names of the whole file, so that the order of its rows does not matter."""
         self._file_labels = order_labels(names)
-        # Names beyond this many are no labels, and the set of them was not collected to its end.
+        # Names beyond this number are not labels, and their set was not fully collected.
         if len(names) <= MAX_LABELS:
             self.match |= match_labels(names, self.labels)
 
     def describe_unseen(self, name: str) -> str:
-        """Return a part of a sentence on a name that was not matched."""
+        """Return a phrase on a name that was not matched."""
         unseen = describe_unseen(name, self.labels)
-        return f"{unseen}; the file has {some_labels(self._file_labels or ())}. Call both the same"
+        return (
+            f"{unseen}; the file has {some_labels(self._file_labels or ())}. Give both the same "
+            "name"
+        )
 
     def sentence(self) -> str | None:
-        """Return a sentence on what was matched; None if all labels are written the same."""
+        """Return a sentence on the matched labels; None if all labels are spelled the same."""
         return describe_match(self.match)
 
 
 def describe_unseen(label: str, labels: Sequence[str]) -> str:
-    """Return a part of a sentence on a label that is not in the list."""
-    return f"the label {label[:40]!r}, which is none of {some_labels(labels)}"
+    """Return a phrase on a label that is not in the list."""
+    return f"the label {label[:40]!r}, which is not one of {some_labels(labels)}"
 
 
 def some_labels(labels: Sequence[str]) -> str:

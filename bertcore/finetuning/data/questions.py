@@ -37,7 +37,7 @@ class Window(NamedTuple):
 
 @dataclass(slots=True)
 class Questions:
-    """The questions of a data set and how they were cut into rows."""
+    """The questions of a data set and how they were split into rows."""
 
     num: int = 0
     num_impossible: int = 0
@@ -52,7 +52,7 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model answers to a question."""
+    """The model's answer to a question."""
 
     text: str
     """"" if it has no answer with a piece of text."""
@@ -63,7 +63,7 @@ class Answer:
 
     @property
     def null_difference(self) -> float:
-        """Score of no answer less that of the answer; above the threshold there is none."""
+        """Score of no answer minus that of the answer; above the threshold there is no answer."""
         return self.null_score - self.score
 
 
@@ -75,23 +75,23 @@ def question_rows(
     doc_stride: int = 128,
     is_train: bool,
 ) -> tuple[Rows, Questions]:
-    """Cut each text into windows behind its question: [CLS] question [SEP] window [SEP].
+    """Split each text into windows after its question: [CLS] question [SEP] window [SEP].
 
-    Targets are the first and last token of the answer (of the first one given), or [CLS] where the
-    window does not hold it whole, or where there is none.
+    Targets are the first and last token of the answer (the first one given), or [CLS] if the window
+    does not contain all of it, or if there is none.
 
     Args:
         examples: The questions.
-        tokenizer: Of the checkpoint.
+        tokenizer: The checkpoint's tokenizer.
         max_length: Longest row in tokens.
         doc_stride: Tokens from one window's start to the next's, at least 1.
         is_train: Whether texts and windows are not needed afterwards.
 
     Raises:
-        ValueError: If there is no room for text behind a question.
+        ValueError: If there is no room for text after a question.
 
     Source: Devlin et al. 2019, sections 4.2 and 4.3; google-research/bert run_squad.py. Differs:
-        answers are located by characters, and so are returned exactly as in the text.
+        answers are located by characters, so they are returned exactly as in the text.
     """
     if doc_stride < 1:
         raise ValueError(f"doc_stride is {doc_stride}; expected at least 1.")
@@ -109,7 +109,7 @@ def question_rows(
         room = max_length - len(question_ids) - template.num_special
         if room < 1:
             raise ValueError(
-                f"max_seq_length is {max_length}, which leaves no room for text behind a question "
+                f"max_seq_length is {max_length}, which leaves no room for text after a question "
                 f"of {len(question_ids)} tokens. Raise it."
             )
         span = _token_span(example, offsets)
@@ -130,14 +130,14 @@ def question_rows(
 
 
 def find_answers(questions: Questions, logits: Sequence[NDArray[np.float32]]) -> list[Answer]:
-    """Return the best answer to each question out of all its windows.
+    """Return the best answer to each question over all its windows.
 
-    Of a window the 20 best starts and ends are tried; an answer has at most 30 tokens, and it
-    counts only in the window where its first token has most context on both sides.
+    In each window the 20 best starts and ends are tried; an answer has at most 30 tokens, and
+    counts only in the window in which its first token has the most context on both sides.
 
     Args:
-        questions: With windows.
-        logits: Of each window, start and end, [T, 2].
+        questions: Questions with windows.
+        logits: Start and end logits of each window, [T, 2].
 
     Source: google-research/bert run_squad.py, write_predictions.
     """
@@ -186,7 +186,7 @@ def _tokenize(text: str, tokenizer: Tokenizer) -> tuple[list[int], NDArray[np.in
 def _token_span(example: QuestionExample, offsets: NDArray[np.int32]) -> tuple[int, int] | None:
     """Return the first and last token of the first answer; None if there is none.
 
-    An answer that begins or ends within a word piece takes the whole piece.
+    An answer that begins or ends within a word piece includes the whole piece.
     """
     if not example.answers:
         return None
@@ -215,7 +215,7 @@ def _cut(num_tokens: int, room: int, stride: int) -> list[tuple[int, int]]:
 def _owned(window: Window, others: Sequence[Window]) -> NDArray[np.bool_]:
     """Return for each token of a window whether no other window gives it more context.
 
-    Context is the lesser of the tokens before and behind it, plus a hundredth of the window.
+    Context is the smaller number of tokens before and after it, plus a hundredth of the window.
     """
     if len(others) == 1:
         return np.ones(window.num_tokens, dtype=np.bool_)
@@ -233,7 +233,7 @@ def _owned(window: Window, others: Sequence[Window]) -> NDArray[np.bool_]:
 
 
 def _largest(values: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Return the places of the largest values, the largest first."""
+    """Return the indices of the largest values, the largest first."""
     if len(values) > NUM_BEST:
         places = np.argpartition(-values, NUM_BEST)[:NUM_BEST]
     else:

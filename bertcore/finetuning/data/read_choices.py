@@ -1,4 +1,4 @@
-"""Multiple choice in the form of SWAG: a beginning, several ends, and which is right."""
+"""Multiple choice in SWAG format: a beginning, several endings, and the right one."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ def read_choices(
 ) -> Iterator[ChoiceExample]:
     """Yield the examples of a table with the columns sent1, (sent2), ending0, ending1, ..., label.
 
-    sent2 is the beginning of each ending, as in SWAG. The label numbers the right ending from 0.
+    sent2 is the beginning of each ending, as in SWAG. The label is the number of the right ending,
+    from 0.
 
     Args:
-        path: .csv, .tsv or .jsonl, also packed.
+        path: .csv, .tsv or .jsonl, optionally compressed.
         columns: Other names of sent1 (`text`), sent2 (`text_pair`) and label.
         bad_rows: Collects rows that cannot be used.
 
     Raises:
-        ValueError: If a column is not there, or there are fewer than two endings.
+        ValueError: If a column is missing, or there are fewer than two endings.
     """
     with open_table(path, bad_rows) as table:
         names = list(table.columns)
@@ -32,7 +33,7 @@ def read_choices(
         if len(endings) < 2 or endings != [f"ending{i}" for i in range(len(endings))]:
             raise ValueError(
                 f"{str(path)!r} has no columns ending0, ending1, ...; it has "
-                f"{', '.join(map(repr, names))}. Multiple choice is read in the form of SWAG."
+                f"{', '.join(map(repr, names))}. Multiple choice is read in SWAG format."
             )
 
         def find(name: str | None, usual: str, option: str) -> int:

@@ -47,18 +47,18 @@ def read_labels(
 ) -> Iterator[LabelsExample]:
     """Yield the texts of a table with their labels, one by one.
 
-    `columns.label` is a column whose cells list labels with | between them, or in JSON lines a list
-    of labels, or an object of labels with 0 or 1; an empty cell is a text without a label. Or it is
-    several columns of 0 and 1, by name or number with commas between: toxic,insult,threat.
+    `columns.label` is a column whose cells list labels separated by |, or, in JSON lines, a list of
+    labels or an object of labels with 0 or 1; an empty cell is a text without a label. Or it is
+    several columns of 0 and 1, by name or number, separated by commas: toxic,insult,threat.
 
     Args:
-        path: .csv, .tsv, .txt with tabs or .jsonl, also packed.
+        path: .csv, .tsv, .txt with tabs or .jsonl, optionally compressed.
         columns: What to read.
         bad_rows: Collects rows that cannot be used.
 
     Raises:
-        ValueError: If a column is not there (names those that are), the file cannot be read, no row
-            has a label, or the column holds nothing but 0 and 1.
+        ValueError: If a column is missing (the message lists the columns), the file cannot be read,
+            no row has a label, or the column has only 0 and 1.
     """
     label = columns.label
     num, has_labels, is_yes_or_no = 0, False, True
@@ -92,13 +92,13 @@ def read_labels(
         )
     if num and is_yes_or_no:
         raise ValueError(
-            f"the column {listed} of {str(path)!r} holds nothing but 0 and 1, which is one label, "
-            "yes or no. Use --task classify, or name the columns of all labels with commas between."
+            f"the column {listed} of {str(path)!r} has only 0 and 1, which is one label, yes or "
+            "no. Use --task classify, or name the columns of all labels, separated by commas."
         )
 
 
 def label_header(columns: Columns) -> HasHeader:
-    """Return what decides whether the first line of a table of labels holds names."""
+    """Return a function that decides whether the first line of a table of labels is a header."""
     named = [name for name in (columns.text, columns.text_pair) if name]
     named += [] if columns.label is None else _parts(columns.label)
     by_number = bool(named) and all(name.isdigit() for name in named)
@@ -114,10 +114,10 @@ def _parts(label: str) -> list[str]:
 
 
 def _label_places(table: Table, label: str | None, path: Path) -> list[int]:
-    """Return the places of the columns of labels."""
+    """Return the places of the label columns."""
     names = table.columns
     if label is None:
-        option = "--label, or name there the columns of 0 and 1, with commas between"
+        option = "--label, or name the columns of 0 and 1 there, separated by commas"
         return [usual_column(names, LABEL_LISTS, option, "labels", path)]
     if label in names or "," not in label:
         return [find_column(names, label, "--label", path)]
@@ -132,7 +132,7 @@ def _of_columns(names: Sequence[str], values: Sequence[Any]) -> _Found:
     """Return the labels whose cells are 1.
 
     Raises:
-        ValueError: If a cell is neither 0 nor 1; a part of a sentence.
+        ValueError: If a cell is neither 0 nor 1; the message is a phrase.
     """
     labels = []
     for name, value in zip(names, values, strict=True):
@@ -147,10 +147,10 @@ def _of_columns(names: Sequence[str], values: Sequence[Any]) -> _Found:
 
 
 def labels_of_cell(value: Any) -> tuple[str, ...]:
-    """Return all labels that a cell names, also those that its text has not.
+    """Return all labels that a cell names, including those its text does not have.
 
     Raises:
-        ValueError: If it is no list of labels.
+        ValueError: If it is not a list of labels.
     """
     found = _of_cell(value)
     return found.asked or found.labels
@@ -160,7 +160,7 @@ def _of_cell(value: Any) -> _Found:
     """Return the labels of one cell.
 
     Raises:
-        ValueError: If it is no list of labels; a part of a sentence.
+        ValueError: If it is not a list of labels; the message is a phrase.
     """
     if isinstance(value, str):
         value = value.strip()
@@ -189,6 +189,6 @@ def _json_list(text: str) -> list[Any]:
         value = None
     if not isinstance(value, list):
         raise ValueError(
-            f'the labels {text[:40]!r}, which is no list in JSON; write a|b, or ["a", "b"]'
+            f'the labels {text[:40]!r}, which is not a JSON list; write a|b, or ["a", "b"]'
         )
     return value

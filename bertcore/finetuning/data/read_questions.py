@@ -1,4 +1,4 @@
-"""Questions on texts, from JSON in the form of SQuAD 1.1 and 2.0."""
+"""Questions on texts, from JSON in the format of SQuAD 1.1 and 2.0."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def read_questions(path: Path, *, bad_rows: BadRows) -> Iterator[QuestionExample
     """Yield the questions of a SQuAD file; one without an answer in the text has answers [].
 
     Args:
-        path: .json, also packed; the whole file is read into memory.
-        bad_rows: Collects questions whose answer is not where the file says.
+        path: .json, optionally compressed; the whole file is read into memory.
+        bad_rows: Collects questions whose answer is not at the place stated in the file.
 
     Raises:
-        ValueError: If the file is not in this form.
+        ValueError: If the file is not in this format.
     """
     questions = _questions(_content(path), path)
     for row, (_, paragraph, qa) in enumerate(questions, start=1):
@@ -62,17 +62,17 @@ def _content(path: Path) -> Any:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(
-            f"{str(path)!r} is no valid JSON ({str(error)[:100]}). The task 'qa' reads files in "
-            "the form of SQuAD."
+            f"{str(path)!r} is not valid JSON ({str(error)[:100]}). The task 'qa' reads files in "
+            "SQuAD format."
         ) from error
     return content
 
 
 def question_columns(path: Path) -> Table:
-    """Return the fields of a SQuAD file beside the questions, such as title, as a table.
+    """Return the fields of a SQuAD file other than the questions, such as title, as a table.
 
     A row is a question, in the order of `QuestionExample.row`. A field is the question's own, or
-    its paragraph's, or its article's; None where it has none.
+    its paragraph's, or its article's; None if there is none.
 
     Raises:
         ValueError: As `read_questions`.
@@ -107,8 +107,8 @@ def _questions(
                     yield article, paragraph, qa
     except (KeyError, TypeError) as error:
         raise ValueError(
-            f"{str(path)!r} is not in the form of SQuAD: expected data, paragraphs, qas and "
-            f"context ({type(error).__name__}: {error})."
+            f"{str(path)!r} is not in SQuAD format: expected data, paragraphs, qas and context "
+            f"({type(error).__name__}: {error})."
         ) from error
 
 

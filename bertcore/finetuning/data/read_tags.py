@@ -36,20 +36,20 @@ def read_tags(
 ) -> Iterator[TaggedExample]:
     """Yield the sentences of a file.
 
-    Entity tags in the form IOB1 (B- only between neighbours, as CoNLL-2003 has it) become IOB2.
+    Entity tags in IOB1 format (B- only between neighbours, as in CoNLL-2003) become IOB2.
 
     Args:
-        path: .jsonl with a list of words and one of tags a line; or a word a line with its columns
-            and a blank line between sentences; .conllu: a treebank. Also packed.
+        path: .jsonl with a list of words and one of tags per line; or one word per line with its
+            columns and a blank line between sentences; .conllu: a treebank. Optionally compressed.
         columns: `text` and `label`: numbers of columns from 1 (the first and the last; of .conllu
             2 and 4, the word and its part of speech), or names in JSON lines.
         bad_rows: Collects sentences that cannot be used.
 
     Raises:
-        ValueError: If the file cannot be read or a column is not there.
+        ValueError: If the file cannot be read or a column is missing.
     """
     if columns.text_pair is not None:
-        raise ValueError("--text-pair has no use in the task 'tag'. Leave it out.")
+        raise ValueError("--text-pair is not used in the task 'tag'. Leave it out.")
     if kind_of(path) in JSON_LINES:
         examples = _json(path, columns, bad_rows)
     else:
@@ -59,7 +59,7 @@ def read_tags(
 
 
 def to_iob2(tags: Sequence[str]) -> list[str]:
-    """Return entity tags with B- at each beginning; other tags as they are.
+    """Return entity tags with B- at each beginning; other tags are unchanged.
 
     >>> to_iob2(["I-PER", "I-PER", "O", "I-LOC", "B-LOC", "I-ORG"])
     ['B-PER', 'I-PER', 'O', 'B-LOC', 'B-LOC', 'B-ORG']
@@ -96,14 +96,16 @@ def read_columns(
     bad_rows: BadRows,
     file: BinaryIO | None = None,
 ) -> Iterator[TaggedColumns]:
-    """Yield the sentences of a file with a word and its tags a line, as they are read.
+    """Yield the sentences of a file with one word and its tags per line, as they are read.
 
     Args:
-        path: .conllu, or any file in columns with a blank line between sentences; also packed.
+        path: .conllu, or any file in columns with a blank line between sentences; optionally
+            compressed.
         word_at: Column of the word, from 0.
-        tags_at: Columns of tags, from 0; -1: the last, of which every line has as many.
+        tags_at: Columns of tags, from 0; -1: the last one; every line has the same number of
+            columns.
         bad_rows: Collects sentences that cannot be used.
-        file: The same file, already open; its place says how far it is read.
+        file: The same file, already open; its position shows how far it has been read.
 
     Raises:
         ValueError: If the file cannot be read, or a sentence cannot be used and is not skipped.
@@ -191,9 +193,9 @@ def _json(path: Path, columns: Columns, bad_rows: BadRows) -> Iterator[TaggedExa
             elif len(words) != len(tags):
                 bad_rows.add(f"{where} has {len(words)} words but {len(tags)} tags.")
             elif not all(isinstance(word, str) and word.strip() for word in words):
-                bad_rows.add(f"{where} has a word that is no text or empty.")
+                bad_rows.add(f"{where} has a word that is empty or not text.")
             elif not all(isinstance(tag, str | int) and str(tag) for tag in tags):
-                bad_rows.add(f"{where} has a tag that is missing.")
+                bad_rows.add(f"{where} has a missing tag.")
             else:
                 yield TaggedExample(words, [str(tag) for tag in tags], row.number)
 
@@ -203,6 +205,6 @@ def _number(column: str | None, option: str, usual: int) -> int:
         return usual
     if not column.isdecimal() or column == "0":
         raise ValueError(
-            f"{option} is {column!r}; files in columns take the column's number, from 1."
+            f"{option} is {column!r}; for files in columns give the column's number, from 1."
         )
     return int(column)

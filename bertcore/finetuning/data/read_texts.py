@@ -1,4 +1,4 @@
-"""Texts and pairs with labels or scores, from tables with names and from GLUE's own forms."""
+"""Texts and pairs with labels or scores, from tables with names and from GLUE's own formats."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SCORES = ("score", "label", "relatedness_score", "similarity")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextForm:
-    """What a task reads from each row of a table."""
+    """The fields a task reads from each row of a table."""
 
     task: str
     """Its name, for messages."""
@@ -51,18 +51,19 @@ def read_texts(
 ) -> Iterator[TextExample]:
     """Yield the examples of a table one by one.
 
-    GLUE's files without column names are recognised by their form: CoLA (source, label, mark,
+    GLUE's files without column names are recognised by their format: CoLA (source, label, mark,
     sentence) and STS-B (genre, file, year, index, score, sentence 1, sentence 2). Other tables
     without names need column numbers.
 
     Args:
-        path: .csv, .tsv, .txt with tabs or .jsonl, also packed.
+        path: .csv, .tsv, .txt with tabs or .jsonl, optionally compressed.
         form: What the task reads.
         columns: What to read.
         bad_rows: Collects rows that cannot be used.
 
     Raises:
-        ValueError: If a column is not there (names those that are), or the file cannot be read.
+        ValueError: If a column is missing (the message lists the columns), or the file cannot be
+            read.
     """
     with open_table(path, bad_rows, has_header=text_header(columns)) as table:
         text, pair, label = _choose(table, path, form, columns)
@@ -81,7 +82,7 @@ def read_texts(
             elif form.is_score and not _is_score(answer):
                 bad_rows.add(
                     f"{where} has the score {answer[:40]!r} in column {table.columns[label]!r}; "
-                    "expected a number that float32 holds."
+                    "expected a number that float32 can represent."
                 )
             elif not as_text(cells[text]):
                 bad_rows.add(f"{where} has no text (column {table.columns[text]!r} is empty).")
@@ -91,7 +92,7 @@ def read_texts(
 
 
 def text_header(columns: Columns) -> HasHeader:
-    """Return what decides whether the first line of a table of texts holds names."""
+    """Return a function that decides whether the first line of a table of texts is a header."""
     named = [name for name in (columns.text, columns.text_pair, columns.label) if name]
     by_number = bool(named) and all(name.isdigit() for name in named)
 
@@ -108,12 +109,12 @@ def _choose(table: Table, path: Path, form: TextForm, wanted: Columns) -> tuple[
     """Return the places of text, text B (-1: none) and label."""
     names = table.columns
     if not table.has_header and not (wanted.text or wanted.text_pair or wanted.label):
-        # GLUE's two forms without names; `has_header` knew them by their first line.
+        # GLUE's two forms without names; `has_header` recognised them by their first line.
         is_cola = len(names) == 4
         if form.headerless != ("CoLA" if is_cola else "STS-B"):
             what = "single sentences" if is_cola else "pairs with scores"
             raise ValueError(
-                f"{str(path)!r} holds {what}, which is not for the task {form.task!r}."
+                f"{str(path)!r} contains {what}, which the task {form.task!r} cannot use."
             )
         return (3, -1, 1) if is_cola else (5, 6, 4)
 
@@ -133,10 +134,10 @@ def choose_texts(
         names: Of all columns.
         path: Of the table, for messages.
         form: What the task reads.
-        wanted: The columns that were named.
+        wanted: The columns given by name.
 
     Raises:
-        ValueError: If a column is not there, or none has a usual name.
+        ValueError: If a column is missing, or none has a usual name.
     """
     pair = -1
     if wanted.text_pair is not None:
@@ -156,7 +157,7 @@ def choose_texts(
 
 
 def find_column(names: Sequence[str], name: str, option: str, path: Path) -> int:
-    """Return the place of a column that was named with an option.
+    """Return the place of a column that was given by an option.
 
     Raises:
         ValueError: If there is none of that name, or several.
@@ -171,10 +172,10 @@ def find_column(names: Sequence[str], name: str, option: str, path: Path) -> int
 def usual_column(
     names: Sequence[str], choices: Sequence[str], option: str, what: str, path: Path
 ) -> int:
-    """Return the place of the first of the usual names that there is.
+    """Return the place of the first existing column among the usual names.
 
     Raises:
-        ValueError: If there is none; it says what the column is for, and names the option.
+        ValueError: If there is none; the message states the column's purpose and the option.
     """
     for name in choices:
         if name in names:
@@ -206,7 +207,7 @@ def _is_score(text: str) -> bool:
 
 
 def as_text(value: Any) -> str:
-    """Return a cell as text: JSON has numbers, truth values and nothing too."""
+    """Return a cell as text: JSON also has numbers, truth values and null."""
     if value is None:
         return ""
     if isinstance(value, bool):

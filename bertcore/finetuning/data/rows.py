@@ -1,4 +1,4 @@
-"""Tokenised examples, held in a few flat arrays, and batches of them with little padding."""
+"""Tokenised examples, stored in a few flat arrays, and batches of them with little padding."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Rows:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Tokens of each example; of choices those of the longest."""
+        """Number of tokens of each example; for choices, of the longest one."""
         longest: NDArray[np.int64] = np.diff(self.starts).reshape(-1, self.group).max(1)
         return longest
 
@@ -76,7 +76,7 @@ class Rows:
         return self.targets.ndim == 1 and len(self.targets) == len(self.ids) != len(self)
 
     def targets_of(self, examples: Sequence[int] | NDArray[np.int64]) -> NDArray[np.generic]:
-        """Return the targets of these examples; of tokens, one after the other, [N]."""
+        """Return the targets of these examples; token targets are concatenated, [N]."""
         chosen = np.asarray(examples)
         targets: NDArray[np.generic] = self.targets[chosen]
         if self.has_token_targets:
@@ -116,8 +116,8 @@ class RowBuilder:
     """Collects rows one by one into flat arrays.
 
     Args:
-        tokenizer: Gives the special tokens.
-        max_length: Longest row, special tokens included.
+        tokenizer: Provides the special tokens.
+        max_length: Longest row, including special tokens.
     """
 
     def __init__(self, tokenizer: Tokenizer, max_length: int) -> None:
@@ -133,10 +133,10 @@ class RowBuilder:
         return len(self._starts) - 1
 
     def add(self, first: Sequence[int], second: Sequence[int] | None = None) -> list[int]:
-        """Add a text or a pair with its special tokens, cut `longest_first`.
+        """Add a text or a pair with its special tokens, truncated `longest_first`.
 
         Returns:
-            The tokens kept of each text.
+            The number of tokens kept of each text.
         """
         parts = [first] if second is None else [first, second]
         lengths = [len(part) for part in parts]
@@ -167,14 +167,14 @@ def shuffled_batches(rows: Rows, batch_size: int, *, seed: int) -> list[NDArray[
     """Return the examples of each batch of an epoch, every example once.
 
     The examples are shuffled, then sorted by length within pools of 50 batches, then the batches
-    are shuffled. So there is little padding, and batches differ by epoch.
+    are shuffled. This gives little padding, and batches differ by epoch.
 
     Args:
         rows: The data.
-        batch_size: Examples of a batch; the last one may have fewer.
+        batch_size: Number of examples per batch; the last one may have fewer.
         seed: The same seed gives the same batches.
 
-    Source: ours; as `group_by_length` of transformers' Trainer.
+    Source: ours; similar to `group_by_length` of transformers' Trainer.
     """
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(rows))
@@ -191,7 +191,7 @@ def shuffled_batches(rows: Rows, batch_size: int, *, seed: int) -> list[NDArray[
 def ordered_batches(rows: Rows, batch_size: int) -> list[NDArray[np.int64]]:
     """Return the examples of batches for scoring: by length, the longest first.
 
-    So a lack of memory shows at once.
+    A lack of memory thus shows at once.
     """
     order = np.argsort(-rows.lengths, kind="stable")
     return [order[i : i + batch_size] for i in range(0, len(order), batch_size)]

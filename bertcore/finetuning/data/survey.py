@@ -1,4 +1,4 @@
-"""What all rows of a labelled file hold: how many, their labels, and a sample of them."""
+"""A survey of all rows of a labelled file: their number, their labels, and a sample."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS_AT_ONCE = 5000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """What a file holds, as a task reads it."""
+    """The content of a file as a task reads it."""
 
     num_examples: int
     labels: dict[str, int]
@@ -44,12 +44,12 @@ def survey(
     columns: Columns = USUAL,
     on_rows: Callable[[int], None] = lambda number: None,
 ) -> Survey:
-    """Return what a file holds; memory is bounded, whatever its size.
+    """Return a survey of a file; memory is bounded, whatever its size.
 
     Args:
         path, columns: As for `read_task_data`.
         task: A name of TASKS.
-        on_rows: Called with the number of examples now and then; may raise to end it.
+        on_rows: Called with the number of examples from time to time; may raise to stop.
 
     Raises:
         ValueError: If the file cannot be read.
@@ -80,7 +80,7 @@ def survey(
 
 
 def _count(counts: Counter[str], example: Example) -> None:
-    """Count an example's labels; a label that is named and that no text has counts 0."""
+    """Count an example's labels; a named label that no text has counts 0."""
     for label in named_labels(example):
         if len(counts) <= MAX_LABELS:
             counts.setdefault(label, 0)

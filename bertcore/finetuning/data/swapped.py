@@ -1,4 +1,4 @@
-"""Examples with the words of pairs swapped in their texts; answers follow their places."""
+"""Examples with the words of pairs swapped in their texts; answer positions are adjusted."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from bertcore.finetuning.data.examples import (
 
 
 def swap_example(swap: WordSwap, example: Example) -> Example | None:
-    """Return an example with the words of its texts swapped and its label kept.
+    """Return an example with the words of its texts swapped and its label unchanged.
 
     Returns:
-        None if it has none of the words; or if a swapped word lies across the border of an answer,
-        so that the answer is no part of the swapped text.
+        None if it has none of the words, or if a swapped word crosses the boundary of an answer, so
+        that the answer is not a part of the swapped text.
     """
     if isinstance(example, TextExample | LabelsExample):
         pair = None if example.text_pair is None else swap(example.text_pair)
@@ -38,7 +38,7 @@ def swap_example(swap: WordSwap, example: Example) -> Example | None:
 
 
 def check_tagged(swap: WordSwap) -> None:
-    """Refuse phrases where each word has a tag: the other word may have more words or fewer.
+    """Reject phrases if each word has a tag: the counterpart may have more or fewer words.
 
     Raises:
         ValueError: If a word of the pairs is a phrase.
@@ -46,8 +46,8 @@ def check_tagged(swap: WordSwap) -> None:
     phrase = next((word for pair in swap.pairs for word in pair if " " in word.strip()), None)
     if phrase is not None:
         raise ValueError(
-            f"{phrase!r} is more than one word, and in the task 'tag' each word has a tag of its "
-            "own. Leave that pair out."
+            f"{phrase!r} is more than one word, and in the task 'tag' each word has its own tag. "
+            "Leave that pair out."
         )
 
 
@@ -64,7 +64,7 @@ def _swap_words(swap: WordSwap, words: Sequence[str]) -> list[str]:
 
 
 def _apply(text: str, changes: Sequence[Change], start: int) -> str:
-    """Make changes whose places count from `start` places before the text."""
+    """Apply changes whose places count from `start` places before the text."""
     for change in reversed(changes):
         text = text[: change.start - start] + change.after + text[change.end - start :]
     return text
@@ -91,7 +91,7 @@ def _swap_question(swap: WordSwap, example: QuestionExample) -> QuestionExample 
 
 
 def _moved(changes: Sequence[Change], place: int) -> int | None:
-    """Return where a place of the text is after the changes; None within a changed word."""
+    """Return the position of a place in the text after the changes; None within a changed word."""
     shift = 0
     for change in changes:
         if change.start < place < change.end:

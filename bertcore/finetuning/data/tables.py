@@ -1,4 +1,4 @@
-"""Tables of examples, read row by row: CSV, TSV and JSON lines, quoted or not, packed or not."""
+"""Tables of examples, read row by row: CSV, TSV and JSON lines, optionally compressed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOOK_AT_LINES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: its number, the first below the header being 1, and its cells."""
+    """One row: its number (the first below the header is 1) and its cells."""
 
     number: int
     cells: Sequence[Any]
@@ -44,9 +44,9 @@ def column_place(columns: Sequence[str], name: str, path: Path) -> int:
     places = [place for place, column in enumerate(columns) if column == name]
     if len(places) > 1:
         raise ValueError(
-            f"{str(path)!r} has {len(places)} columns {name[:40]!r} ("
-            f"{' and '.join(str(place + 1) for place in places[:5])}), so it is not clear which "
-            "one to read. Give each column a name of its own."
+            f"{str(path)!r} has {len(places)} columns {name[:40]!r} "
+            f"({' and '.join(str(place + 1) for place in places[:5])}), so it is not clear which "
+            "one to read. Give each column its own name."
         )
     return places[0]
 
@@ -65,20 +65,21 @@ def open_table(
     has_header: HasHeader = lambda cells: True,
     file: BinaryIO | None = None,
 ) -> Iterator[Table]:
-    """Open a table by its ending: .csv, .jsonl (or .json, an object a line), else cells by tabs.
+    """Open a table by its extension: .csv, .jsonl (or .json with one object per line), else TSV.
 
-    The cells of a TSV are taken as they are, quotation marks too, as GLUE's files are written;
-    except where every cell that begins with one is quoted by the rules of CSV, as in files that
-    spreadsheets and pandas write.
+    The cells of a TSV are read verbatim, including quotation marks, as in GLUE's files; unless
+    every cell that begins with one is quoted by the rules of CSV, as in files written by
+    spreadsheets and pandas.
 
     Args:
         path: The file.
-        bad_rows: Collects rows with another number of cells, and lines that are no objects.
-        has_header: Decides by the first line whether it holds names; in JSON lines they do.
-        file: The same file, already open; its place says how far it is read.
+        bad_rows: Collects rows with a different number of cells, and lines that are not objects.
+        has_header: Decides from the first line whether it is a header; not used for JSON lines,
+            which have names.
+        file: The same file, already open; its position shows how far it has been read.
 
     Raises:
-        ValueError: If the file cannot be read, has no row, or its quotes have no end.
+        ValueError: If the file cannot be read, has no row, or its quotes are not closed.
     """
     kind = kind_of(path)
     if kind in JSON_LINES:
@@ -86,7 +87,9 @@ def open_table(
             yield _json_table(text, path, bad_rows)
         return
     if kind in (".parquet", ".xlsx", ".xls", ".zip", ".arrow"):
-        raise ValueError(f"{str(path)!r} is no text. Save the table as CSV, TSV or JSON lines.")
+        raise ValueError(
+            f"{str(path)!r} is not a text file. Save the table as CSV, TSV or JSON lines."
+        )
     is_tsv = kind != ".csv"
     if is_tsv:
         with open_text(path) as text:
@@ -129,8 +132,8 @@ def _parsed(file: TextIO, path: Path, delimiter: str) -> Iterator[list[str]]:
                 yield cells
     except csv.Error as error:
         raise ValueError(
-            f"{str(path)!r} cannot be read as a table at line {reader.line_num}: {error}. "
-            "Check that each quotation mark has its partner."
+            f"{str(path)!r} cannot be read as a table at line {reader.line_num}: {error}. Check "
+            "that every quotation mark is closed."
         ) from error
 
 
@@ -164,13 +167,13 @@ def _json_table(file: TextIO, path: Path, bad_rows: BadRows) -> Table:
     lines = (line for line in lines_of(file, path) if line.strip())
     first = next(lines, None)
     if first is None:
-        raise ValueError(f"{str(path)!r} is empty. Write a JSON object a line.")
+        raise ValueError(f"{str(path)!r} is empty. Write one JSON object per line.")
     try:
         columns = tuple(_object(first))
     except ValueError as error:
         raise ValueError(
-            f"{str(path)!r} holds no JSON lines: its first line is {error}. "
-            'Write an object a line, such as {"text": "...", "label": "..."}.'
+            f"{str(path)!r} has no JSON lines: its first line is {error}. "
+            'Write one object per line, such as {"text": "...", "label": "..."}.'
         ) from error
 
     def rows() -> Iterator[Row]:
@@ -184,8 +187,8 @@ def _json_table(file: TextIO, path: Path, bad_rows: BadRows) -> Table:
                     yield Row(number, [values[column] for column in columns])
                 else:
                     bad_rows.add(
-                        f"row {number} of {str(path)!r} has half a surrogate pair in column "
-                        f"{broken!r}, which is no character."
+                        f"row {number} of {str(path)!r} has a lone surrogate in column "
+                        f"{broken!r}, which is not a character."
                     )
             except KeyError as error:
                 bad_rows.add(f"row {number} of {str(path)!r} lacks {error.args[0]!r}.")
@@ -198,7 +201,7 @@ def _json_table(file: TextIO, path: Path, bad_rows: BadRows) -> Table:
 
 
 def _broken_column(line: str, values: dict[str, Any]) -> str | None:
-    """Return the first column with an escape such as \\ud800 alone, which no tokenizer takes."""
+    """Return the first column with an escape such as \\ud800 alone, which no tokenizer accepts."""
     if "\\ud" not in line.lower():
         return None
     for column, cell in values.items():
@@ -213,7 +216,7 @@ def _object(line: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ValueError("no valid JSON") from error
+        raise ValueError("not valid JSON") from error
     if not isinstance(value, dict):
-        raise ValueError(f"a JSON {type(value).__name__} and no object")
+        raise ValueError(f"a JSON {type(value).__name__}, not an object")
     return value

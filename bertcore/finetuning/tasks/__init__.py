@@ -1,6 +1,6 @@
 """The fine-tuning tasks, one class each.
 
-`Task` says what a task is; to add one, write a file beside these and name its class in `TASKS`.
+`Task` defines a task; to add one, add a file here and list its class in `TASKS`.
 """
 
 from bertcore.finetuning.tasks.answers import Goal, TaskAnswer
@@ -50,7 +50,7 @@ TASKS: dict[str, Task] = {
 
 
 def find_task(name: str, *, feature_based: bool = False) -> Task:
-    """Return the task of that name.
+    """Return the task with a name.
 
     Raises:
         ValueError: If there is none, or it has no feature-based form.

@@ -1,4 +1,4 @@
-"""The interface of a task's answer to one text: its target, and what would change it."""
+"""The interface of a task's answer to one text: attribution target and counterfactual goal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TaskAnswer(ABC):
 
         Args:
             source: The input that was answered.
-            word: Of a tagger: the word whose tag is explained, a place in `source.words`.
+            word: For a tagger: the word whose tag is explained, an index into `source.words`.
 
         Raises:
             ValueError: If there is no answer to explain.
@@ -35,10 +35,10 @@ class TaskAnswer(ABC):
 
         Args:
             source: The input that was answered.
-            word: Of a tagger: the word whose tag is to change.
-            label: Of several labels at once: the one whose yes or no is to change; None takes the
+            word: For a tagger: the word whose tag should change.
+            label: For several labels at once: the one whose yes or no should change; None takes the
                 most probable one.
-            score_change: Of a regression: the smallest change of the score that counts.
+            score_change: For a regression: the smallest change in the score that counts.
 
         Raises:
             ValueError: If a tagger gets no word.
@@ -64,5 +64,5 @@ class Goal(ABC):
         return -value
 
     def rank(self, importance: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the order of trial from the words' importance [W]; the highest is tried first."""
+        """Return the order of trials from the words' importance [W]; the highest is tried first."""
         return importance

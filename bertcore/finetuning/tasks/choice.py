@@ -1,4 +1,4 @@
-"""Multiple choice: one of several choices for a text, such as its ends."""
+"""Multiple choice: one of several choices for a text, such as its endings."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ChoiceAnswer(LabelAnswer):
     def goal(
         self, source: TaskInput, *, word: int | None, label: int | None, score_change: float
     ) -> Goal:
-        """Return the goal of another most probable choice, by words of the text alone."""
+        """Return the goal of a different most probable choice, swapping only words of the text."""
         return _OtherChoice(self, source)
 
 
@@ -73,7 +73,7 @@ class Choose(Task):
     def read(
         self, path: Path, *, columns: Columns = USUAL, bad_rows: BadRows
     ) -> Iterator[ChoiceExample]:
-        """Yield the examples of a table in the form of SWAG, all with equally many choices."""
+        """Yield the examples of a table in SWAG format, all with the same number of choices."""
         num = 0
         for example in read_choices(path, columns=columns, bad_rows=bad_rows):
             num = num or len(example.choices)
@@ -95,7 +95,7 @@ class Choose(Task):
         doc_stride: int = 128,
         is_train: bool = True,
     ) -> TaskData:
-        """Tokenize each choice into a row of its own."""
+        """Tokenize each choice into its own row."""
         builder = RowBuilder(tokenizer, max_length)
         targets = array("i")
         group = 1
@@ -109,20 +109,20 @@ class Choose(Task):
         return TaskData(task=self, rows=rows, labels=(), num_examples=len(targets))
 
     def check_splits(self, train: TaskData, dev: TaskData) -> None:
-        """Refuse data sets with different numbers of choices."""
+        """Reject data sets with different numbers of choices."""
         if train.rows.group != dev.rows.group:
             raise ValueError(
                 f"the training data has {train.rows.group} choices and the dev data "
-                f"{dev.rows.group}. They must have equally many."
+                f"{dev.rows.group}. They must have the same number."
             )
 
     def check_input(self, source: TaskInput) -> None:
-        """Refuse fewer than two choices."""
+        """Reject fewer than two choices."""
         num = len(source.choices) if isinstance(source, ChoiceInput) else 0
         if num < 2:
             raise ValueError(
-                f"there {'is 1 choice' if num == 1 else 'are 0 choices'}; expected at least 2, "
-                "which are compared with each other. Give task_input some `choices`."
+                f"there {'is 1 choice' if num == 1 else 'are 0 choices'}; expected at least 2 to "
+                "compare. Give task_input `choices`."
             )
 
     def answer(
@@ -147,7 +147,7 @@ class Choose(Task):
         return Judged(answers, errors)
 
     def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:
-        """Return the accuracy; each choice is scored alone, so its place says nothing."""
+        """Return the accuracy; each choice is scored separately, so its place is meaningless."""
         gold, predicted = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
         num = 1 + int(max(gold.max(), predicted.max()))
         metrics, intervals, _ = class_metrics(gold, predicted, num)
@@ -160,7 +160,7 @@ class Choose(Task):
     def wrong_answer(
         self, example: ChoiceExample, prediction: Mapping[str, Any], number: int
     ) -> WrongAnswer | None:
-        """Return a wrong end; the higher its confidence, the more severe."""
+        """Return a wrong ending; the higher its confidence, the more severe."""
         gold, predicted = int(prediction["gold"]), int(prediction["predicted"])
         if gold == predicted:
             return None

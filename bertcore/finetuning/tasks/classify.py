@@ -58,7 +58,7 @@ class LabelAnswer(TaskAnswer):
     def goal(
         self, source: TaskInput, *, word: int | None, label: int | None, score_change: float
     ) -> Goal:
-        """Return the goal of another most probable label."""
+        """Return the goal of a different most probable label."""
         return OtherLabel(self)
 
 
@@ -96,7 +96,7 @@ class Classify(SequenceTask):
         }
 
     def check_metric(self, metric: str, labels: Sequence[str]) -> None:
-        """Refuse F1 of other than two labels."""
+        """Reject F1 unless there are two labels."""
         if metric == "f1" and len(labels) != 2:
             raise ValueError(
                 f"the metric f1 is for two labels; there are {len(labels)}. Use macro_f1."
@@ -149,8 +149,8 @@ def judge_classes(part: Part, logits: Sequence[NDArray[np.float32]]) -> JudgedAn
     """Return the most probable class of each example, and whether it is right.
 
     Args:
-        part: Of a file.
-        logits: Of each example, [C].
+        part: A part of a file.
+        logits: Logits of each example, [C].
     """
     table = np.stack(logits)
     gold = part.data.rows.targets.astype(np.int32)
@@ -175,7 +175,7 @@ def score_classes(
     *,
     only: Sequence[str] | None = None,
 ) -> Scored:
-    """Return the scores of one class a row.
+    """Return the scores of one class per row.
 
     Args:
         outputs, data, options: As for `Task.score`.

@@ -10,17 +10,17 @@ from bertcore.finetuning.tasks.task import Task
 
 
 def column_names(path: Path, task: Task, *, columns: Columns = USUAL) -> tuple[str, ...]:
-    """Return the columns of a labelled file, each name once; "1", "2", ... where there are none.
+    """Return the columns of a labelled file, each name once; "1", "2", ... if there are no names.
 
-    Of SQuAD's form they are the fields beside the questions, such as title.
+    For SQuAD files they are the fields other than the questions, such as title.
 
     Args:
         path: The file.
-        task: What it is read for.
-        columns: Those that the task reads.
+        task: The task for which it is read.
+        columns: The columns that the task reads.
 
     Raises:
-        ValueError: If the file cannot be read, or none of its columns is of a whole example.
+        ValueError: If the file cannot be read, or none of its columns describes a whole example.
     """
     with task.open_columns(path, columns) as table:
         return tuple(dict.fromkeys(table.columns))
@@ -29,12 +29,12 @@ def column_names(path: Path, task: Task, *, columns: Columns = USUAL) -> tuple[s
 def column_values(
     path: Path, task: Task, column: str, *, columns: Columns = USUAL, option: str = "--by"
 ) -> dict[int, str]:
-    """Return what each row has in a column, by `Example.row`; "" where it has nothing.
+    """Return the value of each row in a column, by `Example.row`; "" if it has none.
 
     Args:
         path, task, columns: As for `column_names`.
         column: One of them.
-        option: That named it, for messages.
+        option: The option that named it, for messages.
 
     Raises:
         ValueError: As `column_names`, or if there is no such column.

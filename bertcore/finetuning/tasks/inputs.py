@@ -1,4 +1,4 @@
-"""What a fine-tuned model reads: a text, a pair, or a text with choices; tokens joined to words."""
+"""Inputs of a fine-tuned model: a text, a pair, or a text with choices; tokens grouped by word."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TaskInput:
 
     @property
     def text_words(self) -> list[int]:
-        """Places in `words` of those that come from a text."""
+        """Indices into `words` of those that come from a text."""
         return [i for i, word in enumerate(self.words) if word.text_id >= 0]
 
     @property
@@ -38,11 +38,11 @@ class TaskInput:
 
     @property
     def truncation(self) -> Truncation | None:
-        """What was cut from the first row that was cut; None if everything fitted."""
+        """What was cut from the first truncated row; None if everything fitted."""
         return next((row.truncation for row in self.rows if row.truncation is not None), None)
 
     def spans(self, word: int) -> tuple[Span, ...]:
-        """Return where a word stands, in each row that has it."""
+        """Return the span of a word in each row that has it."""
         return ((0, self.words[word].start, self.words[word].end),)
 
     def merge(self, values: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -54,12 +54,12 @@ class TaskInput:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceInput(TaskInput):
-    """A text with N choices; the model reads the text with each choice in a row of its own.
+    """A text with N choices; the model reads the text with each choice in a separate row.
 
-    `words` are those of the text, then those of each choice with the [SEP] behind it; what the rows
-    have in common counts once. Words of choice i, from 0, have the `text_id` i + 1. `encoding` is
-    the row with most of the text, where the words of the text have their tokens; those of a choice
-    have them in its own row.
+    `words` are those of the text, then those of each choice with the [SEP] after it; the part
+    common to all rows counts once. Words of choice i, from 0, have the `text_id` i + 1. `encoding`
+    is the row with most of the text, in which the words of the text have their tokens; those of a
+    choice have them in its own row.
     """
 
     choices: tuple[str, ...]
@@ -74,14 +74,14 @@ class ChoiceInput(TaskInput):
         return self.choice_rows
 
     def spans(self, word: int) -> tuple[Span, ...]:
-        """Return where a word stands, in each row that has it."""
+        """Return the span of a word in each row that has it."""
         return self.word_spans[word]
 
     def merge(self, values: NDArray[np.floating]) -> NDArray[np.float32]:
         """Sum token values over the word pieces of each word, over all rows.
 
         Args:
-            values: Of the rows one after the other, each padded to the longest, [..., N T].
+            values: Values of the rows one after the other, each padded to the longest, [..., N T].
 
         Returns:
             [..., W]
@@ -100,7 +100,7 @@ def choice_input(
     """Return a text with its choices.
 
     Args:
-        text: What each choice is read with.
+        text: The text with which each choice is read.
         choices: At least one.
         rows: The text and each choice as a pair; some may have lost more of the text than others.
         template: Of a pair.
@@ -111,7 +111,7 @@ def choice_input(
     choice_starts = [end + len(template.between) for end in text_ends]
 
     def span(word: Word, row: int) -> Span:
-        """Return where a word before the choices stands in a row; an empty span if it is cut."""
+        """Return the span of a word before the choices in a row; an empty span if it was cut."""
         if word.start < text_ends[main]:
             return row, word.start, min(word.end, text_ends[row])
         shift = text_ends[row] - text_ends[main]

@@ -50,7 +50,7 @@ class Scored(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Consecutive examples of a file, and the same as inputs of the network."""
+    """Consecutive examples of a file, and the corresponding inputs of the network."""
 
     first: int
     """Examples of the file before these."""
@@ -78,7 +78,7 @@ class WrongAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedAnswers:
-    """N answers to a labelled file: one a text, or of tags one a word."""
+    """N answers to a labelled file: one per text, or for tags one per word."""
 
     gold: NDArray[np.float32] | NDArray[np.int32] | NDArray[np.bool_]
     """Class or score of each answer, [N]; of "qa" 1 where there is an answer, else 0; of
@@ -114,7 +114,7 @@ NO_SENTENCES: NDArray[np.int32] = np.empty(0, dtype=np.int32)
 
 
 def joined(parts: Sequence[JudgedAnswers]) -> dict[str, NDArray[Any]]:
-    """Return the fields of JudgedAnswers by name, those of all parts one after the other."""
+    """Return the fields of JudgedAnswers by name, concatenated over all parts."""
     names = [field.name for field in fields(JudgedAnswers)]
     return {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
 
@@ -140,7 +140,7 @@ def breakdown_fields(
     lengths: NDArray[np.int64],
     labels: Sequence[str],
 ) -> dict[str, Any]:
-    """Return the fields of Scores that break answers down; {} if not asked for."""
+    """Return the fields of Scores that break answers down; {} if not requested."""
     if not options.in_full or not len(gold):
         return {}
     breakdown = break_down(gold, predicted, confidence, lengths, labels)

@@ -74,7 +74,7 @@ class LabelsAnswer(TaskAnswer):
     def goal(
         self, source: TaskInput, *, word: int | None, label: int | None, score_change: float
     ) -> Goal:
-        """Return the goal of the other answer, yes or no, for a label."""
+        """Return the goal of the opposite answer, yes or no, for a label."""
         chosen = self.best if label is None else label
         return _OtherAnswer(chosen, is_given=chosen in self.given)
 
@@ -91,7 +91,7 @@ class _OtherAnswer(Goal):
 
 
 class _Answers(NamedTuple):
-    """What the logits of N texts say."""
+    """The answers from the logits of N texts."""
 
     probabilities: NDArray[np.float64]
     """[N, C]"""
@@ -107,7 +107,7 @@ class Multilabel(SequenceTask):
     name = "multilabel"
     metrics = ("micro_f1", "macro_f1", "accuracy")
     weighs_classes = False
-    why_two = "for several labels a text. For a single yes or no use --task classify."
+    why_two = "for several labels per text. For a single yes or no use --task classify."
     decision = "labels"
     form = FORM
 
@@ -116,7 +116,7 @@ class Multilabel(SequenceTask):
         return kind == self.kind and problem in ("", "multi_label_classification")
 
     def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
-        """Return the names of the labels, and that each is asked on its own."""
+        """Return the names of the labels, and that each is predicted separately."""
         return {
             "id2label": {str(i): label for i, label in enumerate(labels)},
             "label2id": {label: i for i, label in enumerate(labels)},
@@ -130,7 +130,7 @@ class Multilabel(SequenceTask):
         return read_labels(path, columns=columns, bad_rows=bad_rows)
 
     def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
-        """Open the table; columns without names are called by their numbers."""
+        """Open the table; columns without names are named by their numbers."""
         return open_table(path, BadRows(skip=True), has_header=label_header(columns))
 
     def rows(
@@ -156,7 +156,7 @@ class Multilabel(SequenceTask):
         return replace(data, says_no=bool(asked))
 
     def answer_of(self, example: LabelsExample) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the labels that a text has, and those that the file asks for."""
+        """Return the labels that a text has, and those that the file names."""
         return example.labels, example.asked
 
     def targets(
@@ -228,7 +228,7 @@ class Multilabel(SequenceTask):
     def wrong_answer(
         self, example: LabelsExample, prediction: Mapping[str, Any], number: int
     ) -> WrongAnswer | None:
-        """Return labels that are not all right; the higher their confidence, the more severe."""
+        """Return a wrong set of labels; the higher their confidence, the more severe."""
         gold, predicted = prediction["gold"], prediction["predicted"]
         if gold == predicted:
             return None
@@ -284,12 +284,12 @@ class Multilabel(SequenceTask):
 
 
 def joined_names(names: Sequence[str]) -> str:
-    """Return labels as they stand in a cell, and "none" for no label."""
+    """Return labels as written in a cell, and "none" for no label."""
     return f" {SEPARATOR} ".join(names) or "none"
 
 
 def _answers(logits: NDArray[np.float32]) -> _Answers:
-    """Return what logits [N, C] say; the labels of a text are independent given the logits."""
+    """Return the answers from logits [N, C]; labels of a text are independent given the logits."""
     probabilities = expit(logits.astype(np.float64))
     given = probabilities > 0.5
     return _Answers(probabilities, given, np.where(given, probabilities, 1 - probabilities).prod(1))
@@ -300,7 +300,7 @@ def _names(labels: Sequence[str], truths: Truths) -> list[str]:
 
 
 def _f1_of_texts(gold: Truths, predicted: Truths) -> NDArray[np.float32]:
-    """Return the F1 of each text's labels, [N]; 1 where there is none and none is given."""
+    """Return the F1 of each text's labels, [N]; 1 if it has none and none is given."""
     both, total = (gold & predicted).sum(1), gold.sum(1) + predicted.sum(1)
     f1: NDArray[np.float32] = np.where(total, 2 * both / np.maximum(total, 1), 1).astype(np.float32)
     return f1

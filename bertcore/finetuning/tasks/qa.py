@@ -79,20 +79,20 @@ class SpanAnswers(TaskAnswer):
 
     @property
     def best(self) -> SpanAnswer | None:
-        """The most probable span; None where "no answer" is more probable, or there is no span."""
+        """The most probable span; None if "no answer" is more probable, or there is no span."""
         best = self.spans[0] if self.spans else None
         return None if best is None or self.no_answer > best.probability else best
 
     def target(self, source: TaskInput, word: int = 1) -> SpanTarget:
         """Return the best answer as target."""
         if not self.spans:
-            raise ValueError("the text holds no token that could be an answer. Give a longer text.")
+            raise ValueError("the text has no token that could be an answer. Give a longer text.")
         return SpanTarget(self.spans[0].start, self.spans[0].end)
 
     def goal(
         self, source: TaskInput, *, word: int | None, label: int | None, score_change: float
     ) -> Goal:
-        """Return the goal of another best answer, "no answer" included.
+        """Return the goal of a different best answer, including "no answer".
 
         The words of this one are not swapped.
         """
@@ -147,7 +147,7 @@ class Extract(Task):
         return read_questions(path, bad_rows=bad_rows)
 
     def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
-        """Return the fields beside the questions; those of a question win over its article's."""
+        """Return the fields besides the questions; those of a question override its article's."""
         return nullcontext(question_columns(path))
 
     def rows(
@@ -160,7 +160,7 @@ class Extract(Task):
         doc_stride: int = 128,
         is_train: bool = True,
     ) -> TaskData:
-        """Cut each text into windows behind its question; see `question_rows`."""
+        """Split each text into windows after its question; see `question_rows`."""
         rows, questions = question_rows(
             examples,
             tokenizer,
@@ -182,8 +182,8 @@ class Extract(Task):
     ) -> Tensor:
         """Return the mean of the cross-entropies of start and end.
 
-        Padding is among the places, as in transformers, so a row's loss depends a little on the
-        longest row beside it; scores on files leave it out.
+        Padding is included in the places, as in transformers, so a row's loss depends slightly on
+        the longest row of its batch; scores on files leave it out.
         """
         reduction = "mean" if total is None else "sum"
         # A start or end beyond the row does not occur: windows point at [CLS] instead.
@@ -209,7 +209,7 @@ class Extract(Task):
         return torch.stack(losses).sum() / 2
 
     def score(self, outputs: Iterable[Outputs], data: TaskData, options: ScoreOptions) -> Scored:
-        """Return exact match and F1 of SQuAD; where some questions have no answer, those of 2.0."""
+        """Return exact match and F1 of SQuAD; if some questions have no answer, those of 2.0."""
         questions = data.questions
         assert questions is not None
         logits: list[NDArray[np.float32]] = [np.empty((0, 2), dtype=np.float32)] * len(data.rows)
@@ -268,17 +268,17 @@ class Extract(Task):
         return WrongAnswer(number, example.question, example.context, gold, predicted, 1 - f1)
 
     def check_input(self, source: TaskInput) -> None:
-        """Refuse a question without a text."""
+        """Reject a question without a text."""
         if source.text_pair is None:
             raise ValueError("a question needs a text to look in. Give it as the second text.")
 
     def answer(
         self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5
     ) -> SpanAnswers:
-        """Return the most probable answers in text B, and the probability of none.
+        """Return the most probable answers in text B, and the probability of no answer.
 
         Starts and ends are normalised over all tokens of the row, as the model was trained; an
-        answer lies in text B and has at most 30 tokens.
+        answer is in text B and has at most 30 tokens.
 
         Source: Devlin et al. 2019, section 4.2.
         """
@@ -373,8 +373,8 @@ def _metrics_of_2_0(
     """Return the further metrics of SQuAD 2.0.
 
     Args:
-        answers: To each question.
-        golds: Right answers of each; [] where there is none.
+        answers: Answer to each question.
+        golds: Right answers of each; [] if there is none.
         values: Exact match and F1 of each, [N, 2].
     """
     metrics: Metrics = {}

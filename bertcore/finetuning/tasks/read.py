@@ -42,20 +42,20 @@ def read_task_data(
 
     Args:
         path: The file.
-        task: What it is for.
-        tokenizer: Of the checkpoint.
-        max_length: Longest row in tokens; longer texts are cut (`longest_first`), longer sentences
-            of "tag" and texts of "qa" become several rows.
-        labels: The classes, with which those of the file are matched (`match_labels`); None
-            collects them from the file.
-        columns: Which to read.
-        skip_bad_rows: Leave out rows that cannot be used instead of refusing the file.
-        doc_stride: Of "qa": tokens from one window's start to the next's.
-        is_train: Of "qa": rows for training; they need no texts afterwards.
-        change: Gets the examples and returns those to use.
+        task: The task of the data.
+        tokenizer: The checkpoint's tokenizer.
+        max_length: Longest row in tokens; longer texts are truncated (`longest_first`), longer
+            sentences of "tag" and texts of "qa" become several rows.
+        labels: The classes with which those of the file are matched (`match_labels`); None collects
+            them from the file.
+        columns: The columns to read.
+        skip_bad_rows: Leave out rows that cannot be used instead of rejecting the file.
+        doc_stride: For "qa": tokens from one window's start to the next's.
+        is_train: For "qa": rows for training, which need no texts afterwards.
+        change: Receives the examples and returns those to use.
 
     Raises:
-        ValueError: If the file cannot be read, has no example, or holds a label not in `labels`.
+        ValueError: If the file cannot be read, has no example, or has a label not in `labels`.
     """
     bad = BadRows(skip=skip_bad_rows)
     known = KnownLabels(labels) if labels is not None and task.has_labels else None
@@ -77,8 +77,8 @@ def read_task_data(
     notes = [bad.sentence(), None if known is None else known.sentence()]
     if data.rows.num_cut:
         notes.append(
-            f"{data.rows.num_cut:,} of {len(data.rows.lengths):,} rows of {path.name} were cut at "
-            f"{max_length} tokens."
+            f"{data.rows.num_cut:,} of {len(data.rows.lengths):,} rows of {path.name} were "
+            f"truncated at {max_length} tokens."
         )
     noted = tuple(note for note in notes if note)
     return replace(data, file_rows=tuple(file_rows), notes=noted)
@@ -99,11 +99,11 @@ def read_examples(
     columns: Columns = USUAL,
     bad_rows: BadRows,
 ) -> Iterable[Example]:
-    """Return the examples of a file, read one by one; with known labels, those of them alone.
+    """Return the examples of a file, read one by one; only those with known labels, if given.
 
     Args:
         path, task, columns: As for `read_task_data`.
-        known: The classes, with which labels of the file are matched, and then so called; None
+        known: The classes with which labels of the file are matched and whose names they take; None
             takes any. Only for a task with labels.
         bad_rows: Collects rows that cannot be used.
 
@@ -138,7 +138,7 @@ def stream_examples(
         path, task, tokenizer, max_length, columns: As for `read_task_data`.
         known: The model's classes; a row whose label matches none is a bad one.
         bad_rows: Collects rows that cannot be used.
-        rows_at_once: Examples of a part.
+        rows_at_once: Number of examples per part.
 
     Raises:
         ValueError: As `read_task_data`.
@@ -161,7 +161,7 @@ def _with_known_labels(
 ) -> Iterator[Example]:
     """Yield the examples whose labels are all known, by their known names; others are bad rows.
 
-    The first label that is written otherwise has the whole file read for its labels.
+    The first label that is spelled differently causes the whole file to be read for its labels.
     """
     for example in read(bad_rows):
         unseen = _unseen(example, known)
@@ -179,7 +179,7 @@ def _unseen(example: Example, known: KnownLabels) -> str | None:
 
 
 def _labels_of(examples: Iterable[Example]) -> set[str]:
-    """Return the labels of a file; no more than tell that they are too many."""
+    """Return the labels of a file, at most enough to show that there are too many."""
     names: set[str] = set()
     for example in examples:
         names.update(named_labels(example))

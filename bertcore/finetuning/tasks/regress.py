@@ -89,7 +89,7 @@ class Regress(SequenceTask):
         return kind == self.kind and problem == "regression"
 
     def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
-        """Return that the head gives a score."""
+        """Return that the head predicts a score."""
         return {
             "problem_type": "regression",
             "id2label": {"0": "score"},
@@ -189,5 +189,5 @@ class Regress(SequenceTask):
         return MetricTable(*score_metrics(gold, predicted), None)
 
     def slice_names(self, labels: tuple[str, ...]) -> tuple[str, ...]:
-        """Return (): true scores are no groups."""
+        """Return (): true scores are not groups."""
         return ()

@@ -26,7 +26,7 @@ _AT_ONCE = 2000
 
 
 class SequenceTask(Task):
-    """A label, several labels or a score a text or pair, read from the pooled [CLS]."""
+    """A label, several labels or a score per text or pair, read from the pooled [CLS]."""
 
     kind = "sequence"
     form: ClassVar[TextForm]
@@ -37,7 +37,7 @@ class SequenceTask(Task):
         return read_texts(path, form=self.form, columns=columns, bad_rows=bad_rows)
 
     def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
-        """Open the table; columns without names are called by their numbers."""
+        """Open the table; columns without names are named by their numbers."""
         return open_table(path, BadRows(skip=True), has_header=text_header(columns))
 
     def rows(
@@ -64,13 +64,13 @@ class SequenceTask(Task):
         return TaskData(task=self, rows=rows, labels=names, num_examples=len(rows))
 
     def answer_of(self, example: Any) -> Any:
-        """Return what `targets` needs of an example."""
+        """Return what `targets` needs from an example."""
         return example.answer
 
     def targets(
         self, answers: Iterable[Any], labels: Sequence[str] | None
     ) -> tuple[tuple[str, ...], np.ndarray[Any, Any]]:
-        """Return the labels, and a target for each answer, [N] or of several labels [N, C]."""
+        """Return the labels, and a target for each answer, [N], or [N, C] for several labels."""
         classes = LabelNumbers(labels)
         return classes.finish(array("i", map(classes.number, answers)))
 
@@ -83,7 +83,7 @@ class SequenceTask(Task):
 
 
 def _chunks(examples: Iterable[Any]) -> Iterator[list[Any]]:
-    """Yield examples by the thousand, so that a tokenizer works on many and none is kept."""
+    """Yield examples by the thousand, so that the tokenizer works on many and none is kept."""
     source = iter(examples)
     while chunk := list(islice(source, _AT_ONCE)):
         yield chunk

@@ -70,7 +70,9 @@ class TagAnswer(TaskAnswer):
     ) -> Goal:
         """Return the goal of another tag of the word, which is not swapped itself."""
         if word is None:
-            raise ValueError("a tagger answers for each word. Say whose tag is to change.")
+            raise ValueError(
+                "a tagger answers for each word. Name the word whose tag should change."
+            )
         return _OtherTag(self.tag(word), word)
 
 
@@ -121,11 +123,11 @@ class Tag(Task):
         return read_tags(path, columns=columns, bad_rows=bad_rows)
 
     def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
-        """Open JSON lines; a file with a word a line has no column of a whole sentence."""
+        """Open JSON lines; a file with one word per line has no column for whole sentences."""
         if kind_of(path) not in JSON_LINES:
             raise ValueError(
-                f"{str(path)!r} has a word a line, so none of its columns is of a whole sentence. "
-                "Write JSON lines with tokens, tags and a field for each column."
+                f"{str(path)!r} has one word per line, so none of its columns describes a whole "
+                "sentence. Write JSON lines with tokens, tags and a field for each column."
             )
         return super().open_columns(path, columns)
 
@@ -169,11 +171,11 @@ class Tag(Task):
         )
 
     def num_targets(self, targets: Tensor) -> float:
-        """Return the tokens with a tag."""
+        """Return the number of tokens with a tag."""
         return float((targets != IGNORED).sum())
 
     def soft_loss(self, logits: Tensor, wanted: Tensor, batch: Batch, temperature: float) -> Tensor:
-        """Return the loss at the first pieces of words, which alone have tags."""
+        """Return the loss at the first pieces of words, as only these have tags."""
         kept = batch.targets != IGNORED
         return soft_target_loss(logits[kept], wanted[kept], temperature).sum()
 
@@ -247,7 +249,7 @@ class Tag(Task):
         *,
         with_intervals: bool = True,
     ) -> _TagScores:
-        """Return the metrics of tags of all words in order, [N], of sentences of these lengths."""
+        """Return the metrics of the tags of all words in order, [N], given the sentence lengths."""
         metrics, intervals, matrix = class_metrics(
             gold, predicted, len(labels), with_intervals=with_intervals
         )
@@ -324,7 +326,7 @@ class Tag(Task):
 
 
 class FeatureTag(Tag):
-    """Tagging by a BiLSTM over the last four layers: `transformers` opens the encoder alone."""
+    """Tagging by a BiLSTM over the last four layers: `transformers` opens only the encoder."""
 
     kind = "features"
     feature_based = True
@@ -336,7 +338,7 @@ FEATURE_TAG = FeatureTag()
 
 
 def _fitting(pieces: Sequence[Sequence[int]], room: int) -> Iterator[range]:
-    """Yield the words of each row: a long sentence is divided between words."""
+    """Yield the words of each row; a long sentence is split between words."""
     start, used = 0, 0
     for word, ids in enumerate(pieces):
         size = min(max(1, len(ids)), room)
@@ -350,6 +352,6 @@ def _fitting(pieces: Sequence[Sequence[int]], room: int) -> Iterator[range]:
 def _tags_by_sentence(
     ids: NDArray[np.int64], sentences: NDArray[np.integer], labels: Sequence[str]
 ) -> list[list[str]]:
-    """Return the tags of each sentence, of the class of each word in order, [N]."""
+    """Return the tags of each sentence from the classes of all words in order, [N]."""
     names = np.array(labels, dtype=object)
     return [list(tags) for tags in np.split(names[ids], np.cumsum(sentences)[:-1])]

@@ -1,8 +1,8 @@
 """Attribution targets: the log-odds of a label or a span, or a score.
 
-Log-odds, ln(p / (1 - p)), and not the bare logit of a softmax: adding a number to all logits leaves
-that unchanged, so one alone means nothing. And not p, which hardly changes where a model is
-certain.
+Log-odds, ln(p / (1 - p)), are used instead of the bare logit of a softmax, because adding a number
+to all logits leaves the answer unchanged, so one logit alone means nothing; and instead of p, which
+hardly changes if a model is certain.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class LabelTarget:
     """Whether "yes" is explained; else that the text has not the label."""
 
     def value(self, logits: Tensor) -> Tensor:
-        """Return the log-odds, [B]: of a sigmoid the logit itself."""
+        """Return the log-odds, [B]: for a sigmoid, the logit itself."""
         logit = logits[:, self.label]
         return logit if self.is_given else -logit
 
@@ -94,7 +94,7 @@ class SpanTarget:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTarget:
-    """The number that a regression gives; logits [B, 1]."""
+    """The number predicted by a regression; logits [B, 1]."""
 
     def value(self, logits: Tensor) -> Tensor:
         """Return the score, [B]."""

@@ -39,12 +39,12 @@ from bertcore.tokenizer import Tokenizer
 class Task(ABC):
     """One kind of fine-tuning. Each has one instance, in `TASKS`.
 
-    A new task is a file with a subclass, and its name in `TASKS`. The defaults are those of a
+    A new task is a file with a subclass, and its name in `TASKS`. The defaults are those of
     classification: labels as targets, cross-entropy.
     """
 
     name: ClassVar[str]
-    """As `bertscope finetune --task` takes it."""
+    """Its name for `bertscope finetune --task`."""
     kind: ClassVar[str]
     """Kind of head, of HEAD_KINDS."""
     metrics: ClassVar[tuple[str, ...]]
@@ -54,7 +54,7 @@ class Task(ABC):
     weighs_classes: ClassVar[bool] = True
     """Whether the loss takes a weight for each label."""
     why_two: ClassVar[str] = "to learn a difference. Check the label column."
-    """Why a single label is refused, and what to do; follows "at least two are needed"."""
+    """Why a single label is rejected, and what to do; follows "at least two are needed"."""
     default_length: ClassVar[int] = 128
     """Default for the longest input in tokens."""
     feature_based: ClassVar[bool] = False
@@ -68,33 +68,33 @@ class Task(ABC):
     has_confidence: ClassVar[bool] = True
     """Whether an answer has a probability, so that it can be calibrated."""
     why_no_decision: ClassVar[str] = ""
-    """What the head reads, where that is not one hidden state."""
+    """What the head reads, if that is not a single hidden state."""
     hub_form: ClassVar[str] = "json lines"
     """How a hub data set is written to a file that `read` reads: "json lines" or "squad"."""
 
     # ---- the head ----
 
     def num_outputs(self, labels: Sequence[str]) -> int:
-        """Return the rows of a new head, C."""
+        """Return the number of outputs of a new head, C."""
         return len(labels)
 
     @property
     def head_kind(self) -> str:
-        """The kind of head as which `transformers` opens the result, of TASK_CLASSES."""
+        """The kind of head as which `transformers` opens the result, one of TASK_CLASSES."""
         return "token" if self.feature_based else self.kind
 
     def reads_head(self, kind: str | None, problem: str) -> bool:
         """Return whether a checkpoint's head is one of this task.
 
         Args:
-            kind: Of the head, of TASK_CLASSES; None: of no class with a head.
-            problem: The head's `problem_type` in Hugging Face's words, "" where config.json does
-                not say; "regression" also for a head of one output without a type.
+            kind: Kind of the head, one of TASK_CLASSES; None: a class without a head.
+            problem: The head's `problem_type` in Hugging Face's words, "" if config.json has none;
+                "regression" also for a head with one output and no type.
         """
         return kind == self.head_kind
 
     def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
-        """Return what config.json says of the head, in Hugging Face's fields."""
+        """Return the head's fields of config.json, as in Hugging Face."""
         return {}
 
     @property
@@ -110,7 +110,7 @@ class Task(ABC):
 
         Args:
             path: The file.
-            columns: Which to read.
+            columns: The columns to read.
             bad_rows: Collects rows that cannot be used.
 
         Raises:
@@ -118,14 +118,14 @@ class Task(ABC):
         """
 
     def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
-        """Open a file as the table of all of its columns, its rows numbered as those of `read`.
+        """Open a file as the table of all its columns, with rows numbered as in `read`.
 
         Args:
             path: The file.
-            columns: Those that `read` reads.
+            columns: The columns that `read` reads.
 
         Raises:
-            ValueError: If the file cannot be read, or has no column that is of a whole example.
+            ValueError: If the file cannot be read, or has no column that describes a whole example.
         """
         return open_table(path, BadRows(skip=True))
 
@@ -143,8 +143,8 @@ class Task(ABC):
         """Tokenize examples of `read` into rows.
 
         Args:
-            examples: With labels of the list, if there is one.
-            tokenizer: Of the checkpoint.
+            examples: Examples with labels from the list, if there is one.
+            tokenizer: The checkpoint's tokenizer.
             max_length: Longest row in tokens.
             labels: The classes; None collects them from the examples.
             doc_stride, is_train: As for `read_task_data`.
@@ -153,7 +153,7 @@ class Task(ABC):
     def check_metric(  # noqa: B027 - most tasks have nothing to refuse
         self, metric: str, labels: Sequence[str]
     ) -> None:
-        """Refuse a metric of `metrics` that does not fit these labels.
+        """Reject a metric of `metrics` that does not fit these labels.
 
         Raises:
             ValueError: If it does not.
@@ -162,7 +162,7 @@ class Task(ABC):
     def check_splits(  # noqa: B027 - as above
         self, train: TaskData, dev: TaskData
     ) -> None:
-        """Refuse training and dev data that do not fit each other.
+        """Reject training and dev data that do not fit each other.
 
         Raises:
             ValueError: If they do not.
@@ -181,12 +181,12 @@ class Task(ABC):
         """Return the loss of a batch in nats, or squared units of a regression; a float32 scalar.
 
         Args:
-            logits: Of `TaskNetwork`.
-            targets: As in `Batch`.
-            class_weights: One for each class, float32; None weighs all alike. The mean is then over
-                the weights.
-            total: Of a part of a batch: `loss_weight` of all of it, so that the parts' losses sum
-                to the batch's.
+            logits: Logits of `TaskNetwork`.
+            targets: Targets, as in `Batch`.
+            class_weights: One for each class, float32; None weights all alike. With weights, the
+                mean is weighted.
+            total: For a part of a batch: `loss_weight` of the whole batch, so that the parts'
+                losses sum to the batch's.
 
         Source: BertForSequenceClassification, -TokenClassification, -QuestionAnswering and
             -MultipleChoice of transformers. Differs: class weights, as in torch's cross_entropy.
@@ -204,10 +204,10 @@ class Task(ABC):
     def loss_weight(
         self, targets: NDArray[np.generic], class_weights: Tensor | None = None
     ) -> float:
-        """Return what the summed loss of a batch is divided by: its examples, tokens or weights.
+        """Return the divisor of the summed loss of a batch: its examples, tokens or weights.
 
         Args:
-            targets: Of the whole batch, from `Rows.targets_of`.
+            targets: Targets of the whole batch, from `Rows.targets_of`.
             class_weights: As for `loss`.
         """
         classes = targets[targets != IGNORED].astype(np.int64)
@@ -216,16 +216,16 @@ class Task(ABC):
         return float(class_weights.cpu().numpy()[classes].sum())
 
     def num_targets(self, targets: Tensor) -> float:
-        """Return the examples, or tokens with a tag, of a batch's targets."""
+        """Return the number of examples, or of tokens with a tag, in a batch's targets."""
         return float(len(targets))
 
     def soft_loss(self, logits: Tensor, wanted: Tensor, batch: Batch, temperature: float) -> Tensor:
         """Return the loss against a teacher's logits, summed over the batch's targets.
 
         Args:
-            logits, wanted: Of student and teacher.
-            batch: That both were run on.
-            temperature: Of both softmaxes.
+            logits, wanted: Logits of student and teacher.
+            batch: The batch on which both were run.
+            temperature: Temperature of both softmaxes.
 
         Source: Hinton et al. 2015.
         """
@@ -238,9 +238,9 @@ class Task(ABC):
         """Return scores and predictions.
 
         Args:
-            outputs: Of all batches, each used once.
-            data: That was run.
-            options: How to score.
+            outputs: Outputs of all batches, each used once.
+            data: The data that were run.
+            options: The scoring options.
         """
 
     @abstractmethod
@@ -250,9 +250,9 @@ class Task(ABC):
         """Return a wrong prediction with its text; None if it is right.
 
         Args:
-            example: Of `read`.
-            prediction: Of `score`.
-            number: Of the example, from 1.
+            example: An example from `read`.
+            prediction: Its prediction from `score`.
+            number: Number of the example, from 1.
         """
 
     # ---- answers, to be explained ----
@@ -260,7 +260,7 @@ class Task(ABC):
     def check_input(  # noqa: B027 - most tasks read a text or a pair
         self, source: TaskInput
     ) -> None:
-        """Refuse an input that lacks what the task reads.
+        """Reject an input that lacks what the task reads.
 
         Raises:
             ValueError: If it does.
@@ -274,9 +274,9 @@ class Task(ABC):
 
         Args:
             source: The input.
-            logits: [C], of choices [N], or [T, C]; float32.
+            logits: [C], [N] for choices, or [T, C]; float32.
             labels: Names of the classes.
-            num_spans: Of "qa": answers to return, at most.
+            num_spans: For "qa": maximum number of answers to return.
         """
 
     @abstractmethod
@@ -294,7 +294,7 @@ class Task(ABC):
         return MetricTable(*class_metrics(gold, predicted, len(labels)))
 
     def slice_names(self, labels: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the names of the groups that `JudgedAnswers.gold` numbers; () for scores."""
+        """Return the names of the groups numbered in `JudgedAnswers.gold`; () for scores."""
         return labels
 
     def slices_by_label(self, answers: JudgedAnswers, labels: tuple[str, ...]) -> list[Slice]:

@@ -47,10 +47,10 @@ class TaskData:
 
 
 def with_labels(data: TaskData, labels: Sequence[str]) -> TaskData:
-    """Return a data set whose classes are numbered and called as in a longer list of labels.
+    """Return a data set with classes numbered and named as in a longer list of labels.
 
     Raises:
-        ValueError: If a label of the data matches none of the list (`match_labels`).
+        ValueError: If a label of the data matches none in the list (`match_labels`).
     """
     if tuple(labels) == data.labels:
         return data
@@ -75,12 +75,12 @@ def _with_more_labels(data: TaskData, numbers: Sequence[int], labels: Sequence[s
 
 
 def check_all_said(labels: Sequence[str], said: Sequence[str], *, says_no: bool) -> None:
-    """Refuse a file with columns for some of the labels: of the others it does not say no.
+    """Reject a file with columns for only some of the labels: it does not negate the others.
 
     Args:
-        labels: All that a text may have.
-        said: Those of the file.
-        says_no: Whether the file says of each of them whether a text has it.
+        labels: All labels that a text may have.
+        said: The labels of the file.
+        says_no: Whether the file states for each of them whether a text has it.
 
     Raises:
         ValueError: If it does, and lacks one.
@@ -88,14 +88,14 @@ def check_all_said(labels: Sequence[str], said: Sequence[str], *, says_no: bool)
     missing = [label for label in labels if label not in said]
     if says_no and missing:
         raise ValueError(
-            f"the data does not say which texts have the labels {some_labels(missing)}; it has "
+            f"the data does not state which texts have the labels {some_labels(missing)}; it has "
             f"{some_labels(said)}. Name the columns of all {len(labels)} labels with --label; a "
             "checkpoint learns other labels with --new-head."
         )
 
 
 class LabelNumbers:
-    """Numbers labels as they occur; `finish` renumbers them by their order.
+    """Numbers labels as they occur; `finish` renumbers them in order.
 
     Args:
         labels: The classes in their order; None collects them.

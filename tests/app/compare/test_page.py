@@ -249,7 +249,7 @@ def test_nan_is_marked(page: AppTest, folders: dict[str, Path]) -> None:
     app.segmented_control(key="compare_view").set_value("answers")
     app = app.run()
     assert not app.exception
-    assert "hold NaN or infinity" in app.error[0].value
+    assert "contain NaN or infinity" in app.error[0].value
 
 
 def test_tags_of_each_token(page: AppTest, folders: dict[str, Path]) -> None:

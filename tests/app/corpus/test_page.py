@@ -214,7 +214,7 @@ def test_without_usearch_every_row_is_still_compared(
     app = ok(opened(place, corpus_token="3", corpus_layer="2"))
     app.button(key="build_corpus_index").click().run()
     app = with_results(app)
-    assert "search is not installed" in complaints(app)
+    assert "search, which an index needs, is not installed" in complaints(app)
     assert shown(app)["cosine"].tolist() == cosines(folder, place)
 
 
@@ -248,7 +248,7 @@ def test_a_corpus_of_another_checkpoint_is_refused_with_both_names(
 
 def test_folders_that_are_none(tmp_path: Path) -> None:
     assert "bertscope encode" in said(ok(opened("")))
-    assert "holds no encoded corpus" in complaints(opened(tmp_path))
+    assert "has no encoded corpus" in complaints(opened(tmp_path))
 
 
 @pytest.mark.parametrize("text", [HOSTILE, "和平 שלום 🕊️", "[MASK]", "zq" * 500])

@@ -89,7 +89,7 @@ def test_no_folder_and_a_wrong_one(page: AppTest, tmp_path: Path) -> None:
     page.query_params["corpus_folder"] = str(tmp_path / "![x](http://evil/x.png)")
     app = page.run()
     assert not app.exception
-    assert "holds no encoded corpus" in app.error[0].value
+    assert "has no encoded corpus" in app.error[0].value
     assert "![x](http" not in app.error[0].value
     app.text_input(key="corpus_folder").set_value("").run()
     assert "bertscope encode" in said(ok(app))

@@ -211,7 +211,7 @@ def test_an_uploaded_file_is_scored(page: AppTest, bert: Bert) -> None:
         (b"good\tbad\nalone\t\n", "x.tsv", "has no minimal pair"),
         (b"\xff\xfe\x00\xd8", "x.csv", "x.csv"),
         (b"\xfd7zXZ\0not whole", "x.csv.xz", "not a whole archive"),
-        (b"PK\x03\x04", "x.xlsx", "is no text"),
+        (b"PK\x03\x04", "x.xlsx", "is not a text file"),
         (FILE, "../../etc/passwd", "passwd"),
     ],
 )

@@ -147,7 +147,7 @@ def test_own_pairs_are_text_and_wrong_ones_a_sentence(
     query = {"inspect_swap_set": "own", "inspect_swap_pairs": "she"}
     app = ok(opened(folders["classify"], monkeypatch, "a.tsv", text, **query))
     app = with_results(button(app, "Swap the words").click().run())
-    assert "no pair" in complaints(app)
+    assert "is not a pair" in complaints(app)
     app.text_area(key="inspect_swap_pairs").set_value(f"she={HOSTILE.replace('=', '')}")
     app = ok(with_results(button(app, "Swap the words").click().run()))
     assert "45 of 90" in said(app)

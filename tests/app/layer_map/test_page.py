@@ -314,7 +314,7 @@ def test_what_two_seeds_share_by_their_start_is_told(
 def test_tsne_of_few_points_each_by_itself_lowers_the_perplexity(page: AppTest) -> None:
     page.query_params.update({"map_method": "tsne", "map_space": "separate"})
     app = with_map(ok(page.run()), "t-SNE axis 1")
-    assert "The perplexity is 3 in place of 30" in said(app)
+    assert "The perplexity is 3 instead of 30" in said(app)
 
 
 @pytest.mark.parametrize("unit", ["tokens", "words", "word", "mean"])

@@ -207,7 +207,7 @@ def test_nan_weights_are_told(
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
     app = page.run()
     assert not app.exception
-    assert "hold NaN or infinity" in " ".join(error.value for error in app.error)
+    assert "contain NaN or infinity" in " ".join(error.value for error in app.error)
 
 
 @pytest.mark.parametrize(

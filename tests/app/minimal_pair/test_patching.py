@@ -113,7 +113,7 @@ def test_versions_that_cannot_be_patched_are_told(
     assert "do not align token by token" in said(app)
     assert "patching" in charts(app)
     app = opened(FIRST, SECOND, patch_word="zebra")
-    assert "'zebra' is not one piece" in complaints(app)
+    assert "'zebra' is not a single piece" in complaints(app)
     app = opened(FIRST, SECOND, patch_other_word="猫")
     assert "'猫' is unknown" in complaints(app)
     monkeypatch.setattr(patching, "MOST_TOKENS", 5)

@@ -143,7 +143,10 @@ def test_a_b_of_nothing_is_one_sentence(page: AppTest) -> None:
     app = page.run()
     assert not app.exception
     assert [error.value for error in app.error] == [
-        plain("Text B has no token, so no attention flows between two texts. Write both sentences.")
+        plain(
+            "Text B has no tokens, so no attention flows between the two texts. "
+            "Write both sentences."
+        )
     ]
 
 

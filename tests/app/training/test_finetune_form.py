@@ -204,11 +204,11 @@ def test_a_checkpoint_with_a_head_for_other_labels_gets_a_new_one(
         ("t.csv", "text,text,label\n" + "a,b,c\na,b,d\n" * 9, ["2 columns 'text' (1 and 2)"]),
         ("t.csv", "", ["is empty"]),
         ("t.csv", 'text,label\n"a,1\nb,2\n', ["quotation mark"]),
-        ("t.jsonl", "[1]\n", ["holds no JSON lines"]),
-        ("t.json", "{\n}", ["not in the form of SQuAD"]),
+        ("t.jsonl", "[1]\n", ["has no JSON lines"]),
+        ("t.json", "{\n}", ["not in SQuAD format"]),
         ("t.csv.gz", b"not packed", ["is not a whole archive"]),
         ("t.csv", "text,label\nété,1\n".encode("latin-1"), ["0xE9 in line 2, place 1"]),
-        ("t.csv", "text,label\na,1\n".encode("utf-16-le"), ["as UTF-16 without a byte order"]),
+        ("t.csv", "text,label\na,1\n".encode("utf-16-le"), ["like UTF-16 without a byte order"]),
     ],
 )
 def test_a_table_that_cannot_be_used_is_one_sentence(

@@ -237,7 +237,7 @@ def test_the_coach_speaks(page, runs):
             line |= {"valid_nsp_accuracy": 0.5, "valid_num_pairs": 512, "valid_share_random": 0.5}
     (runs / "mine" / "metrics.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
     at = page.run()
-    assert any("told from chance" in warning.value for warning in at.warning)
+    assert any("distinguishable from chance" in warning.value for warning in at.warning)
 
 
 def test_a_saved_moment_is_opened(page, runs):

@@ -296,7 +296,7 @@ def test_nan_weights_are_told(
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
     app = page.run()
     assert not app.exception
-    assert "hold NaN or infinity" in complaints(app)
+    assert "contain NaN or infinity" in complaints(app)
 
 
 @pytest.mark.parametrize(

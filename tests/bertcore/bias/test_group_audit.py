@@ -182,7 +182,7 @@ def test_columns_that_do_not_do_are_sentences(tmp_path: Path) -> None:
     assert audit("hostile").names[0].startswith("<img")
     conll = tmp_path / "tags.txt"
     conll.write_text("she O\n\nhe O\n")
-    with pytest.raises(ValueError, match="a word a line"):
+    with pytest.raises(ValueError, match="one word per line"):
         column_names(conll, random_model("tag").task)
 
 

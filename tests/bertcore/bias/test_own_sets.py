@@ -75,7 +75,7 @@ def test_the_layout_of_seat_is_read(tmp_path: Path) -> None:
 def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.json"
     path.write_text(text)
-    with pytest.raises(ValueError, match="no association test"):
+    with pytest.raises(ValueError, match="not an association test"):
         read_association(path)
 
 

@@ -58,7 +58,7 @@ def test_one_file_alone_is_refused(files: Path, tmp_path: Path) -> None:
         read_winobias(files)
     empty = tmp_path / "b.txt"
     empty.write_text("nothing here")
-    with pytest.raises(ValueError, match="no sentence of WinoBias"):
+    with pytest.raises(ValueError, match="no WinoBias sentence"):
         read_winobias(empty, other, bad_rows=BadRows(skip=True))
 
 

@@ -106,7 +106,7 @@ def test_bad_items_are_refused_or_counted(tmp_path: Path) -> None:
 def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "s.json"
     path.write_text(text)
-    with pytest.raises(ValueError, match="no StereoSet"):
+    with pytest.raises(ValueError, match="not a StereoSet"):
         read_stereoset(path)
 
 

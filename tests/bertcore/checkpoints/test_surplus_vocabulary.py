@@ -91,7 +91,7 @@ def test_the_measures_know_the_pieces_with_rows_only(bert: Bert) -> None:
     scored = score_candidates(bert, "the [MASK]", None, (), 2, ["river", "qqq"])
     assert scored[0].probability is not None
     assert "'qqq' (id 149)" in str(scored[1].problem)
-    with pytest.raises(ValueError, match="'qqq' is not one piece"):
+    with pytest.raises(ValueError, match="'qqq' is not a single piece"):
         word_trajectories(bert, "the [MASK]", None, (), 2, ["qqq"])
     assert len(nearest_words(bert, 7, top_k=999)) == ROWS - 1
     for seed in range(30):

@@ -99,7 +99,7 @@ def test_swapped_words_are_those_of_the_core(folder: Path, data: Path, tmp_path:
 def test_bad_input_is_a_sentence(folder: Path, data: Path) -> None:
     assert "--by" in refusal(folder, data)
     assert "no set of words 'ages'" in refusal(folder, data, "--flip", "ages")
-    assert "no pair" in refusal(folder, data, "--flip", "she=he,=")
+    assert "is not a pair" in refusal(folder, data, "--flip", "she=he,=")
     assert "one value" in refusal(folder, data, "--by", "same")
     assert "no column 'age'" in refusal(folder, data, "--by", "age")
     assert "no task head" in refusal("default", data, "--by", "gender")

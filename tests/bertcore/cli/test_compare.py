@@ -117,7 +117,7 @@ def test_nan_is_told_and_no_traceback(folders: tuple[Path, Path], tmp_path: Path
     broken = tiny_bert()
     broken.module.layers[0].attention.key.weight.data[0, 0] = torch.nan
     where = broken.save(tmp_path / "broken")
-    assert "hold NaN or infinity" in refusal(folders[0], where, "--text", TEXT)
+    assert "contain NaN or infinity" in refusal(folders[0], where, "--text", TEXT)
 
 
 @pytest.mark.parametrize(

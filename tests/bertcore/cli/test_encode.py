@@ -92,7 +92,7 @@ def test_json_and_what_a_folder_remembers(folder: Path, corpus: Path, tmp_path: 
         (("--unit", "word", "--special-tokens"), "special_tokens"),
         (("--text-column", "text"), "plain text"),
         (("--layer", "1"), "--layer would have no effect"),
-        (("--resume",), "holds no encoded corpus"),
+        (("--resume",), "has no encoded corpus"),
         (("--resume", "--layers", "1"), "--layers would have no effect"),
     ],
 )

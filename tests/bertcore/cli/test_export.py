@@ -100,7 +100,7 @@ def test_tsne_and_pacmap_take_their_parameters(
 
 def test_what_cannot_be_is_a_sentence(encoded: EncodedCorpus, tmp_path: Path) -> None:
     out = tmp_path / "a.parquet"
-    assert "holds no encoded corpus" in refusal(tmp_path, "--atlas", out)
+    assert "has no encoded corpus" in refusal(tmp_path, "--atlas", out)
     assert "ends in .parquet" in refusal(encoded.folder, "--atlas", tmp_path / "a.csv")
     assert "no folder" in refusal(encoded.folder, "--atlas", tmp_path / "none" / "a.parquet")
     assert "expected one of pca, umap, tsne, pacmap" in refusal(

@@ -134,7 +134,7 @@ def test_mistakes_get_one_sentence(files: Path, tmp_path: Path) -> None:
     assert "expected balanced, or numbers" in refusal(*words(files, out, "--class-weights", "a"))
     assert "belongs to no option" in refusal(*words(files, out, "0.1"))
     assert "--doc-stride would have no effect" in refusal(*words(files, out, "--doc-stride", "7"))
-    assert "holds no fine-tuning" in refusal("finetune", "--out", out, "--resume")
+    assert "has no fine-tuning run" in refusal("finetune", "--out", out, "--resume")
     assert "--epochs would have no effect" in refusal(
         "finetune", "--out", out, "--resume", "--epochs", "2"
     )
@@ -147,7 +147,7 @@ def test_mistakes_get_one_sentence(files: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.tsv"
     other.write_text("sentence\tlabel\na\tx\nb\ty\n")
     assert "row 1 of" in refusal(*words(files, out, train=other))
-    assert "which is none of 'x', 'y'" in refusal(*words(files, out, train=other))
+    assert "which is not one of 'x', 'y'" in refusal(*words(files, out, train=other))
     assert not out.exists()
 
 
@@ -181,7 +181,7 @@ def test_a_label_list_that_disagrees_with_the_checkpoint(files: Path, tmp_path: 
     fresh = invoke(*line, "--checkpoint", tmp_path / "first", "--new-head")
     assert fresh.exit_code == 0, fresh.stderr
     data = ["--task", "classify", "--checkpoint", tmp_path / "first", "--data", other]
-    assert "which is none of 'bad', 'good'" in refusal("evaluate", *data)
+    assert "which is not one of 'bad', 'good'" in refusal("evaluate", *data)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")

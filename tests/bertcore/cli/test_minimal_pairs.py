@@ -85,16 +85,16 @@ def test_a_stopped_exam_goes_on(files: Path, tmp_path: Path) -> None:
     assert cut.read_text().splitlines()[:3] == whole.read_text().splitlines()[:3]
     assert len(cut.read_text().splitlines()) == 5
 
-    assert "Go on with its exam by --resume" in refusal(*exam(files, "--predictions", cut))
+    assert "Continue its exam with --resume" in refusal(*exam(files, "--predictions", cut))
     other = exam(files, "--predictions", cut, "--resume", "--scoring", "single")
-    assert "holds scores of another exam: scoring differ" in refusal(*other)
+    assert "has the scores of another exam: scoring differ" in refusal(*other)
     turned = ("--good", "sentence_bad", "--bad", "sentence_good")
     resumed = exam(files, "--predictions", cut, "--resume", *turned)
     assert "another exam: columns differ" in refusal(*resumed)
     nowhere = exam(files, "--predictions", tmp_path / "none.jsonl", "--resume")
     assert "does not exist" in refusal(*nowhere)
     cut.write_text("no scores\n")
-    assert "is no file of scores" in refusal(*exam(files, "--predictions", cut, "--resume"))
+    assert "is not a file of scores" in refusal(*exam(files, "--predictions", cut, "--resume"))
 
 
 def test_another_text_of_word_frequencies_is_another_exam(files: Path, tmp_path: Path) -> None:

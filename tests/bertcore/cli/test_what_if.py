@@ -106,7 +106,7 @@ def test_prune_writes_a_checkpoint_without_the_heads(folder: Path, tmp_path: Pat
 def test_mistakes_get_a_sentence(folder: Path, tmp_path: Path) -> None:
     checkpoint: list[str | Path] = ["--checkpoint", folder]
     assert "blank" in refusal("ablate", " ", *checkpoint)
-    assert "no piece of this" in refusal("ablate", TEXT, "--word", "zebra", *checkpoint)
+    assert "not a piece of this" in refusal("ablate", TEXT, "--word", "zebra", *checkpoint)
     assert "measure is 'size'" in refusal("ablate", TEXT, "--measure", "size", *checkpoint)
     out: list[str | Path] = ["--out", tmp_path / "out"]
     assert "no head was chosen" in refusal("prune", folder, *out)

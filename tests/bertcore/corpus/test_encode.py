@@ -248,7 +248,7 @@ def test_a_sample_without_a_sentence_is_told(bert: Bert, tmp_path: Path) -> None
     settings = replace(SETTINGS, sample=0.001)
     manifest = encode_corpus(bert, path, tmp_path / "out", settings)
     assert manifest.num_rows == 0
-    assert "sample is 0.001, which took none of the sentences" in manifest.notes[0]
+    assert "sample is 0.001, which drew none of the sentences" in manifest.notes[0]
     with pytest.raises(ValueError, match=r"holds no vector\. sample is 0.001"):
         open_encoded(tmp_path / "out")
 
@@ -312,7 +312,7 @@ def test_what_is_not_the_same_is_not_resumed(
         encode_corpus(bert, corpus, out, replace(SETTINGS, layers=(1,)), resume=True)
     changed = tmp_path / "text.txt"
     shutil.copy(corpus, changed)
-    with pytest.raises(ValueError, match="was begun with the corpus"):
+    with pytest.raises(ValueError, match="was started with the corpus"):
         encode_corpus(bert, changed, out, SETTINGS, resume=True)
     with pytest.raises(ValueError, match="not with"):
         open_encoded(whole.folder).check_model(other)
@@ -350,7 +350,7 @@ def test_a_corpus_that_changes_meanwhile_is_refused(
 def test_a_folder_in_use_is_refused(
     bert: Bert, corpus: Path, whole: EncodedCorpus, tmp_path: Path
 ) -> None:
-    with pytest.raises(ValueError, match="which is whole"):
+    with pytest.raises(ValueError, match="a complete encoded corpus"):
         encode_corpus(bert, corpus, whole.folder, SETTINGS)
     out = copy_of(whole, tmp_path / "out", complete=False)
     with pytest.raises(ValueError, match="--resume"):
@@ -361,7 +361,7 @@ def test_a_folder_in_use_is_refused(
         encode_corpus(bert, corpus, tmp_path / "notes", SETTINGS)
     with pytest.raises(ValueError, match="is a file"):
         encode_corpus(bert, corpus, corpus, SETTINGS)
-    with pytest.raises(ValueError, match="holds no encoded corpus"):
+    with pytest.raises(ValueError, match="has no encoded corpus"):
         encode_corpus(bert, corpus, tmp_path / "nothing", SETTINGS, resume=True)
     with pytest.raises(OSError, match="Not a directory"):
         encode_corpus(bert, corpus, corpus / "below-a-file", SETTINGS)

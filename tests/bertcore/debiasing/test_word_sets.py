@@ -37,10 +37,10 @@ def test_files(tmp_path: Path, name: str, content: str) -> None:
         ("pairs.txt", b"# x\na,b,c\n", "line 2 "),
         ("pairs.txt", b"a,b\na,c\n", "in two pairs"),
         ("pairs.txt", b"\xff\xfe", "UTF-8"),
-        ("pairs.json", b"{", "no JSON"),
-        ("pairs.json", b"{}", "no list"),
+        ("pairs.json", b"{", "not valid JSON"),
+        ("pairs.json", b"{}", "not a list"),
         ("pairs.json", b'[["a", 1]]', "pair 1 "),
-        ("pairs.json", b"[" * 100_000, "no JSON"),
+        ("pairs.json", b"[" * 100_000, "not valid JSON"),
     ],
 )
 def test_bad_files(tmp_path: Path, name: str, content: bytes, message: str) -> None:

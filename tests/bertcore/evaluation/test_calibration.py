@@ -41,9 +41,9 @@ def test_the_ends_of_the_scale_have_a_bin() -> None:
     ("sure", "right", "bins", "message"),
     [
         ([], [], 10, "at least one"),
-        ([0.5], [1, 0], 10, "as many of both"),
-        ([1.5], [1], 10, "no probability"),
-        ([np.nan], [1], 10, "no probability"),
+        ([0.5], [1, 0], 10, "the same number of both"),
+        ([1.5], [1], 10, "not a probability"),
+        ([np.nan], [1], 10, "not a probability"),
         ([0.5], [1], 0, "at least 1"),
     ],
 )

@@ -139,8 +139,8 @@ def test_refusals(tiny: Path, tmp_path: Path) -> None:
     train = write(tmp_path / "train.tsv")
     for more, message in (
         ({"balance": "size"}, "no column 'size' for --balance"),
-        ({"balance": "label"}, "one label only"),
-        ({"balance": "sentence"}, "one label only"),
+        ({"balance": "label"}, "only one label"),
+        ({"balance": "sentence"}, "only one label"),
         ({"class_weights": "balanced"}, "class weights"),
         ({"swap": Swapping.of("gender")}, "another group"),
         ({"teacher": str(tiny)}, "teacher"),

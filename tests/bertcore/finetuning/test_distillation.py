@@ -199,7 +199,7 @@ def test_a_student_learns_the_task_and_resumes(taught: Path, tmp_path: Path) -> 
 def test_teachers_that_do_not_fit(taught: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.tsv"
     other.write_text((taught / "train.tsv").read_text().replace("\tgood", "\tsplendid"))
-    with pytest.raises(ValueError, match="label 'splendid', which is none of 'bad', 'good'"):
+    with pytest.raises(ValueError, match="label 'splendid', which is not one of 'bad', 'good'"):
         start_experiment(tmp_path / "a", student_settings(taught, train=other, dev=other))
     write_tags(tmp_path / "tags.txt", 20)
     with pytest.raises(ValueError, match="not for the task 'tag'"):
@@ -229,7 +229,7 @@ def test_the_command_line(taught: Path, tmp_path: Path) -> None:
     two = ["--student-layers", "2"]
     for more, match in (
         ([*of_task, *two, "--checkpoint", teacher], "--checkpoint would have no effect"),
-        ([*of_task, "--student-layers", "two"], "--student-layers is 'two'; expected how many"),
+        ([*of_task, "--student-layers", "two"], "--student-layers is 'two'; expected their number"),
         ([*of_task, "--student-layers", "5"], "5 of the teacher's 4 layers"),
         ([*of_task, "--student-layers", "0,7"], "has the layers 0 to 3"),
         ([*of_task, *two, "--steps", "3"], "--steps"),

@@ -142,7 +142,7 @@ def test_the_encoder_runs_once_and_learns_as_if_it_ran_each_epoch(
     other = make_experiment(tmp_path / "anew", tiny, **usual).run()
     assert other is not None
     assert sum(calls) == 4 * (48 + 24) + 24
-    assert "has no room for what the frozen encoder says" in caplog.text
+    assert "has no room for the frozen encoder's outputs" in caplog.text
     losses = [
         [line.get("loss", line.get("dev_loss")) for line in r["history"]] for r in (report, other)
     ]

@@ -130,7 +130,7 @@ def test_a_series_that_diverges_is_told(files: Path, tmp_path: Path) -> None:
 
 
 def test_a_damaged_file_is_told(files: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="holds no series"):
+    with pytest.raises(ValueError, match="has no series"):
         read_label_curve(tmp_path)
     for text in ("", "[]", "{}", '{"points": [{"start": 1}], "settings": {}}'):
         (tmp_path / CURVE_FILE).write_text(text)

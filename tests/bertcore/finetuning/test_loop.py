@@ -377,7 +377,7 @@ def test_changed_data_are_refused_at_resume(tiny: Path, tmp_path: Path) -> None:
     write_reviews(tmp_path / "train.tsv", 50)
     with pytest.raises(ValueError, match="changed since the run was started"):
         resume_experiment(tmp_path / "out")
-    with pytest.raises(ValueError, match="holds no fine-tuning"):
+    with pytest.raises(ValueError, match="has no fine-tuning run"):
         resume_experiment(tmp_path)
 
 
@@ -392,10 +392,10 @@ def test_folders_and_settings_that_cannot_be(tiny: Path, tmp_path: Path) -> None
     for wrong, match in (
         ({"epochs": 0}, "epochs is 0"),
         ({"learning_rates": (-1.0,)}, "learning_rate is -1"),
-        ({"learning_rates": (1e-3, 1e-3)}, "each be named once"),
+        ({"learning_rates": (1e-3, 1e-3)}, "each only once"),
         ({"learning_rates": (1e-4, 1.0000001e-4)}, "0.0001 and 0.00010000001 are the same"),
         ({"seeds": (2**64,)}, "seed is 18446744073709551616; expected 0 up to"),
-        ({"doc_stride": 7}, "doc_stride is 7, and the task 'classify'"),
+        ({"doc_stride": 7}, "doc_stride is 7, but the task 'classify'"),
         ({"max_seq_length": 100}, "reads at most 64 tokens"),
         ({"dtype": "int8"}, "expected one of bfloat16"),
         ({"metric": "bleu"}, "metric is 'bleu'; the task 'classify' has accuracy"),

@@ -151,7 +151,7 @@ def test_every_form_of_file_says_the_same(
         ("a.csv", "text,a,b\nx,1,0\n", {"label": "a,c"}, "no column 'c'.*'text', 'a', 'b'"),
         ("a.csv", "text,a,b\nx,1,0\n", {}, "labels; it has 'text', 'a', 'b'.*columns of 0 and 1"),
         ("a.csv", "text,a\nx,1\ny,0\n", {"label": "a"}, "'a' .*one label, yes or no.*classify"),
-        ("a.csv", "text,labels\nx,\"['a', 'b']\"\n", {}, "no list in JSON"),
+        ("a.csv", "text,labels\nx,\"['a', 'b']\"\n", {}, "not a JSON list"),
         ("a.csv", "text,labels\n,a\n", {}, "row 1 .*no text"),
         ("a.jsonl", '{"text": "x", "labels": [["a"]]}\n', {}, "list within"),
         ("a.jsonl", '{"text": "x", "labels": {"a": 2}}\n', {}, "'2' for the label 'a'"),
@@ -174,7 +174,7 @@ def test_bad_rows_can_be_left_out(tmp_path: Path) -> None:
 
 def test_labels_that_a_checkpoint_lacks_or_that_the_file_lacks(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", SHEET)
-    with pytest.raises(ValueError, match=r"label 'toxic', which is none of 'insult', 'threat'"):
+    with pytest.raises(ValueError, match=r"label 'toxic', which is not one of 'insult', 'threat'"):
         read(path, COLUMNS, labels=("insult", "threat"))
     with pytest.raises(ValueError, match=r"labels 'hate'; it has 'insult', 'threat', 'toxic'"):
         read(path, COLUMNS, labels=(*LABELS, "hate"))

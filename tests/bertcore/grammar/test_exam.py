@@ -116,7 +116,7 @@ def test_what_cannot_be_scored_is_one_sentence(bert: Bert) -> None:
 def test_weights_that_are_no_numbers_are_no_score(is_decoder: bool) -> None:
     network = tiny_network(tiny_config(is_decoder=is_decoder), heads=frozenset({"mlm"}))
     network.layers[0].attention.output.weight.data[0, 0] = float("nan")
-    with pytest.raises(ValueError, match="the scores hold NaN or infinity"):
+    with pytest.raises(ValueError, match="the scores contain NaN or infinity"):
         taken(Bert(network, tiny_tokenizer()))
 
 

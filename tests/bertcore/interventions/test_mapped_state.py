@@ -127,7 +127,7 @@ def test_what_cannot_be_folded_says_why(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="residual connection"):
             fold_map(bert.module, a_map(bert.module, state))
     bare = tiny_network(heads=frozenset())
-    assert "no head" in str(why_not_folded(bare, a_map(bare, 2)))
+    assert "neither a head nor a pooler" in str(why_not_folded(bare, a_map(bare, 2)))
     modern = family("ModernBert", tmp_path).module
     last = modern.config.num_hidden_layers
     assert "no bias" in str(why_not_folded(modern, a_map(modern, last)))

@@ -271,7 +271,7 @@ def test_the_problem_type_says_what_a_head_is_for(
 def test_a_regression_of_several_numbers_is_refused(tmp_path: Path) -> None:
     model = make_task(tmp_path, problem_type="regression")
     assert model.classifier.out_features == 3
-    match = "predicts 3 numbers, but only one can be read"
+    match = "predicts 3 numbers, but only one can be used"
     with pytest.raises(ValueError, match=match):
         open_task_model(tmp_path, device="cpu")
     with pytest.raises(ValueError, match=match):

@@ -78,7 +78,7 @@ def test_a_tokenizer_without_words_is_told(monkeypatch: pytest.MonkeyPatch) -> N
         return [pieces._replace(word_ids=[0] * len(pieces.ids)) for pieces in cut(texts)]
 
     monkeypatch.setattr(bert.tokenizer, "encode_pieces", without)
-    with pytest.raises(ValueError, match="'tiny' does not say where a word ends"):
+    with pytest.raises(ValueError, match="'tiny' does not mark where a word ends"):
         split_words(bert, "The river bank")
     assert split_words(bert, "riverbanks").words == ("riverbanks",)
     # A file says itself where its words end.

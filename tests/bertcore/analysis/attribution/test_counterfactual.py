@@ -125,7 +125,7 @@ def test_a_tag_turns_and_its_word_stays(proposer: Bert) -> None:
     for one in found.counterfactuals:
         assert one.text.split()[1] == "ran"
         assert one.answer.tag(2) == 1
-    with pytest.raises(ValueError, match="Say whose tag"):
+    with pytest.raises(ValueError, match="Name the word whose tag"):
         search(model, proposer, "film ran fish")
 
 

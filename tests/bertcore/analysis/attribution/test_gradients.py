@@ -201,7 +201,7 @@ def test_a_feature_based_tagger_has_no_gradients() -> None:
     model = replace(model, task=FEATURE_TAG, module=module.eval())
     assert not can_differentiate(model)
     source = task_input(model, TEXT)
-    with pytest.raises(ValueError, match="by occlusion"):
+    with pytest.raises(ValueError, match="with occlusion"):
         integrated_gradients(model, source, answer(model, source).target(source))
 
 

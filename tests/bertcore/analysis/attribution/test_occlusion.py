@@ -103,7 +103,7 @@ def test_wrong_arguments_are_told() -> None:
     with pytest.raises(ValueError, match="answers for each token"):
         without(tagger, task_input(tagger, TEXT), [1], "drop")
     empty = task_input(model, "\u200b")
-    with pytest.raises(ValueError, match="no word that could be removed"):
+    with pytest.raises(ValueError, match="no word to remove"):
         faithfulness(model, empty, ClassTarget(1), {"any": np.zeros(len(empty.words))})
 
 
@@ -172,7 +172,7 @@ def test_what_cannot_be_answered_is_told() -> None:
         answer(choice, task_input(choice, "she ran", choices=["home"]))
     with pytest.raises(ValueError, match="choice 1 is blank"):
         task_input(choice, "she ran", choices=["home", " "])
-    with pytest.raises(ValueError, match="a second text beside the choices"):
+    with pytest.raises(ValueError, match="a second text besides the choices"):
         task_input(choice, "she ran", "home", choices=["home", "away"])
     with pytest.raises(ValueError, match="2 choices, but the model is for the task 'qa'"):
         task_input(model, "she ran", choices=["home", "away"])

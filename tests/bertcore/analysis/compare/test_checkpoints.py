@@ -306,9 +306,9 @@ def test_nan_is_a_sentence(folders: dict[str, Path]) -> None:
     second.module.layers[0].attention.value.weight.data[0, 0] = torch.nan
     traces = (first.trace(A), second.trace(A))
     asked = questions(first, second, (one, two))
-    with pytest.raises(ValueError, match="hold NaN or infinity"):
+    with pytest.raises(ValueError, match="contain NaN or infinity"):
         compare_text(first, second, traces, asked)
-    with pytest.raises(ValueError, match="hold NaN or infinity"):
+    with pytest.raises(ValueError, match="contain NaN or infinity"):
         compare_texts(first, second, [Sentence(A)], asked)
 
 

@@ -210,5 +210,5 @@ def test_what_cannot_be_compared_is_refused(bert: Bert) -> None:
     states = single.hidden_states.clone()
     states[-1, 0, 0] = torch.nan
     broken = replace(single, activations=replace(single.activations, hidden_states=states))
-    with pytest.raises(ValueError, match="hold NaN or infinity"):
+    with pytest.raises(ValueError, match="contain NaN or infinity"):
         compare_pair(bert, single, broken)

@@ -106,5 +106,5 @@ def test_any_text_has_units_whose_rows_sum_to_one(other: Bert, text: str) -> Non
 
 
 def test_a_pair_is_not_compared_with_a_single_text() -> None:
-    with pytest.raises(ValueError, match="run the same text"):
+    with pytest.raises(ValueError, match="Run the same input"):
         shared_units(tiny_bert().trace(TEXT), tiny_bert().trace(TEXT, PAIR))

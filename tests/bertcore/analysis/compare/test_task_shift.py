@@ -218,7 +218,7 @@ def test_heads_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="multiple-choice head compares several texts"):
         opened(tmp_path)
     rewrite(tmp_path, "BertForMultipleChoice", "MyOwnClass")
-    with pytest.raises(ValueError, match=r"does not state what .* is for \(architectures: MyOwn"):
+    with pytest.raises(ValueError, match=r"does not state the task of .* \(architectures: MyOwn"):
         opened(tmp_path)
     rewrite(tmp_path, "MyOwnClass", "BertForQuestionAnswering")
     with pytest.raises(ValueError, match="expected qa_outputs with a weight and a bias"):

@@ -114,7 +114,7 @@ def test_other_vocabularies_are_compared_over_the_pieces_of_both() -> None:
     found = weight_drift(first, second)
     table = next(t for t in found.tensors if t.name == "embeddings.word_embeddings.weight")
     assert table.drift.relative == 0
-    assert table.rows == f"{len(pieces) - 1} pieces that both vocabularies have"
+    assert table.rows == f"{len(pieces) - 1} pieces in both vocabularies"
     assert table.drift.num_weights == 32 * (len(pieces) - 1)
     assert found.is_same is False
 

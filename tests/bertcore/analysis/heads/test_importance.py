@@ -125,7 +125,7 @@ def test_progress_goes_from_most_to_all(bert: Bert) -> None:
     ("asked", "message"),
     [
         ({"position": 4}, r"token 4 is not a \[MASK\]. Choose one of \[3, 10\]"),
-        ({"word": "riverbank"}, r"'riverbank' is no piece of this checkpoint's vocabulary"),
+        ({"word": "riverbank"}, r"'riverbank' is not a piece of this checkpoint's vocabulary"),
         ({"changes": Changes(heads_off=frozenset({(9, 0)}))}, r"no head 9\.0"),
     ],
 )
@@ -137,5 +137,5 @@ def test_wrong_questions_are_refused(bert: Bert, asked: dict[str, Any], message:
 def test_nan_weights_are_told_in_a_sentence() -> None:
     broken = tiny_bert()
     broken.module.embeddings.norm.bias.data[0] = torch.nan
-    with pytest.raises(ValueError, match="hold NaN or infinity"):
+    with pytest.raises(ValueError, match="contain NaN or infinity"):
         rank_heads(broken, broken.tokenize(A, B))

@@ -115,5 +115,5 @@ def test_few_or_equal_heads(num: int) -> None:
 def test_no_sentence_and_no_number() -> None:
     with pytest.raises(ValueError, match="no attention to compare"):
         SimilaritySurvey(0, tiny_bert().config).result()
-    with pytest.raises(ValueError, match="holds NaN"):
+    with pytest.raises(ValueError, match="contains NaN"):
         head_map(HeadDistances(np.full((3, 3), np.nan), 1, 1, 1))

@@ -86,7 +86,7 @@ def test_a_fresh_network_is_random(seed: int) -> None:
     assert "look freshly initialised" in text
     assert "36 of 36 matrices" in text
     assert "100.0% of their" in text
-    assert "48 of 48 heads spread it evenly" in text
+    assert "48 of 48 heads spread theirs evenly" in text
     assert of(found, "weights") == pytest.approx(1, abs=0.03)
     assert of(found, "attention") == pytest.approx(1, abs=0.01)
 
@@ -137,7 +137,7 @@ def test_uniform_attention_is_told_and_why() -> None:
     attention = next(f for f in found.findings if f.sign == "attention")
     assert not attention.is_healthy
     assert "48 of 48 heads" in attention.sentence
-    assert "queries and keys say nothing yet" in attention.sentence
+    assert "queries and keys carry no information yet" in attention.sentence
 
 
 def test_one_reset_layer_and_head_are_named() -> None:
@@ -149,7 +149,7 @@ def test_one_reset_layer_and_head_are_named() -> None:
     assert found.verdict == "trained"
     text = " ".join(found.sentences())
     assert "All of layer 3 look random" in text
-    assert "pooler.dense.weight look random: a head that was added and not trained" in text
+    assert "pooler.dense.weight look random: a head that was added but not trained" in text
 
 
 def test_constant_matrices_are_named() -> None:
@@ -184,7 +184,7 @@ def test_even_attention_has_full_entropy(is_decoder: bool) -> None:
 
 
 def test_one_text_is_not_enough() -> None:
-    with pytest.raises(ValueError, match="at least two unlike"):
+    with pytest.raises(ValueError, match="at least two dissimilar"):
         examine(tiny_bert(), ["one"])
 
 

@@ -53,7 +53,7 @@ def test_a_generator_that_answers_nan_guesses_nothing() -> None:
     broken = tiny_bert()
     with torch.no_grad():
         next(broken.module.parameters()).fill_(float("nan"))
-    with pytest.raises(ValueError, match="the model answers NaN or infinity"):
+    with pytest.raises(ValueError, match="the model returns NaN or infinity"):
         example(broken, "replaced-tokens")
     assert example(broken, "masked-words").reads  # needs no network
 

@@ -102,7 +102,14 @@ def test_pairs_that_cannot_be_used_are_counted(bert: Bert) -> None:
     ]
     found = patch_texts(bert, [good, *odd])
     assert found.num_pairs == 1
-    expected = ["do not align", "'zebra' is not one piece", "the same", "nats", "[MASK]", "unknown"]
+    expected = [
+        "do not align",
+        "'zebra' is not a single piece",
+        "the same",
+        "nats",
+        "[MASK]",
+        "unknown",
+    ]
     assert len(found.left_out) == len(expected)
     for row, (pair, part) in enumerate(zip(found.left_out, expected, strict=True), start=2):
         assert str(pair).startswith(f"Pair {row}: ")

@@ -352,7 +352,7 @@ def test_pairs_that_cannot_be_patched(bert: Bert) -> None:
         patch_pair(bert, (FIRST, None), (FIRST.replace("cat", "CAT"), None))
     with pytest.raises(ValueError, match="single text"):
         patch_pair(bert, (FIRST, None), (SECOND, "it had rained"))
-    with pytest.raises(ValueError, match="hidden they are the same"):
+    with pytest.raises(ValueError, match="they are the same once it is hidden"):
         patch_pair(bert, ("the cat sat", None), ("the dog sat", None), hide=2)
     with pytest.raises(ValueError, match="is not in the second"):
         patch_pair(bert, ("the old cat sat", None), ("the cat sat", None), hide=2)
@@ -360,14 +360,14 @@ def test_pairs_that_cannot_be_patched(bert: Bert) -> None:
     with pytest.raises(ValueError, match=r"no \[MASK\] at the same place"):
         word_answer(bert, pair)
     pair = patch_pair(bert, ("the cat sat", None), ("the dog sat", None), hide=3)
-    with pytest.raises(ValueError, match="not one piece"):
+    with pytest.raises(ValueError, match="not a single piece"):
         word_answer(bert, pair, "house", "zebra")
     with pytest.raises(ValueError, match="given twice"):
         word_answer(bert, pair, "house", "house")
     answer = word_answer(bert, pair, "house", "dog")
     with pytest.raises(ValueError, match=r"no head 0\.9"):
         patch_path(bert, pair, answer, Place("head", 0, 9), Place("answer"))
-    with pytest.raises(ValueError, match="not behind"):
+    with pytest.raises(ValueError, match="does not come after"):
         patch_path(bert, pair, answer, Place("head", 1, 0), Place("head", 1, 1))
     with pytest.raises(ValueError, match="expected one of"):
         patch(bert, pair, answer, "neuron")  # type: ignore[arg-type]

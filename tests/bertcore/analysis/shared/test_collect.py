@@ -66,7 +66,7 @@ def test_sentences_are_taken_whole_up_to_the_limit(bert: Bert) -> None:
     table = collect_tokens(bert, SENTENCES, max_tokens=sum(lengths[:2]) + 1)
     assert len(table) == sum(lengths[:2])
     np.testing.assert_allclose(table.vectors, full.vectors[:, : len(table)], atol=1e-5)
-    assert "only the first 2 are drawn" in table.notes[0]
+    assert "only the first 2 are shown" in table.notes[0]
     assert len(collect_tokens(bert, SENTENCES, max_tokens=sum(lengths))) == sum(lengths)
     with pytest.raises(ValueError, match=f"first sentence has {lengths[0]} tokens.*limit is 3"):
         collect_tokens(bert, SENTENCES, max_tokens=3)
@@ -76,7 +76,9 @@ def test_long_sentences_are_cut_and_it_is_said(bert: Bert) -> None:
     long = Sentence("the river " * 60)
     assert "the limit is 64" in collect_tokens(bert, [long]).notes[0]
     table = collect_tokens(bert, [long, SENTENCES[0]])
-    assert table.notes == ("1 of 2 sentences have more than 64 tokens and were cut at the end.",)
+    assert table.notes == (
+        "1 of 2 sentences have more than 64 tokens and were truncated at the end.",
+    )
     assert (table.sentence_ids == 0).sum() == 64
 
 

@@ -29,10 +29,10 @@ def test_the_first_layer_that_is_not_finite_is_named() -> None:
     layers = torch.zeros(3, 2, 2)
     require_finite(layers, "weights")
     layers[1, 0, 0] = torch.inf
-    with pytest.raises(ValueError, match="the weights of layer 1 hold NaN or infinite"):
+    with pytest.raises(ValueError, match="the weights of layer 1 contain NaN or infinity"):
         require_finite(layers, "weights")
     require_finite_logits([])
-    with pytest.raises(ValueError, match="answers NaN or infinity"):
+    with pytest.raises(ValueError, match="returns NaN or infinity"):
         require_finite_logits([torch.zeros(2), torch.tensor([0, torch.nan])])
 
 

@@ -285,7 +285,7 @@ def test_the_perplexity_is_less_than_the_number_of_points() -> None:
     found = map_layers(points[None], method="tsne")
     assert found.method == "tsne"
     assert found.notes == (
-        "The perplexity is 5 in place of 30: it must be less than the number of different points, "
+        "The perplexity is 5 instead of 30: it must be less than the number of different points, "
         "16.",
     )
     lowered = map_layers(points[None], method="tsne", tsne=TsneSettings(perplexity=5))

@@ -190,7 +190,7 @@ def test_damaged_files_are_refused(bert: Model, lens: TunedLens, tmp_path: Path)
     with pytest.raises(RuntimeError, match="damaged"):
         read_tuned_lens(path)
     save_file({"weights": torch.zeros(2)}, path)
-    with pytest.raises(RuntimeError, match="no tuned lens"):
+    with pytest.raises(RuntimeError, match="not a tuned lens"):
         read_tuned_lens(path)
     save_tuned_lens(replace(lens, weights=lens.weights[:1]), path)
     with pytest.raises(RuntimeError, match="shapes"):

@@ -96,7 +96,11 @@ def test_one_layer_returns_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("text", "position", "expected"),
-    [("it rained", 0, "never guessed"), ("it rained", 99, "token 99"), ("[MASK] it", 1, "hidden")],
+    [
+        ("it rained", 0, "never predicted"),
+        ("it rained", 99, "token 99"),
+        ("[MASK] it", 1, "hidden"),
+    ],
 )
 def test_bad_positions_are_sentences(bert: Bert, text: str, position: int, expected: str) -> None:
     with pytest.raises(ValueError, match=expected):

@@ -55,7 +55,7 @@ def test_each_step_is_the_surest_answer(bert: Bert) -> None:
     [
         (TEXT, 0, "num_tokens is 0"),
         (TEXT, 21, "num_tokens is 21"),
-        ("The [MASK] sat", 2, "in the text already"),
+        ("The [MASK] sat", 2, "the text already has"),
         ("mat " * 60, 9, "do not fit"),
     ],
 )

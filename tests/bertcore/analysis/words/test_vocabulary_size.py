@@ -52,5 +52,5 @@ def test_the_share_is_that_of_a_network() -> None:
 
 
 def test_a_text_without_words_is_refused() -> None:
-    with pytest.raises(ValueError, match="held-out text holds no word"):
+    with pytest.raises(ValueError, match="held-out text has no word"):
         measure_sizes([PARAGRAPH], [" "], [260])

@@ -58,7 +58,7 @@ def test_text_before_is_not_counted(bert: Bert) -> None:
 
 
 def test_bad_input_is_a_sentence(bert: Bert, twin: Bert) -> None:
-    with pytest.raises(ValueError, match="nothing was written"):
+    with pytest.raises(ValueError, match="has nothing to score"):
         score_written(bert, twin, TEXT, "")
     with pytest.raises(ValueError, match="too long"):
         score_written(bert, twin, TEXT, "mat " * 80)

@@ -54,7 +54,7 @@ def test_rows_are_those_of_transformers(tmp_path: Path, theirs: Any) -> None:
     assert batch.attention_mask is None or batch.attention_mask.long().equal(wanted.attention_mask)
     assert batch.targets.tolist() == [0, 1]
     assert data.rows.num_cut == 1
-    assert "1 of 2 rows of p.jsonl were cut at 10 tokens" in data.notes[0]
+    assert "1 of 2 rows of p.jsonl were truncated at 10 tokens" in data.notes[0]
 
 
 @pytest.mark.parity
@@ -96,7 +96,9 @@ def test_labels_get_their_order_and_unseen_ones_are_named(tmp_path: Path) -> Non
     assert data.rows.targets.tolist() == [1, 0, 1]
     moved = with_labels(data, ("x", "10", "9"))
     assert moved.rows.targets.tolist() == [1, 2, 1]
-    with pytest.raises(ValueError, match=r"row 2 of .* has the label '9', which is none of '10'"):
+    with pytest.raises(
+        ValueError, match=r"row 2 of .* has the label '9', which is not one of '10'"
+    ):
         read(path, "classify", labels=("10", "11"))
     skipped = read(path, "classify", labels=("10", "11"), skip_bad_rows=True)
     assert skipped.num_examples == 2
@@ -204,7 +206,7 @@ def test_an_answer_is_never_backwards_or_too_long() -> None:
 
 def test_a_question_leaves_room_for_the_text() -> None:
     asked = QuestionExample("q", "where " * 40, "in paris", [("paris", 3)], 1)
-    with pytest.raises(ValueError, match="leaves no room for text behind a question of 40 tokens"):
+    with pytest.raises(ValueError, match="leaves no room for text after a question of 40 tokens"):
         question_rows([asked], TOKENIZER, max_length=32, is_train=True)
 
 

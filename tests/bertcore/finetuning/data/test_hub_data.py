@@ -128,7 +128,7 @@ def test_tags_and_questions(hub: Hub, tmp_path: Path) -> None:
     path = fetch_hub_data("hub:squad_v2", tmp_path, task="qa", is_train=True)
     found = list(read_questions(path, bad_rows=BadRows(skip=False)))
     assert [example.answers for example in found] == [[("paris", 0)], []]
-    with pytest.raises(ValueError, match="not in the form of SQuAD: it has the columns sentence"):
+    with pytest.raises(ValueError, match="not in SQuAD format: it has the columns sentence"):
         fetch_hub_data("hub:nyu-mll/glue:sst2", tmp_path, task="qa", is_train=True)
 
 

@@ -112,7 +112,7 @@ def test_a_perplexity_is_of_the_tokens_of_the_text_alone() -> None:
         (log_p,) = log_likelihoods(bert, [encoding])
         expected = np.exp(-log_p / len(scored.tokens))
         assert scored.pseudo_perplexity == pytest.approx(expected, rel=1e-4)
-    with pytest.raises(ValueError, match="no token of the text has one before it"):
+    with pytest.raises(ValueError, match="no token of the text follows another"):
         next_surprise(bert, "")
     found = predict_next(bert, "the dog runs", positions=[3, 4, 5])
     assert found.originals == ("runs", None, None)  # of the text, the added [SEP], the end
