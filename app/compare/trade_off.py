@@ -218,7 +218,7 @@ def in_words(names: tuple[str, str], found: TradeOff) -> str:
     """Return the trade-off of two checkpoints and its test as Markdown."""
     first, second = (f"**{plain(name)}**" for name in names)
     metric = METRIC_NAMES.get(found.metric, found.metric).lower()
-    speed = f"{found.speed_up:.2f} times as many examples a second as {first}"
+    speed = f"{found.speed_up:.2f} times as many examples per second as {first}"
     timed = f"(the first {found.num_timed:,} examples)" if found.num_timed == MOST_TIMED else ""
     verb = "reaches" if found.kept > 1 else "keeps"
     kept = "" if math.isnan(found.kept) else f" and {verb} {found.kept:.1%} of its {metric}"

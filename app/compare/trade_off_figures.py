@@ -187,7 +187,7 @@ def score_table(found: TradeOff) -> pd.DataFrame:
         for metric, value in side.metrics.items():
             low, high = side.intervals.get(metric, (nothing, nothing))
             rows.append((which, metric, value, low, high))
-        rows.append((which, "examples a second", side.examples_per_second, nothing, nothing))
+        rows.append((which, "examples per second", side.examples_per_second, nothing, nothing))
     return pd.DataFrame(rows, columns=["checkpoint", "quantity", "value", "low", "high"])
 
 

@@ -139,8 +139,8 @@ def test_options_that_a_text_makes_ineffective(folder: Path) -> None:
     for more, sentence in (
         ([*words, "--masked-lm-prob", "0.3"], "--masked-lm-prob would have no effect"),
         ([*words, "--seed", "3"], "--seed would have no effect"),
-        ([A, "--random"], "--random says"),
-        ([A, "--follows"], "--follows says"),
+        ([A, "--random"], "--random states"),
+        ([A, "--follows"], "--follows states"),
     ):
         result = command(folder, *more)
         assert result.exit_code == 2

@@ -148,7 +148,9 @@ def shown_name(name: str) -> str:
 def _beginning(data: bytes, file_name: str, notes: list[str]) -> bytes:
     """Return the bytes to read: all, or a beginning that ends with a complete line."""
     if not data.strip():
-        raise ValueError(f"{file_name} is empty. Choose a file with one sentence a line, or a CSV.")
+        raise ValueError(
+            f"{file_name} is empty. Choose a file with one sentence per line, or a CSV."
+        )
     size = len(data) / 2**20
     if len(data) > MAX_FILE_BYTES:
         raise ValueError(
@@ -278,7 +280,7 @@ def _bounded(
     sentences: Sequence[Sentence], max_rows: int, notes: list[str], where: str
 ) -> tuple[Sentence, ...]:
     if not sentences:
-        raise ValueError(f"there is no sentence in {where}. Give one sentence a line or a row.")
+        raise ValueError(f"there is no sentence in {where}. Give one sentence per line or row.")
     if len(sentences) > max_rows:
         notes.append(
             f"There are more than {max_rows:,} sentences: the first {max_rows:,} were taken."

@@ -119,7 +119,7 @@ def test_a_run_that_is_too_long_or_too_large_is_refused(
         few = policy.TrainingLimits(minutes=1e-6)
         patch.setattr(training, "limits", lambda: few)
         button(at, "Fine-tune").click().run()
-        assert "and one on this server at most 1e-06 minutes" in complaints(at)
+        assert "on this server may take at most 1e-06 minutes" in complaints(at)
     assert not started
 
 

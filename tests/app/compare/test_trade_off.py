@@ -116,7 +116,7 @@ def test_both_are_scored_on_a_file(
         assert f"p = {true.paired.p_value:.2g}" in told
     verb = "reaches" if true.kept > 1 else "keeps"
     assert f"{verb} {true.kept:.1%} of its accuracy" in told
-    assert "times as many examples a second as bert" in told
+    assert "times as many examples per second as bert" in told
 
 
 def side(accuracy: float) -> Side:

@@ -198,8 +198,8 @@ def test_the_activation_says_what_is_below_zero(
     relu = tiny_bert(tiny_config(hidden_act="relu"))
     folder_of_relu = str(relu.save(tmp_path))
     for model, folder, title, below in (
-        (bert, checkpoint, "GELU", "small below zero"),
-        (relu, folder_of_relu, "ReLU", "zero below zero"),
+        (bert, checkpoint, "GELU", "negatives become small"),
+        (relu, folder_of_relu, "ReLU", "negatives become zero"),
     ):
         rows = word_sheet(model, run_of(folder, "The river."), Asked(2, None, None)).rows
         notes = [row["note"] for row in rows if row["title"] == title]
@@ -282,7 +282,7 @@ def test_an_upper_layer_is_open_at_first(page: Callable[..., AppTest], checkpoin
 def test_all_tokens_have_no_word(page: Callable[..., AppTest]) -> None:
     app = page(layer_view="all")
     assert not charts(app)
-    assert "of 64 neurons fire" in said(app)
+    assert "of the 64 neurons fire" in said(app)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -112,7 +112,7 @@ def test_files_without_columns_say_so(
 ) -> None:
     tags = write_tags(tmp_path / "a.txt", 12)
     app = ok(opened(folders["tag"], monkeypatch, tags.name, tags.read_bytes()))
-    assert "The file has a word a line" in said(app)
+    assert "The file has one word per line" in said(app)
     assert not [one for one in app.button if "Swap" in one.label]
     questions = write_questions(tmp_path / "a.json", 8)
     app = ok(opened(folders["qa"], monkeypatch, questions.name, questions.read_bytes()))

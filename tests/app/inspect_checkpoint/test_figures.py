@@ -64,7 +64,7 @@ def test_labels_that_are_not_drawn_are_told(number: int) -> None:
     for fig in (confused, file_figures.label_dots(scores)):
         drawn = len(fig.plotly().layout.yaxis.tickvals)
         told = file_figures.which_labels(number)
-        assert told == "" if drawn == number else f"the {drawn} of {number} labels" in told
+        assert told == "" if drawn == number else f"Of {number} labels, the {drawn} with" in told
 
 
 @pytest.mark.parametrize("count", [3, 14])

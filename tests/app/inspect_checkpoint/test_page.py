@@ -476,7 +476,7 @@ def test_a_stopped_run_keeps_what_is_done(
 
     monkeypatch.setattr(file_results, "Stop", Stopped)
     app = ok(ran(app))
-    assert "of the first 4 examples" in said(app)
+    assert "for the first 4 examples" in said(app)
 
 
 def test_a_run_can_be_stopped_while_it_is_awaited(
@@ -497,7 +497,7 @@ def test_a_run_can_be_stopped_while_it_is_awaited(
     app.button(key="stop_keep").click().run()
     finish_jobs()
     app = ok(app.run())  # in a browser it comes by itself
-    assert "of the first 4 examples" in said(app)
+    assert "for the first 4 examples" in said(app)
     assert "Stop and keep the results so far" not in [button.label for button in app.button]
 
 

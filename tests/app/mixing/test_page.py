@@ -360,7 +360,7 @@ def test_nan_weights_are_one_sentence(
     app = page.run()
     assert not app.exception
     assert len(app.error) == 1
-    assert "attention weights of layer 1 hold NaN" in app.error[0].value.replace("\\", "")
+    assert "attention weights of layer 1 contain NaN" in app.error[0].value.replace("\\", "")
 
 
 def test_a_token_that_is_no_more_there_is_moved(page: AppTest) -> None:

@@ -155,7 +155,7 @@ def test_all_layers_stand_side_by_side(bert: Bert, monkeypatch: pytest.MonkeyPat
     wrong = sum(a != b for labels in found.labels for a, b in zip(labels, gold, strict=True))
     assert wrong, "or the test sees no pink cell"
     assert sum(cell is not None for row in drawn[1]["z"] for cell in row) == wrong
-    assert "words the first 12" in said(app)
+    assert "the first 12 of" in said(app)
 
 
 def test_grids_of_two_checkpoints_stand_below_each_other(bert: Bert) -> None:

@@ -57,7 +57,7 @@ def test_the_candidates_of_each_step_are_the_cores(page: AppTest, rule: str) -> 
         )
         last = growth.merges[step - 1]
         shown = " ".join(box.value for box in app.markdown)
-        assert f"**{plain(last.merged)}**, which stands there {last.count:,} times" in shown
+        assert f"**{plain(last.merged)}**, which occurs {last.count:,} times" in shown
         for piece in split_by_merges("then", growth.merges[:step]):
             assert f"-background[{plain(piece)}]" in shown
         names: dict[str, Any] = {}

@@ -57,7 +57,7 @@ def test_the_sentence_holds_what_it_rests_on() -> None:
     said = plan().sentence(SPEED)
     seconds = 3 * 900 / 50 + plan().num_evaluations * 100 / 200
     assert f"**About {rounded(seconds)}**" in said
-    assert "3 epochs of 900 examples of 20 tokens at 1,000 tokens a second" in said
+    assert "3 epochs of 900 examples of 20 tokens at 1,000 tokens per second" in said
     assert f"{plan().num_evaluations} evaluations of 100" in said
 
 

@@ -175,7 +175,7 @@ def test_stop_asks_a_run_to_save_and_ends_a_preparation(tmp_path, monkeypatch):
     assert training_process.num_alive() == 1
     other = training_runs.list_runs(tmp_path / "elsewhere")
     monkeypatch.setattr(training_process, "MAX_RUNNING", 1)
-    with pytest.raises(ValueError, match="1 runs are at work"):
+    with pytest.raises(ValueError, match="1 runs are already active"):
         training_runs.check_room(other)
     pid = training_process.pid_of(run)
     assert os.getsid(pid) == pid  # a session of its own: it does not end with the server

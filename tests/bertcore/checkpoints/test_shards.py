@@ -62,7 +62,7 @@ def test_two_files_are_as_one(kind: str, tmp_path: Path) -> None:
 
 def test_a_tensor_in_two_files_is_refused(folder: Path) -> None:
     part(folder, doubled="bert.pooler.dense.bias")
-    with pytest.raises(RuntimeError, match=r"holds bert\.pooler\.dense\.bias, which another"):
+    with pytest.raises(RuntimeError, match=r"contains bert\.pooler\.dense\.bias, which another"):
         opened(folder)
 
 
@@ -142,7 +142,7 @@ def test_a_link_to_a_checkpoint_beside_it_is_the_same_one(tmp_path: Path) -> Non
 def test_a_pipe_in_place_of_config_json_is_not_waited_for(folder: Path) -> None:
     (folder / "config.json").unlink()
     os.mkfifo(folder / "config.json")
-    with pytest.raises(RuntimeError, match=r"config\.json is no file"):
+    with pytest.raises(RuntimeError, match=r"config\.json is not a file"):
         opened(folder)
 
 

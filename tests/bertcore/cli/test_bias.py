@@ -22,6 +22,7 @@ from bertcore.bias import (
     table_vectors,
     template_audits,
 )
+from bertcore.bias.along_direction import along_direction
 from bertcore.cli import bias as command
 from bertcore.cli.errors import SentenceGroup
 from tests.support.tiny import tiny_bert
@@ -115,9 +116,13 @@ def test_weat_on_the_table_and_on_a_layer() -> None:
 def test_direction() -> None:
     found = json.loads(run("direction", "--json"))
     assert sum(found["explained"]) == pytest.approx(1)
-    probes = found["probes"]
-    assert probes["as it is"]["accuracy"] > probes["LEACE on the defining pairs"]["accuracy"]
-    assert "nurse" in found["cosines"]
+    expected = along_direction(load("default", device="cpu"))
+    assert {name: each["accuracy"] for name, each in found["probes"].items()} == {
+        name: pytest.approx(each.accuracy) for name, each in expected.probes.items()
+    }
+    assert found["cosines"]["nurse"] == pytest.approx(
+        float(expected.cosines[expected.words.index("nurse")]), abs=1e-5
+    )
 
 
 def test_a_debiased_checkpoint_is_saved(tmp_path: Path) -> None:

@@ -110,6 +110,6 @@ def test_mistakes_get_a_sentence(folder: Path, tmp_path: Path) -> None:
     assert "measure is 'size'" in refusal("ablate", TEXT, "--measure", "size", *checkpoint)
     out: list[str | Path] = ["--out", tmp_path / "out"]
     assert "no head was chosen" in refusal("prune", folder, *out)
-    assert "'3' is no head" in refusal("prune", folder, "3", *out)
+    assert "'3' is not a head" in refusal("prune", folder, "3", *out)
     assert "no head 7.0" in refusal("prune", folder, "7.0", *out)
     assert "already exists" in refusal("prune", folder, "0.0", "--out", folder)

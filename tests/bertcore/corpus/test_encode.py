@@ -249,7 +249,7 @@ def test_a_sample_without_a_sentence_is_told(bert: Bert, tmp_path: Path) -> None
     manifest = encode_corpus(bert, path, tmp_path / "out", settings)
     assert manifest.num_rows == 0
     assert "sample is 0.001, which drew none of the sentences" in manifest.notes[0]
-    with pytest.raises(ValueError, match=r"holds no vector\. sample is 0.001"):
+    with pytest.raises(ValueError, match=r"has no vector\. sample is 0.001"):
         open_encoded(tmp_path / "out")
 
 
@@ -279,7 +279,7 @@ def test_sentences_that_the_vocabulary_drops_have_no_row(bert: Bert, tmp_path: P
         found = open_encoded(tmp_path / unit)
         assert found.rows(("sentence",))["sentence"].unique().to_pylist() == [0, 2]
         assert found.sentences()["text"].to_pylist() == ["a dog", "the bank"]
-    assert any("1 sentence of signs" in note for note in notes)
+    assert any("1 sentence consisting only of characters" in note for note in notes)
 
 
 @pytest.mark.parametrize("content", ["", " \n\n\t\n"])

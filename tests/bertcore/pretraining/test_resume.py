@@ -267,7 +267,7 @@ def test_a_text_that_grows_while_it_is_read_is_refused(
 
     monkeypatch.setattr(module, "pack_corpus_to", pack_slowly)
     sentence = refusal(*words_of(place, tmp_path / "run", "--steps", "2"))
-    assert "train.txt' changed while it was read. Wait until it is whole" in sentence
+    assert "train.txt' changed while it was read. Wait until it is complete" in sentence
     assert [path.name for path in tmp_path.iterdir()] == ["texts"]
 
 

@@ -285,7 +285,9 @@ def test_a_vocabulary_that_is_too_large_is_not_read_by_a_library(
 
 def test_damaged_sentencepiece_alone_is_named_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "spiece.model").write_bytes(b"x")
-    with pytest.raises(RuntimeError, match=r"holds spiece.model but no tokenizer.json.*Copy the"):
+    with pytest.raises(
+        RuntimeError, match=r"contains spiece.model but no tokenizer.json.*Copy the"
+    ):
         open_tokenizer(tmp_path)
 
 

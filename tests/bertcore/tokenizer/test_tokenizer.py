@@ -194,7 +194,7 @@ def test_fingerprint_tells_vocabularies_and_options_apart(
 def test_bad_vocabularies_are_refused() -> None:
     with pytest.raises(ValueError, match=r"lacks \[CLS\], \[MASK\]"):
         Tokenizer(["[PAD]", "[UNK]", "[SEP]", "a"])
-    with pytest.raises(ValueError, match="holds 1 entries more than once: 'a'"):
+    with pytest.raises(ValueError, match="contains 1 entries more than once: 'a'"):
         Tokenizer([*SPECIAL_TOKENS, "a", "b", "a"])
     with pytest.raises(ValueError, match="added tokens contains 1 entries more than once"):
         Tokenizer([*SPECIAL_TOKENS], added_tokens=[AddedToken("x"), AddedToken("x")])

@@ -168,7 +168,9 @@ def test_a_label_is_followed_by_name(tmp_path: Path) -> None:
     best = rank_heads(bert, bert.tokenize(A), task=reader).chosen_label
     trace = bert.trace(A)
     assert best == LABELS[int(compare_task(bert, reader, trace, trace).before.argmax())]
-    with pytest.raises(ValueError, match=r"'x' is no label to follow; this checkpoint has 'bad'"):
+    with pytest.raises(
+        ValueError, match=r"'x' is not a label to follow; this checkpoint has 'bad'"
+    ):
         rank_heads(bert, bert.tokenize(A), task=reader, label="x")
 
 

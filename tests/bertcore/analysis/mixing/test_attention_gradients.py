@@ -128,5 +128,5 @@ def test_missing_heads_positions_and_nan_are_refused() -> None:
         attention_gradients(whole, whole.trace(TEXT), WordLogit(99, 40))
     with torch.no_grad():
         whole.module.layers[1].attention.query.bias[0] = torch.nan
-    with pytest.raises(ValueError, match="attention weights of layer 1 hold NaN"):
+    with pytest.raises(ValueError, match="attention weights of layer 1 contain NaN"):
         attention_gradients(whole, whole.trace(TEXT), WordLogit(MASK, 40))

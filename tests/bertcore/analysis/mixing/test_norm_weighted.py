@@ -164,7 +164,7 @@ def test_nan_is_refused_with_the_layer() -> None:
         broken.module.layers[1].attention.query.weight[0, 0] = torch.nan
     trace = broken.trace(TEXT)
     for measure in (weighted_norms, block_norms):
-        with pytest.raises(ValueError, match=r"attention weights of layer 1 hold NaN.*float32"):
+        with pytest.raises(ValueError, match=r"attention weights of layer 1 contain NaN.*float32"):
             measure(broken, trace)
     with torch.no_grad():
         broken.module.layers[1].attention.query.weight[0, 0] = 0

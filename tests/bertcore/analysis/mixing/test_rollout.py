@@ -130,7 +130,7 @@ def test_what_cannot_be_computed_is_refused_with_a_sentence(attentions: Tensor) 
             measure(attentions, head=7)
         broken = attentions.clone()
         broken[1, 2, 3, 4] = torch.nan
-        with pytest.raises(ValueError, match="attention weights of layer 1 hold NaN"):
+        with pytest.raises(ValueError, match="attention weights of layer 1 contain NaN"):
             measure(broken)
     with pytest.raises(ValueError, match=r"residual is 1\.0"):
         rollout(attentions[:, 0], residual=1.0)

@@ -120,7 +120,7 @@ def test_wrong_layers_and_nan_are_refused(bert: Bert) -> None:
     broken = tiny_bert()
     with torch.no_grad():
         broken.module.layers[0].attention.key.bias[0] = torch.nan
-    with pytest.raises(ValueError, match="attention weights of layer 0 hold NaN"):
+    with pytest.raises(ValueError, match="attention weights of layer 0 contain NaN"):
         value_zeroing(broken, broken.trace(TEXT))
     broken = tiny_bert()
     with torch.no_grad():

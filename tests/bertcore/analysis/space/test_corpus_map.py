@@ -204,7 +204,7 @@ def test_equal_vectors_and_missing_layers_are_a_sentence(
     monkeypatch.setattr(
         EncodedCorpus, "vectors", lambda self, layer: np.ones((len(self), 16), np.float16)
     )
-    with pytest.raises(ValueError, match="1 different vectors in a layer; a map needs 4"):
+    with pytest.raises(ValueError, match="1 different vectors in a layer; a map needs at least 4"):
         corpus_map(encoded, CorpusMapSettings(layers=(2,), seed=7))
     few = np.eye(16, dtype=np.float16)
     monkeypatch.setattr(EncodedCorpus, "vectors", lambda self, layer: few[np.arange(len(self)) % 6])

@@ -99,7 +99,7 @@ def test_one_layer_returns_nothing() -> None:
     [
         ("it rained", 0, "never predicted"),
         ("it rained", 99, "token 99"),
-        ("[MASK] it", 1, "hidden"),
+        ("[MASK] it", 1, "already masked"),
     ],
 )
 def test_bad_positions_are_sentences(bert: Bert, text: str, position: int, expected: str) -> None:

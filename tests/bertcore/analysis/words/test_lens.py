@@ -158,7 +158,10 @@ def test_tracked_words_are_the_hidden_the_best_and_ones_own(bert: Bert) -> None:
         (lambda b: fill_in_turn(b, TEXT), "nothing is hidden"),
         (lambda b: predict_masks(b, TEXT, None, (6, 99)), "token 99 cannot be masked"),
         (lambda b: predict_masks(b, TEXT, None, (1,), 0), "top_k is 0"),
-        (lambda b: word_trajectories(b, TEXT, None, (), 1, ["rivers"]), "'rivers' is not one"),
+        (
+            lambda b: word_trajectories(b, TEXT, None, (), 1, ["rivers"]),
+            "'rivers' is not a single piece",
+        ),
         (lambda b: word_trajectories(b, TEXT, None, (), -1, ["the"]), "there is no token -1"),
     ],
 )

@@ -142,7 +142,9 @@ def test_a_checkpoint_that_names_no_label_has_those_of_transformers(tmp_path: Pa
 def test_an_order_is_not_guessed_and_both_lists_are_named(tmp_path: Path) -> None:
     model = checkpoint(tmp_path, ("negative", "positive"))
     path = table(tmp_path / "numbers.csv", ["1", "0"])
-    match = r"row 1 .* the label '1', .*none of 'negative', 'positive'; the file has '0', '1'"
+    match = (
+        r"row 1 .* the label '1', which is not one of 'negative', 'positive'; the file has '0', '1'"
+    )
     with pytest.raises(ValueError, match=match):
         read(path, model)
     with pytest.raises(ValueError, match=match):

@@ -169,14 +169,14 @@ def test_files_that_are_no_tables(tmp_path: Path) -> None:
     assert "has a byte 0x00 at byte 2, like UTF-16 without a byte order mark" in refused(no_mark)
     half = tmp_path / "half.csv"
     half.write_bytes("text,label\na,1\n".encode("utf-16")[:-1])
-    assert "begins as UTF-16" in refused(half)
+    assert "starts as UTF-16" in refused(half)
     cut = tmp_path / "cut.tsv.gz"
     cut.write_bytes(gzip.compress(b"sentence\tlabel\n" + b"abc\t1\n" * 1000)[:-20])
     assert "is not a whole archive" in refused(cut)
     open_quote = write(tmp_path / "q.csv", "text,label", '"never closed,1', "b,2")
     assert "Check that every quotation mark is closed" in refused(open_quote)
     lines = write(tmp_path / "l.jsonl", "[1, 2]")
-    assert "its first line is a JSON list and no object" in refused(lines)
+    assert "its first line is a JSON list, not an object" in refused(lines)
     broken = write(tmp_path / "b.jsonl", '{"text": "a", "label": 1}', '{"text": "b"}')
     assert "row 2" in refused(broken)
     assert "lacks 'label'" in refused(broken)
