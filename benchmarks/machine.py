@@ -60,7 +60,7 @@ def load() -> str:
 
 
 def browser() -> str:
-    """Return the version of the Chromium that measures the pages."""
+    """Return the version of the Chromium that the pages are measured in."""
     try:
         path = find_browser()
     except RuntimeError as error:

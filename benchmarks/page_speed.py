@@ -1,10 +1,10 @@
 """Speed of the real app: opening each page on a warm server, and editing the sentence.
 
 The app runs as a visitor starts it, with BERTSCOPE_CHECKPOINT or the shipped checkpoint. Every page
-is visited once before (a warm server); each measured visit is a new browser session with an empty
-cache that can reach only the app. A page counts as open when its first pictures are drawn. An edit
-inserts a word before the sentence and is timed until the token strip, and the picture below it,
-show it.
+is visited once before (a warm server); each measured visit is a new browser session that has an
+empty cache and can reach only the app. A page counts as open when its first pictures are drawn. An
+edit inserts a word before the sentence and is timed until the token strip, and the picture below
+it, show it.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ def train(text: Path, held_out: Path, out: Path, start: str) -> dict[str, int]:
         train_tokenizer,
     )
 
-    # The vocabulary is learned from the held-out text, since this is not measured.
+    # The vocabulary is learned from the held-out text, before memory is measured.
     tokenizer = train_tokenizer([held_out], vocab_size=2000)
     peak = Peak()
     imports = peak.take()

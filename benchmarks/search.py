@@ -116,7 +116,7 @@ def _verdict(seconds: list[float], recall: float) -> str:
 
 
 def write_stories(path: Path, num_tokens: int) -> Path:
-    """Write the stories repeatedly, each time with two other sentences on each line."""
+    """Write the stories repeatedly, two sentences on each line, paired differently each time."""
     with lzma.open(STORIES, "rt", encoding="utf-8") as file:
         sentences = [one for line in file for one in split_sentences(line.strip()) if one]
     rng = random.Random(0)
