@@ -19,9 +19,8 @@ def main() -> None:
     """Draw the frame and run the chosen page."""
     st.set_page_config(
         page_title="BertScope",
-        page_icon=str(
-            ROOT / "app" / "shell" / "icon.svg"
-        ),  # a named icon is loaded from another host
+        # A named icon is loaded from another host.
+        page_icon=str(ROOT / "app" / "shell" / "icon.svg"),
         layout="wide",
     )
     st.html(ROOT / "app" / "shell" / "style.css")

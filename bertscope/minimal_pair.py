@@ -70,7 +70,7 @@ def show_minimal_pair(
     drawn.append(Drawn("Which heads differ most", fig, how))
     fig = figures.vector_strips(np.asarray(comparison.hidden_change), names, changed)
     how = how_to_read(bert, _VECTORS, "VECTORS")
-    drawn.append(Drawn("What each token's vector becomes", fig, how))
+    drawn.append(Drawn("How each token's vector differs", fig, how))
     texts = app_module("app.minimal_pair.compared").written((second.text_a, second.text_b))
     attention = app_module(_ATTENTION).ATTENTION
     code = opening(bert, first) + attention.code.format(texts=texts, layer=layer, head=head)

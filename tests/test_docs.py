@@ -199,8 +199,8 @@ def test_the_guides_of_checkpoints_name_what_the_app_shows() -> None:
     for page in ("checkpoints", "inspect_checkpoint", "compare", "what_if"):
         assert f"**{PAGES[page].title}**" in text
     shown = (
-        "What is taken for what",
-        "Is it as often right as it is confident?",
+        "Confusion matrix",
+        "Calibration",
         "Where is it weak?",
     )
     for title in (*shown, "Most confident, and wrong", "Use this text", "Two checkpoints of a run"):

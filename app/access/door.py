@@ -75,8 +75,8 @@ def is_ours(host: str, hosts: Sequence[str] = ()) -> bool:
 
     Args:
         host: A name or address, with a port or without.
-        hosts: Its names, "*.example.org" for all subdomains; empty: any address, and the machine's
-            own names. `localhost` and loopback addresses are always allowed.
+        hosts: The server's names, "*.example.org" for all subdomains; empty: any address, and the
+            machine's own names. `localhost` and loopback addresses are always allowed.
     """
     try:
         parts = urlsplit(f"//{host}")

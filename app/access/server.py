@@ -19,7 +19,7 @@ from .upload_limits import UploadLimit
 
 
 def middleware(policy: Policy) -> list[Middleware]:
-    """Return the middleware, outermost first; none for a server that only this computer reaches."""
+    """Return the middleware, outermost first; none for an open, local server without a key."""
     layers = []
     if policy.is_closed or not policy.is_local:
         layers += [Middleware(Door, hosts=policy.hosts), Middleware(SecurityHeaders)]

@@ -31,7 +31,9 @@ def offer(row: DeltaGenerator, layer: int, heads: Sequence[int], num_heads: int)
         label,
         key="switch_off",
         icon=":material/toggle_off:",
-        help="Opens What if, which shows BERT's answer with and without, side by side.",
+        help=(
+            "Opens What if?, which shows BERT's answer with and without this change, side by side."
+        ),
     ):
         switch_off(names)
         want_question()

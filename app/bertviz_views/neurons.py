@@ -1,8 +1,8 @@
 """BertViz's own neuron view, of any checkpoint whose queries and keys the core has.
 
 As installed, it takes only the model classes of 2019 that come with it: it runs them and reads
-    queries and keys from them. Here it gets those of a trace instead; what it draws, and how, is
-    unchanged.
+queries and keys from them. Here it gets those of a trace instead; what it draws, and how, is
+unchanged.
 
 Source: bertviz 1.4 (Apache-2.0), https://github.com/jessevig/bertviz, used as installed; Vig 2019,
 section 3.3.

@@ -103,8 +103,8 @@ COSINES = Picture(
     how=(
         "The cosine of each occupation with the direction from *he, man, father ...* (orange, "
         "below 0) to *she, woman, mother ...* (blue, above 0), found in each layer by PCA of the "
-        "differences within ten pairs (Bolukbasi et al. 2016). It explains {explained} of their "
-        "variance; the rest does not lie along a single direction."
+        "differences within ten pairs (Bolukbasi et al. 2016). The direction explains "
+        "{explained} of their variance; the rest lies outside it."
     ),
     code="""
 from bertcore.bias import along_direction

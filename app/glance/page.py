@@ -54,14 +54,14 @@ GLANCE = Picture(
     name="glance",
     table=_arrays,
     how=(
-        "From left to right: the text, its word pieces, three embeddings and their sum, then layer "
-        "after layer. Each row is a token. The cells of a vector are means of neighbouring "
-        "dimensions: blue above zero, orange below, strongest where the column is largest. A line "
-        "runs from a token that is read to the token that reads it; its weight is the mean over "
-        "the layer's heads. Each token has at most three lines, from 8% on; the framed token has "
-        "at most eight, in pink, from 3% on; none is below 1.5 divided by the number of tokens. "
-        "The small squares above are the heads, one each: row reads column. {signs}Attention shows "
-        "where information is taken from, not why BERT answers as it does."
+        "From left to right: the text, its word pieces, three embeddings and their sum, then "
+        "layer after layer. Each row is a token. The cells of a vector are means of neighbouring "
+        "dimensions: blue above zero, orange below, strongest where the column is largest. A "
+        "line runs from a token that is read to the token that reads it; its weight is the mean "
+        "over the layer's heads. Each token reads along at most three lines, from 8% on; the "
+        "framed token along at most eight, in pink, from 3% on; none is below 1.5 divided by the "
+        "number of tokens. The small squares above are the heads, one each: row reads column. "
+        "{signs}Attention shows where information is taken from, not why BERT answers as it does."
     ),
     code="""
 from bertcore.analysis.shared.inputs import masked_encoding

@@ -140,7 +140,7 @@ class _Rows:
                 summed,
                 "state",
                 "Add",
-                "residual: the vector so far is kept",
+                "residual: the vector before the block is kept",
                 before=before,
                 said=self._said(state),
                 residual="to from",
@@ -159,7 +159,7 @@ class _Rows:
             summed,
             "sum",
             "Add & norm",
-            "residual: the vector so far is kept",
+            "residual: the vector before the block is kept",
             before=before,
             label="sum",
             residual="to",
@@ -228,7 +228,7 @@ class _Rows:
         parts = self.parts
         before, summed = self._at(parts.attention_state), self._at(parts.feed_forward_sum)
         output = self._at(parts.output)
-        note = "residual: the vector so far is kept"
+        note = "residual: the vector before the block is kept"
         if self.is_modern and not self.is_last:
             self.sheet.add_vector(
                 summed,

@@ -39,7 +39,7 @@ def show_confusion(
         code: Fills the braces of FILE_CODE.
     """
     assert metrics.confusion is not None
-    st.header("What is taken for what", anchor=False)
+    st.header("Confusion matrix", anchor=False)
     which = which_labels(len(run.labels))
     confusion = Confusion(metrics.confusion, run.labels)
     CONFUSION.show(page, confusion, setup="", which=which, **code)

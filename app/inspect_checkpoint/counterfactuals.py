@@ -116,7 +116,7 @@ def _draw(view: TaskView, texts: Inputs, search: Search, word: int | None) -> No
     if not search.counterfactuals:
         none = (
             f"No other answer was found in {ran} runs: none of the swaps tried (up to four words) "
-            "changes it."
+            "changes the answer."
         )
         limit = (
             f"No other answer was found within the limit of {ran} runs. There may be one beyond it."

@@ -59,10 +59,10 @@ CALIBRATION = Picture(
     table=calibration_table,
     how=(
         "Answers are grouped into ten bins by confidence. A bar is the fraction of right answers "
-        "in its bin, with its 95% interval, and the pink dot is their mean confidence. On the "
-        "dotted line confidence equals the fraction of right answers; below it the model is "
-        "overconfident. Expected calibration error, the mean gap: {ece}; the largest gap: {mce} "
-        "(Guo et al. 2017)."
+        "in its bin, with its 95% interval, and the pink dot is at the mean confidence of all "
+        "answers in the bin. On the dotted line confidence equals the fraction of right answers; "
+        "below it the model is overconfident. Expected calibration error, the mean gap: {ece}; "
+        "the largest gap: {mce} (Guo et al. 2017)."
     ),
     code=FILE_CODE,
 )
@@ -158,7 +158,7 @@ def _show_calibration(page: frame.Page, run: FileRun, code: dict[str, Any]) -> N
     calibrated = run.calibration()
     if calibrated is None:
         return
-    st.header("Is it as often right as it is confident?", anchor=False)
+    st.header("Calibration", anchor=False)
     CALIBRATION.show(
         page,
         calibrated,

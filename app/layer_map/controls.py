@@ -95,7 +95,7 @@ def _rogue_off(where: Any) -> int:
             NUM_ROGUE,
             key=ROGUE_OFF.key(low=0, high=NUM_ROGUE),
             width=170,
-            help="Sets the dimensions with the largest share of a layer's mean cosine to 0.",
+            help="Sets to 0 the dimensions with the largest share of a layer's mean cosine.",
         )
     )
 

@@ -49,10 +49,11 @@ NEXT_SURPRISE = Picture(
     figure=surprise_strip,
     table=surprise_table,
     how=(
-        "Each token is predicted from those before it, in one run. Colour is its surprise in bits: "
-        "0 means that it was certain, and each further bit halves the probability. Below it is the "
-        "model's own guess, with ✓ if it was right. {left_out} The perplexity is **{perplexity}**: "
-        "as if the model had to choose among that many equally likely pieces each time."
+        "Each token is predicted from those before it, in one run. Colour is its surprise in "
+        "bits: 0 means that it was certain, and each further bit halves the probability. Below "
+        "each token is the model's own guess, with ✓ if it was right. {left_out} The perplexity "
+        "is **{perplexity}**: as if the model had to choose among that many equally likely "
+        "pieces each time."
     ),
     code="""
 from bertcore.analysis.words.next_words import next_surprise

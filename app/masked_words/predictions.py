@@ -116,7 +116,8 @@ def show_candidates(page: frame.Page, masked: tuple[int, ...], position: int) ->
     words = parse_candidates(line)
     if not words:
         st.caption(
-            "Try words that BERT did not suggest: rare or wrong ones, or several words at once."
+            "Try words that BERT did not suggest: rare or wrong ones, or several words in one "
+            "place."
         )
         return words
     where = (page.text_a, page.text_b, masked, position, words)

@@ -26,10 +26,11 @@ SURPRISE = Picture(
     table=surprise_table,
     how=(
         "Each token in turn is hidden on its own, and BERT predicts it from the rest; a typed "
-        "\\[MASK\\] stays masked. Colour is its surprise in bits: 0 means that it was certain, and "
-        "each further bit halves the probability. Below it is BERT's own guess, with ✓ if it was "
-        "right. Over the {num_tokens} tokens the pseudo-perplexity is **{perplexity}**: as if BERT "
-        "had to choose among that many equally likely pieces each time (Salazar et al. 2020)."
+        "\\[MASK\\] stays masked. Colour is its surprise in bits: 0 means that it was certain, "
+        "and each further bit halves the probability. Below each token is BERT's own guess, with "
+        "✓ if it was right. Over the {num_tokens} tokens the pseudo-perplexity is "
+        "**{perplexity}**: as if BERT had to choose among that many equally likely pieces each "
+        "time (Salazar et al. 2020)."
     ),
     code="""
 from bertcore.analysis.words.surprise import surprise

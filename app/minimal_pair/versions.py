@@ -44,12 +44,13 @@ class Example:
 EXAMPLES = (
     Example(
         "Agreement",
-        "The man near the houses [MASK] very old.",
-        "The men near the houses [MASK] very old.",
+        "The man near the houses [MASK] born in London.",
+        "The men near the houses [MASK] born in London.",
         note=(
             "The checkpoint *default* follows the subject here: *was* for the man, *were* for the "
-            "men, though the houses are nearer. With *the picture of the ships* and *the pictures "
-            "of the ships* it follows the nearer noun: *were* for both."
+            "men, though the houses are nearer. With *the picture of the ships* or *the "
+            "pictures of the ships*, and *very old* at the end, it follows the nearer noun: *were* "
+            "for both."
         ),
     ),
     Example(

@@ -18,7 +18,7 @@ from ..plots.metric_names import METRIC_NAMES
 
 FILE = Path(__file__).with_name("equal_time.json")
 REPEATED = ("mlm+nsp (BERT)", "mlm+nsp (BERT), second run")
-"""Two runs of one recipe: smaller differences than between them mean nothing."""
+"""Two runs of one recipe: differences smaller than theirs mean nothing."""
 COLUMNS = 3
 _ROW, _ABOVE = 19, 68
 _SEEN = 3

@@ -110,8 +110,9 @@ RECALL = Picture(
     figure=grid_figures.recall_grid,
     table=grid_figures.recall_table,
     how=(
-        "The fraction of the test part's words with a label that get it, by layer. In brackets is "
-        "the number of these words: with few, the fraction is unreliable."
+        "For each label, the fraction of the test part's words with it that the probe labels so, "
+        "by layer. In brackets is the number of these words: with few, the fraction is "
+        "unreliable."
     ),
     code=REPORT_CODE
     + """

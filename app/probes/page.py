@@ -15,7 +15,9 @@ from .work import Probed, probed
 
 SECOND = Field("probe_with", NOBODY)
 """Source of the second checkpoint."""
-SEEN = "These sentences monitored the training of `pos`: its scores are not those of new text."
+SEEN = (
+    "The training of `pos` was monitored on these sentences: its scores are not those of new text."
+)
 _TAKEN = "are taken, at random."
 """End of a note that says what the visitor chose."""
 TELLS = (

@@ -54,7 +54,7 @@ def show_answer(page: frame.Page, variants: tuple[Variant, ...], segments: str) 
     """Draw the answer for the pair with the chosen segment ids."""
     chosen = [variant for variant in variants if variant.name == SEGMENTS[segments]]
     st.header(
-        f"BERT gives **{percent(chosen[0].is_next)}** probability that B follows A", anchor=False
+        f"BERT gives a **{percent(chosen[0].is_next)}** probability that B follows A", anchor=False
     )
     ANSWER.show(page, chosen, a=page.text_a, b=page.text_b, segments=segments)
 

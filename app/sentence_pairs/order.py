@@ -46,6 +46,6 @@ def show_order(page: frame.Page) -> None:
     """Draw ALBERT's answer for the pair."""
     in_order = cache.call(sentence_order, page.bert_key, page.text_a, page.text_b)
     st.header(
-        f"ALBERT gives **{percent(in_order)}** probability that A comes before B", anchor=False
+        f"ALBERT gives a **{percent(in_order)}** probability that A comes before B", anchor=False
     )
     ORDER.show(page, in_order, a=page.text_a, b=page.text_b)

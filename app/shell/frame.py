@@ -103,8 +103,8 @@ def begin(info: PageInfo, *, needs_text: bool = True, shows_trace: bool = True) 
     Args:
         info: The page.
         needs_text: False for pages without the sentence box; they have no trace.
-        shows_trace: False for pages that read the text in their own way and report themselves
-            where it is cut.
+        shows_trace: False for pages that read the text in their own way and say on their own where
+            it is cut.
     """
     if not needs_text:
         header(info)

@@ -118,7 +118,7 @@ class Picture:
 
         Args:
             title: Title of the HTML file.
-            file: Name of the downloads instead of the picture's, such as one with the choice.
+            file: Name of the downloads, if not the picture's: one that tells what is chosen.
             part: Makes the picture of the HTML file; None for no HTML file.
             width: "content" to stand beside something in a horizontal container.
 

@@ -1,7 +1,7 @@
 """Turns: few runs of pages compute at the same time, the others wait in order.
 
-Python runs one thread at a time, and each operation of torch gives up that right and has to get
-it back. A hundred runs at once take half as long again in total as a few at a time, and all of
+Python runs one thread at a time, and each operation of torch gives up the right to run and has to
+get it back. A hundred runs at once take half as long again in total as a few at a time, and all of
 them end late.
 """
 

@@ -165,7 +165,7 @@ def _show_numbers(run: Run, trial: Trial) -> None:
 
 def _show_wrong(run: Run, trial: Trial) -> None:
     wrong = dev_errors(trial)
-    st.header("Still wrong", anchor=False)
+    st.header("Wrong at the last evaluation", anchor=False)
     if wrong is None:
         st.caption("This run has no wrong examples on record: it was made by an older version.")
         return

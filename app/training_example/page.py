@@ -208,7 +208,7 @@ def _choose() -> tuple[str, int, float, str]:
                 width="stretch",
             )
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    SEED.key(low=0, high=LAST_SEED)  # a link may ask for something that is not a number
+    SEED.key(low=0, high=LAST_SEED)  # a link may ask for a seed that is out of range
     seed = SEED.value
     row.button(
         "Draw again",

@@ -509,9 +509,9 @@ def _erase(bert: Model, file: Path | None, options: AuditOptions, on_stage: OnSt
         data["saved"] = str(options.save)
         notes.append(
             f"{options.save} contains the checkpoint with the erasure in its weights: its heads "
-            "answer as measured here. If the erasure is at the last hidden state, only the heads "
-            "read it erased; the state itself is unchanged, and a newly trained head can read "
-            "all of it."
+            "answer as measured here. If the erasure is at the last hidden state, it is only in "
+            "the weights of the heads that read the state: the state itself is unchanged, and a "
+            "newly trained head can read all of it."
         )
     elif erased.why_not_saved is not None:
         notes.append(f"Live only: {erased.why_not_saved}")

@@ -31,7 +31,7 @@ of the differences within pairs is removed (Bolukbasi et al. 2016, without their
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Erasure:
-    """An eraser of an attribute from a hidden state."""
+    """A fitted erasure of an attribute from a hidden state."""
 
     state: int
     """0 is the embeddings' output, L the last."""

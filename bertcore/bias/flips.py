@@ -212,7 +212,7 @@ class _Gathered:
             texts = "text holds" if self.num_guessed == 1 else "texts hold"
             notes += (
                 f"{self.num_guessed:,} {texts} “her” or “his”, which have two counterparts each; "
-                "the next word decides, and is sometimes wrong.",
+                "the next word decides between them, sometimes wrongly.",
             )
         return Flips(
             num_examples=self.num_examples,

@@ -2,7 +2,7 @@
 
 A rate has a Wilson interval. A gap is the highest rate minus the lowest one, and its interval is
 that of the difference between these two groups (Newcombe). Even groups that do not differ always
-show some gap, the wider the smaller and the more numerous they are: `chance` is its width.
+show some gap, the wider the smaller and the more numerous they are; 95% are within `chance`.
 
 Source: Hardt et al. 2016 (equal opportunity, equalized odds); the gaps are those of fairlearn's
 demographic_parity_difference and equalized_odds_difference. Differs: a gap for each label, and

@@ -154,7 +154,7 @@ def chance_effects(
     """Return effect sizes of random target words as frequent as the test's own, [num_draws].
 
     Each target word is replaced by a whole word of the vocabulary from the hundred nearest in
-    frequency; the attributes stay. On the token table: shows which effect sizes are meaningless.
+    frequency; the attributes stay. On the token table. Shows which effect sizes are meaningless.
 
     Raises:
         ValueError: If a word cannot be written, or the vocabulary has too few words.

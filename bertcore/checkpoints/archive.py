@@ -160,6 +160,6 @@ def _write(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, left: 
 
 def _too_tight(total: int, packed: int) -> str:
     return (
-        f"the zip file packs {total:,} bytes into {packed:,}, which weights and vocabularies never "
-        "reach: it looks like a zip bomb and is not opened."
+        f"the zip file packs {total:,} bytes into {packed:,}, a ratio that weights and "
+        "vocabularies never reach: it looks like a zip bomb and is not opened."
     )

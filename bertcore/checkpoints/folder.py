@@ -23,7 +23,7 @@ WEIGHT_FILES = (SAFETENSORS, SAFETENSORS_INDEX, PICKLE, PICKLE_INDEX)
 _OTHER_FORMATS = (
     (
         (".gguf", ".ggml"),
-        "GGUF weights of llama.cpp, which only its programs can read",
+        "GGUF weights of llama.cpp, which are packed for its programs",
         "Open the checkpoint that they were made from.",
     ),
     (

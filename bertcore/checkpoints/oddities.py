@@ -227,7 +227,7 @@ def _precision(stored_dtype: str) -> Iterator[str]:
     if digits is not None:
         yield (
             f"Its token table is stored in {stored_dtype}: each number has {digits} significant "
-            "digits, in any compute format."
+            "digits, whatever format it is computed in."
         )
 
 

@@ -64,8 +64,8 @@ def bias(
         typer.Option(
             "--layer",
             help="weat, direction: hidden state to take vectors from, with each word or sentence "
-            "run by itself; default: the token table (weat of sentences: the last). erase: hidden "
-            "state to erase; default: the last.",
+            "run by itself; default: the token table (weat of sentences: the last). erase: "
+            "hidden state from which gender is erased; default: the last.",
         ),
     ] = None,
     method: Annotated[

@@ -33,7 +33,7 @@ class MinimalPairOptions:
 
     scoring: str = "within-word"
     """within-word: hide a piece and those after it in its word; single: hide one piece at a time,
-    as in most published tables, where the other pieces give a rare word away. Not for causal
+    as in most published tables; the other pieces of a rare word then give it away. Not for causal
     checkpoints."""
     good: str | None = None
     """Column of the good sentence; default: sentence_good, good, ..."""

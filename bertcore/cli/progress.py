@@ -57,7 +57,7 @@ def stages() -> Iterator[OnStage]:
 
 @contextmanager
 def stop_signals() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl+C or SIGTERM came; a second Ctrl+C ends it."""
+    """Yield a function: whether Ctrl+C or SIGTERM came; a second Ctrl+C ends the run at once."""
     stop = False
 
     def ask_to_stop(*_: object) -> None:

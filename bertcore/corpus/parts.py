@@ -1,8 +1,8 @@
 """The files of an encoded corpus: Parquet parts by layer, and the manifest that counts them.
 
     DIR/layer=2/part-00000.parquet      rows of a layer, with their vectors
-    DIR/_about/sentences-00000.parquet  the texts of the rows DIR/_about/manifest.json checkpoint,
-    settings, sources, and the complete parts
+    DIR/_about/sentences-00000.parquet  the texts of the rows
+    DIR/_about/manifest.json            checkpoint, settings, sources, and the complete parts
 
 A part is written under a temporary name, flushed to the disk and renamed; then it is added to the
 manifest. Files not in the manifest were cut off when a run was killed and are deleted on resuming.

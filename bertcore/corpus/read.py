@@ -252,7 +252,8 @@ def _open_tagged(
 
 
 def sampled(texts: Iterable[CorpusText], share: float, seed: int) -> Iterator[CorpusText]:
-    """Yield about a share of some texts; each is chosen by its own number, not by its place.
+    """Yield about a share of some texts; each is in or out by its document and sentence number
+    alone.
 
     Args:
         texts: In any order.

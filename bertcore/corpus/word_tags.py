@@ -1,4 +1,4 @@
-"""Tags of words (part of speech, entity ...), and their rows of pieces and words.
+"""Tags of words (part of speech, entity ...), and the rows of pieces and words that get them.
 
 A row has the tags of the word in which it begins. If a treebank splits "didn't" into "did" and
 "n't", the piece "did" has the tags of the first, "##n", "'" and "t" those of the second.

@@ -13,7 +13,7 @@ ADVICE = "Lower the learning rate, or check the data."
 
 
 class DivergedError(RuntimeError):
-    """A run's loss became NaN or infinite, so it has no model to keep."""
+    """A run's loss became NaN or infinite, so the run has no model to keep."""
 
 
 def rank(value: float, loss: float = 0.0) -> float:

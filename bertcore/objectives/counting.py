@@ -114,7 +114,7 @@ def _share(entry: Objective, share: float | None) -> float:
 
 
 def _ratio(parts: np.ndarray, wholes: np.ndarray) -> tuple[float, float]:
-    """Return the ratio of two sums, and half the width of its 95% interval; NaN for no counts."""
+    """Return the ratio of two sums, and half the width of its 95% interval; NaN over 0."""
     if not wholes.sum():
         return float("nan"), float("nan")
     ratio = float(parts.sum() / wholes.sum())

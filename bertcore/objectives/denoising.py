@@ -185,7 +185,7 @@ def bart_masking(
 
 
 def bart_deletion(row: Row, rng: np.random.Generator, *, share: float = INFILLED) -> Corrupted:
-    """Remove random tokens without replacement."""
+    """Remove random tokens and put nothing in their place."""
     chosen = _some(row, rng, share)
     spans = [(place, place + 1) for place in chosen.tolist()]
     return _whole_text(row, np.delete(row.ids, chosen), spans, "gone")
@@ -213,8 +213,8 @@ def bart_infilling(
     Raises:
         ValueError: If there is no text, or a value is out of its range.
 
-    Source: Lewis et al. 2020, section 2.2; fairseq denoising_dataset.py. Adjacent spans are merged,
-    so the real share is slightly lower.
+    Source: Lewis et al. 2020, section 2.2; fairseq denoising_dataset.py. Overlapping spans are
+        merged, so the real share is slightly lower.
     """
     check_share(share)
     check_text(row)

@@ -28,7 +28,7 @@ class Given:
     others: tuple[Ids, ...] = ()
     """Texts that a random B may be, without special tokens."""
     generator: Generator | None = None
-    """Of ELECTRA; None: an untrained generator that draws any piece of the vocabulary."""
+    """Of ELECTRA; None: pieces are drawn uniformly from the vocabulary."""
     direction: Direction | None = None
     """Of UniLM; None draws one."""
 
@@ -201,7 +201,7 @@ def mass(given: Given, rng: np.random.Generator, share: float) -> Draw:
 
 
 def _in_place(found: Corrupted) -> Draw:
-    """Return a draw whose spans map each token to its result."""
+    """Return a draw in which each token has the fate of its span."""
     fates = [""] * len(found.input_ids)
     for (start, end), became in zip(found.spans, found.became, strict=True):
         fates[start:end] = [became] * (end - start)

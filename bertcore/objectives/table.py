@@ -346,8 +346,8 @@ _ALL = (
         idea="Predict hidden pieces from one side, the other, or both.",
         loss_at="the chosen places",
         formula=r"L = -\frac{1}{|M|}\sum_{i \in M} \ln p(x_i \mid \tilde x_j,\ A_{ij} = 1)",
-        symbols="$M$: the chosen places; $A$: who may look at whom; $\\tilde x$: what the "
-        "network reads.",
+        symbols="$M$: the chosen places; $A$: which tokens may attend to which; $\\tilde x$: what "
+        "the network reads.",
         share=SHARE,
         rates=(
             *(Rate(name, _direction(name), share) for name, share in DIRECTIONS.items()),

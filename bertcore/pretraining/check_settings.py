@@ -17,7 +17,7 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
         ValueError: If the rows are longer than the position table, the network does not fit the
             objective, more tokens are to be hidden than a short pair has, the segment table has
             fewer than two rows for pairs, packed rows are to be short, the device or the compiler
-            does not exist, or the batch cannot be divided.
+            is not available, or the batch cannot be divided.
     """
     if not data_config.has_pairs and data_config.short_seq_prob not in (0, SHORT_SEQ_PROB):
         raise ValueError(
@@ -62,8 +62,8 @@ def check_objective(shape: BertConfig, config: DataConfig, *, goes_on: bool) -> 
     for name, phase in (("max_seq_length", config), ("long_seq_length", config.long_phase())):
         if phase is not None and phase.max_seq_length > shape.max_length:
             raise ValueError(
-                f"{name} is {phase.max_seq_length}, but the network has only {shape.max_length} "
-                "positions. Lower it."
+                f"{name} is {phase.max_seq_length}, but the network has positions for only "
+                f"{shape.max_length} tokens. Lower it."
             )
     objective = objective_named(config.objective)
     objective.check(shape, config)

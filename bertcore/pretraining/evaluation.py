@@ -145,7 +145,7 @@ class HeldOut:
         objective: The run's objective.
         corpus: The held-out corpus.
         tokenizer, config: Those of the run.
-        seed: Determines the rows and their masks.
+        seed: Determines the rows and how they are changed.
         num_rows: Maximum number of rows.
 
     Raises:

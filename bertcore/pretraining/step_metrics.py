@@ -38,7 +38,7 @@ def has_diverged(values: Mapping[str, float]) -> bool:
 
 
 def divergence_note(values: Mapping[str, float], progress: TrainingProgress) -> dict[str, Any]:
-    """Return the line of metrics of a step that diverged, as text, since JSON has no NaN.
+    """Return the line of metrics of a diverged step, with NaN written as text, as JSON has none.
 
     Args:
         values: From TrainStep.

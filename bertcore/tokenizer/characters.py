@@ -120,7 +120,7 @@ def is_removed(character: str) -> bool:
 
 
 def is_whitespace(character: str) -> bool:
-    """True for characters that cleaning turns into a space, not form feed and U+0085."""
+    """True for characters that cleaning turns into a space; it removes form feed and U+0085."""
     return character in _WHITESPACE
 
 

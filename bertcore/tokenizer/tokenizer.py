@@ -53,7 +53,7 @@ def library_errors(message: str = _CANNOT_CUT) -> Iterator[None]:
     except (TypeError, ValueError):
         raise
     except BaseException as error:
-        # A panic in Rust, such as an endless regular expression, is not an Exception, and its
+        # A panic in Rust, such as from an endless regular expression, is not an Exception, and its
         # class cannot be imported.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise

@@ -26,8 +26,8 @@ SPANS = Picture(
         "The best answers in sentence B: probability of the start times probability of the end, "
         "each a softmax over all tokens. The head has two vectors, *S* for starts and *E* for "
         "ends; their products with a token's vector are its logits. The grey bar is *no answer*, "
-        "which only models trained on such questions (SQuAD 2.0) can give. The answer in pink is "
-        "explained below."
+        "which only models trained on questions without an answer (SQuAD 2.0) have learned to "
+        "give. The answer in pink is explained below."
     ),
     code=ANSWER_CODE,
 )

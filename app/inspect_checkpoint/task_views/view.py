@@ -72,7 +72,7 @@ class TaskView(ABC):
     is_fraction: ClassVar[bool] = True
     """Whether that is between 0 and 1."""
     beside_calibration: ClassVar[bool] = True
-    """Whether `show_file` draws a picture, which the calibration is beside."""
+    """Whether `show_file` draws a picture, beside which the calibration is shown."""
     errors: ClassVar[Errors] = Errors(
         title="Most confident, and wrong",
         severity="confidence",

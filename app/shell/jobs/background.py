@@ -245,7 +245,7 @@ def _run(job: Job, work: Callable[[Progress], Any]) -> None:
         job.end(error=error)
     except BaseException as error:  # as a library in Rust panics; nobody must wait for ever
         log_bug("a job failed", error)
-        job.end(error=RuntimeError(f"the work was aborted ({type(error).__name__}). Try again."))
+        job.end(error=RuntimeError(f"the work failed ({type(error).__name__}). Try again."))
         raise
     else:
         job.end(result)

@@ -73,7 +73,7 @@ def faithfulness(
         ValueError: If a bin is out of range, the texts have no word, or as `without`.
 
     Source: DeYoung et al. 2020, "ERASER", section 4.2. The mean is over the bins, as in the
-        authors' script; the paper's formula divides by one more. Words replace tokens.
+        authors' script; the paper's formula divides by one more. Here words instead of tokens.
     """
     orders = {
         name: sorted(source.text_words, key=lambda word: -float(values[word]))

@@ -119,7 +119,7 @@ def integrated_gradients(
 
 
 def gradient_x_input(model: TaskModel, source: TaskInput, target: Target) -> Attribution:
-    """Return the gradient of each embedding times that embedding: the first-order effect.
+    """Return the gradient by embedding, times the embedding: the first-order effect of each.
 
     Args:
         model, source, target: What is explained.

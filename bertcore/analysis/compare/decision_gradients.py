@@ -25,7 +25,7 @@ class DecisionGradients:
     """Gradient times token vector, summed over its E numbers, float32, [T]; above 0: in favour."""
 
     def fractions(self) -> Tensor:
-        """Return the values divided by their absolute sum, [T]: comparable between runs."""
+        """Return the values over the sum of their magnitudes, [T]: comparable between runs."""
         return self.values / self.values.abs().sum().clamp_min(torch.finfo(torch.float32).tiny)
 
 
@@ -34,8 +34,8 @@ def decision_gradients(
 ) -> DecisionGradients:
     """Return gradient times input of an answer for the token embeddings.
 
-    To first order, the loss in the answer's log-odds if a token's vector becomes 0 (its segment and
-    position vectors stay).
+    To first order, the decrease of the answer's log-odds if a token's vector becomes 0 (its segment
+    and position vectors stay).
 
     Args:
         bert: The checkpoint that made the trace.

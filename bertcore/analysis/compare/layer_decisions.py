@@ -37,7 +37,7 @@ class LayerDecisions:
     answers: NDArray[np.int64]
     """The most probable answer at each layer, [L+1, P]."""
     settled: tuple[int | None, ...]
-    """The first layer from which on the answer is the final one, [P]; None for a score."""
+    """The first layer from which the answer is the final one, [P]; None for a score."""
 
     @property
     def final(self) -> list[str]:
@@ -93,7 +93,7 @@ def layer_decisions(decision: Decision, trace: Trace, device: torch.device) -> L
 
 
 def settling_layer(answers: list[int]) -> int:
-    """Return the first layer from which on all answers equal the last one.
+    """Return the first layer from which all answers equal the last one.
 
     >>> settling_layer([1, 0, 1, 1])
     2

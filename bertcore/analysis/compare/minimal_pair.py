@@ -107,8 +107,8 @@ def align(first: Trace | Encoding, second: Trace | Encoding) -> tuple[Column, ..
     Source: Ratcliff and Metzener 1988 (Python's `difflib`).
     """
     keys = [_keys(first), _keys(second)]
-    # difflib breaks ties by the order of its arguments, so the result must not depend on the
-    # caller's order.
+    # difflib breaks ties by the order of its arguments, so they are sorted: the result must not
+    # depend on the caller's order.
     turned = keys[1] < keys[0]
     left, right = sorted(keys)
     columns: list[Column] = []

@@ -90,7 +90,7 @@ def shared_units(first: Trace, second: Trace) -> SharedUnits:
     """
     if (first.text_b is None) != (second.text_b is None):
         raise ValueError(
-            "one run is of a pair and the other of a single text. Run the same input twice."
+            "one run is of a pair and the other of a single text. Run the same input through both."
         )
     if first.tokens == second.tokens and first.text_ids == second.text_ids:
         same = zip(first.tokens, first.text_ids, strict=True)

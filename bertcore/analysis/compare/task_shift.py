@@ -110,7 +110,7 @@ def _word(trace: Trace, first: int) -> str:
 
 
 def answer_divergence(log_p: Tensor, log_q: Tensor, kind: str) -> Tensor:
-    """Return one KL divergence for all answers of a head, nats, [...], of log p and q [..., N, M].
+    """Return one KL divergence in nats, [...], for all answers, from log p and log q, [..., N, M].
 
     The mean over the tagged tokens; otherwise the sum over the answers: the one of the classes,
     those of all labels, or those of start and end.

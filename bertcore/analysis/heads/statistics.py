@@ -77,7 +77,7 @@ class HeadStatistics:
 
 
 STANDS_OUT = 0.15
-"""The gain over uniform attention from which on a pattern counts as a habit."""
+"""The gain over uniform attention from which a pattern counts as a habit."""
 BROAD = 0.8
 """Mean evenness from which a head is broad."""
 

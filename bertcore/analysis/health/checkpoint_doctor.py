@@ -34,14 +34,14 @@ PROBE_TEXTS = (
 """Dissimilar sentences. For a checkpoint of another language the signs are weaker."""
 
 UNIFORM = 0.98
-"""Entropy of a head's attention, relative to uniform, from which on it counts as even."""
+"""Entropy of a head's attention, relative to uniform, from which it counts as even."""
 MOST_HEADS = 0.9
-"""Fraction of even heads from which on the attention as a whole counts as uniform."""
+"""Fraction of even heads from which the attention as a whole counts as uniform."""
 COLLAPSED = 0.9995
 """Mean cosine of [CLS] over dissimilar sentences from which the encoder counts as collapsed.
 Healthy encoders without a sentence task (RoBERTa) reach 0.99."""
 HIGH = 0.95
-"""Mean cosine of [CLS] from which on it is remarked on."""
+"""Mean cosine of [CLS] above which the finding calls it high."""
 UNTOUCHED = 0.99
 """Fraction of biases at 0 and LayerNorm gains at 1 from which they count as untrained."""
 

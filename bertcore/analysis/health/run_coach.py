@@ -20,7 +20,7 @@ EARLY_FRACTION = 0.3
 NUM_LAST = 3
 """Number of consecutive held-out scores before a finding says "still"."""
 CHANCE_SIGMAS = 2.5
-"""Standard errors above chance from which on pairs count as partly learned."""
+"""Standard errors above chance from which pairs count as partly learned."""
 TOO_GOOD = 0.99
 """NSP accuracy that is suspicious while masked words are not learned."""
 NEAR_UNIGRAM = 0.03
@@ -125,7 +125,7 @@ def _next_sentence_at_chance(run: _Run) -> Iterator[Finding]:
             "nsp_chance",
             "warning",
             f"Next-sentence prediction is not distinguishable from chance: {accuracies[-1]:.1%} "
-            f"of {pairs:,} held-out pairs, when always giving the same answer scores {chance:.1%} "
+            f"of {pairs:,} held-out pairs, while always giving the same answer scores {chance:.1%} "
             f"and luck up to {limit:.1%}. Small models learn it late: train longer, on whole "
             "documents of several sentences each. If the masked words are learned well and this "
             "remains, check how the pairs are made.",
@@ -218,8 +218,8 @@ def _loss_spike(run: _Run) -> Iterator[Finding]:
         + (
             " and has recovered. If it jumps again, lower the learning rate."
             if is_over
-            else " and has not recovered. Go back to an earlier checkpoint, with a lower learning "
-            "rate or a longer warm-up."
+            else " and has not recovered. Go back to a checkpoint from before the jump, with a "
+            "lower learning rate or a longer warm-up."
         ),
         step,
         {"loss_before": usual, "loss": top},

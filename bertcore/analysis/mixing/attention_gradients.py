@@ -33,8 +33,8 @@ class AttentionGradients:
     def product(self, layer: int) -> Tensor:
         """Return gradient x weight of one layer, [H, T, T].
 
-        To first order, the loss in the target if that weight becomes 0. Its absolute value is the
-        strength; its positive part is the map of Barkan et al. 2021 (Grad-SAM).
+        To first order, the decrease of the target if that weight becomes 0. Its absolute value is
+        the strength; its positive part is the map of Barkan et al. 2021 (Grad-SAM).
         """
         return self.gradients[layer] * self.weights[layer]
 

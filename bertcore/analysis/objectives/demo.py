@@ -51,7 +51,7 @@ class Looks:
 
 @dataclass(frozen=True, slots=True)
 class SpanEnds:
-    """SpanBERT's predictions from the two tokens beside a span."""
+    """A span that SpanBERT is to predict from the two tokens beside it."""
 
     left: str
     right: str
@@ -232,7 +232,7 @@ def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _ends(named: _Names, prepared: Prepared, found: Draw) -> tuple[SpanEnds, ...]:
-    """Return the spans that are predicted from their visible ends."""
+    """Return the spans that are predicted from the visible tokens beside them."""
     read, text = named(found.corrupted.input_ids), named(prepared.given.row.ids)
     spans: dict[tuple[int, int], list[str]] = {}
     for one in found.boundaries:

@@ -97,7 +97,7 @@ def common_masks(model: Model, pair: PatchPair) -> list[int]:
 def telling_token(model: Model, pair: PatchPair) -> int | None:
     """Return the token of the first version at which the versions' predictions differ most.
 
-    Each token that both versions have is hidden in turn, in both.
+    Each token of the texts that both versions have is hidden in turn, in both.
 
     Returns:
         Its position; None if they have no token in common.

@@ -31,7 +31,7 @@ def atlas_table(
 
     Args:
         corpus: Opened.
-        settings: What is mapped; `settings.num_points` is the number of rows.
+        settings: What is mapped; `settings.num_points` is the maximum number of rows.
         progress: As of `corpus_map`.
 
     Raises:

@@ -156,7 +156,7 @@ def corpus_map(
 
 
 def kept_map(corpus: EncodedCorpus, settings: CorpusMapSettings) -> Path:
-    """Return the path of the stored map of some settings; its name depends on its content."""
+    """Return the path of the stored map; its name depends on the settings and the corpus."""
     manifest = corpus.manifest
     chosen = asdict(settings)
     for method in ("tsne", "pacmap"):  # UMAP's parameters have always been in the name
@@ -235,7 +235,7 @@ def _drawn(rng: np.random.Generator, rows: NDArray[np.int64], num: int) -> NDArr
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Level:
-    """The scaling of a layer's rows to mean 0 and mean squared length 1."""
+    """The shift and scale that bring a layer's rows to mean 0 and mean squared length 1."""
 
     mean: NDArray[np.float32]
     size: float
@@ -342,7 +342,7 @@ def dense_regions(
 
     The map is divided into cells x cells squares. A region is a cell that no neighbour exceeds,
     with its neighbours; its name is the word with the largest n log(n / expected), where n counts
-    the word in the region and `expected` is its expected number from its share of the map.
+    the word in the region and `expected` is the number that its share of the whole map would give.
 
     Args:
         places: [N, 2].

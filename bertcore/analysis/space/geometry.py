@@ -120,8 +120,8 @@ def without_rogue(vectors: Floats, words: Sequence[str], num: int) -> NDArray[np
 
 
 class _Groups:
-    """The points of each word. All pairs' cosines of n unit vectors sum to |sum|^2 - n, so no N x N
-    matrix is needed.
+    """The points of each word. The cosines of all pairs of n unit vectors sum to |sum|^2 - n, so no
+    N x N matrix is needed.
     """
 
     def __init__(self, names: NDArray[np.str_]) -> None:

@@ -23,7 +23,7 @@ class Rotations:
     reach: int | None
     """Maximum distance between tokens that attend to each other there; None: any distance."""
     cosines: NDArray[np.float32]
-    """The remaining fraction of a pair's product at each distance, its cosine, [P, K / 2]."""
+    """The factor on a pair's product at each distance, a cosine, [P, K / 2]."""
 
 
 def rotations(bert: Model, num_distances: int) -> tuple[Rotations, ...]:

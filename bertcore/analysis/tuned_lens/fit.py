@@ -91,7 +91,7 @@ def fit_tuned_lens(
         sentences: The sentences of a text.
         settings: Settings of the fit.
         text: The name of the text.
-        on_fraction: Called with the fraction done.
+        on_fraction: Called with the fraction done and the stage.
 
     Raises:
         ValueError: If there is no such head, too little text, or numbers are NaN or infinite.

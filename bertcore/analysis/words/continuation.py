@@ -55,7 +55,7 @@ def continue_text(
         temperature: 0: the most probable token each time; above 0: one drawn from the
             probabilities, flattened above 1, sharpened below.
         seed: Seed of the draws.
-        top_k: Number of alternatives listed for each token.
+        top_k: Number of most probable tokens listed for each written one.
 
     Raises:
         ValueError: If the model does not predict the next token, a number is out of its range, or

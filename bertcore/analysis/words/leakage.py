@@ -60,8 +60,8 @@ def leakage(bert: Model, text: str, text_pair: str | None, position: int) -> Lea
     encoding = bert.tokenize(text, text_pair)
     if position not in text_positions(encoding):
         raise ValueError(
-            f"token {position} is not a token of the text; it has {len(encoding)}, and [CLS] and "
-            "[SEP] are never predicted. Choose a word."
+            f"token {position} is not a token of the text; the input has {len(encoding)}, of "
+            "which [CLS] and [SEP] are never predicted. Choose a word."
         )
     if encoding.input_ids[position] == bert.tokenizer.mask_id:
         raise ValueError(f"token {position} is already masked. Choose a word of the text.")
@@ -130,8 +130,8 @@ def returned_shares(bert: Model, trace: Trace) -> Tensor:
 
     For each two consecutive layers: the sum over other tokens j of j's share in i's input of the
     second, times i's share in j's input of the first. Shares are the normalised rows of value
-    zeroing: the path by which a word would reach the place that should predict it, even if no token
-    could attend to itself.
+    zeroing. The sum is the path by which a word would reach the place that should predict it, even
+    if no token could attend to itself.
 
     Args:
         bert: The checkpoint that made the trace, of at least two layers.

@@ -239,7 +239,7 @@ class Readout(NamedTuple):
     direction: Tensor
     """float64 [D]; its product with the state is the logit without the two biases."""
     final_bias: float
-    """Total of the biases inside the head."""
+    """Joint contribution of the biases inside the head to the logit."""
     own_bias: float
     """Of the word or class."""
 

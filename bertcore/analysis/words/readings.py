@@ -121,8 +121,8 @@ def read_left(
         top_k: Answers, at least 1.
 
     Raises:
-        ValueError: If there is no token or nothing before it, there is no such head, or numbers are
-            NaN or infinite.
+        ValueError: If there is no token at the place or nothing before it, there is no such head,
+            or numbers are NaN or infinite.
     """
     bert.require("next")
     joined, character = text, place[1]

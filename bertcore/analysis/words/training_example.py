@@ -216,7 +216,7 @@ LEARNING_RATE = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class StepEffect:
-    """The effect of one optimizer step on one example on its answers."""
+    """The effect of one optimizer step on one example: the answers to it after the step."""
 
     probabilities: tuple[float, ...]
     """Of the right piece at each guess, after the step."""

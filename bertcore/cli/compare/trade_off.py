@@ -142,7 +142,7 @@ def _print(found: TradeOff) -> None:
     if found.paired is not None:
         paired = found.paired
         typer.echo(
-            f"Right only in {names[0]}: {paired.only_first:,}, only in {names[1]}: "
+            f"Right only by {names[0]}: {paired.only_first:,}, only by {names[1]}: "
             f"{paired.only_second:,}; McNemar's exact test: p = {paired.p_value:.3g}."
         )
 

@@ -305,7 +305,8 @@ def typical_words(inside: Sequence[set[str]], outside: Sequence[set[str]]) -> tu
 
 
 def likelihood_ratio(a: int, n: int, b: int, m: int) -> float:
-    """Return the log-likelihood ratio of two rates, `a` of `n` and `b` of `m`, against one rate."""
+    """Return the log-likelihood ratio of the rates `a` of `n` and `b` of `m` against one for
+    both."""
     p, q, r = a / n, b / m, (a + b) / (n + m)
     apart = _likelihood(a, n, p) + _likelihood(b, m, q)
     return apart - _likelihood(a, n, r) - _likelihood(b, m, r)

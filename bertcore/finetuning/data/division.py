@@ -65,7 +65,7 @@ def divide(
     Args:
         path: The file, which is read several times, one row at a time.
         folder: The folder for the files; dev data are written only with `held_out`.
-        division: The division.
+        division: The sample to draw and the fraction to hold out.
         task, columns, skip_bad_rows: As for `read_task_data`.
         groups: Group of each row, written to the column `GROUP`; None writes no such column.
 

@@ -215,7 +215,8 @@ def _cut(num_tokens: int, room: int, stride: int) -> list[tuple[int, int]]:
 def _owned(window: Window, others: Sequence[Window]) -> NDArray[np.bool_]:
     """Return for each token of a window whether no other window gives it more context.
 
-    Context is the smaller number of tokens before and after it, plus a hundredth of the window.
+    Context is the number of tokens before or after it, the smaller of the two, plus a hundredth of
+    the window.
     """
     if len(others) == 1:
         return np.ones(window.num_tokens, dtype=np.bool_)

@@ -75,7 +75,7 @@ def _with_more_labels(data: TaskData, numbers: Sequence[int], labels: Sequence[s
 
 
 def check_all_said(labels: Sequence[str], said: Sequence[str], *, says_no: bool) -> None:
-    """Reject a file with columns for only some of the labels: it does not negate the others.
+    """Reject a file with columns for only some labels: nothing says who has the others.
 
     Args:
         labels: All labels that a text may have.

@@ -139,7 +139,7 @@ class Borders:
         return starts
 
     def random_span(self, document: int, target: int, rng: Random) -> tuple[int, int]:
-        """Choose sentences of another document, from a random one on, up to `target` tokens."""
+        """Choose sentences of another document, from a random one on, to reach `target` tokens."""
         other = document
         for _ in range(10):  # nearly always finds another document, unless there is only one
             other = rng.randint(0, self._num_documents - 1)

@@ -84,7 +84,7 @@ def note_on_halves(valid: PackedCorpus, rows: RowKind) -> str | None:
         return None
     return (
         "the held-out text is a single document, from which the random halves of its pairs come "
-        "too: next sentences are harder to recognize there than among several documents."
+        "too: next sentences are harder to recognise there than among several documents."
     )
 
 

@@ -31,7 +31,7 @@ class NetworkWithPenalty(nn.Module):
 
     Args:
         network: A network with a masked-word head; shared, not copied.
-        penalty: The penalty of its last hidden states, on its device.
+        penalty: The penalty on its last hidden states; it is on the network's device.
         dtype: "bfloat16" or "float32": its compute format.
     """
 

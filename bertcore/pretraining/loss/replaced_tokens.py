@@ -180,8 +180,8 @@ def sample_words(logits: Tensor, draws: Tensor) -> Tensor:
         logits: [..., V].
         draws: Random numbers from 0 up to below 1, [...]: the chosen word is the first at which the
             cumulative probability exceeds the number. Equal numbers give equal words however a
-            batch is divided; on another device, or on a GPU, where sums may be rounded differently,
-            a number at the border of two words may give the other.
+            batch is divided; on another device, or in two runs on a GPU, where sums may be rounded
+            differently, a number at the border of two words may give the other.
 
     Source: Clark et al. 2020, section 2. Differs: inverse transform sampling instead of the Gumbel
         maximum; the words have the same probabilities.

@@ -1,4 +1,4 @@
-"""The interface of a pretraining objective: its rows, their masks, its loss and its metrics."""
+"""The interface of a pretraining objective: its rows, their changes, its loss and its metrics."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ class Objective(ABC):
         seed: int,
         num_rows: int,
     ) -> Iterator[TrainingBatch]:
-        """Yield up to `num_rows` fixed held-out rows, with fixed masks, in batches."""
+        """Yield up to `num_rows` fixed held-out rows, changed in a fixed way, in batches."""
         generator = torch.Generator().manual_seed(seed)
         for rows in fixed_rows(corpus, config, seed=seed, num_rows=num_rows):
             yield self.batch(corpus, rows, tokenizer, config, generator=generator)

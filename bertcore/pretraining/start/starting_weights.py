@@ -67,7 +67,8 @@ def starting_network(
         network.load_state_dict(start_from.state_dict(), strict=False)
         ours, theirs = network_heads(network), network_heads(start_from)
         if lacking := in_words(ours - theirs):
-            on_notice(f"the checkpoint has no {' and no '.join(lacking)}, so noise is used there.")
+            missing = " and no ".join(lacking)
+            on_notice(f"the checkpoint has no {missing}, so noise is used instead.")
         if unused := in_words(theirs - ours):
             on_notice(
                 f"the checkpoint's {' and '.join(unused)} {'is' if len(unused) == 1 else 'are'} "

@@ -77,7 +77,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--steps", "3", "--gradient-accumulation", "3"], "expected a multiple of 3"),
         (["--steps", "3", "--layers", "0"], "--layers"),
         (["--steps", "3", "--heads", "0"], "--heads"),
-        (["--steps", "3", "--max-seq-length", "513"], "has only 512 positions"),
+        (["--steps", "3", "--max-seq-length", "513"], "has positions for only 512 tokens"),
         (["--steps", "3", "--max-seq-length", "4"], "expected at least 5"),
         (["--steps", "3", "--batch-size", "0"], "batch_size is 0"),
         (["--steps", "3", "--batch-size", "100000"], "fewer than one batch of 100000"),

@@ -245,7 +245,7 @@ def test_settings_that_do_not_fit_each_other() -> None:
     shape = tiny_config()
     check_settings(shape, TRAIN, DATA)
     with pytest.raises(
-        ValueError, match="max_seq_length is 65, but the network has only 64 positions"
+        ValueError, match="max_seq_length is 65, but the network has positions for only 64 tokens"
     ):
         check_settings(shape, TRAIN, replace(DATA, max_seq_length=65))
     with pytest.raises(ValueError, match=r"this BERT has 1 \(type_vocab_size\)"):

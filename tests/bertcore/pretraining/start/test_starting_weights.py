@@ -110,12 +110,12 @@ def test_a_damaged_kept_copy_is_told(texts: Path, tmp_path: Path) -> None:
         (ALL_HEADS, None),
         (
             ALL_HEADS - {"nsp"},
-            "the checkpoint has no next-sentence head, so noise is used there.",
+            "the checkpoint has no next-sentence head, so noise is used instead.",
         ),
         (
             frozenset[str](),
             "the checkpoint has no pooler and no masked-word head and no next-sentence head, "
-            "so noise is used there.",
+            "so noise is used instead.",
         ),
     ],
 )
@@ -203,7 +203,7 @@ def test_checkpoints_with_which_no_run_can_begin(texts: Path, tmp_path: Path) ->
 
 def test_rows_that_the_checkpoint_has_no_positions_for(texts: Path, tmp_path: Path) -> None:
     words = words_of(texts, tmp_path / "run", "--steps", "2", "--max-seq-length", "65")
-    assert "is 65, but the network has only 64 positions" in refusal(*words)
+    assert "is 65, but the network has positions for only 64 tokens" in refusal(*words)
 
 
 def test_rows_before_the_first_token_are_no_positions() -> None:
@@ -213,7 +213,7 @@ def test_rows_before_the_first_token_are_no_positions() -> None:
         DataConfig(objective="mlm", max_seq_length=63),
         DataConfig(objective="mlm", max_seq_length=32, long_ratio=0.5, long_seq_length=63),
     ):
-        with pytest.raises(ValueError, match="is 63, but the network has only 62 positions"):
+        with pytest.raises(ValueError, match=r"is 63, but .* for only 62 tokens"):
             check_objective(shape, config, goes_on=False)
 
 
