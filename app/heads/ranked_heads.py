@@ -154,7 +154,8 @@ def example(
     """Return a sentence that shows what a head does, and the same as Markdown; None, "" if none.
 
     For a habit it is the sentence in which the head has most of it; for a relation the shortest
-    one in which it is right, with the two words coloured.
+    one in which it is right, with the two words coloured. Words that are not neighbours come first:
+    a pair of neighbours looks the same in a head that knows only a position.
     """
     if not measured.direction:
         number = int(report.statistics.examples[(*head, measure_index(measured.name))])
@@ -167,7 +168,9 @@ def example(
     trees = chosen.trees.trees
     if not right:
         return None, ""
-    number, dependent, governor = min(right, key=lambda arc: len(trees[arc[0]].text))
+    number, dependent, governor = min(
+        right, key=lambda arc: (abs(arc[1] - arc[2]) < 2, len(trees[arc[0]].text))
+    )
     tree = trees[number]
     first, second = sorted((tree.spans[dependent], tree.spans[governor]))
     start = max(0, first[0] - MAX_LETTERS // 3)
