@@ -50,7 +50,7 @@ class Bert(Model):
     def tokenize(
         self, text: str, text_pair: str | None = None, *, max_length: int | None = None
     ) -> Encoding:
-        """Return the tokens of a text or pair, truncated to the rows of the position table.
+        """Return the tokens of a text or pair, truncated to what the position table allows.
 
         Or to `max_length` tokens, if that is less. If the checkpoint has no second segment, all
         segment ids are 0, even for a pair.

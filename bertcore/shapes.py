@@ -46,7 +46,8 @@ def shape_of(
     """
     if family not in FAMILIES:
         raise ValueError(f"family is {family!r}; expected one of {', '.join(FAMILIES)}.")
-    # ModernBERT's gate has two inner vectors: 1.5 D gives about as many parameters as 4 D.
+    # ModernBERT's own ratio: with a gate, three matrices of D x 1.5 D, where others have two of D x
+    # 4 D.
     inner = 3 * hidden_size // 2 if family == "modernbert" else 4 * hidden_size
     values: dict[str, Any] = {
         "vocab_size": vocab_size,

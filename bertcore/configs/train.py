@@ -20,7 +20,7 @@ class TrainConfig:
     steps: int | None = None
     """Length of the run in steps, at least 1."""
     minutes: float | None = None
-    """Length of the run in minutes, above 0, instead of steps; the clock drives the rate."""
+    """Length of the run in minutes, above 0, instead of steps; the learning rate follows it."""
     seed: int = 1
     """Seed of weights, pairs and masks, 0 or more. The same seed gives the same run (by steps, on a
     CPU)."""

@@ -78,7 +78,8 @@ def start_penalty(
 
     Args:
         settings: Words and weight.
-        encode: Runs the network as before training, without dropout, on CPU tensors.
+        encode: Runs the network as it is before training, without dropout; takes and returns CPU
+            tensors.
         tokenizer: The checkpoint's tokenizer.
         vocab_size: V, rows of the token table.
 

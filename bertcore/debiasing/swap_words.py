@@ -1,7 +1,7 @@
 """Swap the words of pairs in a text: she and he, Mary and John, in both directions.
 
-Only whole words are swapped, in any case, which the other word takes over. `her` and `his` have two
-counterparts each, distinguished by what follows:
+Only whole words are swapped, whatever their case, which the other word takes over. `her` and `his`
+have two counterparts each, distinguished by what follows:
 
 - `her` becomes `him` before a word of `_AFTER_OBJECT` (prepositions, articles, pronouns ...), a
   number, punctuation or the end of the text, else `his`;

@@ -88,7 +88,7 @@ def read_pairs(path: Path) -> tuple[Pair, ...]:
     words; empty lines and those that begin with # are skipped.
 
     Raises:
-        ValueError: If the file cannot be read, has no pair or something else, or the pairs
+        ValueError: If the file cannot be read, has no pairs or has other content, or the pairs
             contradict each other (`WordSwap`).
     """
     try:

@@ -63,8 +63,8 @@ def named_layers(text: str, num_teacher: int) -> tuple[int, ...]:
         numbers = [int(part) for part in text.split(",")]
     except ValueError as error:
         raise ValueError(
-            f"--student-layers is {text!r}; expected their number (2), or their indices from "
-            "0 (0,2,3)."
+            f"--student-layers is {text!r}; expected a number of layers (2), or indices "
+            "from 0 (0,2,3)."
         ) from error
     if "," not in text:
         return spread_layers(num_teacher, numbers[0])

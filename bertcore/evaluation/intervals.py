@@ -191,7 +191,7 @@ def wilson_interval(num_right: ArrayLike, num_cases: ArrayLike) -> Interval:
     """Return the proportion of right cases and its Wilson score interval (95%).
 
     Args:
-        num_right, num_cases: Counts, of broadcastable shapes; no cases result in NaN.
+        num_right, num_cases: Counts, of broadcastable shapes; NaN if there are no cases.
 
     Source: Wilson 1927; the same as scipy.stats.binomtest(...).proportion_ci(method="wilson"). It
         assumes independent cases, which is only roughly true for those of one sentence.

@@ -47,7 +47,7 @@ def class_metrics(
 ) -> tuple[Metrics, dict[str, tuple[float, float]], NDArray[np.int64]]:
     """Return accuracy, macro F1 and Matthews correlation; for two classes also F1 of the second.
 
-    Macro F1 is the mean over the classes that occur in gold or predicted.
+    Macro F1 is the mean over the classes that occur among the gold or predicted labels.
 
     Returns:
         The metrics, their intervals, and the confusion matrix [C, C], gold by row.
@@ -162,7 +162,7 @@ def score_metrics(
 ) -> tuple[Metrics, dict[str, tuple[float, float]]]:
     """Return Pearson's and Spearman's correlation and their mean, GLUE's metric for STS-B.
 
-    If all predictions are equal they are 0; if one is not finite, NaN.
+    The correlations are 0 if all predictions are equal, and NaN if one is not finite.
     """
     pairs = np.stack([gold, predicted], axis=1).astype(np.float64)
     metrics = _correlations(pairs)

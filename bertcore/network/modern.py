@@ -120,7 +120,7 @@ class ModernAttention(AttentionBlock):
 class GatedFeedForward(nn.Module):
     """hidden + W2 (act(inner) x gate), where inner and gate are the halves of W1 LayerNorm(hidden).
 
-    A final LayerNorm follows the last layer, so that heads can read its output.
+    The last layer ends with the network's final LayerNorm, so its output is what heads read.
 
     Source: Shazeer 2020 (GeGLU); Warner et al. 2024, section 2.1.
     """

@@ -306,7 +306,7 @@ def last_layers(
 ) -> Tensor:
     """Return the last four hidden states side by side, [B, T, 4 D], without gradients.
 
-    All hidden states if the network has fewer layers.
+    If the network has fewer than four layers, the outputs of all its layers.
     """
     hidden, mask = network.embed(input_ids, segment_ids, attention_mask)
     states: list[Tensor] = []

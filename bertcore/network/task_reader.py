@@ -35,7 +35,7 @@ class TaskReader:
         """Return logits, [B, C] or, for "tags" and "span", [B, T, C].
 
         Args:
-            network: The network of the states, for its pooler.
+            network: The network that computed the states, for its pooler.
             hidden: Last hidden states, [B, T, D].
 
         Source: the classes For...Classification and ForQuestionAnswering of `transformers`.

@@ -130,7 +130,7 @@ def mask_text(
     maskable = ~torch.tensor([is_special], dtype=torch.bool)
     count = min(num_masked(len(input_ids), len(input_ids), masked_lm_prob), int(maskable.sum()))
     if count == 0:
-        raise ValueError("the text has no token to hide. Write at least one word.")
+        raise ValueError("the text has no token to mask. Write at least one word.")
     return mask_tokens(
         torch.tensor([input_ids]),
         maskable=maskable,

@@ -191,7 +191,7 @@ class OtherNetwork(nn.Module):
         return {name: module for name, module in modules.items() if module is not None}
 
     def layer_modules(self) -> list[nn.Module]:
-        """Return the last module of each layer; [] if no layer is called as one module."""
+        """Return the module that ends each layer; [] if no layer is called as one module."""
         if not self.other.layers:
             return []
         layers = list(self.base.get_submodule(self.other.layers))

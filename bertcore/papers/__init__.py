@@ -266,8 +266,8 @@ def _way(entry: Mapping[str, Any], source: tuple[Source, ...]) -> Way:
     beyond = sorted(number for number in says if not 0 <= number < len(inputs))
     if beyond:
         raise ValueError(
-            f"{entry['name']!r} gives an answer for input {beyond[0]}, and it has {len(inputs)}. "
-            f"Number them from 0 to {len(inputs) - 1}."
+            f"{entry['name']!r} gives an answer for input {beyond[0]}, but has only {len(inputs)} "
+            f"inputs. Number them from 0 to {len(inputs) - 1}."
         )
     return Way(entry["name"], entry["task"], inputs, says, entry["head"], entry["sets"], source)
 

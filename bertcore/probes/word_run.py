@@ -72,7 +72,7 @@ def probe_words(
         data.sentences,
         layers,
         pooling=settings.pooling,
-        # A mix of all layers is fitted in float32: the features, and again their mix.
+        # A mix of all layers is fitted in float32: the features, and as much again to mix them.
         num_bytes=10 if settings.cumulative else 2,
         progress=lambda done: progress(0.15 * done, "reading the sentences"),
     )

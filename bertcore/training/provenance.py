@@ -46,7 +46,9 @@ def check_files(recorded: Sequence[dict[str, Any]], what: str) -> None:
             change = f"it had {old['bytes']:,} bytes and has {new['bytes']:,}"
         elif new["mtime_ns"] != old["mtime_ns"] and _hash(path) != old["sha256"]:
             when = datetime.fromtimestamp(new["mtime_ns"] / 1e9, UTC)
-            change = f"the size is the same, but its content of {when:%Y-%m-%d %H:%M:%S} UTC is not"
+            change = (
+                f"the size is the same, but the content (of {when:%Y-%m-%d %H:%M:%S} UTC) is not"
+            )
         else:
             continue
         raise ValueError(
@@ -105,7 +107,7 @@ def describe_differences(old: dict[str, str], new: dict[str, str]) -> str | None
     if not other:
         return None
     return (
-        f"some versions changed since the run was started ({'; '.join(other)}): "
+        f"the versions or the machine changed since the run was started ({'; '.join(other)}): "
         "its numbers may differ in the last digits from those of an uninterrupted run."
     )
 

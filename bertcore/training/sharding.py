@@ -51,7 +51,7 @@ def launcher_shards() -> bool:
 
 
 def shard(network: Network, optimizers: Sequence[Optimizer], device: torch.device) -> None:
-    """Reduce the weights and the optimisers' state to this process's part.
+    """Keep only this process's part of the weights and of the optimisers' state.
 
     Every process calls this, with the same values; the weights become the main process's. The token
     table, which embeds and decodes, stays gathered from its first use to its last, as does
@@ -103,7 +103,7 @@ def describe_shards(network: Network) -> str:
     num_own = sum(own_part(parameter).numel() for parameter in network.parameters())
     return (
         f"sharded (FSDP): {num_all:,} weights over {torch.distributed.get_world_size()} "
-        f"processes, of which this one keeps {num_own:,}."
+        f"processes; this one keeps {num_own:,}."
     )
 
 

@@ -1,4 +1,4 @@
-"""Return freed memory that the C library keeps to the system."""
+"""Return to the system the freed memory that the C library keeps."""
 
 from __future__ import annotations
 

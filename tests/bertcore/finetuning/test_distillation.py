@@ -229,7 +229,10 @@ def test_the_command_line(taught: Path, tmp_path: Path) -> None:
     two = ["--student-layers", "2"]
     for more, match in (
         ([*of_task, *two, "--checkpoint", teacher], "--checkpoint would have no effect"),
-        ([*of_task, "--student-layers", "two"], "--student-layers is 'two'; expected their number"),
+        (
+            [*of_task, "--student-layers", "two"],
+            "--student-layers is 'two'; expected a number of layers",
+        ),
         ([*of_task, "--student-layers", "5"], "5 of the teacher's 4 layers"),
         ([*of_task, "--student-layers", "0,7"], "has the layers 0 to 3"),
         ([*of_task, *two, "--steps", "3"], "--steps"),

@@ -202,7 +202,7 @@ def test_a_text_that_changed_is_refused_with_the_reason(stopped: Path, name: str
     assert f"it had {len(good):,} bytes and has {len(good) + 6:,}. Restore that file" in sentence
     touch(file, good.replace(b"dog", b"cat"))
     sentence = refusal("pretrain", "--out", stopped, "--resume")
-    assert "the size is the same, but its content of 2001-09-09 01:46:40 UTC is not" in sentence
+    assert "the size is the same, but the content (of 2001-09-09 01:46:40 UTC) is not" in sentence
     assert metrics(stopped)[-1]["step"] == 10  # nothing was dropped
     file.write_bytes(good)
     os.utime(file, ns=(time, time))

@@ -100,7 +100,7 @@ def test_what_is_no_exception_ends_the_job_too() -> None:
 
     job = wait_for(background.ask("panics", work))
     assert isinstance(job.error, RuntimeError)
-    assert "was aborted (Panic)" in str(job.error)
+    assert "failed (Panic)" in str(job.error)
     assert wait_for(background.ask("next", lambda progress: "done")).result == "done"
 
 

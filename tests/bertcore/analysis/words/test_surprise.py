@@ -71,7 +71,7 @@ def test_a_typed_mask_stays_hidden_and_has_no_number(bert: Bert) -> None:
 
 @pytest.mark.parametrize("text", ["", "   ", "[MASK]", "\u200b"])
 def test_nothing_to_hide_is_a_sentence(bert: Bert, text: str) -> None:
-    with pytest.raises(ValueError, match="no token to hide"):
+    with pytest.raises(ValueError, match="no token to mask"):
         surprise(bert, text)
 
 
@@ -107,7 +107,7 @@ def test_a_second_suggestion_is_another_token(bert: Bert) -> None:
     for _ in range(5):
         chosen.append(suggest_mask(bert, text, None, chosen))
     assert sorted(chosen) == [1, 2, 3, 4, 5]
-    with pytest.raises(ValueError, match="no token to hide"):
+    with pytest.raises(ValueError, match="no token to mask"):
         suggest_mask(bert, text, None, chosen)
 
 
@@ -121,7 +121,7 @@ def test_something_can_always_be_suggested(bert: Bert, text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "[MASK]"])
 def test_nothing_to_suggest_is_a_sentence(bert: Bert, text: str) -> None:
-    with pytest.raises(ValueError, match="no token to hide"):
+    with pytest.raises(ValueError, match="no token to mask"):
         suggest_mask(bert, text)
 
 
@@ -167,7 +167,7 @@ def test_the_shares_are_those_of_the_paper(bert: Bert) -> None:
 
 @pytest.mark.parametrize("text", ["", " "])
 def test_a_corruption_needs_a_token(bert: Bert, text: str) -> None:
-    with pytest.raises(ValueError, match="no token to hide"):
+    with pytest.raises(ValueError, match="no token to mask"):
         corrupt(bert, text)
 
 
