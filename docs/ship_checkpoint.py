@@ -56,7 +56,7 @@ def answers_of(source: str | Path) -> dict[str, NDArray[np.float32]]:
     if "mlm" in bert.capabilities:
         for number, pair in enumerate(TEXTS):
             _, words = bert.mask_probabilities(bert.tokenize(*pair))
-            answers[f"words {number}"] = words.numpy()[:, :2000]
+            answers[f"words {number}"] = words.numpy()[:, :4000]
             follows = bert.next_sentence(*pair)
             shares = [follows.is_next, follows.not_next]
             answers[f"pair {number}"] = np.array(shares, dtype=np.float32)

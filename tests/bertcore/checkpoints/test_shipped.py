@@ -43,7 +43,7 @@ def test_float16_weights_answer_as_the_originals(name: str, shipping: ModuleType
         assert answers.keys() == set(originals.files)
         for key, answer in answers.items():
             most = TOLERANCE[name]
-            assert float(answer.max()) > 10 * most, "an answer that says nothing tests nothing"
+            assert float(answer.max()) > 20 * most, "an answer that says nothing tests nothing"
             np.testing.assert_allclose(answer, originals[key], atol=most, rtol=0)
 
 
