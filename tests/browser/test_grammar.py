@@ -68,17 +68,18 @@ def test_pairs_that_want_to_harm_are_shown_as_text(visit: Visit, tmp_path: Path)
     visit.page.locator("input[type=file]").set_input_files(path)
     figure = visit.picture("figure_grammar-accuracy")
     expect(figure.locator(".ytick text")).to_have_count(2)
+    first = figure.locator(".ytick text").first.text_content() or ""
     figure.locator(".scatterlayer .point").first.click(force=True)
-    expect(visit.page.get_by_role("heading", level=2).filter(has_text="wrong")).to_be_visible()
+    # The click replaces the figure: only the new one shows the group that was clicked in bold.
+    bold = figure.locator('.ytick text[data-unformatted^="<b>"]')
+    expect(bold).to_have_text(first)
+    visit.wait_for_query("grammar_group", first)
+    heading = visit.page.get_by_role("heading", level=2).filter(has_text="wrong")
+    expect(heading).to_contain_text(first)
     visit.settle()
-    # The click draws the figure again: a point has no box while that goes on.
-    # Those of the last trace, word frequency, are upright strokes without any width.
-    traces = visit.picture("figure_grammar-accuracy").locator(".scatterlayer .trace")
-    point = traces.first.locator(".point").last
-    point.wait_for(state="visible")
-    box = point.bounding_box()
-    assert box is not None
-    visit.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    # The first trace: word frequency, the last, is upright strokes without any width.
+    traces = figure.locator(".scatterlayer .trace")
+    traces.first.locator(".point").last.hover(force=True)
     expect(figure.locator(".hoverlayer .hovertext")).not_to_have_count(0)
     visit.check()
     assert not visit.was_tricked()
