@@ -109,7 +109,7 @@ var bundle = (() => {
       root = element("div", { className: "objectives" });
       parentElement.appendChild(root);
     }
-    const parts = data.in_detail ? data.objectives.map(detail) : rows(data, (name) => setTriggerValue("picked", name));
+    const parts = data.in_detail ? data.objectives.map(chosen) : rows(data, (name) => setTriggerValue("picked", name));
     replaceKeepingFocus(root, "data-name", legend(data), ...parts);
   }
   function legend({ objectives, mask }) {
@@ -170,6 +170,9 @@ var bundle = (() => {
   function cell(text, fate) {
     const name = fate === "gap" ? "deleted" : text;
     return element("span", { className: `cell ${fate}`, textContent: fate === "gap" ? "\u2038" : text, title: name, dir: "auto" });
+  }
+  function chosen(one) {
+    return element("div", { "data-name": one.name, tabIndex: -1, role: "group", ariaLabel: one.title }, detail(one));
   }
   function detail(one) {
     if (one.error) return element("p", { className: "error", textContent: one.error });

@@ -16,6 +16,7 @@ from bertcore.objectives.table import OBJECTIVES
 from ..bundle import read_bundle
 
 BUNDLE = read_bundle(__file__)
+KEY = "objectives"
 
 
 @cache
@@ -63,18 +64,17 @@ def message(objectives: Sequence[dict[str, Any]], mask: str, *, in_detail: bool)
     return {"in_detail": in_detail, "objectives": list(objectives), "mask": mask}
 
 
-def draw(data: dict[str, Any], *, key: str, on_pick: Callable[[str], None] | None = None) -> None:
-    """Draw the component.
+def draw(data: dict[str, Any], *, on_pick: Callable[[str], None] | None = None) -> None:
+    """Draw the component; overview and detail are the same one, so that the focus stays in it.
 
     Args:
         data: From `message`.
-        key: Unique on the page.
         on_pick: Called with the name of the objective that the visitor chooses.
     """
 
     def picked() -> None:
-        name = st.session_state[key].get("picked")
+        name = st.session_state[KEY].get("picked")
         if on_pick is not None and name in OBJECTIVES:
             on_pick(name)
 
-    _component()(key=key, data=data, on_picked_change=picked)
+    _component()(key=KEY, data=data, on_picked_change=picked)

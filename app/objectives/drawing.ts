@@ -16,7 +16,7 @@ export default function component({ parentElement, data, setTriggerValue }: Moun
     root = element("div", { className: "objectives" });
     parentElement.appendChild(root);
   }
-  const parts = data.in_detail ? data.objectives.map(detail) : rows(data, (name) => setTriggerValue("picked", name));
+  const parts = data.in_detail ? data.objectives.map(chosen) : rows(data, (name) => setTriggerValue("picked", name));
   replaceKeepingFocus(root, "data-name", legend(data), ...parts);
 }
 
@@ -76,6 +76,11 @@ function cell(text: string, fate: string): HTMLElement {
 }
 
 // ---- one in detail ----
+
+// Takes over the focus of its row in the overview: it has the same name.
+function chosen(one: Shown): HTMLElement {
+  return element("div", { "data-name": one.name, tabIndex: -1, role: "group", ariaLabel: one.title }, detail(one));
+}
 
 function detail(one: Shown): HTMLElement {
   if (one.error) return element("p", { className: "error", textContent: one.error });

@@ -199,7 +199,7 @@ def _show(page: frame.Page) -> None:
     found = cache.call(_all, page.bert_key, page.text_a, page.text_b, seed)
     rows = [drawing.shown(one, example) for one, example in found]
     data = drawing.message(rows, page.marks.mask, in_detail=False)
-    drawing.draw(data, key="objectives", on_pick=_pick)
+    drawing.draw(data, on_pick=_pick)
     OVERVIEW.offer(page, found, record=dict(found), seed=seed, others=OTHERS)
     if is_whole():
         _show_equal_time()
@@ -322,8 +322,7 @@ def _show_example(
             [drawing.shown(entry.name, example, answer)],
             page.marks.mask,
             in_detail=True,
-        ),
-        key="objective_detail",
+        )
     )
     for ends in example.ends:
         span = " ".join(ends.span)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.support.browser.visit import TITLES, Visit
 
@@ -124,3 +124,16 @@ def test_text_pages_and_canvases_are_used_by_keyboard_alone(visit: Visit) -> Non
     assert tab_to(page, "application", "Attention lines")["ring"] >= 2
     assert tab_to(page, "a", "Checkpoints")["ring"] >= 2  # in the list of pages
     visit.check()
+
+
+def test_an_objective_opened_by_keyboard_has_the_focus(visit: Visit) -> None:
+    page = visit.page
+    visit.open("objectives")
+    expect(page.locator(".st-key-objectives .row").first).to_be_visible()
+    tab_to(page, "button", "Replaced tokens")
+    page.keyboard.press("Enter")
+    visit.wait_for_query("objective", "replaced-tokens")
+    opened = page.locator(".st-key-objectives").get_by_role("group", name="Replaced tokens")
+    expect(opened).to_be_focused()
+    visit.check()
+    expect(opened).to_be_focused()

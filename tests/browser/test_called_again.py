@@ -168,6 +168,8 @@ def test_an_objective_keeps_the_focus(tab: Tab) -> None:
     page.locator("button").nth(1).focus()
     call(page, objectives.message(shown[::-1], "[MASK]", in_detail=False))
     assert focused(page, "data-name") == second
+    call(page, objectives.message(shown[1:], "[MASK]", in_detail=True))
+    assert focused(page, "aria-label") == OBJECTIVES[second].title
 
 
 def test_a_token_of_a_layer_keeps_the_focus(tab: Tab) -> None:
