@@ -629,7 +629,7 @@ def open_browser(stack: ExitStack) -> Callable[[], Visit]:
     def tab() -> Visit:
         size = ViewportSize(width=1280, height=2600)
         context = browser.new_context(viewport=size, device_scale_factor=SCALE)
-        visit = Visit(context, url)
+        visit = Visit(context.new_page(), url)
         context.set_default_timeout(6 * TIMEOUT_MS)  # last: a picture may wait where a test fails
         return visit
 

@@ -140,7 +140,7 @@ def main() -> None:
         )
         stack.callback(browser.close)
         context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
-        film = Film(Visit(context, url))
+        film = Film(Visit(context.new_page(), url))
         context.set_default_timeout(6 * TIMEOUT_MS)
         for scene in (walk_through, open_attention, show_lines, mask_word):
             scene(film)

@@ -52,7 +52,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory, tiny_folder: Path) -> Iterato
 def slow_visit(browser: Browser, slow: Slow) -> Iterator[Visit]:
     slow.go.unlink(missing_ok=True)
     context = browser.new_context(service_workers="block", viewport={"width": 1280, "height": 900})
-    visit = Visit(context, slow.url)
+    visit = Visit(context.new_page(), slow.url)
     yield visit
     slow.finish()
     context.close()
@@ -147,7 +147,7 @@ def test_who_comes_second_sees_the_place_in_line_and_can_stop(
     # Of texts that no other test reads: their rankings would be kept.
     open_waiting(slow_visit, "what-if", text_a="the [MASK] was steep", rank="1")
     context = browser.new_context(service_workers="block")
-    second = Visit(context, slow.url).page
+    second = Visit(context.new_page(), slow.url).page
     second.goto(f"{slow.url}/what-if?{urlencode({'text_a': 'the bank [MASK]', 'rank': '1'})}")
     expect(second.get_by_text("Waiting: 1 before you.")).to_be_visible(timeout=LONG)
     main = second.get_by_test_id("stMainBlockContainer")

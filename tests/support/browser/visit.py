@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from urllib.parse import urlencode
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, expect
+from playwright.sync_api import (
+    ConsoleMessage,
+    Locator,
+    Page,
+    Request,
+    WebError,
+    WebSocket,
+    expect,
+)
 
 from app.navigation import PAGES
 
@@ -49,12 +57,12 @@ class Visit:
     """One tab.
 
     Args:
-        context: Of its own for this visitor.
+        page: The tab, whose context belongs to this visitor alone.
         url: Of the app, without a slash at the end.
     """
 
-    def __init__(self, context: BrowserContext, url: str) -> None:
-        self.context, self.url = context, url
+    def __init__(self, page: Page, url: str) -> None:
+        self.page, self.context, self.url = page, page.context, url
         self.foreign: list[str] = []
         """Addresses of other hosts that were asked for; no such host is found (LAUNCH_FLAGS).
 
@@ -63,22 +71,43 @@ class Visit:
         """
         self.complaints: list[str] = []
         """Errors in the console and uncaught ones."""
-        context.set_default_timeout(TIMEOUT_MS)
-        context.on("request", lambda request: self._note(request.url))
-        context.on("console", self._hear)
-        context.on("weberror", lambda error: self.complaints.append(str(error.error)))
-        self.page = context.new_page()
-        self.page.on("websocket", lambda socket: self._note(socket.url))
+        self.context.set_default_timeout(TIMEOUT_MS)
+        self.context.on("request", self._note)
+        self.context.on("console", self._hear)
+        self.context.on("weberror", self._catch)
+        page.on("websocket", self._note)
 
-    def _note(self, address: str) -> None:
+    def _note(self, asked: Request | WebSocket) -> None:
         ours = (f"{self.url}/", f"{self.url}/".replace("http", "ws", 1), "data:", "blob:", "about:")
-        if not address.startswith(ours):
-            self.foreign.append(address)
+        if not asked.url.startswith(ours):
+            self.foreign.append(asked.url)
+
+    def _catch(self, error: WebError) -> None:
+        self.complaints.append(str(error.error))
 
     def _hear(self, message: ConsoleMessage) -> None:
         said = f"{message.text} {message.location['url']}"
         if message.type == "error" and not any(known.search(said) for known in HARMLESS):
             self.complaints.append(said)
+
+    def leave(self, page: Page) -> None:
+        """Leave the app and forget what it stored; the first tab, `page`, alone stays open."""
+        for other in self.context.pages:
+            if other is not page:
+                other.close()
+        if page.url.startswith(self.url):
+            page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        page.goto("about:blank")
+        self.context.clear_cookies()
+        self.context.remove_listener("request", self._note)
+        self.context.remove_listener("console", self._hear)
+        self.context.remove_listener("weberror", self._catch)
+        page.remove_listener("websocket", self._note)
+
+    def check_complaints(self) -> None:
+        """Make sure that no other host was asked and nothing complained."""
+        assert self.foreign == [], f"asked another host: {self.foreign}"
+        assert self.complaints == [], f"the console said: {self.complaints}"
 
     # ---- going places ----
 
