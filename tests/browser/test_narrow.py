@@ -1,8 +1,11 @@
-"""A window of 800 pixels: nothing makes the page wider than it is."""
+"""A window of 800 pixels, and a touch screen: nothing is out of view, nothing covers a figure."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from playwright.sync_api import expect
 
 from tests.support.browser.visit import Visit
 
@@ -13,6 +16,14 @@ WIDE = """() => {
   return main.scrollWidth - main.clientWidth;
 }"""
 """Pixels that are out of view."""
+COVERED = """figure => {
+  const bar = figure.querySelector(".modebar").getBoundingClientRect();
+  return [...figure.querySelectorAll("text")].filter((text) => {
+    const { left, right, top, bottom } = text.getBoundingClientRect();
+    return left < bar.right && right > bar.left && top < bar.bottom && bottom > bar.top;
+  }).map((text) => text.textContent);
+}"""
+"""Names in a figure that its buttons cover."""
 
 
 @pytest.mark.parametrize(
@@ -33,4 +44,18 @@ def test_what_is_wide_stays_within_the_page(visit: Visit, name: str, query: dict
         found = box.bounding_box()
         assert found is not None
         assert found["width"] < 500
+    visit.check()
+
+
+def test_the_buttons_of_a_figure_do_not_cover_it_on_a_touch_screen(
+    new_visit: Callable[..., Visit],
+) -> None:
+    visit = new_visit(has_touch=True, is_mobile=True, viewport={"width": 1024, "height": 1300})
+    visit.open("sentence-pairs", text_a="The man went", text_b="It had rained")
+    figure = visit.picture("figure_next-sentence")
+    expect(figure.locator("text", has_text="B is a random text")).to_be_visible()
+    assert figure.evaluate(COVERED) == []
+    camera = figure.locator(".modebar-btn").first
+    with visit.page.expect_download():
+        camera.tap()  # which waits until nothing covers it
     visit.check()
