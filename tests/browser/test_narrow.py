@@ -1,4 +1,4 @@
-"""A window of 800 pixels, and a touch screen: nothing is out of view, nothing covers a figure."""
+"""Narrow windows, a closed sidebar, a touch screen: nothing is out of view or covered."""
 
 from __future__ import annotations
 
@@ -44,6 +44,25 @@ def test_what_is_wide_stays_within_the_page(visit: Visit, name: str, query: dict
         found = box.bounding_box()
         assert found is not None
         assert found["width"] < 500
+    visit.check()
+
+
+@pytest.mark.parametrize("width", [412, 1280])
+def test_nothing_covers_the_title_where_the_sidebar_is_closed(
+    new_visit: Callable[..., Visit], width: int
+) -> None:
+    visit = new_visit(viewport={"width": width, "height": 900})
+    visit.open("masked-words")
+    if width == 1280:  # a narrow window opens with a closed one
+        visit.page.get_by_test_id("stSidebarHeader").hover()
+        visit.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+    expect(visit.page.get_by_test_id("stExpandSidebarButton")).to_be_visible()
+    bar = visit.page.get_by_test_id("stHeader").bounding_box()
+    assert bar is not None
+    for seen in (visit.page.get_by_role("heading", level=1), visit.page.get_by_role("combobox")):
+        box = seen.first.bounding_box()
+        assert box is not None
+        assert box["y"] >= bar["y"] + bar["height"]
     visit.check()
 
 
