@@ -50,24 +50,30 @@ def run_together(num_processes: int, words: Sequence[Any], **environ: str) -> tu
 def fork_together(
     num_processes: int, target: Callable[..., object], *arguments: Any, **environ: str
 ) -> tuple[str, str]:
-    """Call a function of a module in so many processes; return their stdout and stderr."""
+    """Call a function of a module in so many processes; return their stdout and stderr.
+
+    Each is whole and in the order of ranks: two that write one file can break each other's lines.
+    """
     shared = {**environ, "WORLD_SIZE": str(num_processes), **_meeting_place()}
     ranks = [str(rank) for rank in range(num_processes)] if num_processes > 1 else []
     environs = [{**shared, "RANK": rank, "LOCAL_RANK": rank} for rank in ranks] or [environ]
     with TemporaryDirectory() as folder:
-        paths = [Path(folder) / name for name in ("stdout", "stderr")]
-        for path in paths:
+        stdouts, stderrs = (
+            [Path(folder) / f"{name}-{rank}" for rank in range(len(environs))]
+            for name in ("stdout", "stderr")
+        )
+        for path in [*stdouts, *stderrs]:
             path.touch()
         children = [
-            _SERVER.Process(target=_child, args=(target, arguments, each, *map(str, paths)))
-            for each in environs
+            _SERVER.Process(target=_child, args=(target, arguments, *map(str, outputs), environ))
+            for *outputs, environ in zip(stdouts, stderrs, environs, strict=True)
         ]
         for child in children:
             child.start()
         try:
             for _ in children:  # the others would wait for one that failed
                 running = [child.sentinel for child in children if child.exitcode is None]
-                assert not running or wait(running, SECONDS), f"stuck: {paths[1].read_text()}"
+                assert not running or wait(running, SECONDS), f"stuck: {_joined(stderrs)}"
                 if any(child.exitcode for child in children):
                     break
         finally:
@@ -75,7 +81,7 @@ def fork_together(
             for child in children:
                 child.kill()
                 child.join()
-        told, noted = (path.read_text() for path in paths)
+        told, noted = _joined(stdouts), _joined(stderrs)
         assert not any(codes), (codes, noted[-3000:])
     return told, noted
 
@@ -102,6 +108,10 @@ def run_torchrun(num_processes: int, words: Sequence[Any]) -> tuple[str, str]:
     return answer.stdout, answer.stderr
 
 
+def _joined(paths: Sequence[Path]) -> str:
+    return "".join(path.read_text() for path in paths)
+
+
 def _meeting_place() -> dict[str, str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -111,11 +121,12 @@ def _meeting_place() -> dict[str, str]:
 def _child(
     target: Callable[..., object],
     arguments: tuple[Any, ...],
+    stdout: str,
+    stderr: str,
     environ: dict[str, str],
-    *outputs: str,
 ) -> None:
-    """Be one of the processes, with its standard outputs at the ends of two files."""
-    for number, path in enumerate(outputs, start=1):
+    """Be one of the processes, with its standard outputs in two files."""
+    for number, path in enumerate((stdout, stderr), start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_APPEND), number)
     os.environ.update(environ)
     faulthandler.dump_traceback_later(0.9 * SECONDS, file=2)  # where it is stuck
