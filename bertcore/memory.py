@@ -1,7 +1,9 @@
-"""Memory: the size of a checkpoint's weights, free memory, and the number format that fits."""
+"""Memory: the size of a checkpoint's weights, free memory, the number format that fits, and errors
+that mean that memory ran out."""
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +17,8 @@ HEADROOM = 1.1
 SMALL = 200e6
 """Bytes up to which weights are opened without checking free memory."""
 _CGROUP = Path("/sys/fs/cgroup")
+_TORCHS_WORDS = ("can't allocate memory", "out of memory", "std::bad_alloc")
+"""In the message of the RuntimeError that torch raises where there is no memory."""
 
 
 class Fit(NamedTuple):
@@ -90,6 +94,32 @@ def memory_sentence(num_parameters: int, device: torch.device, *, is_exact: bool
     if _fits(num_parameters, torch.bfloat16, free):
         return f"{line}, so it will open in bfloat16."
     return f"{line}: it will not open here."
+
+
+def out_of_memory(error: BaseException) -> str | None:
+    """Return a sentence if the error, or one that it was raised from, means that memory ran out.
+
+    None for all other errors.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if _means_no_memory(cause):
+            is_gpu = isinstance(cause, torch.OutOfMemoryError) or "CUDA" in str(cause)
+            where, instead = (" on the GPU", ", or use the CPU") if is_gpu else ("", "")
+            return (
+                f"there is not enough memory{where} for this. Use fewer or shorter texts, a "
+                f"smaller batch or a smaller checkpoint{instead}."
+            )
+        cause = cause.__cause__
+    return None
+
+
+def _means_no_memory(error: BaseException) -> bool:
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    if isinstance(error, RuntimeError):
+        return any(words in str(error) for words in _TORCHS_WORDS)
+    return isinstance(error, MemoryError)
 
 
 def _fits(num_parameters: int, dtype: torch.dtype, free: int) -> bool:

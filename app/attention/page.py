@@ -23,7 +23,7 @@ DRAWN = {
 VIEW = Field("view", "lines")
 
 
-@st.fragment
+@frame.fragment
 def views(page: frame.Page) -> None:
     """Draw overview and views; a click in them reruns only this, not the page."""
     trace = page.trace

@@ -1,7 +1,5 @@
 """Compare: two checkpoints on the same text, such as before and after fine-tuning."""
 
-import streamlit as st
-
 from ..shell import frame
 from ..shell.one_of import one_of
 from . import PAGE
@@ -23,7 +21,7 @@ VIEWS = {
 }
 
 
-@st.fragment
+@frame.fragment
 def show(case: Case) -> None:
     """Draw the chosen view; runs alone when a choice changes."""
     view = one_of("View", {name: title for name, (title, _) in VIEWS.items()}, VIEW)

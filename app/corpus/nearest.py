@@ -117,14 +117,9 @@ found = [
 )
 
 
-@st.fragment
+@frame.fragment
 def show(page: frame.Page, corpus: Opened) -> None:
     """Draw what follows the chosen token; runs alone when another is chosen."""
-    with frame.guard():
-        _show(page, corpus)
-
-
-def _show(page: frame.Page, corpus: Opened) -> None:
     encoded, trace = corpus.encoded, page.trace
     TOKEN.key(low=0, high=trace.num_tokens - 1)
     position = TOKEN.value

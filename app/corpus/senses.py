@@ -75,14 +75,9 @@ CLEARNESS = Picture(
 )
 
 
-@st.fragment
+@frame.fragment
 def show(page: frame.Page, corpus: Opened) -> None:
     """Draw the word and its groups; runs alone when another word or layer is chosen."""
-    with frame.guard():
-        _show(page, corpus)
-
-
-def _show(page: frame.Page, corpus: Opened) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     word = row.text_input("Word", key=WORD.key(), width=180, placeholder="bank").strip()
     layer = hits.choose_layer(corpus.encoded.layers, row)

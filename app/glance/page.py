@@ -74,7 +74,7 @@ drawn.attentions.mean(1)  # [L, T, T]: row reads column, mean of the heads
 )
 
 
-@st.fragment
+@frame.fragment
 def show(page: frame.Page, first_step: int) -> None:
     """Draw the network; runs alone when another step is chosen.
 

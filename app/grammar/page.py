@@ -96,7 +96,7 @@ LENSES = Picture(
 )
 
 
-@st.fragment
+@frame.fragment
 def views(page: frame.Page, chosen: Chosen, takers: Sequence[Side], column: str) -> None:
     """Draw the pictures; a click in them reruns only this, not the page."""
     scoring = cast(Scoring, SCORING.value)

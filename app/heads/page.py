@@ -10,16 +10,15 @@ from .ranked_heads import show_ranked
 from .sources import Chosen, choose
 
 
-@st.fragment
+@frame.fragment
 def views(page: frame.Page, chosen: Chosen) -> None:
     """Draw grid, list and map; a click in them reruns only this, not the page."""
     report = job.report(page.bert_key, chosen)
     if report is None:  # it was evicted from the cache meanwhile
         return
-    with frame.guard():
-        opened = show_grid(page, chosen, report)
-        show_ranked(page, chosen, report)
-        show_map(page, chosen, report, opened)
+    opened = show_grid(page, chosen, report)
+    show_ranked(page, chosen, report)
+    show_map(page, chosen, report, opened)
 
 
 def draw() -> None:

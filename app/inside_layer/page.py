@@ -135,26 +135,25 @@ steps.dense, steps.pooled, steps.logits
 )
 
 
-@st.fragment
+@frame.fragment
 def show(page: frame.Page) -> None:
     """Draw the page below the sentence box; runs alone when a choice changes."""
-    with frame.guard():
-        run, position = _choose_token(page)
-        layers = list(range(page.bert.config.num_hidden_layers))
-        row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-        # In the shipped checkpoints, neurons of the first layers hardly fire.
-        upper = 2 * len(layers) // 3
-        layer = one_of("Layer", layers, LAYER, default=upper, where=row, with_label=True)
-        view = one_of("Show", VIEWS, VIEW, where=row, with_label=True)
-        _offer_hiding(page, run, position, row)
-        if view == ALL:
-            _show_all(page, run, layer, position)
-            return
-        asked = choose_word(page, run, position, row)
-        _show_token(page, run, layer, asked)
-        _show_heads(page, run, asked)
-        if asked.word is not None:
-            show_who_wrote(page, run, asked)
+    run, position = _choose_token(page)
+    layers = list(range(page.bert.config.num_hidden_layers))
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    # In the shipped checkpoints, neurons of the first layers hardly fire.
+    upper = 2 * len(layers) // 3
+    layer = one_of("Layer", layers, LAYER, default=upper, where=row, with_label=True)
+    view = one_of("Show", VIEWS, VIEW, where=row, with_label=True)
+    _offer_hiding(page, run, position, row)
+    if view == ALL:
+        _show_all(page, run, layer, position)
+        return
+    asked = choose_word(page, run, position, row)
+    _show_token(page, run, layer, asked)
+    _show_heads(page, run, asked)
+    if asked.word is not None:
+        show_who_wrote(page, run, asked)
 
 
 def _choose_token(page: frame.Page) -> tuple[Run, int]:

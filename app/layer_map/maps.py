@@ -109,7 +109,7 @@ def show_map(page: frame.Page, mapped: Mapped, code: str) -> None:
     LAYER_MAP.show(page, mapped, drawn=drawn, setup=code, method=method)
 
 
-@st.fragment
+@frame.fragment
 def keep_layer(num_layers: int) -> None:
     """Keep the layer of the slider; the figure itself does not run again."""
     layer = layer_watch(".st-key-figure_layer-map", key="map_watch")

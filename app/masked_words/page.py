@@ -58,20 +58,19 @@ def choose_masks(page: frame.Page) -> tuple[int, ...]:
     return tuple(shown)
 
 
-@st.fragment
+@frame.fragment
 def show_masks(page: frame.Page) -> None:
     """Draw everything that follows the hidden tokens; runs alone when they change."""
-    with frame.guard():
-        masked = choose_masks(page)
-        predictions = show_predictions(page, masked)
-        position = choose_mask(predictions)
-        own_words = show_candidates(page, masked, position)
-        if not LENS.is_available(page):
-            return
-        show_lens(page, masked, position)
-        original = predictions.originals[predictions.positions.index(position)]
-        followed = tracked_words(page.bert, predictions, position, own_words)
-        show_ranks(page, masked, position, followed, original)
+    masked = choose_masks(page)
+    predictions = show_predictions(page, masked)
+    position = choose_mask(predictions)
+    own_words = show_candidates(page, masked, position)
+    if not LENS.is_available(page):
+        return
+    show_lens(page, masked, position)
+    original = predictions.originals[predictions.positions.index(position)]
+    followed = tracked_words(page.bert, predictions, position, own_words)
+    show_ranks(page, masked, position, followed, original)
 
 
 def draw() -> None:

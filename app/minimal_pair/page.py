@@ -20,27 +20,26 @@ VIEWS = (WHAT, WHERE, MANY)
 VIEW = Field("pair_view", WHAT, VIEWS)
 
 
-@st.fragment
+@frame.fragment
 def show(page: frame.Page, second: Versions) -> None:
     """Draw what differs; runs alone when a choice changes."""
-    with frame.guard():
-        view = one_of("View", VIEWS, VIEW)
-        if view == MANY:
-            show_many(page)
-            return
-        both = compared(page, second)
-        is_other = second != (page.text_a, page.text_b)
-        if is_other and both.second.truncation is not None:
-            st.warning(f"Second version: {plain(both.second.truncation.sentence())}")
-        if not show_tokens(both):
-            return
-        if view == WHERE:
-            show_patching(page, second)
-            return
-        show_answers(page, both)
-        show_attention(page, both)
-        show_heads(page, both)
-        show_vectors(page, both)
+    view = one_of("View", VIEWS, VIEW)
+    if view == MANY:
+        show_many(page)
+        return
+    both = compared(page, second)
+    is_other = second != (page.text_a, page.text_b)
+    if is_other and both.second.truncation is not None:
+        st.warning(f"Second version: {plain(both.second.truncation.sentence())}")
+    if not show_tokens(both):
+        return
+    if view == WHERE:
+        show_patching(page, second)
+        return
+    show_answers(page, both)
+    show_attention(page, both)
+    show_heads(page, both)
+    show_vectors(page, both)
 
 
 def draw() -> None:

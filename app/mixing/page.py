@@ -21,28 +21,27 @@ from .measures import MixingMaps
 from .views import picture_of, show_picture
 
 
-@st.fragment
+@frame.fragment
 def show(page: frame.Page) -> None:
     """Draw the page below the sentence box; runs alone when a choice changes."""
-    with frame.guard():
-        where = Texts(page.bert_key, page.text_a, page.text_b)
-        choice = kept_choice(page)
-        view = one_of("View", VIEWS, VIEW)
-        if view == "token":
-            choose_token(page, choice)
+    where = Texts(page.bert_key, page.text_a, page.text_b)
+    choice = kept_choice(page)
+    view = one_of("View", VIEWS, VIEW)
+    if view == "token":
+        choose_token(page, choice)
 
-        def below(mixing: MixingMaps) -> None:
-            draw_controls(page)
-            offer_slow(page, where, choice, view)
-            show_notes(page, mixing, choice, view)
-            picture_of(view).caption()
-            with st.expander("What each measure is, and what it does not see"):
-                st.markdown(MEASURES_EXPLAINED)
+    def below(mixing: MixingMaps) -> None:
+        draw_controls(page)
+        offer_slow(page, where, choice, view)
+        show_notes(page, mixing, choice, view)
+        picture_of(view).caption()
+        with st.expander("What each measure is, and what it does not see"):
+            st.markdown(MEASURES_EXPLAINED)
 
-        mixing = show_picture(page, where, choice, view, below)
-        show_agreement(page, choice, view, mixing)
-        if measures.has_separator_chart(page.bert):
-            show_separator(page, where)
+    mixing = show_picture(page, where, choice, view, below)
+    show_agreement(page, choice, view, mixing)
+    if measures.has_separator_chart(page.bert):
+        show_separator(page, where)
 
 
 def draw() -> None:

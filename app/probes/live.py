@@ -173,14 +173,9 @@ list(zip(found.layers, found.labels))
 )
 
 
-@st.fragment
+@frame.fragment
 def show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
     """Draw the sentence at one layer; runs alone when another layer is chosen."""
-    with frame.guard():
-        _show(page, chosen, found)
-
-
-def _show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
     report = found[0].report
     st.header("On this sentence", anchor=False)
     row = st.container(horizontal=True, vertical_alignment="bottom", key="probe_live")

@@ -11,6 +11,7 @@ import gc
 import sys
 import threading
 import time
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -190,6 +191,7 @@ def opened(key: BertKey) -> Model:
         )
     except Exception as error:
         failures.clear()
+        traceback.clear_frames(error.__traceback__)  # else it keeps the tensors that were read
         failures[key] = (time.monotonic(), error)
         raise
     freeze_loaded()

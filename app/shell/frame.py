@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, NoReturn, overload
+from typing import Literal, NamedTuple, NoReturn, ParamSpec, overload
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertcore import Model, Trace
 from bertcore.checkpoints.folder import OnlyPickleError
+from bertcore.memory import out_of_memory
 
 from ..access import places
 from ..access.bug_log import log_bug
@@ -36,6 +38,8 @@ UNEXPECTED = (
 )
 
 _SHOWN = "_page_shown"
+
+P = ParamSpec("P")
 
 
 class Shown(NamedTuple):
@@ -240,12 +244,10 @@ def _guard(stop: bool) -> Iterator[None]:
     try:
         yield
         return
-    except (ValueError, OSError, RuntimeError) as error:
+    except (ValueError, OSError, RuntimeError, MemoryError) as error:
         if not policy().is_closed:  # a message may contain what the visitor wrote
             log.info("shown to the visitor: %s", error)
         st.error(plain(sentence_of(error)))
-    except MemoryError:
-        st.error("There is not enough memory for this. Use a shorter text or a smaller checkpoint.")
     except Exception as error:  # the last chance to keep a traceback from the visitor
         log_bug("unexpected error", error)
         st.error(UNEXPECTED.format(kind=type(error).__name__))
@@ -253,9 +255,27 @@ def _guard(stop: bool) -> Iterator[None]:
         end_page()
 
 
+def fragment(draw: Callable[P, None]) -> Callable[P, None]:
+    """Make a function a fragment, which runs alone when a choice in it changes, under `guard`.
+
+    Streamlit would show an error of a bare fragment with its message cut out.
+    """
+
+    @functools.wraps(draw)  # Streamlit tells fragments apart by their names
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        with guard():
+            draw(*args, **kwargs)
+
+    return st.fragment(guarded)
+
+
 def sentence_of(error: Exception) -> str:
-    """Return an error's message as a sentence: capital first, one line, no path if closed."""
-    message = places.hide(" ".join(str(error).split())) or type(error).__name__
+    """Return an error's message as a sentence: capital first, one line, no path if closed.
+
+    Where memory ran out, a sentence of ours.
+    """
+    message = places.hide(" ".join((out_of_memory(error) or str(error)).split()))
+    message = message or type(error).__name__
     return message[0].upper() + message[1:]
 
 

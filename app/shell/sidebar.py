@@ -86,7 +86,7 @@ def draw() -> None:
             try:
                 key = chosen_key()
                 bert = cache.opened(key) if fetch.is_ready(key) else None
-            except (ValueError, OSError, RuntimeError):
+            except (ValueError, OSError, RuntimeError, MemoryError):
                 bert = None
             if bert is None:
                 state_row.caption("Nothing is loaded: the page says why.")

@@ -49,7 +49,7 @@ pd.DataFrame(token_columns(trace))
 )
 
 
-@st.fragment
+@frame.fragment
 def show(page: frame.Page) -> None:
     """Draw everything that follows the chosen token; runs alone when another is chosen."""
     trace = page.trace

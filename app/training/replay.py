@@ -112,7 +112,7 @@ def show_replay(path: Path) -> None:
         HEADS.show(None, head_history(recorded), setup="", path=places.hide(str(path)))
 
 
-@st.fragment
+@frame.fragment
 def _keep_moment(count: int) -> None:
     """Keep the position of the slider; the figure itself does not run again."""
     label = "Training by step: the arrow keys change the step"

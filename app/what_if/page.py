@@ -34,10 +34,10 @@ def choose_changes(page: frame.Page, case: changes.Case) -> None:
     )
 
 
-@st.fragment
+@frame.fragment
 def show(page: frame.Page) -> None:
     """Draw the page below the sentence box; runs alone when a choice changes."""
-    with frame.guard(), st.container(key="what_if"):
+    with st.container(key="what_if"):
         case = chosen_case(page)
         left, right = st.columns([4, 5], gap="large")
         with left:

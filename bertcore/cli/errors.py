@@ -2,7 +2,8 @@
 
 Commands need no code for this: they raise ValueError, OSError or RuntimeError with a sentence that
 states what is wrong, what was given, what was expected and what to do. The group that they are
-registered on (`SentenceGroup`) prints it. Any other exception is a bug and keeps its traceback.
+registered on (`SentenceGroup`) prints it, and a sentence of its own where memory ran out. Any other
+exception is a bug and keeps its traceback.
 """
 
 import os
@@ -14,8 +15,8 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-USER_ERRORS = (ValueError, OSError, RuntimeError)
-"""Errors raised by the core: a caller's mistake, an unusable file, a failing device."""
+USER_ERRORS = (ValueError, OSError, RuntimeError, MemoryError)
+"""Errors raised by the core: a caller's mistake, an unusable file, a failing or full device."""
 
 _BUGS = (NotImplementedError, RecursionError)
 """RuntimeErrors that no user can act on."""
@@ -94,6 +95,11 @@ def describe(error: BaseException) -> str:
         if error.filename is None:  # such as of standard output on a full disk
             return f"{error.strerror}."
         return f"cannot use {str(error.filename)!r}: {error.strerror}."
+    if isinstance(error, RuntimeError | MemoryError):
+        from bertcore.memory import out_of_memory  # imports torch, as what raised has done
+
+        if sentence := out_of_memory(error):
+            return sentence
     return " ".join(str(error).split()) or f"{type(error).__name__} without a message."
 
 

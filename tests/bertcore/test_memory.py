@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 import torch
 
 import bertcore
 from bertcore import memory
-from bertcore.memory import fit_dtype, free_memory, memory_sentence
+from bertcore.memory import fit_dtype, free_memory, memory_sentence, out_of_memory
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import make_other
 
@@ -136,6 +138,58 @@ def test_free_memory_is_what_the_system_and_the_container_leave(
     assert free_memory(CPU) == 900_000
     (tmp_path / "memory.max").write_text("max\n")
     assert free_memory(CPU) > 3_000_000
+
+
+def fail_with_cause() -> None:
+    try:
+        torch.empty(10**14)
+    except RuntimeError as error:
+        raise ValueError("its code failed.") from error
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: torch.empty(10**14),
+        lambda: torch.ones(10**7, 1) @ torch.ones(1, 10**7),
+        lambda: np.empty(10**15),
+        lambda: bytearray(10**15),
+        fail_with_cause,
+    ],
+)
+def test_memory_that_runs_out_is_a_sentence(use: Callable[[], object]) -> None:
+    with pytest.raises((RuntimeError, MemoryError, ValueError)) as raised:
+        use()
+    sentence = str(out_of_memory(raised.value))
+    assert sentence.startswith("there is not enough memory for this. Use fewer or shorter texts")
+    assert "GPU" not in sentence
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB."),
+        RuntimeError("CUDA error: out of memory"),
+    ],
+)
+def test_memory_of_a_gpu_that_runs_out_is_another(error: RuntimeError) -> None:
+    sentence = str(out_of_memory(error))
+    assert sentence.startswith("there is not enough memory on the GPU for this. ")
+    assert sentence.endswith(", or use the CPU.")
+
+
+def test_other_errors_are_not_about_memory(free: dict[str, float]) -> None:
+    errors = [RuntimeError("the disk is full"), OSError(28, "No space left on device"), KeyError()]
+    with pytest.raises(RuntimeError) as refused:  # whose sentence says more
+        fit_dtype("auto", BILLION, CPU)
+    assert [out_of_memory(error) for error in (*errors, refused.value)] == [None] * 4
+
+
+@pytest.mark.gpu
+def test_a_gpu_without_memory_is_known_by_its_error() -> None:
+    with pytest.raises(torch.OutOfMemoryError) as raised:
+        torch.empty(10**14, device="cuda")
+    assert "on the GPU" in str(out_of_memory(raised.value))
 
 
 @pytest.mark.gpu

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from bertcore.memory import out_of_memory
 
 from ...access.bug_log import log_bug
 from ..cache import FAILURE_SECONDS, num_bytes
@@ -94,6 +97,8 @@ class Job:
 
     def end(self, result: Any = None, error: Exception | None = None) -> None:
         """Note the result or the error, for all who ask."""
+        if error is not None:
+            traceback.clear_frames(error.__traceback__)  # else it keeps every tensor of the work
         self.result, self.error, self.num_bytes = result, error, num_bytes(result)
         self.fraction_done, self.ended_at = 1.0, time.monotonic()
         self.ended.set()
@@ -103,7 +108,8 @@ class Job:
         if isinstance(self.error, GivenUp):
             return True
         reasons = (self.error, self.error and self.error.__cause__)
-        is_passing = any(isinstance(reason, OSError | MemoryError) for reason in reasons)
+        is_passing = any(isinstance(reason, OSError) for reason in reasons)
+        is_passing |= self.error is not None and out_of_memory(self.error) is not None
         return is_passing and time.monotonic() - self.ended_at > FAILURE_SECONDS
 
 
@@ -240,7 +246,7 @@ def _run(job: Job, work: Callable[[Progress], Any]) -> None:
         report(0.0, "Starting")
         result = work(report)
     except Exception as error:  # raised where the result is asked for
-        if not isinstance(error, GivenUp | ValueError | RuntimeError):
+        if not isinstance(error, GivenUp | ValueError | RuntimeError | MemoryError):
             log_bug("a job failed", error)
         job.end(error=error)
     except BaseException as error:  # as a library in Rust panics; nobody must wait for ever

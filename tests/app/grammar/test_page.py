@@ -226,6 +226,15 @@ def test_files_that_cannot_be_used_are_one_sentence(
     assert "--" not in error.value.replace("\\", "")
 
 
+def test_pairs_of_which_none_can_be_scored_are_one_sentence(page: AppTest) -> None:
+    long = "river " * 600
+    line = {"sentence_good": f"{long}a", "sentence_bad": f"{long}b", "term": "length"}
+    app = with_results(with_file(page, json.dumps(line).encode()))
+    assert not app.exception
+    (error,) = app.error
+    assert error.value.startswith("No pair can be scored")
+
+
 def test_an_archive_that_unpacks_without_end_is_refused(
     page: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:

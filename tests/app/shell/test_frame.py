@@ -17,6 +17,10 @@ from app.shell.sentence_box import examples
 from tests.support.opened import page_of
 from tests.support.tiny import tiny_bert
 
+NO_MEMORY = (
+    "there is not enough memory for this. Use fewer or shorter texts, a smaller batch or a smaller "
+    "checkpoint."
+)
 MAIN = Path(__file__).parents[3] / "app" / "run.py"
 
 
@@ -80,11 +84,14 @@ def test_text_and_choices_are_in_the_address(folder):
 def guarded(kind: str):
     def script(kind):
         import streamlit as st
+        import torch
 
         from app.shell import frame
 
         with frame.guard():
-            raise {"value": ValueError, "bug": KeyError, "memory": MemoryError}[kind](
+            if kind == "memory":
+                torch.empty(10**14)
+            raise {"value": ValueError, "bug": KeyError}[kind](
                 "width is ![x](http://x.org/a.png); expected 4. Choose 4."
             )
         st.text("the page goes on")
@@ -110,7 +117,30 @@ def test_an_unexpected_error_is_one_sentence_and_is_logged(caplog):
 
 def test_too_little_memory_is_one_sentence():
     at = guarded("memory")
-    assert at.error[0].value.startswith("There is not enough memory")
+    assert [error.value for error in at.error] == [plain(f"T{NO_MEMORY[1:]}")]
+    assert at.text[0].value == "the page goes on"
+
+
+def test_an_error_in_a_fragment_is_one_sentence():
+    def script():
+        import streamlit as st
+
+        from app.shell import frame
+
+        @frame.fragment
+        def part(number, *, name):
+            st.text(f"{name} {number}")
+            raise ValueError("width is 3; expected 4.")
+
+        with frame.guard():
+            part(1, name="part")
+            part(2, name="part")
+            st.text("the page goes on")
+
+    at = AppTest.from_function(script, default_timeout=20).run()
+    assert not at.exception
+    assert [error.value for error in at.error] == [plain("Width is 3; expected 4.")] * 2
+    assert [text.value for text in at.text] == ["part 1", "part 2", "the page goes on"]
 
 
 def test_figure_offers_picture_data_and_code():

@@ -17,6 +17,10 @@ from bertcore.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[3]
 runner = CliRunner()
+NO_MEMORY = (
+    "there is not enough memory for this. Use fewer or shorter texts, a smaller batch or a smaller "
+    "checkpoint."
+)
 
 
 def command_that_raises(error: BaseException) -> typer.Typer:
@@ -44,6 +48,8 @@ def command_that_raises(error: BaseException) -> typer.Typer:
         (FileNotFoundError(2, "No such file", "a.txt"), "cannot use 'a.txt': No such file."),
         (RuntimeError("the file is broken"), "the file is broken"),
         (ValueError(), "ValueError without a message."),
+        (MemoryError(), NO_MEMORY),
+        (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory"), NO_MEMORY),
     ],
 )
 def test_a_mistake_is_one_sentence_and_exit_code_2(error: Exception, sentence: str) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 
 import pytest
+import torch
 
 from app.shell.jobs import background, waiting
 from app.shell.jobs.line import Line
@@ -80,6 +82,26 @@ def test_a_full_disk_is_not_remembered_for_ever(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(background, "FAILURE_SECONDS", 0.0)
     assert isinstance(wait_for(background.ask("disk", work)).error, OSError)
     assert wait_for(background.ask("disk", work)).result == "map"
+
+
+def test_too_little_memory_is_not_remembered_for_ever_and_frees_what_there_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept: list[weakref.ref[torch.Tensor]] = []
+
+    def work(progress: background.Progress) -> str:
+        if not kept:
+            there = torch.zeros(1000)
+            kept.append(weakref.ref(there))
+            torch.empty(10**14)
+        return "map"
+
+    first = wait_for(background.ask("memory", work))
+    assert isinstance(first.error, RuntimeError)
+    assert kept[0]() is None
+    assert background.ask("memory", work) is first  # still within the seconds
+    monkeypatch.setattr(background, "FAILURE_SECONDS", 0.0)
+    assert wait_for(background.ask("memory", work)).result == "map"
 
 
 def test_a_finished_job_can_be_forgotten() -> None:
