@@ -24,8 +24,12 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 import pytest
 import torch
+from hypothesis import settings
 
 from tests.support.imports import imports_of
+
+settings.register_profile("no deadline", deadline=None)  # a slow machine is no finding
+settings.load_profile("no deadline")
 
 UMAP_FILES = (
     "app/layer_map/test_page.py",

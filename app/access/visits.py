@@ -47,7 +47,7 @@ class Visit:
 
 _visits: dict[str, Visit] = {}
 """By the value of the cookie, or a random text for a session without one."""
-_lock = threading.Lock()
+_lock, _making_root = threading.Lock(), threading.Lock()
 _endings: list[Callable[[Path], None]] = []
 """Called with the folder of a visit before it is deleted."""
 
@@ -79,9 +79,14 @@ def bytes_below(folder: Path) -> int:
     return total
 
 
-@cache
 def root() -> Path:
     """Return the folder of this server's visits, which is deleted when the process ends."""
+    with _making_root:  # two at once would each delete the other's
+        return _make_root()
+
+
+@cache
+def _make_root() -> Path:
     parent = Path(tempfile.gettempdir()) / f"bertscope-visits-{Path.home().name}"
     parent.mkdir(mode=0o700, exist_ok=True)
     if parent.is_symlink() or parent.stat().st_mode & 0o077:

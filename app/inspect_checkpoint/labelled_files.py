@@ -20,6 +20,7 @@ from ..access.room import check_room
 from ..shell import cache
 from ..shell.jobs import background
 from ..shell.jobs.background import Work
+from ..shell.uploads import keep_newest
 from . import model as inspection
 from .task_views import view_of
 
@@ -67,9 +68,7 @@ def receive(upload: IO[bytes], name: str) -> Path:
             shutil.copyfileobj(upload, target, _CHUNK)
         Path(target.name).rename(path)
     folder.touch()
-    kept = sorted(_root().iterdir(), key=lambda one: one.stat().st_mtime)
-    for old in kept[:-MAX_KEPT]:
-        shutil.rmtree(old, ignore_errors=True)
+    keep_newest(MAX_KEPT, folder)
     return path
 
 

@@ -64,7 +64,7 @@ def receive(upload: IO[bytes]) -> Path:
             if not target.is_dir():
                 fresh.rename(target)
     target.touch()
-    _let_go(target)
+    keep_newest(MAX_KEPT, target)
     return find_checkpoint(target)
 
 
@@ -93,11 +93,19 @@ def unpacked_text(name: str, data: bytes, *, most: int, instead: str) -> bytes:
     return text
 
 
-def _let_go(newest: Path) -> None:
-    kept = sorted(
-        (path for path in newest.parent.iterdir() if not path.name.startswith(".")),
-        key=lambda path: path.stat().st_mtime,
-    )
-    for path in kept[:-MAX_KEPT]:
+def keep_newest(number: int, newest: Path) -> None:
+    """Delete the folders beside `newest` beyond the number of those used last; never itself.
+
+    Another visitor may delete some of them at the same moment. Hidden ones do not count.
+    """
+
+    def used(path: Path) -> float:
+        try:
+            return path.stat().st_mtime
+        except FileNotFoundError:
+            return 0.0
+
+    kept = [path for path in newest.parent.iterdir() if not path.name.startswith(".")]
+    for path in sorted(kept, key=used)[:-number]:
         if path != newest:
             shutil.rmtree(path, ignore_errors=True)

@@ -29,12 +29,12 @@ def read_run(path: Path) -> Run:
     try:
         settings = cache.of_file(_read_settings, path / SETTINGS_FILE)
         epochs = int(settings["config"]["epochs"])
+        pid, where = worker(path, path)  # first: what it writes before it ends is then read
         trials = tuple(
             _read_trial(path / RUNS_FOLDER / run_name(rate, seed), epochs)
             for rate in settings["learning_rates"]
             for seed in settings["seeds"]
         )
-        pid, where = worker(path, path)
         fraction_done = sum(trial.fraction_done for trial in trials) / len(trials)
         lines = [line for trial in trials for line in trial.lines]
         scores = next((line for line in reversed(lines) if "dev_loss" in line), None)

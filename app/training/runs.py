@@ -104,8 +104,8 @@ def read_run(path: Path) -> Run:
         return before_the_folder(path)
     try:
         config = cache.of_file(_read_config, path / "config.json")
+        pid, where = worker(path, path)  # first: what it writes before it ends is then read
         lines = metrics(path)
-        pid, where = worker(path, path)
         trained = next((line for line in reversed(lines) if "loss" in line), {})
         seconds = float(trained.get("seconds", 0.0))
         step = int(trained.get("step", 0))

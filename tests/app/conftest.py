@@ -35,7 +35,8 @@ def bert(checkpoint: str) -> Bert:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a page wait in its own run: there is no browser that would ask again."""
-    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 60.0)
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 240.0)
+    monkeypatch.setattr(background, "PATIENCE", 300.0)
 
 
 @pytest.fixture(autouse=True)

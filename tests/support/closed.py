@@ -34,4 +34,4 @@ def closed(
         monkeypatch.undo()
         policies.policy.cache_clear()
         visits.end_all()
-        visits.root.cache_clear()
+        visits._make_root.cache_clear()

@@ -22,7 +22,7 @@ PAGES = Path(__file__).parents[2] / "pages"
 PAIR = {"text_a": "The river bank was steep.", "text_b": "It had rained all day."}
 
 
-def page_of(name: str, *, seconds: float = 60, **query: str | list[str]) -> AppTest:
+def page_of(name: str, *, seconds: float = 300, **query: str | list[str]) -> AppTest:
     """Return a page, not yet run, at an address.
 
     Args:

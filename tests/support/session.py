@@ -52,6 +52,7 @@ class Session:
                 additional_headers=headers,
                 max_size=None,
                 proxy=None,
+                open_timeout=TIMEOUT_SECONDS,
                 ping_interval=None,  # as a browser: a busy server is slow, not gone
             )
         )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import faulthandler
 import multiprocessing
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -17,6 +16,8 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from tests.support.ports import kept_port
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 240
@@ -54,10 +55,11 @@ def fork_together(
 
     Each is whole and in the order of ranks: two that write one file can break each other's lines.
     """
-    shared = {**environ, "WORLD_SIZE": str(num_processes), **_meeting_place()}
-    ranks = [str(rank) for rank in range(num_processes)] if num_processes > 1 else []
-    environs = [{**shared, "RANK": rank, "LOCAL_RANK": rank} for rank in ranks] or [environ]
-    with TemporaryDirectory() as folder:
+    with kept_port() as port, TemporaryDirectory() as folder:
+        shared = {**environ, "WORLD_SIZE": str(num_processes)}
+        shared |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+        ranks = [str(rank) for rank in range(num_processes)] if num_processes > 1 else []
+        environs = [{**shared, "RANK": rank, "LOCAL_RANK": rank} for rank in ranks] or [environ]
         stdouts, stderrs = (
             [Path(folder) / f"{name}-{rank}" for rank in range(len(environs))]
             for name in ("stdout", "stderr")
@@ -88,34 +90,28 @@ def fork_together(
 
 def run_torchrun(num_processes: int, words: Sequence[Any]) -> tuple[str, str]:
     """Run `bertscope` with these words as torchrun itself starts it; return stdout and stderr."""
-    place = _meeting_place()
-    answer = subprocess.run(
-        [
-            *(sys.executable, "-m", "torch.distributed.run"),
-            f"--nproc-per-node={num_processes}",
-            f"--master-addr={place['MASTER_ADDR']}",
-            f"--master-port={place['MASTER_PORT']}",
-            *("-m", "bertcore.cli.main", *map(str, words)),
-        ],
-        cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=SECONDS,
-    )
+    with kept_port() as port:
+        answer = subprocess.run(
+            [
+                *(sys.executable, "-m", "torch.distributed.run"),
+                f"--nproc-per-node={num_processes}",
+                "--master-addr=127.0.0.1",
+                f"--master-port={port}",
+                *("-m", "bertcore.cli.main", *map(str, words)),
+            ],
+            cwd=ROOT,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=SECONDS,
+        )
     assert answer.returncode == 0, answer.stderr[-3000:]
     return answer.stdout, answer.stderr
 
 
 def _joined(paths: Sequence[Path]) -> str:
     return "".join(path.read_text() for path in paths)
-
-
-def _meeting_place() -> dict[str, str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1])}
 
 
 def _child(

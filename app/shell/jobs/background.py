@@ -229,14 +229,15 @@ def _run_next() -> None:
             return
         job, work = _jobs[key], _works.pop(key)
         _running.add(key)
-    try:
-        _run(job, work)
-    finally:
-        with _lock:
+    _run(key, job, work)
+
+
+def _run(key: Hashable, job: Job, work: Callable[[Progress], Any]) -> None:
+    def end(result: Any = None, error: Exception | None = None) -> None:
+        with _lock:  # whoever asks finds it at work or ended, never between
             _running.discard(key)
+            job.end(result, error)
 
-
-def _run(job: Job, work: Callable[[Progress], Any]) -> None:
     def report(fraction_done: float, stage: str) -> None:
         if not job.is_awaited():
             raise GivenUp
@@ -248,10 +249,10 @@ def _run(job: Job, work: Callable[[Progress], Any]) -> None:
     except Exception as error:  # raised where the result is asked for
         if not isinstance(error, GivenUp | ValueError | RuntimeError | MemoryError):
             log_bug("a job failed", error)
-        job.end(error=error)
+        end(error=error)
     except BaseException as error:  # as a library in Rust panics; nobody must wait for ever
         log_bug("a job failed", error)
-        job.end(error=RuntimeError(f"the work failed ({type(error).__name__}). Try again."))
+        end(error=RuntimeError(f"the work failed ({type(error).__name__}). Try again."))
         raise
     else:
-        job.end(result)
+        end(result)

@@ -19,7 +19,7 @@ from tests.support.closed import closed
 def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """The folder of all visits."""
     monkeypatch.setattr(visits.tempfile, "gettempdir", lambda: str(tmp_path))
-    visits.root.cache_clear()
+    visits._make_root.cache_clear()
     with closed(monkeypatch, BERTSCOPE_ALLOW_TRAINING="5"):
         yield visits.root()
 
@@ -98,7 +98,7 @@ def test_a_server_that_was_killed_leaves_nothing_for_long(place: Path) -> None:
     left, alive = (place.parent / f"{pid}-left" for pid in (child.pid, 1))
     left.mkdir()
     alive.mkdir()
-    visits.root.cache_clear()
+    visits._make_root.cache_clear()
     visits.root()
     assert not left.exists()
     assert alive.exists()
@@ -106,11 +106,11 @@ def test_a_server_that_was_killed_leaves_nothing_for_long(place: Path) -> None:
 
 def test_a_place_that_others_may_read_is_not_used(place: Path) -> None:
     place.parent.chmod(0o755)
-    visits.root.cache_clear()
+    visits._make_root.cache_clear()
     with pytest.raises(RuntimeError, match="can be read by other users"):
         visits.root()
     place.parent.chmod(0o700)
-    visits.root.cache_clear()
+    visits._make_root.cache_clear()
 
 
 @pytest.fixture

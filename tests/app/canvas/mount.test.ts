@@ -49,13 +49,19 @@ function mounted(place: object, data: Bytes, states: unknown[] = []): Mounted<By
   };
 }
 
-const inflated = () => new Promise((next) => setTimeout(next, 50));
+const soon = () => new Promise((next) => setTimeout(next, 1));
 
 function show(place: object, data: Bytes): [View, () => void] {
   const before = View.made.length;
   const at = mounted(place, data);
   const close = mount<Header, View["events"]>(View, at, stateEvents(at));
   return [View.made.length > before ? View.made[View.made.length - 1] : View.made[before - 1], close];
+}
+
+// Resolves when a message that was sent after all others is inflated.
+async function inflated(): Promise<void> {
+  const [view] = show({}, message(0, true));
+  while (view.isBusy) await soon();
 }
 
 test("a place keeps its view, which shows each message", () => {
@@ -68,7 +74,7 @@ test("a place keeps its view, which shows each message", () => {
 test("a view is busy until a deflated message is there", async () => {
   const [view] = show({}, message(3, true));
   assert.deepEqual([view.isBusy, view.layers], [true, []]);
-  await inflated();
+  while (view.isBusy) await soon();
   assert.deepEqual([view.isBusy, view.layers], [false, [3]]);
 });
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +23,7 @@ from bertcore.finetuning.tasks import find_task
 from bertcore.training.processes import Processes
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.finetuning_files import WRITERS
+from tests.support.ports import kept_port
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.together import ROOT, run_together
 
@@ -43,22 +43,20 @@ resume_experiment(Path(sys.argv[1])).run(on_progress=kill)
 
 def launch(num_processes: int, *words: Any) -> subprocess.CompletedProcess[str]:
     """Run Python in one process, or in several as torchrun starts them."""
-    launcher = [sys.executable]
-    if num_processes > 1:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        launcher += ["-m", "torch.distributed.run", f"--nproc-per-node={num_processes}"]
-        launcher += ["--master-addr=127.0.0.1", f"--master-port={port}"]
-    return subprocess.run(
-        [*launcher, *map(str, words)],
-        cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=240,
-    )
+    with kept_port() as port:
+        launcher = [sys.executable]
+        if num_processes > 1:
+            launcher += ["-m", "torch.distributed.run", f"--nproc-per-node={num_processes}"]
+            launcher += ["--master-addr=127.0.0.1", f"--master-port={port}"]
+        return subprocess.run(
+            [*launcher, *map(str, words)],
+            cwd=ROOT,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=240,
+        )
 
 
 def finetune(num_processes: int, *options: Any) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def running_app(
             yield Running(url, process.pid, path)
         finally:
             process.terminate()
-            process.wait(timeout=60)
+            process.wait(timeout=START_SECONDS)
 
 
 def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -33,6 +33,7 @@ if __name__ == "__main__":  # as Streamlit runs it; pytest reads it for doctests
         background.ask = lambda key, run, *visitor, **how: ask(
             key, slow(background.Work(key, run)).run, *visitor, **how
         )
+        background.PATIENCE = 600  # a hundred visitors open one after the other
         background.is_slow = True  # type: ignore[attr-defined]
 
     runpy.run_path(str(ROOT / "app" / "run.py"), run_name="__main__")

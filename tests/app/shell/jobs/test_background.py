@@ -138,15 +138,16 @@ def test_a_job_nobody_asks_about_is_given_up_and_starts_again_when_asked(
 
     left = wait_for(background.ask("left", endless))
     assert isinstance(left.error, background.GivenUp)
+    monkeypatch.setattr(background, "PATIENCE", 60)
     again = background.ask("left", lambda progress: "done")
     assert wait_for(again).result == "done"
 
 
 def test_who_asks_while_a_job_is_given_up_gets_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "PATIENCE", 0.05)
-    cleaning_up, other_asked = threading.Event(), threading.Event()
+    begun, cleaning_up, other_asked = (threading.Event() for _ in range(3))
 
     def endless(progress: background.Progress) -> None:
+        begun.set()
         try:
             for _ in range(1000):
                 time.sleep(0.01)
@@ -156,6 +157,8 @@ def test_who_asks_while_a_job_is_given_up_gets_another(monkeypatch: pytest.Monke
             other_asked.wait(10)
 
     background.ask("given up", endless)
+    assert begun.wait(10)
+    monkeypatch.setattr(background, "PATIENCE", 0.05)
     assert cleaning_up.wait(10)
     monkeypatch.setattr(background, "PATIENCE", 60)
     threading.Timer(0.1, other_asked.set).start()
