@@ -80,7 +80,7 @@ def draw() -> None:
         frame.end_page()  # nothing can be hidden, and frame.begin says why
     if not show_instead(page):
         show_masks(page)
-        st.fragment(show_surprise)(page)
+        frame.fragment(show_surprise)(page)
     hides_words = not any(capabilities.never_has(page.bert, what) for what in ("mask", "mlm"))
     if hides_words:  # otherwise it was not trained this way
-        st.fragment(show_masking)(page)
+        frame.fragment(show_masking)(page)

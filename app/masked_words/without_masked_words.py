@@ -69,7 +69,7 @@ def show_instead(page: frame.Page) -> bool:
         return False
     elif capabilities.never_has(page.bert, "mlm"):
         capabilities.tells(page, "mlm")
-        st.fragment(show_next)(page)
+        frame.fragment(show_next)(page)
     else:
         st.warning(NO_MASKED_WORDS)
     return True

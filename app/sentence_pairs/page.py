@@ -108,4 +108,4 @@ def draw() -> None:
     with frame.guard():
         is_example = page.text_b is None
         show_pair(show_example(page) if is_example else page, is_example=is_example)
-    st.fragment(show_several)(page)
+    frame.fragment(show_several)(page)

@@ -59,7 +59,7 @@ def draw() -> None:
     key = RUN.key(default=own if own in paths else None, options=list(paths))
     path = paths[st.selectbox("Run", list(paths), key=key, label_visibility="collapsed")]
     if view == REPLAY:
-        st.fragment(show_replay)(path)
+        frame.fragment(show_replay)(path)
     else:
         watch(path, [read_run(path)] if path == RECORDED_RUN else runs)
 

@@ -17,6 +17,7 @@ from bertcore.interventions.attention_patterns import PATTERNS, Block
 from bertcore.interventions.hooks import Cell
 from bertcore.interventions.what_if import Changes, every_head, parse_head
 from bertcore.loading.task_head import read_task_head
+from bertcore.memory import out_of_memory
 from bertcore.network.task_reader import TaskReader
 
 from ..shell import cache
@@ -243,7 +244,9 @@ def readable_task_head(key: cache.BertKey) -> TaskReader | None:
     """Return the checkpoint's task head if there is one that can be read."""
     try:
         return task_head(key)
-    except (ValueError, RuntimeError):
+    except (ValueError, RuntimeError) as error:
+        if out_of_memory(error):
+            raise
         return None  # the page says why, where the answers are
 
 
