@@ -26,7 +26,7 @@ class SpareMemory:
     def __init__(self, growth_bytes: int = GROWTH_BYTES) -> None:
         self._trim = _find_trim()
         self._growth_bytes = growth_bytes
-        self._least = resident_bytes() if self._trim else 0
+        self._least = anonymous_bytes() if self._trim else 0
 
     def give_back(self) -> bool:
         """Release free pages if the process grew; return whether that was done.
@@ -35,19 +35,24 @@ class SpareMemory:
         """
         if self._trim is None:
             return False
-        now = resident_bytes()
+        now = anonymous_bytes()
         self._least = min(self._least, now)
         if now - self._least < self._growth_bytes:
             return False
         self._trim(0)
-        self._least = resident_bytes()
+        self._least = anonymous_bytes()
         return True
 
 
-def resident_bytes() -> int:
-    """Return the resident memory of this process; Linux."""
+def anonymous_bytes() -> int:
+    """Return the resident memory of this process that belongs to no file; Linux.
+
+    Pages of files, such as those of libraries, leave by themselves when the system is short of
+    memory.
+    """
     with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        _, resident, of_files, *_ = map(int, file.read().split())
+    return (resident - of_files) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _find_trim() -> Callable[[int], int] | None:
