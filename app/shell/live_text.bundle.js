@@ -60,20 +60,25 @@ var bundle = (() => {
   };
 
   // app/shell/live_text.ts
+  var hasListened = false;
   var live_text_default = closingFirst(({ data }) => {
     const areas = data.keys.map((key) => `.st-key-${key} textarea`).join(", ");
     const sending = new Debounce(data.pauseMs);
+    const sendSoon = (area) => sending.run(() => {
+      if (area.isConnected) pressControlEnter(area);
+    });
     const onInput = (event) => {
       const area = event.target;
       if (!(area instanceof HTMLElement) || !area.matches(areas)) return;
       sending.cancel();
       if (event instanceof InputEvent && event.isComposing) return;
-      sending.run(() => {
-        if (area.isConnected) pressControlEnter(area);
-      });
+      sendSoon(area);
     };
     document.addEventListener("input", onInput);
     document.addEventListener("compositionend", onInput);
+    const { activeElement } = document;
+    if (!hasListened && activeElement instanceof HTMLElement && activeElement.matches(areas)) sendSoon(activeElement);
+    hasListened = true;
     return () => {
       document.removeEventListener("input", onInput);
       document.removeEventListener("compositionend", onInput);

@@ -10,20 +10,28 @@ interface LiveTextData {
   pauseMs: number;
 }
 
+let hasListened = false;
+
 export default closingFirst(({ data }: Mounted<LiveTextData>) => {
   const areas = data.keys.map((key) => `.st-key-${key} textarea`).join(", ");
   const sending = new Debounce(data.pauseMs);
+
+  const sendSoon = (area: HTMLElement) => sending.run(() => { if (area.isConnected) pressControlEnter(area); });
 
   const onInput = (event: Event) => {
     const area = event.target;
     if (!(area instanceof HTMLElement) || !area.matches(areas)) return;
     sending.cancel();
     if (event instanceof InputEvent && event.isComposing) return;
-    sending.run(() => { if (area.isConnected) pressControlEnter(area); });
+    sendSoon(area);
   };
 
   document.addEventListener("input", onInput);
   document.addEventListener("compositionend", onInput);
+  // A visitor may have typed while this module was loaded; of an unchanged text nothing is sent.
+  const { activeElement } = document;
+  if (!hasListened && activeElement instanceof HTMLElement && activeElement.matches(areas)) sendSoon(activeElement);
+  hasListened = true;
   return () => { // what waits is sent all the same: the visitor may be typing on
     document.removeEventListener("input", onInput);
     document.removeEventListener("compositionend", onInput);

@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.support.browser.visit import TITLES, Visit
+from tests.support.browser.visit import FIRST, TITLES, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -39,9 +39,10 @@ def test_no_page_violates_a_rule_of_axe(
         if name == START:
             visit.go_to("training")
             visit.page.get_by_role("radio", name=START).click()
-            visit.settle()
-        else:
+            expect(visit.page.get_by_role("button", name="Start training")).to_be_visible()
+        elif name != FIRST:
             visit.go_to(name)
+        visit.settle()
         for rule, selector, html in violations(visit.page, options):
             allowed = STREAMLITS_OWN.get(rule)
             if allowed is not None and matches(visit.page, selector, allowed):

@@ -102,10 +102,28 @@ def test_a_text_is_sent_once_when_typing_rests(tab: Tab) -> None:
     )
     area = page.locator("textarea")
     area.fill("a word")
+    page.wait_for_function("window.sent > 0")
     tab.settle()
     assert page.evaluate("window.sent") == 1
     page.evaluate("window.close()")
     area.fill("another word")
+    tab.settle()
+    assert page.evaluate("window.sent") == 1
+
+
+def test_a_text_typed_while_the_module_was_loaded_is_sent_once(tab: Tab) -> None:
+    body = "<div class='st-key-text'><textarea></textarea></div>"
+    page = opened(tab, read_bundle(live_text.__file__), body)
+    page.evaluate(
+        """() => { window.sent = 0; document.addEventListener("keydown", (event) => {
+          if (event.ctrlKey && event.key === "Enter") window.sent += 1; }); }"""
+    )
+    page.locator("textarea").fill("a word")
+    tab.settle()
+    assert page.evaluate("window.sent") == 0
+    for _ in range(2):
+        call(page, {"keys": ["text"], "pauseMs": 80})
+    page.wait_for_function("window.sent > 0")
     tab.settle()
     assert page.evaluate("window.sent") == 1
 

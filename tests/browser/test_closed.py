@@ -101,11 +101,8 @@ def test_a_picture_is_saved(enter: Callable[..., Visit]) -> None:
 def test_no_page_of_another_shows_it_in_a_frame(server: Running, browser: Browser) -> None:
     context = browser.new_context()
     page = context.new_page()
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.set_content(f"<iframe src='{server.url}'></iframe>")
-    page.wait_for_timeout(1000)
-    assert any("frame" in text.lower() for text in said)
+    with page.expect_console_message(lambda message: "frame" in message.text.lower()):
+        page.set_content(f"<iframe src='{server.url}'></iframe>")
     assert page.locator("iframe").content_frame.get_by_label("Key").count() == 0
     context.close()
 

@@ -92,6 +92,7 @@ def test_a_move_of_the_pointer_paints_no_cell_anew(tab: Tab) -> None:
     assert set(calls(tab)) == {"clearRect"}
     page.mouse.down()
     move(box["x"] + 400, box["y"] + 400)
+    page.wait_for_function("window.calls.putImageData >= 1")
     made = calls(tab)
     assert 1 <= made["putImageData"] <= 3
     assert made.get("fillRect", 0) <= 6  # the colours of the theme are read

@@ -24,11 +24,11 @@ def test_a_phenomenon_is_clicked_and_a_pair_opened(visit: Visit) -> None:
     first = rows.first.text_content() or ""
     figure.locator(".scatterlayer .point").first.click(force=True)
     visit.wait_for_query("grammar_group", first)
+    visit.settle()  # until then the figure before it stands beside the new one
     heading = visit.page.get_by_role("heading", level=2)
     expect(heading.filter(has_text=f"{first}: ")).to_be_visible()
     bold = figure.locator(".ytick text").filter(has_text=first)
     expect(bold).to_have_attribute("data-unformatted", f"<b>{first}</b>")
-    visit.settle()
 
     visit.page.set_viewport_size({"width": 1280, "height": 900})
     table = visit.page.get_by_test_id("stDataFrame")

@@ -82,12 +82,14 @@ def test_a_newcomer_clicks_from_the_first_page_to_both_heads(visit: Visit) -> No
 def test_a_cell_of_the_grid_opens_its_head(visit: Visit) -> None:
     visit.open("heads", heads_measure="evenness")
     grid = visit.picture("figure_heads-grid")
+    visit.settle()
     cells = grid.locator(".scatterlayer .point")
     cells.nth(1).click(force=True)  # layer 0, head 1
     visit.wait_for_query("heads_open", "0.1")
     expect(visit.page.get_by_text("What layer 0 head 1 attends to")).to_be_visible()
     visit.check()
     places = map_of_heads(visit)
+    visit.settle()
     # The ring around the open head comes first; the next point is another head.
     places.locator(".scatterlayer .point").nth(1).click(force=True)
     visit.page.wait_for_function(

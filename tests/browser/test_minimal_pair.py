@@ -57,9 +57,11 @@ def test_hostile_versions_are_shown_as_text(visit: Visit) -> None:
     figure = visit.picture("figure_minimal-pair-attention")
     cells = figure.locator(".heatmaplayer image").first
     cells.scroll_into_view_if_needed()
-    box = cells.bounding_box()
-    assert box is not None
+    rows = visit.page.get_by_role("group", name="The tokens of both versions, aligned")
+    expect(rows).to_be_visible()  # it stands above and moves the figure
     for place in (0.1, 0.5, 0.9):
+        box = cells.bounding_box()
+        assert box is not None
         visit.page.mouse.move(box["x"] + place * box["width"], box["y"] + 40)
         expect(figure.locator(".hoverlayer .hovertext").first).to_contain_text("attends to")
     visit.check()

@@ -50,10 +50,12 @@ def test_a_token_is_chosen_and_linked(visit: Visit, new_visit: Callable[..., Vis
 def test_hovering_shows_hostile_tokens_as_text(visit: Visit) -> None:
     visit.open("mixing", text_a=HOSTILE, text_b=TEXT_B)
     figure = strips(visit)
-    box = figure.locator(".heatmaplayer image").first.bounding_box()
-    assert box is not None
+    # It stands above and moves the figure.
+    expect(visit.page.locator(".st-key-mix_strip .words button").first).to_be_visible()
     hover = figure.locator(".hoverlayer .hovertext")
     for place in (0.1, 0.3, 0.5):
+        box = figure.locator(".heatmaplayer image").first.bounding_box()
+        assert box is not None
         visit.page.mouse.move(box["x"] + place * box["width"], box["y"] + 8)
         expect(hover.first).to_contain_text("Attention weights")
     visit.check()

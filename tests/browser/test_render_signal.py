@@ -26,7 +26,7 @@ def page(tab: Tab) -> Page:
     """A page with the component alone, and a clock that only the test moves."""
     page = tab.page
     page.clock.install()
-    page.clock.pause_at(page.evaluate("Date.now()") + 1000)
+    page.clock.pause_at(page.evaluate("Date.now()") + 3_600_000)  # ahead of it, however slow
     page.set_content(_PAGE % read_bundle(render_signal.__file__).script)
     page.wait_for_function("window.unmount !== undefined")
     return page

@@ -81,6 +81,7 @@ def test_a_token_is_chosen(visit: Visit, new_visit: Callable[..., Visit]) -> Non
 def test_a_head_is_opened_from_the_overview(visit: Visit, new_visit: Callable[..., Visit]) -> None:
     visit.open("attention", text_a=TEXT_A, text_b=TEXT_B)
     heads = visit.page.locator(".st-key-attention_lines .heads .head")
+    expect(heads.first).to_be_visible()
     overview = visit.inked(".st-key-attention_overview")
     box = overview.bounding_box()
     assert box is not None

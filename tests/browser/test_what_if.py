@@ -77,7 +77,9 @@ def test_a_mask_is_drawn(visit: Visit, new_visit: Callable[..., Visit]) -> None:
     canvas = visit.inked(".st-key-mask_drawing")
     box = canvas.bounding_box()
     assert box is not None
-    num_tokens = visit.page.locator(".st-key-what_if_strip .words button").count()
+    words = visit.page.locator(".st-key-what_if_strip .words button")
+    expect(words.first).to_be_visible()
+    num_tokens = words.count()
     cell = (box["width"] - 84 - 1) / num_tokens
 
     def place(row: int, column: int) -> dict[str, float]:

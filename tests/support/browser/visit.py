@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from urllib.parse import urlencode
 
 from playwright.sync_api import (
@@ -51,6 +52,11 @@ _DRAWN = """() => {
     && !document.querySelector('[data-testid="stSkeleton"]')
     && !document.querySelector('[data-stale="true"]');
 }"""
+
+
+_INKED = """canvas => canvas.width && canvas.getContext("2d")
+  .getImageData(0, 0, canvas.width, canvas.height).data
+  .some((value, at) => at % 4 === 3 && value > 0)"""
 
 
 class Visit:
@@ -186,12 +192,11 @@ class Visit:
         """Return the first canvas there, when something is drawn on it."""
         canvas = self.page.locator(f"{selector} canvas").first
         expect(canvas).to_be_visible()
-        self.page.wait_for_function(
-            """canvas => canvas.width && canvas.getContext("2d")
-              .getImageData(0, 0, canvas.width, canvas.height).data
-              .some((value, at) => at % 4 === 3 && value > 0)""",
-            arg=canvas.element_handle(),
-        )
+        # Looked up at each try: a canvas may be replaced before it is painted.
+        deadline = time.monotonic() + TIMEOUT_MS / 1000
+        while not canvas.evaluate(_INKED):
+            assert time.monotonic() < deadline, f"nothing is drawn in {selector}"
+            self.page.wait_for_timeout(50)
         return canvas
 
     def token(self, strip: str, text: str) -> Locator:
