@@ -185,7 +185,8 @@ class Visit:
         """Return the first Plotly figure seen whose key starts so, when marks are drawn in it."""
         figure = self.page.locator(f'[class*="st-key-{key}"] .js-plotly-plot:visible').first
         marks = figure.locator(".cartesianlayer .overplot :is(path, image, text)")
-        expect(marks.first).to_be_attached()
+        # Work of the pages before it may be in line, each for as long as nobody asks for it.
+        expect(marks.first).to_be_attached(timeout=4 * TIMEOUT_MS)
         return figure
 
     def inked(self, selector: str) -> Locator:
