@@ -1,43 +1,28 @@
 // Bundles the browser components: `node esbuild.config.mjs [--out FOLDER]`.
 //
-// Each entry module NAME.js becomes NAME.bundle.js beside it (or at the same path below FOLDER), a
-// script that defines the constant `bundle` with the module's exports, and NAME.bundle.css with the
-// styles that it imports. Bundles are committed: running BertScope needs no Node.js.
+// Each module below app/ with a default export is an entry. NAME.ts becomes NAME.bundle.js beside it
+// (or at the same path below FOLDER), a minified script that defines the constant `bundle` with the
+// module's exports, and NAME.bundle.css with the styles that it imports. Bundles are committed: running
+// BertScope needs no Node.js. They have no source maps: an HTML file that holds one opens without us.
 
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
 
-const ENTRIES = [
-  "architectures/drawing",
-  "architectures/writing",
-  "bertviz_views/framed",
-  "canvas/heat_map/heat_map",
-  "canvas/lines/lines",
-  "canvas/neurons/neurons",
-  "canvas/overview/overview",
-  "corpus_map/point_map",
-  "glance/drawing",
-  "html_file/chart",
-  "inside_layer/drawing",
-  "layer_map/layer_watch",
-  "objectives/drawing",
-  "probes/drawing",
-  "shell/live_text",
-  "shell/render_signal",
-  "token_strip/token_strip",
-  "tokens/word_steps",
-  "training_example/drawing",
-  "what_if/head_switches",
-  "what_if/mask_drawing",
-];
-
 const { values } = parseArgs({ options: { out: { type: "string", default: "app" } } });
+const source = join(import.meta.dirname, "app");
+const entries = readdirSync(source, { recursive: true })
+  .filter((file) => file.endsWith(".ts") && /^export default /m.test(readFileSync(join(source, file), "utf8")))
+  .map((file) => file.replace(/\.ts$/, ""));
 
 await build({
-  entryPoints: Object.fromEntries(ENTRIES.map((name) => [`${name}.bundle`, `./app/${name}`])),
+  entryPoints: Object.fromEntries(entries.map((name) => [`${name}.bundle`, `./app/${name}`])),
   absWorkingDir: import.meta.dirname,
   outdir: values.out,
   bundle: true,
+  minify: true,
+  supported: { "template-literal": false }, // so that a bundle is one line
   format: "iife",
   globalName: "bundle",
   target: "es2022",

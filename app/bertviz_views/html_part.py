@@ -35,7 +35,7 @@ def of_view(view: BertvizView) -> Part:
     if view.shown < view.total:
         note = f"BertViz shows the first {view.shown} of {view.total} tokens."
     return Part(
-        script=f"{script}bundle.showFramed(%PLACE%, %DATA%, {view.height});\n",
+        script=f"{script}bundle.default(%PLACE%, %DATA%, {view.height});\n",
         data=[base64.b64encode(view.html.encode("utf-8", "replace")).decode()],
         note=note,
         extra_hashes=[hash_of(script) for script in scripts],

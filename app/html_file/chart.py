@@ -35,7 +35,7 @@ def chart(fig: Figure) -> Part:
     library = _library()
     script = read_bundle(__file__).script
     return Part(
-        script=f"{script}await bundle.drawChart(%PLACE%, %DATA%);\n",
+        script=f"{script}await bundle.default(%PLACE%, %DATA%);\n",
         data=[library.deflated, packed],
         extra_hashes=[library.hash],
     )

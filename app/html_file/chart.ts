@@ -23,7 +23,7 @@ declare global {
 
 // `ids`: of the data blocks that hold the library, deflated, and the figure. The library joins the
 // page as a script of its own, which the page's policy allows by its hash; once for all figures.
-export async function drawChart(place: Element, [libraryId, figureId]: [string, string]): Promise<void> {
+export default async function drawChart(place: Element, [libraryId, figureId]: [string, string]): Promise<void> {
   await (window.plotlyJoined ??= joinLibrary(libraryId));
   const { data, layout, frames } = JSON.parse(new TextDecoder().decode(heldBytes(figureId))) as Figure;
   layout.template = template(getComputedStyle(place));
