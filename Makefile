@@ -25,11 +25,13 @@ PARALLEL ?= --numprocesses logical --maxprocesses 4 --dist loadgroup --no-loadsc
 .PHONY: test test-fast lint format run bench train install browser
 .DEFAULT_GOAL := test
 
-# All checks run even if one fails, so that one run shows everything; any failure fails the target.
+# All checks run even if one fails, so that one run shows everything; any failure fails the target. Lint runs beside
+# the tests, on what processor time they leave, and prints its output in one piece when it is done.
 test: install browser
-	@failed=0; \
-	$(MAKE) --no-print-directory --keep-going lint || failed=1; \
+	@output=$$(mktemp) && trap 'rm -f "$$output"' EXIT; failed=0; \
+	{ $(MAKE) --no-print-directory --keep-going lint >"$$output" 2>&1; passed=$$?; echo; cat "$$output"; exit $$passed; } & \
 	$(PYTHON) -m pytest $(PARALLEL) || failed=1; \
+	wait $$! || failed=1; \
 	if [ $$failed = 1 ]; then echo "make test: at least one check above failed" >&2; fi; \
 	exit $$failed
 
