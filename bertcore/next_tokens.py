@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from bertcore.hidden_tokens import LOGITS_PER_CHUNK, Row, padded_batches
 from bertcore.model import Model
-from bertcore.network import Network
-from bertcore.others.network import OtherNetwork
 
 
 class NextTokenScores(NamedTuple):
@@ -39,7 +37,6 @@ def next_token_scores(bert: Model, rows: Sequence[Row]) -> Iterator[NextTokenSco
     """
     bert.require("next")
     network = bert.module
-    assert isinstance(network, Network | OtherNetwork)
     for chosen, ids, segments, mask in padded_batches(bert, rows):
         states = network.word_states(ids, segments, mask)[:, :-1].flatten(0, 1)
         targets = ids[:, 1:].flatten()

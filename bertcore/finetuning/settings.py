@@ -22,7 +22,7 @@ from bertcore.finetuning.run_checks import (
     check_windows,
 )
 from bertcore.finetuning.tasks import find_task
-from bertcore.loading import load
+from bertcore.loading import read_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,17 +128,17 @@ def make_settings(
 
     Raises:
         ValueError: If a setting is out of range or meaningless for the task.
-        RuntimeError: If the checkpoint's config.json is damaged.
+        RuntimeError: If the files of the checkpoint are damaged.
     """
     if (dev is None) == (held_out is None):
         raise ValueError("give either a file to score on (dev) or a fraction to hold out.")
     if held_out is not None or sample is not None:
         Division(held_out=held_out, sample=sample)  # checks its values
     chosen = find_task(task)
-    bert = load(checkpoint, device="cpu")
-    length = _length(max_seq_length, default=chosen.default_length, limit=bert.max_length)
+    shape, longest = read_size(checkpoint)
+    length = _length(max_seq_length, default=chosen.default_length, limit=longest)
     feature_based = bool(config.get("feature_based"))
-    rates = tuple(learning_rates) or (default_rate(bert.config, feature_based=feature_based),)
+    rates = tuple(learning_rates) or (default_rate(shape, feature_based=feature_based),)
     if len(set(rates)) < len(rates) or len(set(seeds)) < len(seeds) or not seeds:
         raise ValueError("name at least one learning rate and one seed, each only once.")
     _check_names(rates)

@@ -1,5 +1,5 @@
 """Open a checkpoint as a model: ours for the BERT family, a wrapped one for other architectures."""
 
-from bertcore.loading.loader import load, load_bert
+from bertcore.loading.loader import load, load_bert, read_size
 
-__all__ = ["load", "load_bert"]
+__all__ = ["load", "load_bert", "read_size"]

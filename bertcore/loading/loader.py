@@ -27,14 +27,16 @@ from bertcore.config import BertConfig
 from bertcore.device import choose_device, choose_dtype
 from bertcore.families import FAMILIES
 from bertcore.loading.family import read_shape, which_family
-from bertcore.loading.other import Opening, load_other
+from bertcore.loading.other import Opening, load_other, read_other_config
 from bertcore.memory import fit_dtype
 from bertcore.model import Model
 from bertcore.network import Network
+from bertcore.others.config import read_config as shape_of_other
+from bertcore.others.families import OTHERS
 from bertcore.sentences.read import read_sentence_modules
 from bertcore.tokenizer import Tokenizer
 from bertcore.tokenizer import open_tokenizer as read_tokenizer
-from bertcore.tokenizer.files import MALFORMED, malformed
+from bertcore.tokenizer.files import MALFORMED, malformed, read_max_length
 
 NO_SENTENCE_ENCODER = (
     "No sentence encoder (it has no modules.json): bert.encode takes the mean over all tokens of "
@@ -179,6 +181,32 @@ def open_tokenizer(folder: Path) -> Tokenizer:
         return read_tokenizer(folder)
     except MALFORMED as error:
         raise malformed(folder, error) from error
+
+
+def read_size(source: str | Path) -> tuple[BertConfig, int]:
+    """Return a checkpoint's shape and its longest input in tokens, without reading its weights.
+
+    Only an architecture whose limits a trial run shows (`generic`) is opened for that.
+
+    Args:
+        source: As for `load`.
+
+    Raises:
+        ValueError, RuntimeError: As `load`, for what config.json and the tokenizer's files say.
+    """
+    files = find_files(find_checkpoint(resolve(source)), allow_pickle=False)
+    values = files.read_config()
+    with files.open() as weights:
+        model_type, _ = which_family(values, weights.stored, files.config_file)
+        if model_type in FAMILIES:
+            config, _ = read_shape(values, weights.stored, files.config_file)
+        elif model_type in OTHERS:
+            stated = read_other_config(model_type, values, weights, files.config_file)
+            config = shape_of_other(stated, heads=frozenset())
+        else:
+            model = load(source, device="cpu")
+            return model.config, model.max_length
+    return config, min(config.max_length, read_max_length(files.tokenizer_folder))
 
 
 @torch.no_grad()

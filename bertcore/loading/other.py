@@ -114,7 +114,7 @@ def load_other(
         tokenizer = open_other_tokenizer(folder, family.tokens)
     except MALFORMED as error:
         raise malformed(folder, error) from error
-    config = _read_config(model_type, values, weights, file)
+    config = read_other_config(model_type, values, weights, file)
     matches = list(_matches(family.openers, config, weights, file))
     match = _choose(matches, weights, opening.files.folder)
     shape = read_config(config, heads=match.opener.heads, family=family)
@@ -152,10 +152,14 @@ def load_other(
     return OtherModel(network, fitted, name=opening.source, report=report), report
 
 
-def _read_config(
+def read_other_config(
     model_type: str, values: Mapping[str, Any], weights: OpenWeights, file: Path
 ) -> Any:
-    """Return config.json as the configuration class of `transformers`."""
+    """Return config.json as the configuration class of `transformers`.
+
+    Raises:
+        RuntimeError: If its values are impossible.
+    """
     is_legacy = not any("lm_predictions.lm_head." in name for name in weights.stored)
     if model_type.startswith("deberta") and not is_legacy:
         values = {**values, "legacy": False}  # the head of DeBERTa-v3's own files

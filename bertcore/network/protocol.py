@@ -79,6 +79,9 @@ class Encoder(Protocol):
     def mlm_logits(self, hidden: Tensor) -> Tensor:
         """Return vocabulary logits, [..., V], of hidden states [..., D]."""
 
+    def next_logits(self, hidden: Tensor) -> Tensor:
+        """Return logits of the token after each, [..., V], of hidden states [..., D]."""
+
     def pooled(self, hidden: Tensor) -> Tensor:
         """Return the pooled [CLS] vector, [B, D], of the last hidden state [B, T, D]."""
 

@@ -419,6 +419,18 @@ def _warn_of_settings(config: dict[str, Any], options: dict[str, Any], source: P
             _log.warning("no file besides %s states %s; assuming %s", source, name, default)
 
 
+def read_max_length(folder: Path) -> int:
+    """Return the longest input that the files of a tokenizer's folder allow, in tokens.
+
+    Raises:
+        RuntimeError: If they are damaged.
+    """
+    try:
+        return max_length_of(read_json(folder / CONFIG_FILE), read_json(folder / MODEL_CONFIG_FILE))
+    except MALFORMED as error:
+        raise malformed(folder, error) from error
+
+
 def max_length_of(config: dict[str, Any], model_config: dict[str, Any]) -> int:
     """Return the longest input that tokenizer_config.json and config.json allow, in tokens."""
     named = (model_config.get(name) for name in ("max_position_embeddings", "n_positions"))

@@ -8,8 +8,6 @@ import torch
 
 from bertcore.analysis.shared.finite import require_finite_logits
 from bertcore.model import Model
-from bertcore.network import Network
-from bertcore.others.network import OtherNetwork
 
 MOST_TOKENS = 200
 
@@ -67,7 +65,6 @@ def continue_text(
     if not 0 <= temperature <= 10:
         raise ValueError(f"temperature is {temperature}; expected 0 to 10.")
     network = bert.module
-    assert isinstance(network, Network | OtherNetwork)
     encoding = bert.tokenize(text)
     kept = len(encoding)
     # The end token ([SEP]) would make the model start another text.

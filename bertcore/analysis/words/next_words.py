@@ -13,8 +13,6 @@ from bertcore.analysis.words.predictions import MaskPredictions
 from bertcore.analysis.words.surprise import Surprise
 from bertcore.hidden_tokens import LOGITS_PER_CHUNK
 from bertcore.model import Model
-from bertcore.network import Network
-from bertcore.others.network import OtherNetwork
 from bertcore.trace import Trace
 
 
@@ -126,5 +124,4 @@ def next_surprise(bert: Model, text: str, text_pair: str | None = None) -> Surpr
 
 def _next_logits(bert: Model) -> Callable[[Tensor], Tensor]:
     bert.require("next")
-    assert isinstance(bert.module, Network | OtherNetwork)
     return bert.module.next_logits
