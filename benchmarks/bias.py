@@ -49,8 +49,8 @@ from bertcore.bias.sentence_scores import shared_positions
 from bertcore.bias.slots import fill_masks
 from bertcore.bias.stereoset import BLANK
 from bertcore.checkpoints import save
+from bertcore.data.files import BadRows
 from bertcore.debiasing import PenalisedDirection, Swapping, direction_pairs
-from bertcore.finetuning.data.files import BadRows
 from bertcore.grammar import bundled_pairs, pseudo_log_likelihoods
 from bertcore.loading import load_bert
 from bertcore.pretraining import (

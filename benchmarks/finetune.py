@@ -20,7 +20,8 @@ import numpy as np
 import torch
 
 from benchmarks import tables
-from bertcore.finetuning import TaskData, find_task, make_settings, read_task_data, start_experiment
+from bertcore.finetuning import make_settings, start_experiment
+from bertcore.tasks import TaskData, find_task, read_task_data
 from bertcore.tokenizer import Tokenizer
 
 AIM = 2.5

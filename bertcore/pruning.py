@@ -12,8 +12,8 @@ import torch
 from bertcore.bert import Bert, with_parts
 from bertcore.checkpoints.save import save, zeroed_heads
 from bertcore.interventions.what_if import check_heads
-from bertcore.loading.task_head import stored_task_fields, stored_task_head
 from bertcore.model import Model
+from bertcore.tasks.checkpoint_head import stored_task_fields, stored_task_head
 
 CARD = "README.md"
 _CARD_LIMIT = 1_000_000

@@ -10,7 +10,7 @@ from bertcore.analysis.compare.task_shift import compare_task
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.interventions.what_if import Changes
-from bertcore.loading.task_head import read_task_head
+from bertcore.tasks.checkpoint_head import read_task_head
 from bertscope.app_modules import app_module
 from bertscope.notebook_view import (
     Drawn,

@@ -22,9 +22,9 @@ from bertcore import load
 from bertcore.analysis.attribution import answer, task_input
 from bertcore.bert import with_parts
 from bertcore.checkpoints.source import DEFAULT, SHIPPED
-from bertcore.finetuning.model import open_task_model
-from bertcore.finetuning.tasks.classify import LabelAnswer
-from bertcore.finetuning.tasks.tag import TagAnswer
+from bertcore.tasks.classify import LabelAnswer
+from bertcore.tasks.model import open_task_model
+from bertcore.tasks.tag import TagAnswer
 
 ANSWERS = Path(__file__).resolve().parents[1] / "tests" / "data" / "float32_answers"
 TEXTS = (

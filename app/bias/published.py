@@ -69,7 +69,7 @@ CROWS = Picture(
     code="""
 from pathlib import Path
 from bertcore.bias import MEASURES, read_crows_pairs, score_crows_pairs, stereotype_shares
-from bertcore.finetuning.data.files import BadRows
+from bertcore.data.files import BadRows
 
 items = read_crows_pairs({files}, bad_rows=BadRows(skip=True))
 scores = score_crows_pairs(bert, items)
@@ -92,7 +92,7 @@ STEREOSET = Picture(
     code="""
 from pathlib import Path
 from bertcore.bias import read_stereoset, score_stereoset, stereoset_scores
-from bertcore.finetuning.data.files import BadRows
+from bertcore.data.files import BadRows
 
 items = read_stereoset({files}, bad_rows=BadRows(skip=True))
 stereoset_scores(score_stereoset(bert, items))
@@ -112,7 +112,7 @@ WINOBIAS = Picture(
     code="""
 from pathlib import Path
 from bertcore.bias import pronoun_shares, read_winobias, score_pronouns
-from bertcore.finetuning.data.files import BadRows
+from bertcore.data.files import BadRows
 
 items = read_winobias({files}, bad_rows=BadRows(skip=True))
 pronoun_shares(score_pronouns(bert, items))

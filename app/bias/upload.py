@@ -19,7 +19,7 @@ from bertcore.bias import (
     read_stereoset,
     read_winobias,
 )
-from bertcore.finetuning.data.files import BadRows
+from bertcore.data.files import BadRows
 
 from ..shell import uploads
 

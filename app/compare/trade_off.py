@@ -11,7 +11,7 @@ from bertcore.analysis.compare.checkpoints import with_mask_of
 from bertcore.analysis.compare.speed import size_of, text_speeds
 from bertcore.analysis.compare.trade_off import MOST_TIMED, Paired, TradeOff, trade_off
 from bertcore.checkpoints.source import FINE_TUNED
-from bertcore.finetuning.model import TaskModel
+from bertcore.tasks.model import TaskModel
 
 from ..inspect_checkpoint import model as inspection
 from ..inspect_checkpoint.file_choice import choose_file
@@ -64,7 +64,8 @@ SCORES = Picture(
 from pathlib import Path
 
 from bertcore.analysis.compare.trade_off import trade_off
-from bertcore.finetuning import Columns, open_task_model
+from bertcore.configs import Columns
+from bertcore.tasks import open_task_model
 
 models = [
     open_task_model(name, bert=bert)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bertcore.analysis.tuned_lens import TunedLens
-from bertcore.finetuning.data.files import BadRows
+from bertcore.data.files import BadRows
 from bertcore.grammar import GroupAccuracy, PairScore, Scoring, TokenCounts, accuracies, score_pairs
 
 from ..compare.case import Side
@@ -18,7 +18,7 @@ from .sources import Chosen
 
 EXAM_CODE = """
 from pathlib import Path
-from bertcore.finetuning.data.files import BadRows
+from bertcore.data.files import BadRows
 from bertcore.grammar import accuracies, bundled_pairs, read_pairs, score_pairs
 
 {chosen}too_long = BadRows(skip=True)

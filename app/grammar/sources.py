@@ -12,7 +12,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from bertcore.analysis.shared.texts_file import shown_name
-from bertcore.finetuning.data.files import BadRows, kind_of
+from bertcore.data.files import BadRows, kind_of
 from bertcore.grammar import PairFile, bundled_pairs, read_pairs
 
 from ..shell import uploads

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from bertcore.checkpoints.source import FINE_TUNED, labelled_file
-from bertcore.finetuning import Columns
+from bertcore.configs import Columns
 
 from ..access.room import max_megabytes
 from ..plots.formats import shorten_middle

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from bertcore.analysis.attribution import FileRun, run_file
-from bertcore.finetuning import Columns
+from bertcore.configs import Columns
 
 from ..access import visits
 from ..access.policy import policy

@@ -32,8 +32,8 @@ from bertcore.analysis.attribution import (
     random_faithfulness,
     task_input,
 )
-from bertcore.finetuning.model import TaskModel, open_task_model
 from bertcore.model import Model
+from bertcore.tasks.model import TaskModel, open_task_model
 
 from ..shell import cache
 from ..shell.jobs import background

@@ -12,7 +12,8 @@ answer(model, source)
 FILE_CODE = """from pathlib import Path
 
 from bertcore.analysis.attribution import run_file
-from bertcore.finetuning import Columns, open_task_model
+from bertcore.configs import Columns
+from bertcore.tasks import open_task_model
 
 model = open_task_model({path!r})
 run = run_file(model, Path("my-file"), columns={columns}, skip_bad_rows={skip})
@@ -25,7 +26,7 @@ def setup(texts: Inputs) -> str:
     """Return Python that opens the model and reads the texts: `model` and `source`."""
     return (
         "from bertcore.analysis.attribution import answer, task_input\n"
-        "from bertcore.finetuning import open_task_model\n\n"
+        "from bertcore.tasks import open_task_model\n\n"
         f"model = open_task_model({texts.key.source!r})\n"
         f"{_read(texts)}\n"
     )
@@ -36,7 +37,7 @@ def setup_with_target(query: Query) -> str:
     texts, kind = query.texts, type(query.target).__name__
     return (
         f"from bertcore.analysis.attribution import {kind}, task_input\n"
-        "from bertcore.finetuning import open_task_model\n\n"
+        "from bertcore.tasks import open_task_model\n\n"
         f"model = open_task_model({texts.key.source!r})\n"
         f"{_read(texts)}\n"
         f"target = {query.target}\n"

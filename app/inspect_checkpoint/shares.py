@@ -9,7 +9,7 @@ import streamlit as st
 from bertcore import Model, Trace
 from bertcore.analysis.attribution.class_shares import class_attribution, why_no_shares
 from bertcore.analysis.words.logit_attribution import LogitAttribution
-from bertcore.finetuning.tasks.targets import ClassTarget, LabelTarget, TagTarget
+from bertcore.tasks.targets import ClassTarget, LabelTarget, TagTarget
 
 from ..inside_layer.figures import (
     grid,
@@ -35,7 +35,7 @@ AGAINST = Field("inspect_against", NOTHING)
 _CODE = """
 import bertcore
 from bertcore.analysis.attribution.class_shares import class_attribution
-from bertcore.loading.task_head import read_task_head
+from bertcore.tasks.checkpoint_head import read_task_head
 
 bert = bertcore.load({path!r})
 trace = bert.trace({text!r}, {text_pair!r}, encoding=source.encoding)

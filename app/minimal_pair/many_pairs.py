@@ -19,7 +19,7 @@ from bertcore.analysis.patching import (
     read_texts,
 )
 from bertcore.analysis.shared.texts_file import shown_name
-from bertcore.finetuning.data.files import BadRows, kind_of
+from bertcore.data.files import BadRows, kind_of
 
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, frame, uploads
@@ -57,7 +57,7 @@ MANY = Picture(
     code="""
 from pathlib import Path
 from bertcore.analysis.patching import bundled_texts, patch_texts, read_texts
-from bertcore.finetuning.data.files import BadRows
+from bertcore.data.files import BadRows
 
 found = patch_texts(bert, {texts}, {part!r}, {direction!r})
 found.shares.mean, found.shares.low, found.shares.high

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bertcore.configs.data import OBJECTIVES
-from bertcore.finetuning.tasks import TASKS
+from bertcore.tasks import TASKS
 
 from ..shell.state import Field
 

@@ -15,12 +15,12 @@ from streamlit.delta_generator import DeltaGenerator
 from bertcore import Model
 from bertcore.configs import Columns, FinetuneConfig
 from bertcore.configs.finetune import default_rate
-from bertcore.finetuning.data.guess import Guess
-from bertcore.finetuning.data.labels import MAX_LABELS
-from bertcore.finetuning.data.survey import Survey
-from bertcore.finetuning.model import head_fits
+from bertcore.data.guess import Guess
+from bertcore.data.labels import MAX_LABELS
 from bertcore.finetuning.speed import Speed
-from bertcore.finetuning.tasks import find_task
+from bertcore.tasks import find_task
+from bertcore.tasks.model import head_fits
+from bertcore.tasks.survey import Survey
 
 from ..access import places, training
 from ..access.policy import policy

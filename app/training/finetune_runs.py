@@ -13,7 +13,7 @@ from bertcore.finetuning.experiment import RESULT_FILE, RUNS_FOLDER, SETTINGS_FI
 from bertcore.finetuning.run import METRICS_FILE
 from bertcore.finetuning.settings import run_name
 from bertcore.finetuning.state import BEST_FOLDER
-from bertcore.finetuning.tasks import find_task
+from bertcore.tasks import find_task
 
 from ..shell import cache
 from .run import Run, Trial, metrics_of, why_stopped, worker

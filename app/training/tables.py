@@ -9,11 +9,11 @@ import streamlit as st
 
 from bertcore.checkpoints.source import FINE_TUNED, labelled_file
 from bertcore.configs import Columns, FinetuneConfig
-from bertcore.finetuning.data.files import NotUTF8Error, kind_of, recode
-from bertcore.finetuning.data.guess import Guess, guess
-from bertcore.finetuning.data.labels import order_labels
-from bertcore.finetuning.data.survey import Survey, survey
+from bertcore.data.files import NotUTF8Error, kind_of, recode
+from bertcore.data.guess import Guess, guess
+from bertcore.data.labels import order_labels
 from bertcore.finetuning.speed import Speed, measure_speed
+from bertcore.tasks.survey import Survey, survey
 
 from ..access.policy import policy
 from ..access.room import check_room, max_megabytes

@@ -16,9 +16,9 @@ from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.interventions.attention_patterns import PATTERNS, Block
 from bertcore.interventions.hooks import Cell
 from bertcore.interventions.what_if import Changes, every_head, parse_head
-from bertcore.loading.task_head import read_task_head
 from bertcore.memory import out_of_memory
 from bertcore.network.task_reader import TaskReader
+from bertcore.tasks.checkpoint_head import read_task_head
 
 from ..shell import cache
 from ..shell.jobs.background import Progress, Work

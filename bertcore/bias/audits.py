@@ -44,7 +44,7 @@ from bertcore.bias.word_association import (
     table_vectors,
     text_vectors,
 )
-from bertcore.finetuning.data.files import BadRows
+from bertcore.data.files import BadRows
 from bertcore.grammar import TokenCounts
 from bertcore.model import Model
 

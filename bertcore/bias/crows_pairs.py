@@ -11,8 +11,8 @@ import numpy as np
 
 from bertcore.bias.sentence_scores import Progress, shared_positions, unmasked_likelihoods
 from bertcore.bias.shares import Share, preferred, shares
-from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.data.tables import open_table
+from bertcore.data.files import BadRows
+from bertcore.data.tables import open_table
 from bertcore.grammar import TokenCounts, pseudo_log_likelihoods
 from bertcore.model import Model
 

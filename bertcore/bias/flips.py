@@ -20,15 +20,15 @@ from scipy.special import expit, softmax
 from bertcore.analysis.attribution.labelled_file import OnRows, logits_by_row
 from bertcore.bias.group_gaps import Rate
 from bertcore.configs.columns import USUAL, Columns
+from bertcore.data.examples import LabelsExample, TextExample
+from bertcore.data.files import BadRows
+from bertcore.data.labels import KnownLabels
 from bertcore.debiasing.swap_words import PRONOUNS, Change, Pair, Swapped, WordSwap
 from bertcore.evaluation.intervals import bootstrap_means, wilson_interval
-from bertcore.finetuning.data.examples import LabelsExample, TextExample
-from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.data.labels import KnownLabels
-from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.tasks.multilabel import Multilabel, joined_names
-from bertcore.finetuning.tasks.read import ROWS_AT_ONCE, stream_examples
-from bertcore.finetuning.tasks.sequence import SequenceTask
+from bertcore.tasks.model import TaskModel
+from bertcore.tasks.multilabel import Multilabel, joined_names
+from bertcore.tasks.read import ROWS_AT_ONCE, stream_examples
+from bertcore.tasks.sequence import SequenceTask
 
 MOST_TEXTS = 200
 """Number of texts kept, those whose answer changes most."""

@@ -21,7 +21,7 @@ from bertcore.bias.group_gaps import (
     score_rates,
 )
 from bertcore.evaluation.metrics import class_metrics, label_set_metrics
-from bertcore.finetuning.tasks.judged import JudgedAnswers
+from bertcore.tasks.judged import JudgedAnswers
 
 MOST_GROUPS = 50
 MACRO_F1 = "macro F1"

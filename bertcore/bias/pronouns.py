@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bertcore.bias.shares import Share, preferred, shares
 from bertcore.bias.slots import Slot, fill_masks, slot_log_probabilities, word_pieces
-from bertcore.finetuning.data.files import BadRows, open_text
+from bertcore.data.files import BadRows, open_text
 from bertcore.model import Model
 
 PRONOUNS = frozenset({"he", "she", "his", "him", "her", "hers", "himself", "herself"})

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore import packed_files
 from bertcore.bias.sentence_scores import Progress
 from bertcore.bias.shares import preferred
 from bertcore.bias.slots import Slot, fill_masks, slot_log_probabilities
+from bertcore.data import packed_files
+from bertcore.data.files import BadRows
 from bertcore.evaluation.intervals import bootstrap
-from bertcore.finetuning.data.files import BadRows
 from bertcore.model import Model
 
 BLANK = "BLANK"

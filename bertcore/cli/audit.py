@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bertcore.bias import Flips, Gap, GroupAudit, Rate
-    from bertcore.finetuning import TaskModel
+    from bertcore.tasks import TaskModel
 
 MOST_ROWS = 40
 """Maximum rows of a table of labels or gaps; JSON has all."""
@@ -104,7 +104,7 @@ def audit(
     subject = Subject(checkpoint=checkpoint, **chosen(Subject, settings))
     options = AuditOptions(**chosen(AuditOptions, settings))
     columns = Columns(**chosen(Columns, settings))
-    from bertcore.finetuning import open_task_model
+    from bertcore.tasks import open_task_model
 
     with stages() as on_stage:
         pairs = None if flip is None else _pairs(flip)
@@ -148,7 +148,7 @@ def _compare(file: _File, by: list[str], least: int, on_stage: OnStage) -> list[
     """Return the audit by each column."""
     from bertcore.analysis.attribution import run_file
     from bertcore.bias import audit_groups
-    from bertcore.finetuning.tasks.column import column_values
+    from bertcore.tasks.column import column_values
 
     if not by:
         return []

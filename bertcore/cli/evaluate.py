@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from bertcore.bert import Bert
     from bertcore.configs import DataConfig
     from bertcore.evaluation.breakdown import Breakdown
-    from bertcore.finetuning import Scored, TaskData, TaskModel
     from bertcore.model import Model
     from bertcore.pretraining import Batch, CausalScores, PackedCorpus, PretrainingScores
+    from bertcore.tasks import Scored, TaskData, TaskModel
 
 MASKED_WORDS = "mlm"
 """The task of held-out text for a checkpoint that fills in masks."""
@@ -204,7 +204,7 @@ def evaluate(
         options = MaskedWordOptions(**chosen(MaskedWordOptions, settings))
         evaluate_causal(data, subject, options, as_json=as_json)
         return
-    from bertcore.finetuning import TASKS
+    from bertcore.tasks import TASKS
 
     if task not in TASKS:
         names = ", ".join((MASKED_WORDS, NEXT_TOKENS, MINIMAL_PAIRS, *TASKS))
@@ -444,7 +444,7 @@ def evaluate_task(
         ValueError: If the checkpoint is for another task or the data cannot be used.
     """
     from bertcore.cli.files import write_whole
-    from bertcore.finetuning import open_task_model, score_model
+    from bertcore.tasks import open_task_model, score_model
 
     with stages() as on_stage:
         on_stage("opening the checkpoint", None)
@@ -485,7 +485,7 @@ def _read_examples(
     data: Path, model: TaskModel, length: int, columns: Columns, options: TaskOptions
 ) -> TaskData:
     """Read a labelled file, or a data set of the hub."""
-    from bertcore.finetuning import read_task_data
+    from bertcore.tasks import read_task_data
 
     with local_file(data, model.task.name) as path:
         return read_task_data(

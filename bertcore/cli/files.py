@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from bertcore import packed_files
+from bertcore.data import packed_files
 
 if TYPE_CHECKING:
     import numpy as np

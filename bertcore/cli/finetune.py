@@ -29,7 +29,8 @@ from bertcore.configs.debias import DebiasConfig
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bertcore.finetuning import Experiment, Progress
+    from bertcore.finetuning import Experiment
+    from bertcore.training.progress import Progress
 
 TRAINING, MODEL, TEACHER = "Training", "Model", "Teacher"
 BIAS = "Bias mitigation"

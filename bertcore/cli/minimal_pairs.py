@@ -18,7 +18,7 @@ from bertcore.cli.progress import OnStage, stages
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bertcore.finetuning.data.files import BadRows
+    from bertcore.data.files import BadRows
     from bertcore.grammar import GroupAccuracy, PairFile, PairScore, TokenCounts
     from bertcore.model import Model
 
@@ -83,7 +83,7 @@ def evaluate_minimal_pairs(
             file cannot be used.
     """
     from bertcore import load
-    from bertcore.finetuning.data.files import BadRows
+    from bertcore.data.files import BadRows
     from bertcore.grammar import BUNDLED, accuracies, read_pairs, reads_from_left
 
     if options.resume and predictions is None:

@@ -91,7 +91,7 @@ def patch(
         patch_texts,
         read_texts,
     )
-    from bertcore.finetuning.data.files import BadRows
+    from bertcore.data.files import BadRows
 
     chosen_part: Part = _one_of("part", part, PARTS)
     chosen_direction: Direction = _one_of("direction", direction, DIRECTIONS)

@@ -74,7 +74,7 @@ def ablate(
       bertscope ablate "A good film." --checkpoint runs/sst2 --label positive
     """
     from bertcore.analysis.heads.importance import rank_heads
-    from bertcore.loading.task_head import read_task_head
+    from bertcore.tasks.checkpoint_head import read_task_head
 
     bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
     task = None

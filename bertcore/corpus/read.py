@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 
 from bertcore.corpus.read_tagged import TAGGED, read_tagged, tag_fields
 from bertcore.corpus.word_tags import WordTags
-from bertcore.finetuning.data.files import BadRows, kind_of, lines_of, open_text
-from bertcore.finetuning.data.tables import column_place, open_table
+from bertcore.data.files import BadRows, kind_of, lines_of, open_text
+from bertcore.data.tables import column_place, open_table
 from bertcore.pretraining.data.sentences import split_sentences
 
 LONGEST_SENTENCE = 20_000

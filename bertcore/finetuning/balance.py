@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from bertcore.data.examples import Example
 from bertcore.debiasing.reweigh import reweigh
-from bertcore.finetuning.data.examples import Example
-from bertcore.finetuning.tasks import TaskData
+from bertcore.tasks import TaskData
 
 
 class Balance:

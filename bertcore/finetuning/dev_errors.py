@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bertcore.finetuning.data.examples import Example
-from bertcore.finetuning.tasks import Task
-from bertcore.finetuning.tasks.judged import WrongAnswer
+from bertcore.data.examples import Example
 from bertcore.json_data import plain_data
+from bertcore.tasks import Task
+from bertcore.tasks.judged import WrongAnswer
 from bertcore.training.run_metrics import write_whole
 
 ERRORS_FILE = "dev_errors.json"

@@ -7,16 +7,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from bertcore.data.rows import Batch
 from bertcore.distillation import DistillConfig, check_same_vocabulary
 from bertcore.distillation.losses import attended
 from bertcore.distillation.states import layer_losses, run_with_states, start_projection
-from bertcore.finetuning.data.rows import Batch
-from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.task_step import TaskWithLoss, Totals
-from bertcore.finetuning.tasks import Task
 from bertcore.network.attention import AttentionFunction
 from bertcore.network.task_heads import TaskNetwork
 from bertcore.network.task_module import TaskModule
+from bertcore.tasks import Task
+from bertcore.tasks.model import TaskModel
 
 
 class DistilledTask(TaskWithLoss):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bertcore.finetuning.model import TaskModel
 from bertcore.finetuning.state import save_model
+from bertcore.tasks.model import TaskModel
 
 EPOCHS_FOLDER = "checkpoints"
 _PREFIX = "epoch-"

@@ -18,41 +18,41 @@ import torch
 
 from bertcore.checkpoints.folder import read_json
 from bertcore.configs import Columns, FinetuneConfig
-from bertcore.debiasing import Augmenter, WordSwap
-from bertcore.distillation.student import keep_layers
-from bertcore.finetuning.balance import Balance
-from bertcore.finetuning.data.division import GROUP, columns_of_division, divide
-from bertcore.finetuning.data.examples import Example
-from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.data.forms import FOLDER, kept_file
-from bertcore.finetuning.data.hub_data import data_file, fetch_hub_data, is_hub_name
-from bertcore.finetuning.data.labels import (
+from bertcore.data.examples import Example
+from bertcore.data.files import BadRows
+from bertcore.data.labels import (
     KnownLabels,
     describe_match,
     describe_unseen,
     match_labels,
 )
+from bertcore.debiasing import Augmenter, WordSwap
+from bertcore.distillation.student import keep_layers
+from bertcore.finetuning.balance import Balance
+from bertcore.finetuning.data.division import GROUP, columns_of_division, divide
+from bertcore.finetuning.data.forms import FOLDER, kept_file
+from bertcore.finetuning.data.hub_data import data_file, fetch_hub_data, is_hub_name
 from bertcore.finetuning.data.swapped import swap_example
 from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.epoch_checkpoints import epoch_of, kept_epochs
-from bertcore.finetuning.model import (
-    TaskModel,
-    check_labels,
-    open_task_model,
-    start_task_model,
-)
 from bertcore.finetuning.report import medians, write_report
 from bertcore.finetuning.run import Finetuning
 from bertcore.finetuning.run_checks import check_for_labels, check_launcher, penalty_of
 from bertcore.finetuning.run_result import ADVICE, DivergedError, RunResult, rank
 from bertcore.finetuning.settings import Settings, run_name, settings_of
 from bertcore.finetuning.state import BEST_FOLDER, explained, move_checkpoint
-from bertcore.finetuning.tasks import TaskData, find_task
-from bertcore.finetuning.tasks.column import column_values
-from bertcore.finetuning.tasks.read import read_examples, read_task_data
-from bertcore.finetuning.tasks.task_data import with_labels
 from bertcore.json_data import with_nan
 from bertcore.loading import load
+from bertcore.tasks import TaskData, find_task
+from bertcore.tasks.column import column_values
+from bertcore.tasks.model import (
+    TaskModel,
+    check_labels,
+    open_task_model,
+    start_task_model,
+)
+from bertcore.tasks.read import read_examples, read_task_data
+from bertcore.tasks.task_data import with_labels
 from bertcore.training.processes import Processes
 from bertcore.training.progress import Progress
 from bertcore.training.provenance import check_files, record_files, versions

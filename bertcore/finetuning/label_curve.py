@@ -21,8 +21,8 @@ from bertcore.finetuning.experiment import (
 )
 from bertcore.finetuning.run_result import ADVICE
 from bertcore.finetuning.settings import Settings, settings_of
-from bertcore.finetuning.tasks import find_task
 from bertcore.json_data import plain_data
+from bertcore.tasks import find_task
 from bertcore.training.run_lock import lock_run
 
 CURVE_FILE = "label_curve.json"

@@ -17,10 +17,10 @@ from torch import Tensor, nn
 
 from bertcore.checkpoints.keys import current_names
 from bertcore.configs import DistillConfig, FinetuneConfig
+from bertcore.data.examples import Example
+from bertcore.data.rows import Rows, share_padding, shuffled_batches
 from bertcore.debiasing import PenalisedDirection
 from bertcore.debiasing.direction_penalty import DirectionPenalty
-from bertcore.finetuning.data.examples import Example
-from bertcore.finetuning.data.rows import Rows, share_padding, shuffled_batches
 from bertcore.finetuning.dev_errors import (
     find_dev_errors,
     forget_errors_after,
@@ -28,8 +28,6 @@ from bertcore.finetuning.dev_errors import (
 )
 from bertcore.finetuning.distillation import DistilledTask, check_teacher
 from bertcore.finetuning.epoch_checkpoints import save_epoch
-from bertcore.finetuning.features import Features, StoppedEarly, compute_features
-from bertcore.finetuning.model import TaskModel, open_task_model
 from bertcore.finetuning.run_checks import (
     check_for_labels,
     check_for_task,
@@ -39,12 +37,14 @@ from bertcore.finetuning.run_checks import (
     training_dtype,
 )
 from bertcore.finetuning.run_result import ADVICE, DivergedError, RunResult, rank
-from bertcore.finetuning.scoring import score_model
 from bertcore.finetuning.state import BEST_FOLDER, explained, load_state, save_model, save_state
 from bertcore.finetuning.task_step import TaskStep, TaskWithLoss, training_attention
-from bertcore.finetuning.tasks import TaskData
 from bertcore.network import Network
 from bertcore.network.attention import attention_fused
+from bertcore.tasks import TaskData
+from bertcore.tasks.features import Features, StoppedEarly, compute_features
+from bertcore.tasks.model import TaskModel, open_task_model
+from bertcore.tasks.scoring import score_model
 from bertcore.training.loop import Metrics, train
 from bertcore.training.optimizer import build_optimizers, set_rate
 from bertcore.training.processes import Processes

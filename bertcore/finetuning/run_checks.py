@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from bertcore.configs.finetune import BALANCED, DOC_STRIDE, FinetuneConfig
+from bertcore.data.labels import balanced_weights
 from bertcore.debiasing import PenalisedDirection
 from bertcore.debiasing.direction_penalty import DirectionPenalty, start_penalty
-from bertcore.finetuning.data.labels import balanced_weights
-from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.tasks import Task, TaskData
 from bertcore.others.task_network import OtherTaskNetwork
+from bertcore.tasks import Task, TaskData
+from bertcore.tasks.model import TaskModel
 from bertcore.training.processes import Processes
 
 logger = logging.getLogger(__name__)

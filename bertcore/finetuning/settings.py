@@ -21,8 +21,8 @@ from bertcore.finetuning.run_checks import (
     check_for_task,
     check_windows,
 )
-from bertcore.finetuning.tasks import find_task
 from bertcore.loading import read_size
+from bertcore.tasks import find_task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,14 +10,14 @@ from typing import cast
 import torch
 
 from bertcore.configs import FinetuneConfig
-from bertcore.finetuning.data.examples import Example
-from bertcore.finetuning.data.rows import shuffled_batches
-from bertcore.finetuning.model import start_task_model
+from bertcore.data.examples import Example
+from bertcore.data.rows import shuffled_batches
 from bertcore.finetuning.run_checks import training_dtype
-from bertcore.finetuning.scoring import score_model
 from bertcore.finetuning.task_step import TaskStep, TaskWithLoss, training_attention
-from bertcore.finetuning.tasks.task_data import TaskData
 from bertcore.network import Network
+from bertcore.tasks.model import start_task_model
+from bertcore.tasks.scoring import score_model
+from bertcore.tasks.task_data import TaskData
 from bertcore.training.optimizer import build_optimizers
 from bertcore.training.processes import Processes
 

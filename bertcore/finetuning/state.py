@@ -13,7 +13,7 @@ from typing import Any
 
 from safetensors import SafetensorError
 
-from bertcore.finetuning.model import TaskModel
+from bertcore.tasks.model import TaskModel
 from bertcore.training.run_checkpoints import (
     STATE_FILE,
     flush,

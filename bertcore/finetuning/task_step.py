@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from bertcore.data.rows import Batch, Rows
 from bertcore.debiasing.direction_penalty import DirectionPenalty
-from bertcore.finetuning.data.rows import Batch, Rows
-from bertcore.finetuning.features import Features
-from bertcore.finetuning.tasks import Task
 from bertcore.network.attention import AttentionFunction, attention_fused, attention_in_products
 from bertcore.network.task_module import TaskModule
+from bertcore.tasks import Task
+from bertcore.tasks.features import Features
 from bertcore.training.processes import Processes
 from bertcore.training.update import Update
 

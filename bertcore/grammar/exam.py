@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.bert import Bert
+from bertcore.data.files import BadRows
 from bertcore.evaluation.intervals import wilson_interval
-from bertcore.finetuning.data.files import BadRows
 from bertcore.grammar.log_likelihood import log_likelihoods
 from bertcore.grammar.pairs import MinimalPair, bundled_pairs
 from bertcore.grammar.pseudo_log_likelihood import Scoring, pseudo_log_likelihoods

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.data.tables import column_place, open_table
+from bertcore.data.files import BadRows
+from bertcore.data.tables import column_place, open_table
 
 BUNDLED = Path(__file__).parent / "data" / "minimal_pairs.tsv"
 """Twenty phenomena of English, ten pairs each, written for this project. It is not BLiMP."""

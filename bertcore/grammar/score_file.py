@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bertcore import packed_files
+from bertcore.data import packed_files
 from bertcore.grammar.exam import PairScore
 from bertcore.grammar.pairs import MinimalPair
 

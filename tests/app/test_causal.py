@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from bertcore import Bert
-from bertcore.finetuning.model import start_task_model
+from bertcore.tasks.model import start_task_model
 from tests.support.opened import PAGES, opener, said
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 

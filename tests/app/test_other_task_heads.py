@@ -4,7 +4,7 @@ import pytest
 
 from app.shell import state
 from bertcore.analysis.attribution import run_file
-from bertcore.finetuning import open_task_model
+from bertcore.tasks import open_task_model
 from tests.support.finetuning_files import (
     write_choices,
     write_questions,

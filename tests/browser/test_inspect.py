@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from bertcore.finetuning.model import TaskModel
+from bertcore.tasks.model import TaskModel
 from tests.support.browser.visit import Visit
 from tests.support.rigged_models import random_model
 from tests.support.tiny import tiny_network

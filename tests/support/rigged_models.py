@@ -8,9 +8,9 @@ from types import MethodType
 import torch
 from torch import Tensor, nn
 
-from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.tasks import TASKS
 from bertcore.network.task_heads import TaskNetwork
+from bertcore.tasks import TASKS
+from bertcore.tasks.model import TaskModel
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
 NUM_OUTPUTS = {"regress": 1, "qa": 2, "choice": 1}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from bertcore.finetuning.model import start_task_model
+from bertcore.tasks.model import start_task_model
 from tests.support.tiny import tiny_bert
 
 LABELS = {

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from bertcore.checkpoints.keys import token_table
 from bertcore.families import FAMILIES, TASK_CLASSES
-from bertcore.finetuning.model import TaskModel, open_task_model
+from bertcore.tasks.model import TaskModel, open_task_model
 from tests.support.tiny_tasks import make_task
 
 KIND_OF = {"classify": "sequence", "regress": "sequence", "tag": "token", "qa": "span"}

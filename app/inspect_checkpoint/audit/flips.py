@@ -12,7 +12,7 @@ from bertcore.analysis.attribution import FileRun
 from bertcore.bias import FlippedText, Flips, flip_file, parse_pairs
 from bertcore.bias.flips import CANNOT_TELL
 from bertcore.debiasing import swap_pairs, swap_sets
-from bertcore.finetuning.tasks.sequence import SequenceTask
+from bertcore.tasks.sequence import SequenceTask
 
 from ...plots.formats import exactly, percent, shorten_middle
 from ...plots.untrusted_text import plain
@@ -71,7 +71,8 @@ FLIPS = Picture(
     code="""from pathlib import Path
 
 from bertcore.bias import flip_file
-from bertcore.finetuning import Columns, open_task_model
+from bertcore.configs import Columns
+from bertcore.tasks import open_task_model
 
 model = open_task_model({path!r})
 pairs = {pairs}

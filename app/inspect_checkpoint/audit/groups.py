@@ -11,7 +11,7 @@ from bertcore.analysis.attribution import FileRun
 from bertcore.bias import Gap, GroupAudit, audit_groups
 from bertcore.bias.group_audit import CANNOT_TELL
 from bertcore.bias.group_gaps import LEAST, widest
-from bertcore.finetuning.tasks.column import column_names, column_values
+from bertcore.tasks.column import column_names, column_values
 
 from ...plots.formats import shorten_middle
 from ...plots.metric_names import METRIC_NAMES
@@ -70,8 +70,9 @@ GROUPS = Picture(
 
 from bertcore.analysis.attribution import run_file
 from bertcore.bias import audit_groups
-from bertcore.finetuning import Columns, open_task_model
-from bertcore.finetuning.tasks.column import column_values
+from bertcore.configs import Columns
+from bertcore.tasks import open_task_model
+from bertcore.tasks.column import column_values
 
 model, file = open_task_model({path!r}), Path("my-file")
 columns = {columns}

@@ -3,7 +3,7 @@
 To add the view of a task, write a file beside these and name its class in `TASK_VIEWS`.
 """
 
-from bertcore.finetuning.tasks import Task
+from bertcore.tasks import Task
 
 from .choices import ChoiceView
 from .labels import LabelView, PairView

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import streamlit as st
 
 from bertcore.analysis.attribution import FileRun, LabelsAnswer, LabelTarget, MetricTable, TaskInput
+from bertcore.data.labels import match_labels
 from bertcore.evaluation.metrics import label_set_metrics
-from bertcore.finetuning.data.labels import match_labels
 
 from ...plots.formats import percent, shorten_middle
 from ...plots.untrusted_text import label_name, plain

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from bertcore.analysis.attribution import SpanAnswers, SpanTarget, TaskInput
-from bertcore.packed_files import open_bytes
+from bertcore.data.packed_files import open_bytes
 
 from ...plots.formats import percent, shorten_middle
 from ...plots.untrusted_text import plain

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import streamlit as st
 
 from bertcore.analysis.attribution import FileRun, MetricTable, TagAnswer, TagTarget, TaskInput
-from bertcore.finetuning.data.files import kind_of
-from bertcore.packed_files import open_bytes
+from bertcore.data.files import kind_of
+from bertcore.data.packed_files import open_bytes
 
 from ...plots.formats import percent, shorten_middle
 from ...shell import frame

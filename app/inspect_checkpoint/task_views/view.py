@@ -10,9 +10,9 @@ from typing import Any, ClassVar, NamedTuple
 import streamlit as st
 
 from bertcore.analysis.attribution import FileRun, MetricTable, Target, TaskInput
-from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.data.tables import open_table
-from bertcore.packed_files import open_bytes
+from bertcore.data.files import BadRows
+from bertcore.data.packed_files import open_bytes
+from bertcore.data.tables import open_table
 
 from ...plots.untrusted_text import plain
 from ...shell import frame

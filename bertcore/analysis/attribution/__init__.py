@@ -33,7 +33,7 @@ from bertcore.analysis.attribution.labelled_file import FileRun, run_file
 from bertcore.analysis.attribution.task_answers import answer
 from bertcore.analysis.attribution.task_input import OCCLUSIONS, run_task, task_input, without
 from bertcore.analysis.attribution.word_occlusion import Occlusion, occlusion
-from bertcore.finetuning.tasks import (
+from bertcore.tasks import (
     ChoiceAnswer,
     ChoiceInput,
     LabelAnswer,
@@ -46,8 +46,8 @@ from bertcore.finetuning.tasks import (
     TaskInput,
     Word,
 )
-from bertcore.finetuning.tasks.judged import MetricTable, WrongAnswer
-from bertcore.finetuning.tasks.targets import (
+from bertcore.tasks.judged import MetricTable, WrongAnswer
+from bertcore.tasks.targets import (
     ClassTarget,
     LabelTarget,
     ScoreTarget,

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from bertcore.analysis.shared.finite import require_finite_logits
-from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.tasks import TaskInput
-from bertcore.finetuning.tasks.targets import Target
 from bertcore.network.embeddings import EmbeddingParts
 from bertcore.others.network import OtherNetwork
+from bertcore.tasks import TaskInput
+from bertcore.tasks.model import TaskModel
+from bertcore.tasks.targets import Target
 
 PARTS = ("token", "segment", "position")
 BASELINES = ("mask", "pad", "zero")

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.shared.finite import require_finite_logits
 from bertcore.configs.columns import USUAL, Columns
+from bertcore.data.files import BadRows
+from bertcore.data.labels import KnownLabels
+from bertcore.data.rows import Rows, ordered_batches
 from bertcore.evaluation.calibration import Calibration, calibration
 from bertcore.evaluation.slices import Slice, by_length
-from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.data.labels import KnownLabels
-from bertcore.finetuning.data.rows import Rows, ordered_batches
-from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.tasks import Task
-from bertcore.finetuning.tasks.judged import (
+from bertcore.tasks import Task
+from bertcore.tasks.judged import (
     FileJudge,
     JudgedAnswers,
     MetricTable,
@@ -28,7 +27,8 @@ from bertcore.finetuning.tasks.judged import (
     WrongAnswer,
     joined,
 )
-from bertcore.finetuning.tasks.read import ROWS_AT_ONCE, stream_examples
+from bertcore.tasks.model import TaskModel
+from bertcore.tasks.read import ROWS_AT_ONCE, stream_examples
 
 NUM_ERRORS = 200
 """Number of wrong answers kept with their texts."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bertcore.analysis.attribution.task_input import run_task, whole
-from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.tasks import TaskAnswer, TaskInput
+from bertcore.tasks import TaskAnswer, TaskInput
+from bertcore.tasks.model import TaskModel
 
 
 def answer(model: TaskModel, source: TaskInput, *, num_spans: int = 5) -> TaskAnswer:

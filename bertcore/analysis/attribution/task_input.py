@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from bertcore.analysis.shared.finite import require_finite_logits
-from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.tasks import TaskInput
-from bertcore.finetuning.tasks.inputs import choice_input
 from bertcore.hidden_tokens import TOKENS_PER_BATCH, Row
+from bertcore.tasks import TaskInput
+from bertcore.tasks.inputs import choice_input
+from bertcore.tasks.model import TaskModel
 from bertcore.tokenizer import Encoding
 from bertcore.tokenizer.words import words_of
 

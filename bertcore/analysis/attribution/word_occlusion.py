@@ -9,9 +9,9 @@ import torch
 from numpy.typing import NDArray
 
 from bertcore.analysis.attribution.task_input import OCCLUSIONS, run_task, whole, without
-from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.tasks import TaskInput
-from bertcore.finetuning.tasks.targets import Target
+from bertcore.tasks import TaskInput
+from bertcore.tasks.model import TaskModel
+from bertcore.tasks.targets import Target
 
 
 @dataclass(frozen=True, slots=True)

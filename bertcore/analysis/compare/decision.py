@@ -170,7 +170,7 @@ def pretraining_decisions(bert: Model) -> tuple[Decision, ...]:
 
 
 def _task_decision(bert: Model, source: str | Path) -> tuple[tuple[Decision, ...], str]:
-    from bertcore.finetuning.model import open_task_model
+    from bertcore.tasks.model import open_task_model
 
     try:
         model = open_task_model(source, bert=bert)

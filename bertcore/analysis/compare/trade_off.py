@@ -10,10 +10,10 @@ from pathlib import Path
 from bertcore.analysis.attribution.labelled_file import FileRun, run_file
 from bertcore.analysis.compare.speed import MANY, ROUNDS, Size, median_seconds, size_of
 from bertcore.configs.columns import USUAL, Columns
-from bertcore.finetuning.data.rows import Batch, Rows, ordered_batches
-from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.tasks.read import read_task_data
+from bertcore.data.rows import Batch, Rows, ordered_batches
 from bertcore.network.task_module import TaskModule
+from bertcore.tasks.model import TaskModel
+from bertcore.tasks.read import read_task_data
 
 MOST_TIMED = 512
 """Maximum number of examples of the file that are timed."""

@@ -14,8 +14,8 @@ from torch import Tensor
 from bertcore.analysis.heads.stream import AttentionBatch
 from bertcore.analysis.shared.collect import Sentence
 from bertcore.config import BertConfig
+from bertcore.data.conllu import ParsedSentence
 from bertcore.evaluation.intervals import Interval, wilson_interval
-from bertcore.finetuning.data.conllu import ParsedSentence
 from bertcore.tokenizer import Encoding
 
 DIRECTIONS = ("to_head", "to_dependent")

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from bertcore.analysis.patching.answers import Answer, common_masks, word_answer
 from bertcore.analysis.patching.pair import PatchPair, patch_pair
 from bertcore.analysis.patching.patch import Direction, OnFraction, Part, patch
+from bertcore.data.files import BadRows
+from bertcore.data.tables import column_place, open_table
 from bertcore.evaluation.intervals import Interval, bootstrap_means
-from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.data.tables import column_place, open_table
 from bertcore.model import Model
 
 BUNDLED = Path(__file__).parent / "data" / "subject_number.tsv"

@@ -39,7 +39,7 @@ def compare_on_file(
     """
     from bertcore import load
     from bertcore.analysis.compare.trade_off import trade_off
-    from bertcore.finetuning import open_task_model
+    from bertcore.tasks import open_task_model
 
     with stages() as on_stage:
         on_stage("opening", None)

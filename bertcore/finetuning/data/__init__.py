@@ -1,1 +1,1 @@
-"""From labelled files to batches."""
+"""The data of a run: downloaded, divided, with words swapped, and stored with it."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bertcore.configs.columns import USUAL, Columns
-from bertcore.finetuning.data.examples import (
+from bertcore.data.examples import (
     ChoiceExample,
     Example,
     LabelsExample,
@@ -18,9 +18,9 @@ from bertcore.finetuning.data.examples import (
     TaggedExample,
     TextExample,
 )
-from bertcore.finetuning.data.files import BadRows
+from bertcore.data.files import BadRows
 from bertcore.finetuning.data.forms import kept_file, write_rows
-from bertcore.finetuning.tasks import Task, find_task
+from bertcore.tasks import Task, find_task
 
 MOST_HELD_OUT = 0.5
 GROUP = "group"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bertcore.finetuning.tasks import find_task
+from bertcore.tasks import find_task
 
 FOLDER = "data"
 """Of a run: where the files are kept."""

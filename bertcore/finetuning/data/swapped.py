@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bertcore.debiasing import Change, WordSwap
-from bertcore.finetuning.data.examples import (
+from bertcore.data.examples import (
     ChoiceExample,
     Example,
     LabelsExample,
@@ -14,6 +13,7 @@ from bertcore.finetuning.data.examples import (
     TaggedExample,
     TextExample,
 )
+from bertcore.debiasing import Change, WordSwap
 
 
 def swap_example(swap: WordSwap, example: Example) -> Example | None:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore import packed_files
+from bertcore.data import packed_files
 from bertcore.pretraining.data.array_file import ArrayFile
 from bertcore.pretraining.data.sentences import split_sentences
 from bertcore.tokenizer import Tokenizer

@@ -27,7 +27,7 @@ from bertcore.analysis.compare.decision import open_decisions
 from bertcore.analysis.compare.texts import compare_texts
 from bertcore.analysis.compare.weight_drift import weight_drift
 from bertcore.analysis.heads.texts import read_pasted_texts
-from bertcore.finetuning import open_task_model
+from bertcore.tasks import open_task_model
 from tests.support.adapters import make_adapter
 from tests.support.opened import named_charts, numbers, ok, page_of, said
 from tests.support.task_checkpoints import LABELS, save_task_checkpoint

@@ -22,7 +22,7 @@ from bertcore.analysis.tuned_lens import (
     fit_tuned_lens,
     save_tuned_lens,
 )
-from bertcore.finetuning.data.files import BadRows
+from bertcore.data.files import BadRows
 from bertcore.grammar import PairScore, accuracies, bundled_pairs, score_pairs
 from bertcore.network import ALL_HEADS
 from tests.support.opened import named_charts, numbers, ok, page_of, said, with_results

@@ -14,8 +14,8 @@ from app.plots.formats import exactly
 from app.shell.state import Field
 from bertcore.analysis.attribution import run_file
 from bertcore.bias import Gap, audit_groups, flip_file
-from bertcore.finetuning import open_task_model
-from bertcore.finetuning.tasks.column import column_values
+from bertcore.tasks import open_task_model
+from bertcore.tasks.column import column_values
 from tests.support.finetuning_files import write_questions, write_tags
 from tests.support.labelled_upload import ran, with_file
 from tests.support.opened import (

@@ -27,7 +27,8 @@ from bertcore.analysis.attribution import (
     run_file,
     task_input,
 )
-from bertcore.finetuning import Columns, open_task_model, start_task_model
+from bertcore.configs import Columns
+from bertcore.tasks import open_task_model, start_task_model
 from tests.support.finetuning_files import (
     write_choices,
     write_questions,

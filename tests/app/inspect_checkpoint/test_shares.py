@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from bertcore import load
 from bertcore.analysis.attribution import task_input
 from bertcore.analysis.attribution.class_shares import class_attribution
-from bertcore.finetuning import open_task_model
-from bertcore.loading.task_head import read_task_head
+from bertcore.tasks import open_task_model
+from bertcore.tasks.checkpoint_head import read_task_head
 from tests.support.opened import named_charts, numbers, ok, page_of, said
 from tests.support.rigged_models import LABELS, random_model
 

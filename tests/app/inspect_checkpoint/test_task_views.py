@@ -8,7 +8,7 @@ import pytest
 
 from app.inspect_checkpoint.choices import COLUMNS
 from app.inspect_checkpoint.task_views import TASK_VIEWS, view_of
-from bertcore.finetuning.tasks import TASKS
+from bertcore.tasks import TASKS
 from tests.support.finetuning_files import (
     write_choices,
     write_label_lists,

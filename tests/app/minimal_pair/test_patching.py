@@ -26,8 +26,8 @@ from bertcore.analysis.patching import (
     read_texts,
     word_answer,
 )
-from bertcore.finetuning.data.files import BadRows
-from bertcore.loading.task_head import read_task_head
+from bertcore.data.files import BadRows
+from bertcore.tasks.checkpoint_head import read_task_head
 from tests.support.opened import complaints, named_charts, numbers, ok, page_of, said, with_results
 from tests.support.telling_words import telling_words
 from tests.support.tiny_others import make_other

@@ -15,7 +15,7 @@ from bertcore.bias import (
     stereotype_shares,
 )
 from bertcore.bias.shares import preferred, shares
-from bertcore.finetuning.data.files import BadRows
+from bertcore.data.files import BadRows
 from bertcore.grammar import TokenCounts
 from bertcore.network import ALL_HEADS
 from tests.support.minicons_peer import MiniconsPeer

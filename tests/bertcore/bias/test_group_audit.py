@@ -12,9 +12,9 @@ import pytest
 from bertcore.analysis.attribution import FileRun, run_file
 from bertcore.bias import GroupAudit, audit_groups
 from bertcore.bias.group_audit import EMPTY, MOST_GROUPS
-from bertcore.finetuning import Columns
-from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.tasks.column import column_names, column_values
+from bertcore.configs import Columns
+from bertcore.tasks.column import column_names, column_values
+from bertcore.tasks.model import TaskModel
 from tests.support.finetuning_files import write_choices, write_label_lists, write_questions
 from tests.support.rigged_models import bag_of_words, random_model
 

@@ -7,7 +7,7 @@ import pytest
 from bertcore import Bert
 from bertcore.analysis.words.candidates import score_candidates
 from bertcore.bias import PronounItem, pronoun_shares, read_winobias, score_pronouns
-from bertcore.finetuning.data.files import BadRows
+from bertcore.data.files import BadRows
 from tests.support.tiny import WORDS, tiny_bert
 
 PRO = """1 [The fisher] sat with the woman because [he] did good.

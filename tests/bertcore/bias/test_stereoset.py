@@ -10,7 +10,7 @@ import pytest
 from bertcore import Bert
 from bertcore.analysis.words.candidates import score_candidates
 from bertcore.bias import GapItem, GapScore, read_stereoset, score_stereoset, stereoset_scores
-from bertcore.finetuning.data.files import BadRows
+from bertcore.data.files import BadRows
 from tests.support.tiny import tiny_bert
 
 

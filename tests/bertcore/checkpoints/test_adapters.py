@@ -16,8 +16,8 @@ from bertcore.analysis.compare.weight_drift import weight_drift
 from bertcore.bert import with_parts
 from bertcore.checkpoints import source
 from bertcore.checkpoints.folder import ADAPTER_CONFIG, ADAPTER_WEIGHTS, find_checkpoint
-from bertcore.finetuning import open_task_model
-from bertcore.loading.task_head import read_task_head
+from bertcore.tasks import open_task_model
+from bertcore.tasks.checkpoint_head import read_task_head
 from tests.support.adapters import as_pickle, copy_adapter, make_adapter
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make

@@ -13,8 +13,8 @@ from bertcore.analysis.attribution import run_file
 from bertcore.bias import audit_groups, flip_file
 from bertcore.cli import audit as command
 from bertcore.cli.errors import SentenceGroup
-from bertcore.finetuning import open_task_model
-from bertcore.finetuning.tasks.column import column_values
+from bertcore.tasks import open_task_model
+from bertcore.tasks.column import column_values
 from tests.support.tiny_tasks import make_task
 
 app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)

@@ -15,7 +15,7 @@ from bertcore.analysis.heads.importance import rank_heads
 from bertcore.checkpoints.save import zeroed_heads
 from bertcore.cli import what_if
 from bertcore.cli.errors import SentenceGroup
-from bertcore.loading.task_head import read_task_head
+from bertcore.tasks.checkpoint_head import read_task_head
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_tasks import make_task
 

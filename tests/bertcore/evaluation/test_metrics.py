@@ -11,6 +11,7 @@ from scipy.stats import pearsonr, spearmanr
 from seqeval.metrics import f1_score as seqeval_f1
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 
+from bertcore.data.questions import Answer
 from bertcore.evaluation.intervals import bootstrap
 from bertcore.evaluation.metrics import (
     _of_entity_counts,
@@ -28,8 +29,7 @@ from bertcore.evaluation.squad_metrics import (
     overlap_f1,
     score_answer,
 )
-from bertcore.finetuning.data.questions import Answer
-from bertcore.finetuning.tasks.qa import _metrics_of_2_0
+from bertcore.tasks.qa import _metrics_of_2_0
 
 
 @pytest.mark.parametrize(("num_labels", "num_occur"), [(2, 2), (4, 4), (6, 4)])

@@ -12,9 +12,9 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file
 
+from bertcore.data.rows import Batch
 from bertcore.debiasing import Swapping
 from bertcore.finetuning import Experiment, make_settings, resume_experiment, start_experiment
-from bertcore.finetuning.data.rows import Batch
 from bertcore.finetuning.experiment import open_models
 from bertcore.finetuning.task_step import TaskWithLoss, Totals
 from bertcore.network.attention import attention_fused

@@ -11,9 +11,9 @@ import transformers
 from torch import Tensor
 
 from bertcore import Bert, load
-from bertcore.finetuning import open_task_model, read_task_data, score_model
-from bertcore.finetuning.model import TaskModel, start_task_model
-from bertcore.loading.task_head import read_task_head
+from bertcore.tasks import open_task_model, read_task_data, score_model
+from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.tasks.model import TaskModel, start_task_model
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.tiny import tiny_bert, tiny_config
 

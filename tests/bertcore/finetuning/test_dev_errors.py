@@ -10,9 +10,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from bertcore.data.files import BadRows
 from bertcore.finetuning import Settings, make_settings, resume_experiment, start_experiment
 from bertcore.finetuning import run as run_module
-from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.dev_errors import (
     ERRORS_FILE,
     MAX_ERRORS,
@@ -21,7 +21,7 @@ from bertcore.finetuning.dev_errors import (
     read_dev_errors,
 )
 from bertcore.finetuning.experiment import Experiment
-from bertcore.finetuning.tasks import TASKS
+from bertcore.tasks import TASKS
 from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.full_disk import largest_file
 from tests.support.tiny import tiny_bert

@@ -10,13 +10,14 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from bertcore.data.rows import Batch
 from bertcore.debiasing import PenalisedDirection
-from bertcore.finetuning import make_settings, open_task_model, resume_experiment, start_experiment
-from bertcore.finetuning.data.rows import Batch
+from bertcore.finetuning import make_settings, resume_experiment, start_experiment
 from bertcore.finetuning.experiment import Experiment, open_models
 from bertcore.finetuning.run_checks import penalty_of
 from bertcore.finetuning.task_step import TaskWithLoss, Totals
 from bertcore.network.attention import attention_fused
+from bertcore.tasks import open_task_model
 from tests.support.finetuning_files import WRITERS
 from tests.support.tiny import tiny_bert
 

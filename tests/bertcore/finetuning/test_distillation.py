@@ -15,12 +15,13 @@ from typer.testing import CliRunner
 
 from bertcore.cli.main import app
 from bertcore.configs import DistillConfig
-from bertcore.finetuning import find_task, make_settings, resume_experiment, start_experiment
-from bertcore.finetuning.data.rows import IGNORED, Batch
+from bertcore.data.rows import IGNORED, Batch
+from bertcore.finetuning import make_settings, resume_experiment, start_experiment
 from bertcore.finetuning.distillation import DistilledTask
 from bertcore.finetuning.task_step import Totals
 from bertcore.network.attention import attention_fused
 from bertcore.network.task_heads import TaskNetwork, initialize_head
+from bertcore.tasks import find_task
 from tests.support.finetuning_files import write_reviews, write_tags
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from bertcore import load
-from bertcore.finetuning import Settings, make_settings, start_experiment, start_task_model
+from bertcore.finetuning import Settings, make_settings, start_experiment
 from bertcore.finetuning import label_curve as module
 from bertcore.finetuning.label_curve import (
     CURVE_FILE,
@@ -19,6 +19,7 @@ from bertcore.finetuning.label_curve import (
     read_label_curve,
     run_label_curve,
 )
+from bertcore.tasks import start_task_model
 from bertcore.untrained import untrained
 from tests.support.command_line import refusal, succeed
 from tests.support.finetuning_files import write_reviews

@@ -29,23 +29,23 @@ from bertcore.analysis.compare.texts import NO_LABEL, compare_texts
 from bertcore.analysis.shared.collect import Sentence
 from bertcore.bert import Bert
 from bertcore.configs import Columns, DistillConfig
+from bertcore.data.examples import LabelsExample
 from bertcore.evaluation.intervals import bootstrap
 from bertcore.evaluation.metrics import label_set_metrics
-from bertcore.finetuning import (
+from bertcore.finetuning import resume_experiment, start_experiment
+from bertcore.finetuning.settings import make_settings
+from bertcore.network.task_heads import TaskNetwork, initialize_head
+from bertcore.tasks import (
+    LabelsAnswer,
+    find_task,
     open_task_model,
     read_task_data,
-    resume_experiment,
-    start_experiment,
     start_task_model,
 )
-from bertcore.finetuning.data.examples import LabelsExample
-from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.settings import make_settings
-from bertcore.finetuning.tasks import LabelsAnswer, find_task
-from bertcore.finetuning.tasks.judged import Outputs, ScoreOptions
-from bertcore.finetuning.tasks.task_data import TaskData, with_labels
-from bertcore.loading.task_head import read_task_head
-from bertcore.network.task_heads import TaskNetwork, initialize_head
+from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.tasks.judged import Outputs, ScoreOptions
+from bertcore.tasks.model import TaskModel
+from bertcore.tasks.task_data import TaskData, with_labels
 from tests.support.finetuning_files import write_label_lists
 from tests.support.rigged_models import BagOfWords, bag_of_words, random_model
 from tests.support.tiny import tiny_bert

@@ -11,7 +11,8 @@ import transformers
 from safetensors.torch import load_file
 from torch import Tensor
 
-from bertcore.finetuning import open_task_model, resume_experiment
+from bertcore.finetuning import resume_experiment
+from bertcore.tasks import open_task_model
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.tiny_others import make_other, make_other_task
 

@@ -15,11 +15,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from bertcore.data.rows import IGNORED
 from bertcore.finetuning import Experiment, resume_experiment
-from bertcore.finetuning.data.rows import IGNORED
 from bertcore.finetuning.run_checks import check_launcher
 from bertcore.finetuning.state import load_state
-from bertcore.finetuning.tasks import find_task
+from bertcore.tasks import find_task
 from bertcore.training.processes import Processes
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.finetuning_files import WRITERS

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from bertcore.configs import FinetuneConfig
-from bertcore.finetuning.data.survey import survey
-from bertcore.finetuning.model import head_fits
 from bertcore.finetuning.speed import Speed, measure_speed
+from bertcore.tasks.model import head_fits
+from bertcore.tasks.survey import survey
 from tests.support.finetuning_files import WRITERS
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_tasks import make_task

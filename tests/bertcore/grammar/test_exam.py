@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bertcore import Bert, load
+from bertcore.data.files import BadRows
 from bertcore.evaluation.intervals import wilson_interval
-from bertcore.finetuning.data.files import BadRows
 from bertcore.grammar import (
     MinimalPair,
     PairScore,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bertcore import Bert, load
-from bertcore.finetuning.data.files import BadRows
+from bertcore.data.files import BadRows
 from bertcore.grammar import MinimalPair, log_likelihoods, reads_from_left, score_pairs
 from tests.support.minicons_peer import left_to_right_sums
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bertcore.finetuning.data.files import BadRows
+from bertcore.data.files import BadRows
 from bertcore.grammar import bundled_pairs, read_pairs
 
 LINES = [

@@ -11,11 +11,11 @@ import transformers
 from bertcore import load
 from bertcore.config import ACTIVATIONS
 from bertcore.configs import Columns
+from bertcore.data.files import BadRows
 from bertcore.families import FAMILIES, TASK_CLASSES
-from bertcore.finetuning.data.files import BadRows
-from bertcore.finetuning.model import open_task_model, start_task_model
-from bertcore.finetuning.tasks import TASKS
-from bertcore.loading.task_head import read_task_head
+from bertcore.tasks import TASKS
+from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.tasks.model import open_task_model, start_task_model
 from tests.support.task_parity import (
     KIND_OF,
     LABELS,

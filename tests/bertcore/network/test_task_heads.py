@@ -12,10 +12,10 @@ import transformers
 
 from bertcore import load
 from bertcore.checkpoints import save
-from bertcore.finetuning.model import TaskModel, open_task_model, start_task_model
-from bertcore.finetuning.tasks import TASKS
-from bertcore.loading.task_head import read_task_head
 from bertcore.network.task_heads import TaskNetwork, encode_first_token, last_layers
+from bertcore.tasks import TASKS
+from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.tasks.model import TaskModel, open_task_model, start_task_model
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network
 from tests.support.tiny_tasks import make_task
 

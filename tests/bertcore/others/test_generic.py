@@ -20,10 +20,10 @@ from bertcore.analysis.attribution import (
     task_input,
 )
 from bertcore.families import FAMILIES
-from bertcore.finetuning.model import open_task_model, start_task_model
 from bertcore.others.families import OTHERS
 from bertcore.others.generic import generic_family, why_not
 from bertcore.others.model import OtherModel
+from bertcore.tasks.model import open_task_model, start_task_model
 from tests.support.tiny_generic import PREFIXES, SHAPES, make_generic
 from tests.support.tiny_others import PAIR, TEXT
 

@@ -15,12 +15,12 @@ from torch import Tensor
 import bertcore
 from bertcore.analysis.attribution import answer, task_input
 from bertcore.families import TASK_CLASSES
-from bertcore.finetuning.features import compute_features
-from bertcore.finetuning.model import TaskModel, open_task_model, start_task_model
-from bertcore.finetuning.tasks import TASKS
-from bertcore.loading.task_head import read_task_head
 from bertcore.others.families import OTHERS
 from bertcore.others.task_network import OtherTaskNetwork
+from bertcore.tasks import TASKS
+from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.tasks.features import compute_features
+from bertcore.tasks.model import TaskModel, open_task_model, start_task_model
 from tests.support import tiny_others
 from tests.support.tiny_others import PAIR, TEXT, make_other, make_other_task
 
@@ -263,7 +263,7 @@ def test_features_of_a_frozen_encoder_give_the_same_logits(family: str, tmp_path
 
 
 def _rows(model: TaskModel, file: Path) -> Any:
-    from bertcore.finetuning.tasks.read import read_task_data
+    from bertcore.tasks.read import read_task_data
 
     return read_task_data(
         file, model.task, model.tokenizer, max_length=40, labels=model.labels, is_train=False

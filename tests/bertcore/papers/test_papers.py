@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bertcore.config import bert_base, bert_of
-from bertcore.finetuning.tasks import TASKS
 from bertcore.objectives.masking import MASKED_LM_PROB
 from bertcore.papers import FILE, Source, parse_papers, read_papers
+from bertcore.tasks import TASKS
 
 LITERATURE = read_papers()
 CLAIMS = {claim.told: claim.true for claim in LITERATURE.claims}

@@ -27,7 +27,7 @@ from bertcore.analysis.attribution import (
     run_file,
     task_input,
 )
-from bertcore.finetuning.model import TaskModel, open_task_model
+from bertcore.tasks.model import TaskModel, open_task_model
 from tests.support.rigged_models import random_model
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import TASK_CLASSES, make_other_task

@@ -11,8 +11,8 @@ import torch
 import bertcore
 from bertcore import Model
 from bertcore.analysis.attribution.class_shares import class_attribution, why_no_shares
-from bertcore.loading.task_head import read_task_head
 from bertcore.network.task_reader import TaskReader
+from bertcore.tasks.checkpoint_head import read_task_head
 from tests.support.tiny_tasks import SHAPES, make_task
 
 LABELS = ("bad", "good", "so-so")

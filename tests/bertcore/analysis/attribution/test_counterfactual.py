@@ -15,8 +15,8 @@ from bertcore.analysis.attribution.counterfactual import (
     _Searching,
     find_counterfactuals,
 )
-from bertcore.finetuning.model import TaskModel
 from bertcore.network import ALL_HEADS
+from bertcore.tasks.model import TaskModel
 from tests.support.rigged_models import bag_of_words, random_model
 from tests.support.tiny import tiny_bert
 

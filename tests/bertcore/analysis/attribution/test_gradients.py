@@ -19,9 +19,9 @@ from bertcore.analysis.attribution.gradients import (
 )
 from bertcore.analysis.attribution.task_answers import answer
 from bertcore.analysis.attribution.task_input import task_input
-from bertcore.finetuning.model import TaskModel
-from bertcore.finetuning.tasks import TaskInput
-from bertcore.finetuning.tasks.targets import ClassTarget, ScoreTarget, Target
+from bertcore.tasks import TaskInput
+from bertcore.tasks.model import TaskModel
+from bertcore.tasks.targets import ClassTarget, ScoreTarget, Target
 from tests.support.rigged_models import linear_model, random_model
 
 TEXT, PAIR = "the film was very good", "it had rained"
@@ -192,8 +192,8 @@ def test_the_model_is_left_as_it_was() -> None:
 def test_a_feature_based_tagger_has_no_gradients() -> None:
     from dataclasses import replace
 
-    from bertcore.finetuning.tasks import FEATURE_TAG
     from bertcore.network.task_heads import TaskNetwork, initialize_head
+    from bertcore.tasks import FEATURE_TAG
 
     model = random_model("tag")
     module = TaskNetwork(model.module.network, "features", 3)

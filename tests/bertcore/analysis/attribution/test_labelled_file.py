@@ -11,8 +11,9 @@ import pytest
 from bertcore.analysis.attribution.labelled_file import NUM_ERRORS, FileRun, run_file
 from bertcore.analysis.attribution.task_answers import answer
 from bertcore.analysis.attribution.task_input import task_input
-from bertcore.finetuning import Columns, read_task_data, score_model
-from bertcore.finetuning.model import TaskModel
+from bertcore.configs import Columns
+from bertcore.tasks import read_task_data, score_model
+from bertcore.tasks.model import TaskModel
 from tests.support.finetuning_files import (
     write_choices,
     write_label_lists,

@@ -16,7 +16,7 @@ from bertcore.analysis.attribution.faithfulness_scores import (
 from bertcore.analysis.attribution.task_answers import answer
 from bertcore.analysis.attribution.task_input import run_task, task_input, whole, without
 from bertcore.analysis.attribution.word_occlusion import occlusion
-from bertcore.finetuning.tasks.targets import (
+from bertcore.tasks.targets import (
     ClassTarget,
     ScoreTarget,
     SpanTarget,

@@ -23,7 +23,7 @@ from bertcore.analysis.attribution import (
     occlusion,
     task_input,
 )
-from bertcore.finetuning.model import TaskModel, open_task_model
+from bertcore.tasks.model import TaskModel, open_task_model
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import PAIR, TASK_CLASSES, TEXT, make_other_task
 

@@ -14,11 +14,11 @@ from transformers import PreTrainedModel
 from bertcore import Bert, load
 from bertcore.analysis.compare.task_shift import TaskShift, compare_task, tagged_positions
 from bertcore.analysis.heads.importance import rank_heads
-from bertcore.finetuning.model import start_task_model
 from bertcore.interventions.what_if import Changes, every_head
-from bertcore.loading.task_head import read_task_head
 from bertcore.network.task_reader import TaskReader
 from bertcore.pruning import save_pruned
+from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.tasks.model import start_task_model
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_tasks import LABELS, PREFIXES, make_task, zero_heads
 

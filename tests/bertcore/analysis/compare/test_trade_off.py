@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bertcore.analysis.compare.trade_off import trade_off
-from bertcore.finetuning import open_task_model, read_task_data, score_model
+from bertcore.tasks import open_task_model, read_task_data, score_model
 from tests.support.finetuning_files import (
     write_questions,
     write_reviews,

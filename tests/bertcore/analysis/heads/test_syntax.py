@@ -17,7 +17,7 @@ from bertcore.analysis.heads.syntax import (
     word_attention,
 )
 from bertcore.analysis.heads.texts import bundled_trees
-from bertcore.finetuning.data.conllu import ParsedSentence, read_conllu
+from bertcore.data.conllu import ParsedSentence, read_conllu
 from tests.support.tiny import tiny_bert, tiny_config
 
 

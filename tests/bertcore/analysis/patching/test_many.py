@@ -20,7 +20,7 @@ from bertcore.analysis.patching import (
     word_answer,
 )
 from bertcore.analysis.patching.many import regions
-from bertcore.finetuning.data.files import BadRows
+from bertcore.data.files import BadRows
 from tests.support.telling_words import telling_words
 from tests.support.tiny import tiny_bert, tiny_config
 

@@ -28,7 +28,7 @@ from bertcore.analysis.patching import (
     word_answer,
 )
 from bertcore.analysis.shared.inputs import masked_encoding
-from bertcore.loading.task_head import read_task_head
+from bertcore.tasks.checkpoint_head import read_task_head
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other

@@ -10,10 +10,10 @@ import pytest
 
 from bertcore.configs import Columns
 from bertcore.configs.columns import USUAL
+from bertcore.data.files import BadRows
 from bertcore.finetuning.data.division import Division, columns_of_division, divide
-from bertcore.finetuning.data.files import BadRows
 from bertcore.finetuning.data.forms import kept_file
-from bertcore.finetuning.tasks import TASKS
+from bertcore.tasks import TASKS
 from tests.support.finetuning_files import WRITERS, write_reviews
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from bertcore.debiasing import WordSwap
-from bertcore.finetuning.data.examples import (
+from bertcore.data.examples import (
     ChoiceExample,
     Example,
     LabelsExample,
@@ -14,6 +13,7 @@ from bertcore.finetuning.data.examples import (
     TaggedExample,
     TextExample,
 )
+from bertcore.debiasing import WordSwap
 from bertcore.finetuning.data.swapped import check_tagged, swap_example
 
 SWAP = WordSwap([("she", "he"), ("her", "him"), ("mary", "oliver"), ("woman", "man")])

@@ -1,0 +1,1 @@
+"""Readers of files: texts, tables, tagged sentences, questions, and their labels."""

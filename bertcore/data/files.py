@@ -1,0 +1,178 @@
+"""Open files of examples, compressed or not, and handle invalid rows."""
+
+from __future__ import annotations
+
+import codecs
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, TextIO
+
+from bertcore.data import packed_files
+
+LONGEST_LINE = 10_000_000
+"""Characters of a line or cell; a longer one is no example but a broken file."""
+
+
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16's, with which it begins
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Byte order marks and the encodings that they stand for."""
+_LOOK_AT_BYTES = 4096
+
+
+class NotUTF8Error(ValueError):
+    """A file is not UTF-8 and has no byte order mark; the message names the place."""
+
+
+@contextmanager
+def open_text(path: Path, file: BinaryIO | None = None) -> Iterator[TextIO]:
+    """Open text, plain or compressed as .xz or .gz, with unchanged line endings.
+
+    The encoding is UTF-8, or UTF-16 or UTF-32 if a byte order mark indicates it, as spreadsheets
+    write it. Errors while reading are also raised as sentences.
+
+    Args:
+        path: The file; its extension determines the compression.
+        file: The same file, already open; its position shows how far it has been read.
+
+    Raises:
+        NotUTF8Error: If it is in another encoding.
+        ValueError: If there is no such file, or the archive is incomplete.
+        OSError: If it cannot be opened.
+    """
+    if not path.is_file():
+        what = "is a folder, not a file" if path.is_dir() else "does not exist"
+        raise ValueError(f"data file {str(path)!r} {what}. Check the path.")
+    try:
+        encoding = _encoding(path)
+        with packed_files.open_text(path, file, newline="", encoding=encoding) as text:
+            yield text
+    except UnicodeDecodeError as error:
+        raise NotUTF8Error(_why_not_decoded(path, error)) from error
+    except packed_files.NOT_WHOLE as error:
+        raise ValueError(
+            f"data file {str(path)!r} is not a whole archive ({error}). Copy it again."
+        ) from error
+
+
+def _encoding(path: Path) -> str:
+    with packed_files.open_bytes(path) as file:
+        head = file.read(_LOOK_AT_BYTES)
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    if b"\0" in head:
+        raise NotUTF8Error(
+            f"data file {str(path)!r} is not UTF-8: it has a byte 0x00 at byte "
+            f"{head.index(0) + 1}, like UTF-16 without a byte order mark. Save it as UTF-8."
+        )
+    return "utf-8-sig"
+
+
+def _why_not_decoded(path: Path, error: UnicodeDecodeError) -> str:
+    if not error.encoding.startswith("utf-8"):
+        return (
+            f"data file {str(path)!r} starts as {error.encoding.upper()} but is damaged "
+            f"({error.reason}). Save it as UTF-8."
+        )
+    with packed_files.open_bytes(path) as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as found:
+                return (
+                    f"data file {str(path)!r} is not UTF-8: it holds a byte "
+                    f"0x{line[found.start]:02X} in line {number:,}, place {found.start + 1:,}. "
+                    "Save it as UTF-8."
+                )
+    raise AssertionError("a file that did not decode has a line that does not")
+
+
+def recode(path: Path, target: Path, encoding: str) -> None:
+    """Rewrite a text file as UTF-8.
+
+    Args:
+        path: The file, plain or compressed.
+        target: The new file, plain.
+        encoding: Encoding of the text, a name known to Python.
+
+    Raises:
+        ValueError: If the file is not in that encoding.
+        OSError: If it cannot be read or written.
+    """
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        with (
+            packed_files.open_text(path, newline="", encoding=encoding) as file,
+            partial.open("w", encoding="utf-8", newline="") as written,
+        ):
+            shutil.copyfileobj(file, written)
+        partial.replace(target)
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"data file {str(path)!r} is not {encoding} either: it holds a byte "
+            f"0x{error.object[error.start]:02X} that it does not define. Try another encoding."
+        ) from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def kind_of(path: Path) -> str:
+    """Return the extension of a file's content, without that of its compression: ".tsv"."""
+    name = path.name.lower()
+    for packed in packed_files.SUFFIXES:
+        name = name.removesuffix(packed)
+    return Path(name).suffix
+
+
+def lines_of(file: TextIO, path: Path) -> Iterator[str]:
+    """Yield lines without their line endings.
+
+    Raises:
+        ValueError: If a line is endless, which would fill the memory.
+    """
+    number = 0
+    while line := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise ValueError(
+                f"line {number} of {str(path)!r} has more than {LONGEST_LINE:,} characters. "
+                "Is it the right file?"
+            )
+        yield line.rstrip("\r\n")
+
+
+class BadRows:
+    """What to do with an invalid example: reject the file, or count the example and continue.
+
+    Args:
+        skip: Count and continue.
+    """
+
+    def __init__(self, *, skip: bool = False) -> None:
+        self.skip = skip
+        self.num = 0
+        self.first = ""
+
+    def add(self, sentence: str) -> None:
+        """Record an invalid row, described by a sentence with file and row.
+
+        Raises:
+            ValueError: Unless rows are to be skipped.
+        """
+        if not self.skip:
+            raise ValueError(f"{sentence} Correct it, or skip such rows with --skip-bad-rows.")
+        self.num += 1
+        self.first = self.first or sentence
+
+    def sentence(self) -> str | None:
+        """Return a sentence on the rows left out; None if there are none."""
+        if not self.num:
+            return None
+        rows = "row was" if self.num == 1 else "rows were"
+        return f"{self.num:,} bad {rows} left out; the first: {self.first}"

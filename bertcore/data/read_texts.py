@@ -1,0 +1,220 @@
+"""Texts and pairs with labels or scores, from tables with names and from GLUE's own formats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from bertcore.configs.columns import USUAL, Columns
+from bertcore.data.examples import TextExample
+from bertcore.data.files import BadRows
+from bertcore.data.tables import HasHeader, Table, column_place, open_table
+
+SINGLES = ("sentence", "text", "content", "review")
+PAIRS = (
+    ("sentence1", "sentence2"),  # MRPC, RTE, STS-B, WNLI, MNLI in GLUE
+    ("question1", "question2"),  # QQP
+    ("question", "sentence"),  # QNLI
+    ("premise", "hypothesis"),
+    ("#1 String", "#2 String"),  # MRPC as Microsoft published it
+    ("sentence_A", "sentence_B"),  # SICK
+    ("text", "text_pair"),
+    ("text_a", "text_b"),
+)
+LABELS = ("label", "gold_label", "Quality", "is_duplicate", "entailment_label", "class", "category")
+LARGEST_SCORE = 3.4e38
+"""About what float32 holds."""
+SCORES = ("score", "label", "relatedness_score", "similarity")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextForm:
+    """The fields a task reads from each row of a table."""
+
+    task: str
+    """Its name, for messages."""
+    headerless: Literal["CoLA", "STS-B"] | None = None
+    """GLUE's form without column names that it reads."""
+    is_score: bool = False
+    """Whether the answer is a number, in place of a label."""
+    looks_for_pair: bool = False
+    """Whether two columns with usual names for a pair are both read."""
+    needs_pair: bool = False
+    """Whether a table without a second text is refused."""
+
+
+def read_texts(
+    path: Path, *, form: TextForm, columns: Columns = USUAL, bad_rows: BadRows
+) -> Iterator[TextExample]:
+    """Yield the examples of a table one by one.
+
+    GLUE's files without column names are recognised by their format: CoLA (source, label, mark,
+    sentence) and STS-B (genre, file, year, index, score, sentence 1, sentence 2). Other tables
+    without names need column numbers.
+
+    Args:
+        path: .csv, .tsv, .txt with tabs or .jsonl, optionally compressed.
+        form: What the task reads.
+        columns: What to read.
+        bad_rows: Collects rows that cannot be used.
+
+    Raises:
+        ValueError: If a column is missing (the message lists the columns), or the file cannot be
+            read.
+    """
+    with open_table(path, bad_rows, has_header=text_header(columns)) as table:
+        text, pair, label = _choose(table, path, form, columns)
+        for row in table.rows:
+            cells = row.cells
+            if max(text, pair, label) >= len(cells):
+                bad_rows.add(f"row {row.number} of {str(path)!r} has {len(cells)} cells.")
+                continue
+            where = f"row {row.number} of {str(path)!r}"
+            answer = as_text(cells[label])
+            if not answer:
+                bad_rows.add(
+                    f"{where} has no {'score' if form.is_score else 'label'} "
+                    f"(column {table.columns[label]!r} is empty)."
+                )
+            elif form.is_score and not _is_score(answer):
+                bad_rows.add(
+                    f"{where} has the score {answer[:40]!r} in column {table.columns[label]!r}; "
+                    "expected a number that float32 can represent."
+                )
+            elif not as_text(cells[text]):
+                bad_rows.add(f"{where} has no text (column {table.columns[text]!r} is empty).")
+            else:
+                second = None if pair < 0 else as_text(cells[pair])
+                yield TextExample(as_text(cells[text]), second, answer, row.number)
+
+
+def text_header(columns: Columns) -> HasHeader:
+    """Return a function that decides whether the first line of a table of texts is a header."""
+    named = [name for name in (columns.text, columns.text_pair, columns.label) if name]
+    by_number = bool(named) and all(name.isdigit() for name in named)
+
+    def has_header(cells: Sequence[str]) -> bool:
+        stripped = [cell.strip() for cell in cells]
+        if by_number:
+            return all(name in stripped for name in named)
+        return bool(named) or not (_is_cola(stripped) or is_stsb(stripped))
+
+    return has_header
+
+
+def _choose(table: Table, path: Path, form: TextForm, wanted: Columns) -> tuple[int, int, int]:
+    """Return the places of text, text B (-1: none) and label."""
+    names = table.columns
+    if not table.has_header and not (wanted.text or wanted.text_pair or wanted.label):
+        # GLUE's two forms without names; `has_header` recognised them by their first line.
+        is_cola = len(names) == 4
+        if form.headerless != ("CoLA" if is_cola else "STS-B"):
+            what = "single sentences" if is_cola else "pairs with scores"
+            raise ValueError(
+                f"{str(path)!r} contains {what}, which the task {form.task!r} cannot use."
+            )
+        return (3, -1, 1) if is_cola else (5, 6, 4)
+
+    text, pair = choose_texts(names, path, form, wanted)
+    if wanted.label is not None:
+        return text, pair, find_column(names, wanted.label, "--label", path)
+    choices = SCORES if form.is_score else LABELS
+    return text, pair, usual_column(names, choices, "--label", "label", path)
+
+
+def choose_texts(
+    names: Sequence[str], path: Path, form: TextForm, wanted: Columns
+) -> tuple[int, int]:
+    """Return the places of text and text B (-1: none).
+
+    Args:
+        names: Of all columns.
+        path: Of the table, for messages.
+        form: What the task reads.
+        wanted: The columns given by name.
+
+    Raises:
+        ValueError: If a column is missing, or none has a usual name.
+    """
+    pair = -1
+    if wanted.text_pair is not None:
+        pair = find_column(names, wanted.text_pair, "--text-pair", path)
+    text = -1 if wanted.text is None else find_column(names, wanted.text, "--text", path)
+    if text < 0 and pair < 0 and form.looks_for_pair:
+        for first, second in PAIRS:
+            if first in names and second in names:
+                text, pair = (column_place(names, name, path) for name in (first, second))
+                break
+    if text < 0:
+        text = usual_column(names, SINGLES, "--text", "text", path)
+    if pair < 0 and form.needs_pair:
+        seconds = [second for _, second in PAIRS if second != names[text]]
+        pair = usual_column(names, seconds, "--text-pair", "second text", path)
+    return text, pair
+
+
+def find_column(names: Sequence[str], name: str, option: str, path: Path) -> int:
+    """Return the place of a column that was given by an option.
+
+    Raises:
+        ValueError: If there is none of that name, or several.
+    """
+    if name not in names:
+        raise ValueError(
+            f"{str(path)!r} has no column {name!r} for {option}; it has {_listed(names)}."
+        )
+    return column_place(names, name, path)
+
+
+def usual_column(
+    names: Sequence[str], choices: Sequence[str], option: str, what: str, path: Path
+) -> int:
+    """Return the place of the first existing column among the usual names.
+
+    Raises:
+        ValueError: If there is none; the message states the column's purpose and the option.
+    """
+    for name in choices:
+        if name in names:
+            return column_place(names, name, path)
+    raise ValueError(
+        f"{str(path)!r} has no column with a usual name for the {what}; it has "
+        f"{_listed(names)}. Name it with {option}."
+    )
+
+
+def _is_cola(cells: Sequence[str]) -> bool:
+    return len(cells) == 4 and cells[1] in ("0", "1") and cells[2] in ("", "*")
+
+
+def is_stsb(cells: Sequence[str]) -> bool:
+    """Return whether these are the cells of a line of GLUE's STS-B, which has no header."""
+    return len(cells) >= 7 and cells[3].isdigit() and _is_finite(cells[4])
+
+
+def _is_finite(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _is_score(text: str) -> bool:
+    return _is_finite(text) and abs(float(text)) <= LARGEST_SCORE
+
+
+def as_text(value: Any) -> str:
+    """Return a cell as text: JSON also has numbers, truth values and null."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value).strip()
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = ", ".join(repr(name[:40]) for name in names[:20])
+    return quoted + (f" and {len(names) - 20} more" if len(names) > 20 else "")

@@ -1,0 +1,53 @@
+"""The tasks that a network is fine-tuned for, one class each, and fine-tuned models.
+
+`Task` defines a task; to add one, add a file here and list its class in `registry`.
+"""
+
+from bertcore.tasks.answers import Goal, TaskAnswer
+from bertcore.tasks.choice import ChoiceAnswer, Choose
+from bertcore.tasks.classify import Classify, LabelAnswer, Pair
+from bertcore.tasks.inputs import ChoiceInput, TaskInput
+from bertcore.tasks.model import TaskModel, open_task_model, start_task_model
+from bertcore.tasks.multilabel import LabelsAnswer, Multilabel
+from bertcore.tasks.qa import Extract, SpanAnswer, SpanAnswers
+from bertcore.tasks.read import read_task_data
+from bertcore.tasks.registry import TASKS, find_task
+from bertcore.tasks.regress import Regress, ScoreAnswer
+from bertcore.tasks.scoring import Scored, score_model
+from bertcore.tasks.tag import FEATURE_TAG, Tag, TagAnswer
+from bertcore.tasks.task import Task
+from bertcore.tasks.task_data import TaskData
+from bertcore.tokenizer.words import Word
+
+__all__ = [
+    "FEATURE_TAG",
+    "TASKS",
+    "ChoiceAnswer",
+    "ChoiceInput",
+    "Choose",
+    "Classify",
+    "Extract",
+    "Goal",
+    "LabelAnswer",
+    "LabelsAnswer",
+    "Multilabel",
+    "Pair",
+    "Regress",
+    "ScoreAnswer",
+    "Scored",
+    "SpanAnswer",
+    "SpanAnswers",
+    "Tag",
+    "TagAnswer",
+    "Task",
+    "TaskAnswer",
+    "TaskData",
+    "TaskInput",
+    "TaskModel",
+    "Word",
+    "find_task",
+    "open_task_model",
+    "read_task_data",
+    "score_model",
+    "start_task_model",
+]

@@ -1,0 +1,49 @@
+"""One column of a labelled file, such as gender or source, by the rows of its examples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bertcore.configs.columns import USUAL, Columns
+from bertcore.data.read_texts import as_text, find_column
+from bertcore.tasks.task import Task
+
+
+def column_names(path: Path, task: Task, *, columns: Columns = USUAL) -> tuple[str, ...]:
+    """Return the columns of a labelled file, each name once; "1", "2", ... if there are no names.
+
+    For SQuAD files they are the fields other than the questions, such as title.
+
+    Args:
+        path: The file.
+        task: The task for which it is read.
+        columns: The columns that the task reads.
+
+    Raises:
+        ValueError: If the file cannot be read, or none of its columns describes a whole example.
+    """
+    with task.open_columns(path, columns) as table:
+        return tuple(dict.fromkeys(table.columns))
+
+
+def column_values(
+    path: Path, task: Task, column: str, *, columns: Columns = USUAL, option: str = "--by"
+) -> dict[int, str]:
+    """Return the value of each row in a column, by `Example.row`; "" if it has none.
+
+    Args:
+        path, task, columns: As for `column_names`.
+        column: One of them.
+        option: The option that named it, for messages.
+
+    Raises:
+        ValueError: As `column_names`, or if there is no such column.
+    """
+    with task.open_columns(path, columns) as table:
+        place = find_column(table.columns, column, option, path)
+        seen: dict[str, str] = {}  # each value is kept once, however many rows have it
+        values = {}
+        for row in table.rows:
+            value = as_text(row.cells[place]) if place < len(row.cells) else ""
+            values[row.number] = seen.setdefault(value, value)
+        return values

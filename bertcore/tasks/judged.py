@@ -1,0 +1,161 @@
+"""A model's predictions on labelled data: batches of logits, scores, and judged answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.data.examples import Example
+from bertcore.evaluation.breakdown import break_down
+from bertcore.evaluation.metrics import Metrics, Scores
+from bertcore.tasks.task_data import TaskData
+
+Intervals = dict[str, tuple[float, float]]
+
+
+class Outputs(NamedTuple):
+    """Logits of a batch of B examples."""
+
+    examples: NDArray[np.int64]
+    """Numbers of the examples, [B]."""
+    logits: NDArray[np.float32]
+    """[B, C], or of each token [B, T, C]."""
+    targets: NDArray[np.generic]
+    """As in `Batch`."""
+    kept: NDArray[np.bool_]
+    """Which targets are not IGNORED; shaped as `targets`."""
+    loss: float
+    """Mean over the batch."""
+
+
+class ScoreOptions(NamedTuple):
+    """How predictions are scored."""
+
+    null_threshold: float
+    """Of "qa": withhold an answer where "none" leads by more than this, in logits."""
+    in_full: bool
+    """Whether to add bootstrap intervals and a breakdown by confidence, length and label."""
+
+
+class Scored(NamedTuple):
+    """Scores, and the prediction for each example."""
+
+    scores: Scores
+    predictions: list[dict[str, Any]]
+    """A JSON object each, in the order of the file."""
+
+
+class Part(NamedTuple):
+    """Consecutive examples of a file, and the corresponding inputs of the network."""
+
+    first: int
+    """Examples of the file before these."""
+    examples: Sequence[Example]
+    data: TaskData
+
+
+@dataclass(frozen=True, slots=True)
+class WrongAnswer:
+    """One wrong answer with its text."""
+
+    row: int
+    """Of the file, from 1: its row; of tags the line where the sentence begins."""
+    text: str
+    text_pair: str | None
+    gold: str
+    predicted: str
+    severity: float
+    """Confidence of the wrong answer; of a regression its distance."""
+    word: int | None = None
+    """Of tags: which word of the sentence, from 0; the most confident wrong one."""
+    choices: tuple[str, ...] = ()
+    """Of "choice": all of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedAnswers:
+    """N answers to a labelled file: one per text, or for tags one per word."""
+
+    gold: NDArray[np.float32] | NDArray[np.int32] | NDArray[np.bool_]
+    """Class or score of each answer, [N]; of "qa" 1 where there is an answer, else 0; of
+    "multilabel" whether a text has each label, [N, C]."""
+    predicted: NDArray[np.float32] | NDArray[np.int32] | NDArray[np.bool_]
+    """[N]; of "qa" 1 where one was given; of "multilabel" [N, C]."""
+    confidence: NDArray[np.float32]
+    """Probability of the given answer, [N]; of "multilabel" of all its labels together; NaN of a
+    regression."""
+    quality: NDArray[np.float32]
+    """[N]: 1 for right, 0 for wrong; of "qa" and "multilabel" the F1; of a regression the
+    distance."""
+    right: NDArray[np.bool_]
+    """[N]; of "qa" and "multilabel" whether it matches exactly; of a regression all False."""
+    lengths: NDArray[np.int32]
+    """Tokens of each answer's text or sentence, special ones included, [N]."""
+    sentences: NDArray[np.int32]
+    """Words of each sentence of "tag", [num_examples]; else empty."""
+
+
+class Judged(NamedTuple):
+    """Judged answers to some examples, and the wrong ones among them with their texts."""
+
+    answers: JudgedAnswers
+    errors: list[WrongAnswer]
+
+
+FileJudge = Callable[[Part, Sequence[NDArray[np.float32]]], Judged]
+"""Judges a part of a file by the logits of its rows, [C] or [T, C]."""
+
+NO_SENTENCES: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+"""`JudgedAnswers.sentences` of a task without words."""
+
+
+def joined(parts: Sequence[JudgedAnswers]) -> dict[str, NDArray[Any]]:
+    """Return the fields of JudgedAnswers by name, concatenated over all parts."""
+    names = [field.name for field in fields(JudgedAnswers)]
+    return {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+
+
+def logits_of_rows(outputs: Iterable[Outputs], num: int) -> tuple[NDArray[np.float32], float]:
+    """Return the logits of all rows in order, [num, C], and the sum of the rows' losses."""
+    logits: NDArray[np.float32] | None = None
+    loss = 0.0
+    for batch in outputs:
+        if logits is None:
+            logits = np.empty((num, *batch.logits.shape[1:]), dtype=np.float32)
+        logits[batch.examples] = batch.logits
+        loss += batch.loss * len(batch.examples)
+    assert logits is not None
+    return logits, loss
+
+
+def breakdown_fields(
+    options: ScoreOptions,
+    gold: NDArray[np.int64],
+    predicted: NDArray[np.int64],
+    confidence: NDArray[np.float32],
+    lengths: NDArray[np.int64],
+    labels: Sequence[str],
+) -> dict[str, Any]:
+    """Return the fields of Scores that break answers down; {} if not requested."""
+    if not options.in_full or not len(gold):
+        return {}
+    breakdown = break_down(gold, predicted, confidence, lengths, labels)
+    notes: tuple[str, ...] = ()
+    if breakdown is None:
+        num = int((~np.isfinite(confidence)).sum())
+        notes = (f"{num:,} of {len(gold):,} answers are NaN, so there is no calibration.",)
+    return {"breakdown": breakdown, "notes": notes}
+
+
+class MetricTable(NamedTuple):
+    """Metrics of judged answers."""
+
+    metrics: Metrics
+    intervals: Intervals
+    """95%, as those of `Scores`."""
+    confusion: NDArray[np.int64] | None
+    """[C, C], gold by row; None without classes."""

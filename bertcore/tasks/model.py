@@ -1,0 +1,534 @@
+"""A model for a task: opened from a pretrained or fine-tuned checkpoint, saved as fine-tuned."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Generator, Tensor, nn
+
+from bertcore.bert import with_parts
+from bertcore.checkpoints import save
+from bertcore.checkpoints.files import find_files
+from bertcore.checkpoints.folder import find_checkpoint
+from bertcore.checkpoints.keys import mend_keys
+from bertcore.checkpoints.save import write_checkpoint
+from bertcore.checkpoints.source import DEFAULT, resolve
+from bertcore.data.labels import MAX_LABELS, match_labels, some_labels
+from bertcore.families import CAUSAL_BERT, FAMILIES, TASK_CLASSES, HeadForm, task_kind
+from bertcore.loading import load
+from bertcore.loading.family import which_family
+from bertcore.loading.other import head_names
+from bertcore.network import Network
+from bertcore.network.task_heads import LSTM, TaskNetwork, initialize_head
+from bertcore.network.task_module import TaskModule
+from bertcore.others.families import OTHERS, OtherFamily
+from bertcore.others.generic import family_of
+from bertcore.others.model import OtherModel
+from bertcore.others.task_network import OtherTaskNetwork, task_network
+from bertcore.tasks.registry import TASKS, find_task
+from bertcore.tasks.task import Task
+from bertcore.tokenizer import Tokenizer
+from bertcore.untrained import untrained
+
+if TYPE_CHECKING:
+    from bertcore.model import Model
+
+_CLASSIFIER = HeadForm("all")
+_LAST_LAYERS = (
+    *("classifier", "classifier.out_proj", "logits_proj"),
+    *("qa_outputs", "qa_classifier.qa_outputs"),
+)
+"""Of the heads of other architectures."""
+_PROBLEMS = {
+    "single_label_classification": " for one label a text",
+    "multi_label_classification": " for several labels a text",
+    "regression": " for regression",
+}
+"""What a head is for, in messages; by the values of problem_type."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskModel:
+    """An encoder with a task head, its tokenizer, and the labels of its outputs."""
+
+    task: Task
+    module: TaskModule
+    tokenizer: Tokenizer
+    labels: tuple[str, ...]
+    """Label of each class, in the order of the head's rows; () for scores, spans and choices."""
+    name: str
+    """Where it was opened from."""
+    max_seq_length: int | None = None
+    """Longest input in tokens of its fine-tuning, special tokens included; None if not known."""
+
+    @property
+    def max_length(self) -> int:
+        """The longest input in tokens that the encoder and the tokenizer allow."""
+        limit = self.module.network.config.max_length
+        return min(limit, self.tokenizer.model_max_length)
+
+    @property
+    def default_length(self) -> int:
+        """The longest input in tokens of its fine-tuning, or the task's default."""
+        return min(self.max_seq_length or self.task.default_length, self.max_length)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write a folder that `transformers` opens as the task's class, with its label names.
+
+        Raises:
+            ValueError: As `bertcore.checkpoints.save`.
+        """
+        if isinstance(self.module, TaskNetwork):
+            return save(
+                self.module.network,
+                self.tokenizer,
+                folder,
+                more_weights=_written(self.module.head_tensors()),
+                more_config=self.config_fields(),
+            )
+        assert isinstance(self.module, OtherTaskNetwork)
+        return write_checkpoint(
+            folder,
+            self.tokenizer,
+            config=self.module.hf_config() | self.config_fields(),
+            tensors=_written(self.module.hf_state_dict()),
+        )
+
+    @property
+    def architecture(self) -> str:
+        """The class of `transformers` that opens it."""
+        return self.module.network.config.family.task_class(self.task.head_kind)
+
+    def require_parts(self, what: str) -> TaskNetwork:
+        """Return the network, whose layers can be read and changed.
+
+        Args:
+            what: What needs them, the subject of the error message.
+
+        Raises:
+            ValueError: If it runs on `transformers` code.
+        """
+        if isinstance(self.module, TaskNetwork):
+            return self.module
+        family = self.module.network.config.family.name
+        known = ", ".join(family.name for family in FAMILIES.values())
+        raise ValueError(
+            f"{what} needs the layers of {self.name!r}, but {family} runs in transformers, which "
+            f"does not expose them. Use a checkpoint of one of {known}."
+        )
+
+    def config_fields(self) -> dict[str, Any]:
+        """Return the task's fields of config.json, Hugging Face's and ours."""
+        ours = {
+            "task": self.task.name,
+            "max_seq_length": self.max_seq_length,
+            "feature_based": self.task.feature_based or None,
+        }
+        return {
+            "architectures": [self.architecture],
+            "bertscope": {name: value for name, value in ours.items() if value is not None},
+            **self.task.config_fields(self.labels),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredHead:
+    """The head stored in a checkpoint."""
+
+    architecture: str
+    kind: str | None
+    """Kind of head of that class, of TASK_CLASSES; None: it has none of ours."""
+    task: str | None
+    """Its task if we wrote it."""
+    labels: tuple[str, ...]
+    """One for each output; LABEL_0, LABEL_1, ... where config.json does not name them all."""
+    problem_type: str
+    """Of config.json; "" where it is none of Hugging Face's."""
+    max_seq_length: int | None
+    tensors: dict[str, Tensor]
+    """Of the head under Hugging Face's names, with the BiLSTM of a feature-based tagger; {}: the
+    file has none."""
+    num_outputs: int
+    """Rows of the last layer; 0 without a head."""
+    num_named: int | None
+    """Labels that config.json names, where that is for its class to obey."""
+
+    @property
+    def has_lstm(self) -> bool:
+        """Whether it is the head of a feature-based tagger."""
+        return any(name.startswith(LSTM) for name in self.tensors)
+
+    @property
+    def problem(self) -> str:
+        """The problem type, as for `Task.reads_head`."""
+        return self.problem_type or ("regression" if self.num_outputs == 1 else "")
+
+
+def start_task_model(
+    source: str | Path = DEFAULT,
+    *,
+    task: str,
+    labels: Sequence[str] = (),
+    generator: Generator,
+    new_head: bool = False,
+    feature_based: bool = False,
+    is_untrained: bool = False,
+) -> TaskModel:
+    """Open a checkpoint for fine-tuning; a pretrained one gets a new head.
+
+    A checkpoint that was fine-tuned for the same task keeps its head.
+
+    Args:
+        source: As for `bertcore.load`.
+        task: A name of TASKS.
+        labels: Labels of "classify", "pair" and "tag", at least two. A kept head has its own names
+            (`match_labels`) and order of them, and may have more.
+        generator: Random source of the new head (and of a pooler, if there is none), on the CPU.
+        new_head: Start with a new head even if the checkpoint has one.
+        feature_based: For "tag": a BiLSTM over the last four layers, which are not changed.
+        is_untrained: Use only shape and vocabulary: random weights by the seed of `generator`, and
+            a new head.
+
+    Raises:
+        ValueError: If the checkpoint has a head for this task with other labels or a regression of
+            several numbers, or is not a BERT; if random weights are requested and it runs on
+            `transformers` code.
+        RuntimeError: If its files are damaged.
+    """
+    chosen = find_task(task, feature_based=feature_based)
+    check_labels(chosen, labels)
+    bert = load(source, device="cpu")
+    if is_untrained:
+        bert = untrained(bert, generator.initial_seed())
+    stored = None if is_untrained else _read_head(source)
+    keeps = stored is not None and bool(stored.tensors) and _is_for(stored, chosen)
+    keeps = keeps and not new_head
+    num_outputs = chosen.num_outputs(labels)
+    if keeps and stored is not None:
+        _check_outputs(stored, chosen, source)
+    if keeps and stored is not None and chosen.has_labels:
+        _check_known(labels, stored, source)
+        labels, num_outputs = stored.labels, stored.num_outputs
+    module = _with_head(bert, chosen, num_outputs, generator)
+    if keeps and stored is not None:
+        _fill_head(module, stored, source)
+    _check_read(module)
+    return TaskModel(chosen, module.eval(), bert.tokenizer, tuple(labels), str(source))
+
+
+def head_fits(source: str | Path, *, task: str, labels: Sequence[str]) -> bool:
+    """Return whether a checkpoint with a head for the task knows all these labels.
+
+    Also True if it has no head: it gets a new one. Otherwise `start_task_model` needs `new_head`.
+    """
+    stored, chosen = _read_head(source), find_task(task)
+    if stored is None or not stored.tensors or not _is_for(stored, chosen):
+        return True
+    return not chosen.has_labels or _knows(stored, labels)
+
+
+def open_task_model(
+    source: str | Path,
+    *,
+    task: str | None = None,
+    device: str = "auto",
+    bert: Model | None = None,
+    allow_pickle: bool = False,
+) -> TaskModel:
+    """Open a fine-tuned checkpoint, of ours or of `transformers`.
+
+    Args:
+        source: As for `bertcore.load`.
+        task: A name of TASKS that it must be for; None takes the one in config.json. A checkpoint
+            of `transformers` does not distinguish "classify" from "pair".
+        device: As for `bertcore.load`.
+        bert: The same checkpoint, if already open: its encoder's tensors are shared, and it is not
+            changed.
+        allow_pickle: As for `bertcore.load`.
+
+    Raises:
+        ValueError: If it has no task head, one for another task, or a regression of several
+            numbers.
+        RuntimeError: If its files are damaged.
+    """
+    stored = _read_head(source, allow_pickle=allow_pickle)
+    if stored is None or not stored.tensors:
+        raise ValueError(
+            f"the checkpoint {str(source)!r} has no task head, so there is nothing to score. "
+            "Fine-tune it first: bertscope finetune."
+        )
+    chosen = find_task(task or _guess_task(stored, source))
+    if stored.has_lstm:
+        chosen = chosen.feature_form or chosen
+    if not _is_for(stored, chosen):
+        raise ValueError(
+            f"the checkpoint {str(source)!r} is of the class {stored.architecture}"
+            f"{_PROBLEMS.get(stored.problem, '')}, which is not for the task "
+            f"{chosen.name!r}. Name its own task."
+        )
+    _check_outputs(stored, chosen, source)
+    if bert is None:
+        bert = load(source, device=device, allow_pickle=allow_pickle)
+    module = _with_head(bert, chosen, stored.num_outputs, None)
+    labels = stored.labels if chosen.has_labels else ()
+    _fill_head(module, stored, source)
+    module.to(bert.device, bert.dtype)
+    _check_read(module)
+    return TaskModel(
+        chosen, module.eval(), bert.tokenizer, labels, str(source), stored.max_seq_length
+    )
+
+
+def _written(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return tensors as written to a file."""
+    return {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+
+
+def _with_head(
+    bert: Model, task: Task, num_outputs: int, generator: Generator | None
+) -> TaskModule:
+    """Return an encoder, whose tensors are shared, with a task head.
+
+    Args:
+        bert: The encoder, which is not changed.
+        task: To be learned or answered.
+        num_outputs: Number of the head's outputs.
+        generator: Random source of the head, and of a pooler if it needs one and there is none;
+            None: the head is filled from a file.
+
+    Raises:
+        ValueError: If the architecture has no head for the task.
+    """
+    if isinstance(bert, OtherModel):
+        if task.kind not in bert.module.other.task_heads:
+            reason = f"{bert.config.family.name} has no head for the task {task.name!r} here."
+            if task.feature_based:
+                reason = f"feature-based training needs an encoder of BERT's family. {reason}"
+            raise ValueError(reason)
+        return task_network(bert.module, task.kind, num_outputs, generator=generator)
+    network = _encoder(_sharing(with_parts(bert).module), task, generator)
+    module = TaskNetwork(network, task.kind, num_outputs)
+    if generator is not None:
+        initialize_head(module, generator)
+    return module
+
+
+def _sharing(network: Network) -> Network:
+    """Return a network with the same tensors, whose heads can be removed independently."""
+    twin = copy.copy(network)
+    # nn.Module keeps its modules in this dictionary, which a shallow copy would share.
+    twin._modules = dict(network._modules)
+    return twin
+
+
+def _encoder(network: Network, task: Task, generator: Generator | None) -> Network:
+    """Return the encoder with only what the task reads: no pretraining heads.
+
+    Args:
+        network: The network, which is changed.
+        task: To be learned or answered.
+        generator: Random source of a pooler if it needs one and has none; None: it gets none.
+
+    Raises:
+        ValueError: If the family has no head for the task.
+    """
+    family = network.config.family
+    if task.head_kind not in family.tasks:
+        raise ValueError(f"{family.name} has no head for the task {task.name!r} here.")
+    network.mlm = network.nsp = network.replaced = network.sop = None
+    if family.tasks[task.head_kind].reads != "pooler":
+        network.pooler = None
+    elif network.pooler is None and generator is not None:
+        from bertcore.network import Pooler
+
+        network.pooler = Pooler(network.config)
+        std = network.config.initializer_range
+        nn.init.trunc_normal_(
+            network.pooler.dense.weight, 0.0, std, -2 * std, 2 * std, generator=generator
+        )
+    return network
+
+
+def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead | None:
+    """Return the task head in a checkpoint, or None if its class has no head supported here.
+
+    Raises:
+        ValueError: If its architecture's heads are not trained here.
+    """
+    folder = find_checkpoint(resolve(source, allow_pickle=allow_pickle))
+    files = find_files(folder, allow_pickle=allow_pickle)
+    config = files.read_config()
+    architectures = config.get("architectures") or [""]
+    architecture = str(architectures[0]) if isinstance(architectures, list) else ""
+    with files.open() as weights:
+        model_type, _ = which_family(config, weights.stored, files.config_file)
+        if model_type in FAMILIES:
+            is_causal = model_type == "bert" and config.get("is_decoder") is True
+            family = CAUSAL_BERT if is_causal else FAMILIES[model_type]
+            kind = task_kind(architecture)
+            if kind:
+                family.check_task_class(architecture, kind)
+            stored = mend_keys(weights.stored, family).stored
+            # A class that config.json does not name: all kinds share the same classifier.
+            form = family.tasks[kind] if kind else _CLASSIFIER
+            layers = [name for name in (form.dense, form.norm, form.classifier) if name]
+            last = form.classifier
+            names = [f"{layer}.{part}" for layer in layers for part in ("weight", "bias")]
+            names += [name for name in stored if name.startswith(LSTM)]
+        else:
+            other = family_of(model_type)
+            assert other is not None
+            kind = _other_kind(other, architecture, source)
+            head = other.task_heads.get(kind or "")
+            stored = head_names(weights.stored, other)
+            lasts = (head.last,) if head is not None and head.last else _LAST_LAYERS
+            last = next((name for name in lasts if f"{name}.weight" in stored), lasts[0])
+            names = list(stored) if f"{last}.weight" in stored else []
+        tensors = {
+            name: weights.read(stored[name]).float().clone() for name in names if name in stored
+        }
+    ours = config.get("bertscope")
+    ours = ours if isinstance(ours, dict) else {}
+    length = ours.get("max_seq_length")
+    problem = str(config.get("problem_type"))
+    rows = tensors.get(f"{last}.weight")
+    if rows is None:
+        tensors = {}
+        if kind is None:
+            return None
+    number = 0 if rows is None else len(rows)
+    named = config.get("id2label")
+    is_labelling = model_type not in FAMILIES and kind in ("sequence", "token")
+    is_strict = is_labelling and isinstance(named, dict)
+    return _StoredHead(
+        architecture=architecture,
+        kind=kind,
+        task=str(ours["task"]) if "task" in ours else None,
+        labels=_read_labels(named, number),
+        problem_type=problem if problem in _PROBLEMS else "",
+        max_seq_length=length if isinstance(length, int) and length > 2 else None,
+        tensors=tensors,
+        num_outputs=number,
+        num_named=len(named) if is_strict and isinstance(named, dict) else None,
+    )
+
+
+def _other_kind(family: OtherFamily, architecture: str, source: str | Path) -> str | None:
+    """Return the kind of task head that a class of another architecture has; None: it has none.
+
+    Raises:
+        ValueError: If its head is not read here.
+    """
+    kind = family.task_kind(architecture)
+    if kind is None and any(ending in architecture for ending in TASK_CLASSES.values()):
+        heads = [head.class_name for head in family.task_heads.values()]
+        others = ", ".join(other.name for other in OTHERS.values() if other.task_heads)
+        do = f"Of {family.name} are read: {', '.join(heads)}."
+        if not heads:
+            known = ", ".join(family.name for family in FAMILIES.values())
+            do = f"Task heads are trained, inspected and scored for {known}, {others}."
+        raise ValueError(
+            f"{str(source)!r} is of the class {architecture}, whose head is not read here. {do}"
+        )
+    return kind
+
+
+def _read_labels(id2label: object, number: int) -> tuple[str, ...]:
+    """Return the labels in the order of their ids; those of `transformers` if not all are named."""
+    names = id2label if isinstance(id2label, dict) else {}
+    by_id = {str(i): str(label) for i, label in names.items()}
+    if set(by_id) != {str(i) for i in range(number)}:
+        return tuple(f"LABEL_{i}" for i in range(number))
+    return tuple(by_id[str(i)] for i in range(number))
+
+
+def _is_for(stored: _StoredHead, task: Task) -> bool:
+    is_read = task.reads_head(stored.kind, stored.problem)
+    return stored.has_lstm == task.feature_based and is_read
+
+
+def _guess_task(stored: _StoredHead, source: str | Path) -> str:
+    if stored.task:
+        return stored.task
+    for task in TASKS.values():
+        if task.reads_head(stored.kind, stored.problem):
+            return task.name
+    raise ValueError(
+        f"config.json of {str(source)!r} does not state the task of the head (architectures: "
+        f"{stored.architecture or 'none'}). Name the task."
+    )
+
+
+def _knows(stored: _StoredHead, labels: Sequence[str]) -> bool:
+    return len(match_labels(labels, stored.labels)) == len(labels)
+
+
+def _check_known(labels: Sequence[str], stored: _StoredHead, source: str | Path) -> None:
+    if not _knows(stored, labels):
+        raise ValueError(
+            f"the checkpoint {str(source)!r} was fine-tuned with the labels "
+            f"{some_labels(stored.labels)}, but the data has {some_labels(labels)}. Use data with "
+            "the same labels, or --new-head to learn these from the start."
+        )
+
+
+def _check_outputs(stored: _StoredHead, task: Task, source: str | Path) -> None:
+    if task.name == "regress" and stored.num_outputs > 1:
+        raise ValueError(
+            f"the head of {str(source)!r} predicts {stored.num_outputs} numbers, but only one can "
+            "be used. Use a checkpoint that predicts one, or fine-tune this one with --new-head."
+        )
+
+
+@torch.no_grad()
+def _fill_head(module: TaskModule, stored: _StoredHead, source: str | Path) -> None:
+    if stored.num_named is not None and stored.num_named != stored.num_outputs:
+        raise RuntimeError(
+            f"config.json of {str(source)!r} names {stored.num_named} labels (id2label), but its "
+            f"task head has {stored.num_outputs} outputs. Use the config.json that belongs to the "
+            "weights."
+        )
+    for name, tensor in module.head_tensors().items():
+        found = stored.tensors.get(name)
+        if found is None or found.shape != tensor.shape:
+            state = "missing" if found is None else str(list(found.shape))
+            raise RuntimeError(
+                f"the tensor {name} of the task head of {str(source)!r} is {state}; expected "
+                f"{list(tensor.shape)}. Copy the checkpoint again."
+            )
+        tensor.copy_(found)
+
+
+def _check_read(module: TaskModule) -> None:
+    """Check that a head of an unlisted architecture is read as its class reads it."""
+    if isinstance(module, OtherTaskNetwork) and module.network.other.is_generic:
+        module.eval().check_head()
+
+
+def check_labels(task: Task, labels: Sequence[str]) -> None:
+    """Reject a list of labels that cannot be learned.
+
+    Raises:
+        ValueError: If there is only one, there are too many, or one occurs twice.
+    """
+    if not task.has_labels:
+        return
+    if len(set(labels)) != len(labels):
+        raise ValueError("the list of labels has one twice. Name each label once.")
+    if len(labels) < 2:
+        only = f" ({labels[0]!r})" if labels else ""
+        raise ValueError(
+            f"the training data has {len(labels)} label{only}; at least two are needed "
+            f"{task.why_two}"
+        )
+    if len(labels) > MAX_LABELS:
+        raise ValueError(
+            f"the training data has {len(labels):,} different labels, such as "
+            f"{some_labels(labels)}; at most {MAX_LABELS:,} can be learned. Check the label "
+            "column, or use --task regress for numbers."
+        )

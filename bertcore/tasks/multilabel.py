@@ -1,0 +1,306 @@
+"""Any number of labels for a text, each yes or no."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from scipy.special import expit
+from torch import Tensor
+
+from bertcore.configs.columns import USUAL, Columns
+from bertcore.data.examples import LabelsExample
+from bertcore.data.files import BadRows
+from bertcore.data.labels import order_labels
+from bertcore.data.read_labels import FORM, SEPARATOR, label_header, read_labels
+from bertcore.data.rows import Batch
+from bertcore.data.tables import Table, open_table
+from bertcore.evaluation.metrics import Scores, label_set_metrics
+from bertcore.evaluation.slices import Slice, by_member
+from bertcore.tasks.answers import Goal, TaskAnswer
+from bertcore.tasks.inputs import TaskInput
+from bertcore.tasks.judged import (
+    NO_SENTENCES,
+    FileJudge,
+    Judged,
+    JudgedAnswers,
+    MetricTable,
+    Outputs,
+    Part,
+    Scored,
+    ScoreOptions,
+    WrongAnswer,
+    logits_of_rows,
+)
+from bertcore.tasks.sequence import SequenceTask
+from bertcore.tasks.targets import LabelTarget
+from bertcore.tasks.task_data import TaskData, check_all_said
+from bertcore.tokenizer import Tokenizer
+
+Truths = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsAnswer(TaskAnswer):
+    """The probability of each label of a text; they need not sum to 1."""
+
+    labels: tuple[str, ...]
+    """C names."""
+    probabilities: NDArray[np.float32]
+    """[C]"""
+
+    @property
+    def given(self) -> list[int]:
+        """The labels that are more probable than not, the most probable first."""
+        order = np.argsort(-self.probabilities, kind="stable")
+        return [int(i) for i in order if self.probabilities[i] > 0.5]
+
+    @property
+    def best(self) -> int:
+        """The most probable label, given or not."""
+        return int(self.probabilities.argmax())
+
+    def target(self, source: TaskInput, word: int = 1) -> LabelTarget:
+        """Return the most probable label as target."""
+        return LabelTarget(self.best)
+
+    def goal(
+        self, source: TaskInput, *, word: int | None, label: int | None, score_change: float
+    ) -> Goal:
+        """Return the goal of the opposite answer, yes or no, for a label."""
+        chosen = self.best if label is None else label
+        return _OtherAnswer(chosen, is_given=chosen in self.given)
+
+
+class _OtherAnswer(Goal):
+    def __init__(self, label: int, *, is_given: bool) -> None:
+        self.label, self.is_given = label, is_given
+
+    def is_reached(self, answer: LabelsAnswer) -> bool:
+        return (self.label in answer.given) != self.is_given
+
+    def target(self, source: TaskInput) -> LabelTarget:
+        return LabelTarget(self.label, self.is_given)
+
+
+class _Answers(NamedTuple):
+    """The answers from the logits of N texts."""
+
+    probabilities: NDArray[np.float64]
+    """[N, C]"""
+    given: Truths
+    """[N, C]"""
+    confidence: NDArray[np.float64]
+    """Of all labels of a text together, [N]."""
+
+
+class Multilabel(SequenceTask):
+    """Any number of labels for a text."""
+
+    name = "multilabel"
+    metrics = ("micro_f1", "macro_f1", "accuracy")
+    weighs_classes = False
+    why_two = "for several labels per text. For a single yes or no use --task classify."
+    decision = "labels"
+    form = FORM
+
+    def reads_head(self, kind: str | None, problem: str) -> bool:
+        """Return whether a text may have several of the head's labels, as far as is known."""
+        return kind == self.kind and problem in ("", "multi_label_classification")
+
+    def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
+        """Return the names of the labels, and that each is predicted separately."""
+        return {
+            "id2label": {str(i): label for i, label in enumerate(labels)},
+            "label2id": {label: i for i, label in enumerate(labels)},
+            "problem_type": "multi_label_classification",
+        }
+
+    def read(
+        self, path: Path, *, columns: Columns = USUAL, bad_rows: BadRows
+    ) -> Iterator[LabelsExample]:
+        """Yield the rows of a table; see `read_labels`."""
+        return read_labels(path, columns=columns, bad_rows=bad_rows)
+
+    def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
+        """Open the table; columns without names are named by their numbers."""
+        return open_table(path, BadRows(skip=True), has_header=label_header(columns))
+
+    def rows(
+        self,
+        examples: Iterable[LabelsExample],
+        tokenizer: Tokenizer,
+        *,
+        max_length: int,
+        labels: Sequence[str] | None,
+        doc_stride: int = 128,
+        is_train: bool = True,
+    ) -> TaskData:
+        """Tokenize each text or pair into one row."""
+        asked: dict[str, None] = {}
+
+        def noted() -> Iterator[LabelsExample]:
+            for example in examples:
+                asked.update(dict.fromkeys(example.asked))
+                yield example
+
+        data = super().rows(noted(), tokenizer, max_length=max_length, labels=labels)
+        check_all_said(data.labels, list(asked), says_no=bool(asked))
+        return replace(data, says_no=bool(asked))
+
+    def answer_of(self, example: LabelsExample) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the labels that a text has, and those that the file names."""
+        return example.labels, example.asked
+
+    def targets(
+        self, answers: Iterable[Any], labels: Sequence[str] | None
+    ) -> tuple[tuple[str, ...], Truths]:
+        """Return the labels, and whether each text has each, [N, C]."""
+        sets = list(answers)
+        if labels is None:
+            labels = order_labels(name for one in sets for name in (*one[0], *one[1]))
+        places = {label: place for place, label in enumerate(labels)}
+        targets = np.zeros((len(sets), len(labels)), dtype=np.bool_)
+        for row, (given, _) in enumerate(sets):
+            targets[row, [places[label] for label in given]] = True
+        return tuple(labels), targets
+
+    def loss(
+        self,
+        logits: Tensor,
+        targets: Tensor,
+        class_weights: Tensor | None = None,
+        *,
+        total: float | None = None,
+    ) -> Tensor:
+        """Return the binary cross-entropy in nats, the mean over texts and labels."""
+        reduction = "mean" if total is None else "sum"
+        loss = F.binary_cross_entropy_with_logits(logits.float(), targets, reduction=reduction)
+        return loss if total is None else loss / total
+
+    def loss_weight(
+        self, targets: NDArray[np.generic], class_weights: Tensor | None = None
+    ) -> float:
+        """Return the number of answers, yes or no."""
+        return float(targets.size)
+
+    def num_targets(self, targets: Tensor) -> float:
+        """Return the number of answers, yes or no."""
+        return float(targets.numel())
+
+    def soft_loss(self, logits: Tensor, wanted: Tensor, batch: Batch, temperature: float) -> Tensor:
+        """Return temperature^2 x the binary cross-entropy with the teacher's sigmoids, summed."""
+        soft = (wanted.float() / temperature).sigmoid()
+        ours = logits.float() / temperature
+        return F.binary_cross_entropy_with_logits(ours, soft, reduction="sum") * temperature**2
+
+    def score(self, outputs: Iterable[Outputs], data: TaskData, options: ScoreOptions) -> Scored:
+        """Return micro and macro F1, exact match, and the scores of each label."""
+        num, names = len(data.rows), data.labels
+        logits, loss = logits_of_rows(outputs, num)
+        found, gold = _answers(logits), data.rows.targets.astype(np.bool_)
+        metrics, intervals, by_type = label_set_metrics(
+            gold, found.given, names, with_intervals=options.in_full
+        )
+        predictions: list[dict[str, Any]] = [
+            {
+                "gold": _names(names, gold[row]),
+                "predicted": _names(names, found.given[row]),
+                "confidence": round(float(found.confidence[row]), 6),
+                "probabilities": dict(
+                    zip(names, found.probabilities[row].round(6).tolist(), strict=True)
+                ),
+            }
+            for row in range(num)
+        ]
+        scores = Scores(
+            num_examples=num, loss=loss / num, metrics=metrics, intervals=intervals, by_type=by_type
+        )
+        return Scored(scores, predictions)
+
+    def wrong_answer(
+        self, example: LabelsExample, prediction: Mapping[str, Any], number: int
+    ) -> WrongAnswer | None:
+        """Return a wrong set of labels; the higher their confidence, the more severe."""
+        gold, predicted = prediction["gold"], prediction["predicted"]
+        if gold == predicted:
+            return None
+        return WrongAnswer(
+            example.row,
+            example.text,
+            example.text_pair,
+            joined_names(gold),
+            joined_names(predicted),
+            float(prediction["confidence"]),
+        )
+
+    def answer(
+        self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5
+    ) -> LabelsAnswer:
+        """Return the probability of each label."""
+        return LabelsAnswer(labels, logits.sigmoid().numpy())
+
+    def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
+        """Return the judge that compares all labels of a text with the true ones."""
+        return partial(self._judge, labels)
+
+    def _judge(
+        self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
+    ) -> Judged:
+        found, gold = _answers(np.stack(logits)), part.data.rows.targets.astype(np.bool_)
+        right = (gold == found.given).all(1)
+        confidence = found.confidence.astype(np.float32)
+        answers = JudgedAnswers(
+            gold=gold,
+            predicted=found.given,
+            confidence=confidence,
+            quality=_f1_of_texts(gold, found.given),
+            right=right,
+            lengths=part.data.rows.lengths.astype(np.int32),
+            sentences=NO_SENTENCES,
+        )
+        errors = []
+        for i in np.flatnonzero(~right).tolist():
+            true, said = (joined_names(_names(labels, x[i])) for x in (gold, found.given))
+            errors.append(self.wrong(part, i, true, said, float(confidence[i])))
+        return Judged(answers, errors)
+
+    def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:
+        """Return micro and macro F1 and exact match."""
+        gold, predicted = (x.astype(np.bool_) for x in (answers.gold, answers.predicted))
+        metrics, intervals, _ = label_set_metrics(gold, predicted, labels)
+        return MetricTable(metrics, intervals, None)
+
+    def slices_by_label(self, answers: JudgedAnswers, labels: tuple[str, ...]) -> list[Slice]:
+        """Return the mean F1 of the texts that have each label."""
+        return by_member(answers.quality, answers.gold.astype(np.bool_), labels)
+
+
+def joined_names(names: Sequence[str]) -> str:
+    """Return labels as written in a cell, and "none" for no label."""
+    return f" {SEPARATOR} ".join(names) or "none"
+
+
+def _answers(logits: NDArray[np.float32]) -> _Answers:
+    """Return the answers from logits [N, C]; labels of a text are independent given the logits."""
+    probabilities = expit(logits.astype(np.float64))
+    given = probabilities > 0.5
+    return _Answers(probabilities, given, np.where(given, probabilities, 1 - probabilities).prod(1))
+
+
+def _names(labels: Sequence[str], truths: Truths) -> list[str]:
+    return [labels[place] for place in np.flatnonzero(truths).tolist()]
+
+
+def _f1_of_texts(gold: Truths, predicted: Truths) -> NDArray[np.float32]:
+    """Return the F1 of each text's labels, [N]; 1 if it has none and none is given."""
+    both, total = (gold & predicted).sum(1), gold.sum(1) + predicted.sum(1)
+    f1: NDArray[np.float32] = np.where(total, 2 * both / np.maximum(total, 1), 1).astype(np.float32)
+    return f1

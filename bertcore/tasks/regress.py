@@ -1,0 +1,193 @@
+"""Regression: a score for a text or pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.data.examples import TextExample
+from bertcore.data.read_texts import TextForm
+from bertcore.data.rows import Batch
+from bertcore.evaluation.metrics import Scores, score_metrics
+from bertcore.tasks.answers import Goal, TaskAnswer
+from bertcore.tasks.inputs import TaskInput
+from bertcore.tasks.judged import (
+    NO_SENTENCES,
+    FileJudge,
+    Judged,
+    JudgedAnswers,
+    MetricTable,
+    Outputs,
+    Part,
+    Scored,
+    ScoreOptions,
+    WrongAnswer,
+    logits_of_rows,
+)
+from bertcore.tasks.sequence import SequenceTask
+from bertcore.tasks.targets import ScoreTarget
+from bertcore.tasks.task_data import TaskData
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreAnswer(TaskAnswer):
+    """The score of a text or pair."""
+
+    score: float
+
+    def target(self, source: TaskInput, word: int = 1) -> ScoreTarget:
+        """Return the score as target."""
+        return ScoreTarget()
+
+    def goal(
+        self, source: TaskInput, *, word: int | None, label: int | None, score_change: float
+    ) -> Goal:
+        """Return the goal of a score at least `score_change` away, up or down."""
+        return _OtherScore(self.score, score_change)
+
+
+class _OtherScore(Goal):
+    def __init__(self, first: float, change: float) -> None:
+        self.first, self.change = first, change
+
+    def is_reached(self, answer: ScoreAnswer) -> bool:
+        return abs(answer.score - self.first) >= self.change
+
+    def target(self, source: TaskInput) -> ScoreTarget:
+        return ScoreTarget()
+
+    def progress(self, value: float) -> float:
+        return abs(value - self.first)
+
+    def rank(self, importance: NDArray[np.float32]) -> NDArray[np.float32]:
+        return np.abs(importance)
+
+
+class Regress(SequenceTask):
+    """A score for a text or pair."""
+
+    name = "regress"
+    metrics = ("pearson_spearman", "pearson", "spearman")
+    has_labels = False
+    has_confidence = False
+    decision = "score"
+    form = TextForm(task="regress", headerless="STS-B", is_score=True, looks_for_pair=True)
+
+    def num_outputs(self, labels: Sequence[str]) -> int:
+        """Return 1."""
+        return 1
+
+    def reads_head(self, kind: str | None, problem: str) -> bool:
+        """Return whether it is a head of one output."""
+        return kind == self.kind and problem == "regression"
+
+    def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
+        """Return that the head predicts a score."""
+        return {
+            "problem_type": "regression",
+            "id2label": {"0": "score"},
+            "label2id": {"score": 0},
+        }
+
+    def targets(
+        self, answers: Iterable[str], labels: Sequence[str] | None
+    ) -> tuple[tuple[str, ...], np.ndarray[Any, Any]]:
+        """Return no labels, and the scores, [N]."""
+        return (), np.array([float(answer) for answer in answers], dtype=np.float32)
+
+    def loss(
+        self,
+        logits: Tensor,
+        targets: Tensor,
+        class_weights: Tensor | None = None,
+        *,
+        total: float | None = None,
+    ) -> Tensor:
+        """Return the mean squared error."""
+        reduction = "mean" if total is None else "sum"
+        loss = F.mse_loss(logits.float().squeeze(-1), targets, reduction=reduction)
+        return loss if total is None else loss / total
+
+    def loss_weight(
+        self, targets: NDArray[np.generic], class_weights: Tensor | None = None
+    ) -> float:
+        """Return the number of scores."""
+        return float(len(targets))
+
+    def soft_loss(self, logits: Tensor, wanted: Tensor, batch: Batch, temperature: float) -> Tensor:
+        """Return the summed squared difference from the teacher's scores."""
+        return F.mse_loss(logits.float(), wanted.float(), reduction="sum")
+
+    def score(self, outputs: Iterable[Outputs], data: TaskData, options: ScoreOptions) -> Scored:
+        """Return the correlations of predicted and true scores."""
+        num, targets = len(data.rows), data.rows.targets
+        logits, loss = logits_of_rows(outputs, num)
+        predicted = logits[:, 0]
+        metrics, intervals = score_metrics(
+            targets.astype(np.float32), predicted, with_intervals=options.in_full
+        )
+        predictions: list[dict[str, Any]] = [
+            {"gold": round(float(gold), 6), "predicted": round(float(value), 6)}
+            for gold, value in zip(targets, predicted, strict=True)
+        ]
+        scores = Scores(num_examples=num, loss=loss / num, metrics=metrics, intervals=intervals)
+        return Scored(scores, predictions)
+
+    def wrong_answer(
+        self, example: TextExample, prediction: Mapping[str, Any], number: int
+    ) -> WrongAnswer:
+        """Return every score; the farther from the true one, the more severe."""
+        gold, predicted = float(prediction["gold"]), float(prediction["predicted"])
+        return WrongAnswer(
+            example.row,
+            example.text,
+            example.text_pair,
+            f"{gold:g}",
+            f"{predicted:.3f}",
+            abs(gold - predicted),
+        )
+
+    def answer(
+        self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5
+    ) -> ScoreAnswer:
+        """Return the score."""
+        return ScoreAnswer(float(logits[0]))
+
+    def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
+        """Return the judge that measures the distance from the true score."""
+        return self._judge
+
+    def _judge(self, part: Part, logits: Sequence[NDArray[np.float32]]) -> Judged:
+        gold = part.data.rows.targets.astype(np.float32)
+        predicted = np.stack(logits)[:, 0]
+        distance = np.abs(gold - predicted)
+        answers = JudgedAnswers(
+            gold=gold,
+            predicted=predicted,
+            confidence=np.full(len(gold), np.nan, dtype=np.float32),
+            quality=distance,
+            right=np.zeros(len(gold), dtype=np.bool_),
+            lengths=part.data.rows.lengths.astype(np.int32),
+            sentences=NO_SENTENCES,
+        )
+        errors = [
+            self.wrong(part, i, f"{gold[i]:g}", f"{predicted[i]:.3f}", float(distance[i]))
+            for i in range(len(gold))
+        ]
+        return Judged(answers, errors)
+
+    def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:
+        """Return the correlations."""
+        gold, predicted = (x.astype(np.float32) for x in (answers.gold, answers.predicted))
+        return MetricTable(*score_metrics(gold, predicted), None)
+
+    def slice_names(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        """Return (): true scores are not groups."""
+        return ()

@@ -1,0 +1,357 @@
+"""Tagging: a label for each word of a sentence, read at its first word piece."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.special import softmax
+from torch import Tensor
+
+from bertcore.configs.columns import USUAL, Columns
+from bertcore.data.examples import TaggedExample
+from bertcore.data.files import BadRows, kind_of
+from bertcore.data.read_tags import are_entities, read_tags
+from bertcore.data.rows import IGNORED, Batch, RowBuilder
+from bertcore.data.tables import JSON_LINES, Table
+from bertcore.distillation import soft_target_loss
+from bertcore.evaluation.metrics import Metrics, Scores, class_metrics, entity_metrics
+from bertcore.tasks.answers import Goal, TaskAnswer
+from bertcore.tasks.inputs import TaskInput
+from bertcore.tasks.judged import (
+    FileJudge,
+    Intervals,
+    Judged,
+    JudgedAnswers,
+    MetricTable,
+    Outputs,
+    Part,
+    Scored,
+    ScoreOptions,
+    WrongAnswer,
+    breakdown_fields,
+)
+from bertcore.tasks.targets import TagTarget
+from bertcore.tasks.task import Task
+from bertcore.tasks.task_data import LabelNumbers, TaskData
+from bertcore.tokenizer import Tokenizer
+
+_TAG_METRICS = {"macro_f1": "f1", "accuracy": "accuracy"}
+"""Class metrics that judge tags without entities, by our name for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TagAnswer(TaskAnswer):
+    """A distribution over the tags of each word."""
+
+    labels: tuple[str, ...]
+    """C names."""
+    probabilities: NDArray[np.float32]
+    """Of each word's first token, [W, C]."""
+
+    def tag(self, word: int) -> int:
+        """Return the most probable tag of a word."""
+        return int(self.probabilities[word].argmax())
+
+    def target(self, source: TaskInput, word: int = 1) -> TagTarget:
+        """Return the most probable tag of a word as target."""
+        return TagTarget(source.words[word].start, self.tag(word))
+
+    def goal(
+        self, source: TaskInput, *, word: int | None, label: int | None, score_change: float
+    ) -> Goal:
+        """Return the goal of another tag of the word, which is not swapped itself."""
+        if word is None:
+            raise ValueError(
+                "a tagger answers for each word. Name the word whose tag should change."
+            )
+        return _OtherTag(self.tag(word), word)
+
+
+class _OtherTag(Goal):
+    def __init__(self, first: int, word: int) -> None:
+        self.first, self.word = first, word
+        self.fixed = frozenset({word})
+
+    def is_reached(self, answer: TagAnswer) -> bool:
+        return answer.tag(self.word) != self.first
+
+    def target(self, source: TaskInput) -> TagTarget:
+        return TagTarget(source.words[self.word].start, self.first)
+
+
+class _TagScores(NamedTuple):
+    metrics: Metrics
+    intervals: Intervals
+    confusion: NDArray[np.int64]
+    by_type: dict[str, dict[str, float]]
+
+
+class Tag(Task):
+    """A label for each word."""
+
+    name = "tag"
+    kind = "token"
+    metrics = ("f1", "accuracy")
+    answers_each_token = True
+    decision: ClassVar[str | None] = "tag"
+
+    def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
+        """Return the names of the tags."""
+        return {
+            "id2label": {str(i): label for i, label in enumerate(labels)},
+            "label2id": {label: i for i, label in enumerate(labels)},
+        }
+
+    @property
+    def feature_form(self) -> Tag:
+        """FEATURE_TAG."""
+        return FEATURE_TAG
+
+    def read(
+        self, path: Path, *, columns: Columns = USUAL, bad_rows: BadRows
+    ) -> Iterator[TaggedExample]:
+        """Yield tagged sentences; see `read_tags`."""
+        return read_tags(path, columns=columns, bad_rows=bad_rows)
+
+    def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
+        """Open JSON lines; a file with one word per line has no column for whole sentences."""
+        if kind_of(path) not in JSON_LINES:
+            raise ValueError(
+                f"{str(path)!r} has one word per line, so none of its columns describes a whole "
+                "sentence. Write JSON lines with tokens, tags and a field for each column."
+            )
+        return super().open_columns(path, columns)
+
+    def rows(
+        self,
+        examples: Iterable[TaggedExample],
+        tokenizer: Tokenizer,
+        *,
+        max_length: int,
+        labels: Sequence[str] | None,
+        doc_stride: int = 128,
+        is_train: bool = True,
+    ) -> TaskData:
+        """Tokenize sentences word by word; a long one becomes several rows."""
+        builder = RowBuilder(tokenizer, max_length)
+        template = tokenizer.template(is_pair=False)
+        room = max_length - template.num_special
+        classes = LabelNumbers(labels)
+        targets, lengths = array("i"), array("q")
+        for sentence in examples:
+            numbers = [classes.number(tag) for tag in sentence.tags]
+            lengths.append(len(sentence.words))
+            pieces = tokenizer.encode_words(sentence.words)
+            for words in _fitting(pieces, room):
+                row: list[int] = []
+                of_row = [IGNORED] * len(template.before)
+                for word in words:
+                    # A word of characters that the tokenizer drops still has a place and a tag.
+                    ids = (pieces[word] or [tokenizer.unk_id])[:room]
+                    row += ids
+                    of_row += [numbers[word], *[IGNORED] * (len(ids) - 1)]
+                builder.add(row)
+                targets.extend(of_row + [IGNORED] * len(template.after))
+        names, numbered = classes.finish(targets)
+        return TaskData(
+            task=self,
+            rows=builder.build(numbered),
+            labels=names,
+            num_examples=len(lengths),
+            sentence_lengths=np.array(lengths, dtype=np.int64),
+        )
+
+    def num_targets(self, targets: Tensor) -> float:
+        """Return the number of tokens with a tag."""
+        return float((targets != IGNORED).sum())
+
+    def soft_loss(self, logits: Tensor, wanted: Tensor, batch: Batch, temperature: float) -> Tensor:
+        """Return the loss at the first pieces of words, as only these have tags."""
+        kept = batch.targets != IGNORED
+        return soft_target_loss(logits[kept], wanted[kept], temperature).sum()
+
+    def score(self, outputs: Iterable[Outputs], data: TaskData, options: ScoreOptions) -> Scored:
+        """Return F1 of entities by seqeval, or the mean F1 of tags without entities."""
+        best_of_row: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)] * len(data.rows)
+        sure_of_row: list[NDArray[np.float32]] = [np.empty(0, dtype=np.float32)] * len(data.rows)
+        loss = 0.0
+        for out in outputs:
+            best, sure = out.logits.argmax(-1), softmax(out.logits, axis=-1).max(-1)
+            for place, row in enumerate(out.examples):
+                best_of_row[row] = best[place][out.kept[place]]
+                sure_of_row[row] = sure[place][out.kept[place]]
+            loss += out.loss * int(out.kept.sum())
+        targets = data.rows.targets
+        gold = targets[targets != IGNORED].astype(np.int64)
+        predicted, confidence = np.concatenate(best_of_row), np.concatenate(sure_of_row)
+        # Tokens of the sentence of each word.
+        lengths = np.repeat(data.rows.lengths, [len(row) for row in best_of_row])
+        assert data.sentence_lengths is not None
+        tagging = self._metrics(
+            gold, predicted, data.sentence_lengths, data.labels, with_intervals=options.in_full
+        )
+        scores = Scores(
+            num_examples=data.num_examples,
+            loss=loss / max(1, len(gold)),
+            metrics=tagging.metrics,
+            intervals=tagging.intervals,
+            confusion=tagging.confusion.tolist(),
+            confusion_labels=data.labels,
+            by_type=tagging.by_type,
+            **breakdown_fields(options, gold, predicted, confidence, lengths, data.labels),
+        )
+        sentences = data.sentence_lengths
+        predictions = [
+            {"gold": a, "predicted": b}
+            for a, b in zip(
+                _tags_by_sentence(gold, sentences, data.labels),
+                _tags_by_sentence(predicted, sentences, data.labels),
+                strict=True,
+            )
+        ]
+        return Scored(scores, predictions)
+
+    def wrong_answer(
+        self, example: TaggedExample, prediction: Mapping[str, Any], number: int
+    ) -> WrongAnswer | None:
+        """Return the first wrong tag; the more words of the sentence are wrong, the more severe."""
+        pairs = list(zip(prediction["gold"], prediction["predicted"], strict=True))
+        wrong = [word for word, (gold, predicted) in enumerate(pairs) if gold != predicted]
+        if not wrong:
+            return None
+        first = wrong[0]
+        gold, predicted = pairs[first]
+        return WrongAnswer(
+            example.row,
+            " ".join(example.words),
+            None,
+            f"{example.words[first]}: {gold}",
+            predicted,
+            len(wrong) / len(pairs),
+            first,
+        )
+
+    def _metrics(
+        self,
+        gold: NDArray[np.int64],
+        predicted: NDArray[np.int64],
+        sentences: NDArray[np.integer],
+        labels: Sequence[str],
+        *,
+        with_intervals: bool = True,
+    ) -> _TagScores:
+        """Return the metrics of the tags of all words in order, [N], given the sentence lengths."""
+        metrics, intervals, matrix = class_metrics(
+            gold, predicted, len(labels), with_intervals=with_intervals
+        )
+        if are_entities(labels):
+            tags = (_tags_by_sentence(ids, sentences, labels) for ids in (gold, predicted))
+            metrics, intervals, by_type = entity_metrics(*tags, with_intervals=with_intervals)
+            return _TagScores(metrics, intervals, matrix, by_type)
+        metrics = {ours: metrics[name] for name, ours in _TAG_METRICS.items()}
+        intervals = {
+            ours: intervals[name] for name, ours in _TAG_METRICS.items() if name in intervals
+        }
+        return _TagScores(metrics, intervals, matrix, {})
+
+    def answer(
+        self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5
+    ) -> TagAnswer:
+        """Return the probability of each tag of each word, read at its first token."""
+        firsts = logits[[word.start for word in source.words]]
+        return TagAnswer(labels, torch.softmax(firsts, -1).numpy())
+
+    def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
+        """Return the judge that compares the tag of each word with the true one."""
+        return partial(self._judge, labels)
+
+    def _judge(
+        self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
+    ) -> Judged:
+        rows, counts = part.data.rows, part.data.sentence_lengths
+        assert counts is not None
+        is_word = rows.targets != IGNORED
+        probabilities = softmax(np.concatenate(list(logits)), axis=-1)[is_word]
+        gold = rows.targets[is_word].astype(np.int32)
+        best = probabilities.argmax(1).astype(np.int32)
+        confidence = probabilities[np.arange(len(best)), best]
+        right = gold == best
+        # The row of each word, whose tokens are counted.
+        row = np.repeat(np.arange(len(rows)), np.diff(rows.starts))[is_word]
+        answers = JudgedAnswers(
+            gold=gold,
+            predicted=best,
+            confidence=confidence,
+            quality=right.astype(np.float32),
+            right=right,
+            lengths=rows.lengths[row].astype(np.int32),
+            sentences=counts.astype(np.int32),
+        )
+        sentence = np.repeat(np.arange(len(counts)), counts)
+        starts = np.cumsum(counts) - counts
+        errors = []
+        for number in np.unique(sentence[~right]).tolist():
+            wrong = np.flatnonzero((sentence == number) & ~right)
+            worst = int(wrong[confidence[wrong].argmax()])
+            word = worst - int(starts[number])
+            example = part.examples[number]
+            assert isinstance(example, TaggedExample)
+            errors.append(
+                WrongAnswer(
+                    example.row,
+                    " ".join(example.words),
+                    None,
+                    f"{example.words[word]}: {labels[gold[worst]]}",
+                    labels[best[worst]],
+                    float(confidence[worst]),
+                    word,
+                )
+            )
+        return Judged(answers, errors)
+
+    def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:
+        """Return F1 of entities, or of tags."""
+        gold, predicted = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
+        tagging = self._metrics(gold, predicted, answers.sentences, labels)
+        return MetricTable(tagging.metrics, tagging.intervals, tagging.confusion)
+
+
+class FeatureTag(Tag):
+    """Tagging by a BiLSTM over the last four layers: `transformers` opens only the encoder."""
+
+    kind = "features"
+    feature_based = True
+    decision = None
+    why_no_decision = "four layers at once"
+
+
+FEATURE_TAG = FeatureTag()
+
+
+def _fitting(pieces: Sequence[Sequence[int]], room: int) -> Iterator[range]:
+    """Yield the words of each row; a long sentence is split between words."""
+    start, used = 0, 0
+    for word, ids in enumerate(pieces):
+        size = min(max(1, len(ids)), room)
+        if used + size > room:
+            yield range(start, word)
+            start, used = word, 0
+        used += size
+    yield range(start, len(pieces))
+
+
+def _tags_by_sentence(
+    ids: NDArray[np.int64], sentences: NDArray[np.integer], labels: Sequence[str]
+) -> list[list[str]]:
+    """Return the tags of each sentence from the classes of all words in order, [N]."""
+    names = np.array(labels, dtype=object)
+    return [list(tags) for tags in np.split(names[ids], np.cumsum(sentences)[:-1])]

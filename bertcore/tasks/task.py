@@ -1,0 +1,303 @@
+"""A fine-tuning task: its data, head, loss, scores and answers, in one class."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertcore.configs.columns import USUAL, Columns
+from bertcore.data.examples import Example
+from bertcore.data.files import BadRows
+from bertcore.data.rows import IGNORED, Batch
+from bertcore.data.tables import Table, open_table
+from bertcore.distillation import soft_target_loss
+from bertcore.evaluation.metrics import class_metrics
+from bertcore.evaluation.slices import Slice, by_label
+from bertcore.tasks.answers import TaskAnswer
+from bertcore.tasks.inputs import TaskInput
+from bertcore.tasks.judged import (
+    FileJudge,
+    JudgedAnswers,
+    MetricTable,
+    Outputs,
+    Scored,
+    ScoreOptions,
+    WrongAnswer,
+)
+from bertcore.tasks.task_data import TaskData
+from bertcore.tokenizer import Tokenizer
+
+
+class Task(ABC):
+    """One kind of fine-tuning. Each has one instance, in `TASKS`.
+
+    A new task is a file with a subclass, and its name in `TASKS`. The defaults are those of
+    classification: labels as targets, cross-entropy.
+    """
+
+    name: ClassVar[str]
+    """Its name for `bertscope finetune --task`."""
+    kind: ClassVar[str]
+    """Kind of head, of HEAD_KINDS."""
+    metrics: ClassVar[tuple[str, ...]]
+    """Metrics that can choose the best checkpoint; the first is the default. Higher is better."""
+    has_labels: ClassVar[bool] = True
+    """Whether the answers are a fixed list of labels."""
+    weighs_classes: ClassVar[bool] = True
+    """Whether the loss takes a weight for each label."""
+    why_two: ClassVar[str] = "to learn a difference. Check the label column."
+    """Why a single label is rejected, and what to do; follows "at least two are needed"."""
+    default_length: ClassVar[int] = 128
+    """Default for the longest input in tokens."""
+    feature_based: ClassVar[bool] = False
+    """Whether a BiLSTM reads the last four layers of an encoder that is not trained."""
+    answers_each_token: ClassVar[bool] = False
+    """Whether logits are of tokens, [T, C], so that no token can be left out."""
+    decision: ClassVar[str | None]
+    """The kind of `bertcore.analysis.compare.decision` that reads this head from any layer."""
+    reads_choices: ClassVar[bool] = False
+    """Whether an input is a text with choices."""
+    has_confidence: ClassVar[bool] = True
+    """Whether an answer has a probability, so that it can be calibrated."""
+    why_no_decision: ClassVar[str] = ""
+    """What the head reads, if that is not a single hidden state."""
+    hub_form: ClassVar[str] = "json lines"
+    """How a hub data set is written to a file that `read` reads: "json lines" or "squad"."""
+
+    # ---- the head ----
+
+    def num_outputs(self, labels: Sequence[str]) -> int:
+        """Return the number of outputs of a new head, C."""
+        return len(labels)
+
+    @property
+    def head_kind(self) -> str:
+        """The kind of head as which `transformers` opens the result, one of TASK_CLASSES."""
+        return "token" if self.feature_based else self.kind
+
+    def reads_head(self, kind: str | None, problem: str) -> bool:
+        """Return whether a checkpoint's head is one of this task.
+
+        Args:
+            kind: Kind of the head, one of TASK_CLASSES; None: a class without a head.
+            problem: The head's `problem_type` in Hugging Face's words, "" if config.json has none;
+                "regression" also for a head with one output and no type.
+        """
+        return kind == self.head_kind
+
+    def config_fields(self, labels: Sequence[str]) -> dict[str, Any]:
+        """Return the head's fields of config.json, as in Hugging Face."""
+        return {}
+
+    @property
+    def feature_form(self) -> Task | None:
+        """The same task with feature-based training; None if it has no such form."""
+        return None
+
+    # ---- data ----
+
+    @abstractmethod
+    def read(self, path: Path, *, columns: Columns = USUAL, bad_rows: BadRows) -> Iterator[Example]:
+        """Yield the examples of a file.
+
+        Args:
+            path: The file.
+            columns: The columns to read.
+            bad_rows: Collects rows that cannot be used.
+
+        Raises:
+            ValueError: If the file cannot be read or a column is not there.
+        """
+
+    def open_columns(self, path: Path, columns: Columns = USUAL) -> AbstractContextManager[Table]:
+        """Open a file as the table of all its columns, with rows numbered as in `read`.
+
+        Args:
+            path: The file.
+            columns: The columns that `read` reads.
+
+        Raises:
+            ValueError: If the file cannot be read, or has no column that describes a whole example.
+        """
+        return open_table(path, BadRows(skip=True))
+
+    @abstractmethod
+    def rows(
+        self,
+        examples: Iterable[Any],
+        tokenizer: Tokenizer,
+        *,
+        max_length: int,
+        labels: Sequence[str] | None,
+        doc_stride: int = 128,
+        is_train: bool = True,
+    ) -> TaskData:
+        """Tokenize examples of `read` into rows.
+
+        Args:
+            examples: Examples with labels from the list, if there is one.
+            tokenizer: The checkpoint's tokenizer.
+            max_length: Longest row in tokens.
+            labels: The classes; None collects them from the examples.
+            doc_stride, is_train: As for `read_task_data`.
+        """
+
+    def check_metric(  # noqa: B027 - most tasks have nothing to refuse
+        self, metric: str, labels: Sequence[str]
+    ) -> None:
+        """Reject a metric of `metrics` that does not fit these labels.
+
+        Raises:
+            ValueError: If it does not.
+        """
+
+    def check_splits(  # noqa: B027 - as above
+        self, train: TaskData, dev: TaskData
+    ) -> None:
+        """Reject training and dev data that do not fit each other.
+
+        Raises:
+            ValueError: If they do not.
+        """
+
+    # ---- loss ----
+
+    def loss(
+        self,
+        logits: Tensor,
+        targets: Tensor,
+        class_weights: Tensor | None = None,
+        *,
+        total: float | None = None,
+    ) -> Tensor:
+        """Return the loss of a batch in nats, or squared units of a regression; a float32 scalar.
+
+        Args:
+            logits: Logits of `TaskNetwork`.
+            targets: Targets, as in `Batch`.
+            class_weights: One for each class, float32; None weights all alike. With weights, the
+                mean is weighted.
+            total: For a part of a batch: `loss_weight` of the whole batch, so that the parts'
+                losses sum to the batch's.
+
+        Source: BertForSequenceClassification, -TokenClassification, -QuestionAnswering and
+            -MultipleChoice of transformers. Differs: class weights, as in torch's cross_entropy.
+        """
+        reduction = "mean" if total is None else "sum"
+        loss = F.cross_entropy(
+            logits.float().flatten(0, -2),
+            targets.flatten(),
+            weight=class_weights,
+            ignore_index=IGNORED,
+            reduction=reduction,
+        )
+        return loss if total is None else loss / total
+
+    def loss_weight(
+        self, targets: NDArray[np.generic], class_weights: Tensor | None = None
+    ) -> float:
+        """Return the divisor of the summed loss of a batch: its examples, tokens or weights.
+
+        Args:
+            targets: Targets of the whole batch, from `Rows.targets_of`.
+            class_weights: As for `loss`.
+        """
+        classes = targets[targets != IGNORED].astype(np.int64)
+        if class_weights is None:
+            return float(len(classes))
+        return float(class_weights.cpu().numpy()[classes].sum())
+
+    def num_targets(self, targets: Tensor) -> float:
+        """Return the number of examples, or of tokens with a tag, in a batch's targets."""
+        return float(len(targets))
+
+    def soft_loss(self, logits: Tensor, wanted: Tensor, batch: Batch, temperature: float) -> Tensor:
+        """Return the loss against a teacher's logits, summed over the batch's targets.
+
+        Args:
+            logits, wanted: Logits of student and teacher.
+            batch: The batch on which both were run.
+            temperature: Temperature of both softmaxes.
+
+        Source: Hinton et al. 2015.
+        """
+        return soft_target_loss(logits, wanted, temperature).sum()
+
+    # ---- scores ----
+
+    @abstractmethod
+    def score(self, outputs: Iterable[Outputs], data: TaskData, options: ScoreOptions) -> Scored:
+        """Return scores and predictions.
+
+        Args:
+            outputs: Outputs of all batches, each used once.
+            data: The data that were run.
+            options: The scoring options.
+        """
+
+    @abstractmethod
+    def wrong_answer(
+        self, example: Any, prediction: Mapping[str, Any], number: int
+    ) -> WrongAnswer | None:
+        """Return a wrong prediction with its text; None if it is right.
+
+        Args:
+            example: An example from `read`.
+            prediction: Its prediction from `score`.
+            number: Number of the example, from 1.
+        """
+
+    # ---- answers, to be explained ----
+
+    def check_input(  # noqa: B027 - most tasks read a text or a pair
+        self, source: TaskInput
+    ) -> None:
+        """Reject an input that lacks what the task reads.
+
+        Raises:
+            ValueError: If it does.
+        """
+
+    @abstractmethod
+    def answer(
+        self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5
+    ) -> TaskAnswer:
+        """Return the answer to one input.
+
+        Args:
+            source: The input.
+            logits: [C], [N] for choices, or [T, C]; float32.
+            labels: Names of the classes.
+            num_spans: For "qa": maximum number of answers to return.
+        """
+
+    @abstractmethod
+    def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
+        """Return the judge of the parts of a labelled file.
+
+        Args:
+            path: The file, which may be scanned first.
+            labels: Names of the classes.
+        """
+
+    def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:
+        """Return the metrics of a labelled file, the same as those of `score`."""
+        gold, predicted = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
+        return MetricTable(*class_metrics(gold, predicted, len(labels)))
+
+    def slice_names(self, labels: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the names of the groups numbered in `JudgedAnswers.gold`; () for scores."""
+        return labels
+
+    def slices_by_label(self, answers: JudgedAnswers, labels: tuple[str, ...]) -> list[Slice]:
+        """Return the mean quality of each group that occurs."""
+        names = self.slice_names(labels)
+        return by_label(answers.quality, answers.gold.astype(np.int64), names) if names else []

@@ -1,0 +1,120 @@
+"""A data set of a task as rows of the network, and labels as numbers."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertcore.data.labels import (
+    describe_unseen,
+    match_labels,
+    order_labels,
+    some_labels,
+)
+from bertcore.data.questions import Questions
+from bertcore.data.rows import IGNORED, Rows
+
+if TYPE_CHECKING:
+    from bertcore.tasks.task import Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskData:
+    """A data set, ready for the network."""
+
+    task: Task
+    rows: Rows
+    labels: tuple[str, ...]
+    """The classes that targets stand for; () for scores, spans and choices."""
+    num_examples: int
+    """Texts, sentences, questions or choices in the file."""
+    sentence_lengths: NDArray[np.int64] | None = None
+    """Of "tag": words of each sentence; their targets follow one another in `rows`."""
+    questions: Questions | None = None
+    """Of "qa": the questions and their windows."""
+    says_no: bool = False
+    """Of "multilabel": whether the file says of each label whether a text has it."""
+    file_rows: tuple[int, ...] = ()
+    """Of each example its row in the file, from 1; of "tag" the line where the sentence begins; ()
+    for "qa", whose questions have names."""
+    notes: tuple[str, ...] = ()
+    """What was cut or left out, a sentence each."""
+
+
+def with_labels(data: TaskData, labels: Sequence[str]) -> TaskData:
+    """Return a data set with classes numbered and named as in a longer list of labels.
+
+    Raises:
+        ValueError: If a label of the data matches none in the list (`match_labels`).
+    """
+    if tuple(labels) == data.labels:
+        return data
+    match = match_labels(data.labels, labels)
+    if len(match) < len(data.labels):
+        unseen = next(label for label in data.labels if label not in match)
+        raise ValueError(f"the data has {describe_unseen(unseen, labels)}.")
+    numbers = [list(labels).index(match[label]) for label in data.labels]
+    if data.rows.targets.ndim == 2:
+        return _with_more_labels(data, numbers, labels)
+    places = np.array([*numbers, IGNORED])
+    targets = data.rows.targets.astype(np.int64)
+    moved = places[np.where(targets == IGNORED, len(data.labels), targets)]
+    return replace(data, rows=replace(data.rows, targets=moved), labels=tuple(labels))
+
+
+def _with_more_labels(data: TaskData, numbers: Sequence[int], labels: Sequence[str]) -> TaskData:
+    check_all_said(labels, [labels[number] for number in numbers], says_no=data.says_no)
+    moved = np.zeros((len(data.rows), len(labels)), dtype=np.bool_)
+    moved[:, numbers] = data.rows.targets
+    return replace(data, rows=replace(data.rows, targets=moved), labels=tuple(labels))
+
+
+def check_all_said(labels: Sequence[str], said: Sequence[str], *, says_no: bool) -> None:
+    """Reject a file with columns for only some labels: nothing says who has the others.
+
+    Args:
+        labels: All labels that a text may have.
+        said: The labels of the file.
+        says_no: Whether the file states for each of them whether a text has it.
+
+    Raises:
+        ValueError: If it does, and lacks one.
+    """
+    missing = [label for label in labels if label not in said]
+    if says_no and missing:
+        raise ValueError(
+            f"the data does not state which texts have the labels {some_labels(missing)}; it has "
+            f"{some_labels(said)}. Name the columns of all {len(labels)} labels with --label; a "
+            "checkpoint learns other labels with --new-head."
+        )
+
+
+class LabelNumbers:
+    """Numbers labels as they occur; `finish` renumbers them in order.
+
+    Args:
+        labels: The classes in their order; None collects them.
+    """
+
+    def __init__(self, labels: Sequence[str] | None) -> None:
+        self._known = labels
+        self._ids = {label: i for i, label in enumerate(labels or ())}
+
+    def number(self, label: str) -> int:
+        """Return the label's number, a new one for a new label."""
+        return self._ids.setdefault(label, len(self._ids))
+
+    def finish(self, numbers: array[int]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+        """Return the labels in order, and the targets; IGNORED stays."""
+        targets = np.array(numbers, dtype=np.int64)
+        if self._known is not None:
+            return tuple(self._known), targets
+        labels = order_labels(self._ids)
+        order = {label: i for i, label in enumerate(labels)}
+        moved = np.array([*(order[label] for label in self._ids), IGNORED], dtype=np.int64)
+        return labels, moved[np.where(targets == IGNORED, len(labels), targets)]

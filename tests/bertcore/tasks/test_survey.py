@@ -1,0 +1,76 @@
+"""What all rows of a file hold, counted in bounded memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from bertcore.configs import Columns
+from bertcore.data.labels import MAX_LABELS
+from bertcore.tasks.survey import SAMPLE, survey
+from tests.support.finetuning_files import write_questions, write_tags
+
+
+def test_rows_labels_and_bad_rows(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("text,label\na,x\nb,y\nc,x\n,x\nd,\ne,y,z\n")
+    found = survey(path, "classify")
+    assert (found.num_examples, found.labels) == (3, {"x": 2, "y": 1})
+    assert found.num_bad == 3
+    assert "row 4" in found.first_bad
+    assert "has no text" in found.first_bad
+    assert [example.text for example in found.sample] == ["a", "b", "c"]
+
+
+def test_tags_and_questions(tmp_path: Path) -> None:
+    tags = survey(write_tags(tmp_path / "t.txt", 30), "tag")
+    assert tags.num_examples == 30
+    assert set(tags.labels) == {"O", "B-LOC", "I-LOC"}
+    questions = survey(write_questions(tmp_path / "q.json", 30), "qa")
+    assert (questions.num_examples, questions.labels) == (30, {})
+
+
+def test_the_sample_comes_from_the_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text("text\tlabel\n" + "".join(f"text {i}\t{i % 2}\n" for i in range(20_000)))
+    found = survey(path, "classify")
+    assert len(found.sample) == SAMPLE
+    rows = sorted(example.row for example in found.sample)
+    assert rows[SAMPLE // 2] == pytest.approx(10_000, rel=0.15)
+
+
+def test_memory_is_bounded_for_any_number_of_rows_and_values(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    seen: list[int] = []
+
+    def peak(num: int) -> int:
+        with path.open("w") as file:
+            file.write("text\tlabel\n")
+            file.writelines(f"some words {i}\tlabel {i}\n" for i in range(num))
+        tracemalloc.start()
+        found = survey(path, "classify", columns=Columns(), on_rows=seen.append)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert found.num_examples == num
+        assert len(found.labels) == MAX_LABELS + 1
+        return most
+
+    first, second = peak(10_000), peak(80_000)
+    assert second < 1.2 * first
+    assert seen[-1] >= 75_000
+
+
+def test_a_caller_ends_it(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text("text\tlabel\na\t1\n")
+
+    class EnoughError(Exception):
+        pass
+
+    def end(number: int) -> None:
+        raise EnoughError
+
+    with pytest.raises(EnoughError):
+        survey(path, "classify", on_rows=end)

@@ -1,0 +1,67 @@
+"""A seventh task is one class: it is trained, saved, opened, scored and explained like the six."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from bertcore.analysis.attribution import answer, run_file, task_input
+from bertcore.data.read_texts import TextForm
+from bertcore.network.task_heads import HEAD_KINDS
+from bertcore.tasks import (
+    FEATURE_TAG,
+    TASKS,
+    Classify,
+    find_task,
+    open_task_model,
+    read_task_data,
+    score_model,
+    start_task_model,
+)
+from tests.support.finetuning_files import write_reviews
+from tests.support.tiny import tiny_bert
+
+
+class Mood(Classify):
+    """A classification with a name, a metric and a form of its own."""
+
+    name = "mood"
+    metrics = ("macro_f1",)
+    form = TextForm(task="mood")
+
+
+def test_a_seventh_task_is_one_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TASKS, "mood", Mood())
+    path = write_reviews(tmp_path / "reviews.tsv", 24)
+    checkpoint = tiny_bert().save(tmp_path / "tiny")
+    generator = torch.Generator().manual_seed(1)
+    start = start_task_model(checkpoint, task="mood", labels=("bad", "good"), generator=generator)
+    model = open_task_model(start.save(tmp_path / "mood"), device="cpu")
+    assert (model.task.name, model.labels) == ("mood", ("bad", "good"))
+    data = read_task_data(path, model.task, model.tokenizer, max_length=32, labels=model.labels)
+    scores = score_model(model.module, data).scores
+    run = run_file(model, path, max_length=32)
+    assert run.metrics().metrics["macro_f1"] == pytest.approx(scores.metrics["macro_f1"])
+    found = answer(model, task_input(model, "the film was good"))
+    np.testing.assert_allclose(found.probabilities.sum(), 1, atol=1e-6)  # type: ignore[attr-defined]
+
+
+def test_every_task_says_what_it_is() -> None:
+    for name, task in TASKS.items():
+        assert find_task(name) is task
+        assert task.name == name
+        assert task.kind in HEAD_KINDS
+        assert task.metrics
+        assert (task.decision is None) == bool(task.why_no_decision)
+
+
+def test_only_tagging_has_a_feature_based_form() -> None:
+    assert find_task("tag", feature_based=True) is FEATURE_TAG
+    assert FEATURE_TAG.feature_form is FEATURE_TAG
+    with pytest.raises(ValueError, match="'tag', not 'qa'"):
+        find_task("qa", feature_based=True)
+    with pytest.raises(ValueError, match="'mood'; expected one of classify"):
+        find_task("mood")
