@@ -1,8 +1,10 @@
-"""The door of a server that others can reach: which names and origins it answers to.
+"""The door of every server: which names and origins it answers to.
 
-Streamlit's own `server.allowedHosts` covers only its websocket and cannot allow addresses in
-general. A page of another site whose name is made to point here (DNS rebinding) sends that name in
-its requests, so a server that is reached by addresses and by its own names can detect it.
+A page of another site whose name is made to point here (DNS rebinding) sends that name in its
+requests, and a page of another port of this machine sends its own origin, so a server that knows
+by which names and addresses it is reached detects both. Streamlit's own checks cover only its
+websocket, admit pages of every port of localhost, and ask a third party for the address of this
+machine when they see an origin that they do not know.
 """
 
 from __future__ import annotations
@@ -12,25 +14,30 @@ import logging
 import socket
 from collections.abc import Sequence
 from functools import cache
-from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from .host_names import name_of
 
 log = logging.getLogger("bertscope.app")
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 PRIVATE_PATHS = ("/_stcore/metrics",)
 """Paths that reveal other visitors: how many there are and how much memory they use."""
+MAX_LOGGED = 100
+"""Most names and origins that are logged, each once: the log must not fill the disk."""
 
 
 class Door:
     """ASGI middleware that refuses foreign names and origins."""
 
-    def __init__(self, app: ASGIApp, *, hosts: Sequence[str] = ()) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: Sequence[str] = (), is_local: bool = False) -> None:
         self.app = app
         self.hosts = hosts
+        self.is_local = is_local
+        self._logged: set[str] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it in one sentence."""
@@ -38,28 +45,65 @@ class Door:
             await self.app(scope, receive, send)
             return
         refusal = self._refusal(scope)
-        if refusal is None:
-            await self.app(scope, receive, send)
-        else:
+        if refusal is not None:
             await refuse(scope, receive, send, *refusal)
+            return
+        if scope["type"] == "websocket" and "origin" in Headers(scope=scope):
+            # Streamlit compares it with the host again, and finds them equal.
+            scope = {**scope, "headers": [*scope["headers"]]}
+            headers = MutableHeaders(scope=scope)
+            headers["origin"] = f"http://{headers['host']}"
+        await self.app(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         headers = Headers(scope=scope)
-        host = headers.get("host", "")
-        if not is_ours(host, self.hosts):
-            log.warning("refused: a request for the host %.60r", host)
-            return 421, (
-                "This server does not answer to that name. Whoever runs it can add it: "
-                "bertscope app --host NAME."
-            )
-        origin = headers.get("origin")
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(hosts) != 1:
+            return 400, "A request must have one Host header."
+        # A proxy or tunnel that sends its own Host tells by which name it was reached.
+        forwarded = ",".join(headers.getlist("x-forwarded-host")).replace(" ", "")
+        for host in (*hosts, *filter(None, forwarded.split(","))):
+            if not self._is_ours(host):
+                sentence = f"This server does not answer to the name {host[:100]!a}."
+                return 421, self._log(sentence + self._advice(host))
         changes = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
-        if changes and origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-            log.warning("refused: a request from a page of %.60r", origin)
-            return 403, "This server accepts requests only from its own pages."
-        if scope["path"] in PRIVATE_PATHS:
+        if changes and origins and (len(origins) > 1 or not self._is_own(origins[0], hosts[0])):
+            sentence = (
+                f"This server takes nothing from pages of {origins[0][:100]!a}, only its own."
+            )
+            return 403, self._log(sentence + self._advice(origins[0].partition("://")[2]))
+        if scope["path"].endswith(PRIVATE_PATHS):
             return 404, "There is nothing here."
         return None
+
+    def _is_ours(self, host: str) -> bool:
+        return is_ours(host, self.hosts, is_local=self.is_local)
+
+    def _is_own(self, origin: str, host: str) -> bool:
+        """Return whether a page of this origin is one of this server, reached as `host`.
+
+        It is also one if a proxy on this machine, which sends its own Host, has a name that whoever
+        runs the server gave; not one of the many that a "*" may stand for.
+        """
+        names = [host]
+        if _is_loopback(name_of(host)):
+            names += [name for name in self.hosts if not name.startswith("*")]
+        return origin.lower() in {
+            f"{scheme}://{name.lower()}" for scheme in ("http", "https") for name in names
+        }
+
+    def _advice(self, host: str) -> str:
+        """Return how to admit a name, or "" if that cannot help."""
+        name = name_of(host)
+        if not name or self._is_ours(name):
+            return ""
+        return f" Whoever runs it can admit that name: bertscope app --host {name}"
+
+    def _log(self, sentence: str) -> str:
+        if sentence not in self._logged and len(self._logged) < MAX_LOGGED:
+            self._logged.add(sentence)
+            log.warning("refused: %s", sentence)
+        return sentence
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send, status: int, sentence: str) -> None:
@@ -70,30 +114,30 @@ async def refuse(scope: Scope, receive: Receive, send: Send, status: int, senten
     await PlainTextResponse(f"{sentence}\n", status)(scope, receive, send)
 
 
-def is_ours(host: str, hosts: Sequence[str] = ()) -> bool:
+def is_ours(host: str, hosts: Sequence[str] = (), *, is_local: bool = False) -> bool:
     """Return whether the server answers to a Host header.
 
     Args:
         host: A name or address, with a port or without.
-        hosts: The server's names, "*.example.org" for all subdomains; empty: any address, and the
-            machine's own names. `localhost` and loopback addresses are always allowed.
+        hosts: The server's names, "*.example.org" for all subdomains. `localhost` and loopback
+            addresses are always allowed.
+        is_local: Whether only this computer reaches the server. If not, it answers without `hosts`
+            to any address, and to the machine's own names: a page of another site can send neither.
     """
-    try:
-        parts = urlsplit(f"//{host}")
-        name, _ = (parts.hostname or "").rstrip("."), parts.port
-    except ValueError:
-        return False
-    if not name or parts.netloc != host or "@" in host:
-        return False
-    address = _address(name)
-    if name == "localhost" or (address is not None and address.is_loopback):
-        return True
-    if not hosts:
-        return address is not None or name in _own_names()
+    name = name_of(host)
+    if not name or _is_loopback(name):
+        return bool(name)
+    if not hosts and not is_local:
+        return _address(name) is not None or name in _own_names()
     return any(
         name.endswith(known[1:].lower()) if known.startswith("*.") else name == known.lower()
         for known in hosts
     )
+
+
+def _is_loopback(name: str) -> bool:
+    address = _address(name)
+    return name == "localhost" or (address is not None and address.is_loopback)
 
 
 def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

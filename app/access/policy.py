@@ -17,6 +17,8 @@ from pathlib import Path
 
 from streamlit import config
 
+from .host_names import check_host
+
 ACCESS = "BERTSCOPE_ACCESS"
 """Environment variable: "open" or "closed"; unset, the address decides."""
 CHECKPOINTS = "BERTSCOPE_CHECKPOINTS"
@@ -110,6 +112,8 @@ def decide(environ: Mapping[str, str], address: str | None) -> Policy:
     key = environ.get(KEY, "")
     check_key(key)
     hosts = tuple(name.strip() for name in environ.get(HOSTS, "").split(",") if name.strip())
+    for name in hosts:
+        check_host(name)
     if not is_closed:
         return Policy(False, is_local, key=key, hosts=hosts)
     limits = _training(environ.get(ALLOW_TRAINING, ""))

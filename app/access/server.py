@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from starlette.middleware import Middleware
 from streamlit import cli_util, config
@@ -19,10 +20,11 @@ from .upload_limits import UploadLimit
 
 
 def middleware(policy: Policy) -> list[Middleware]:
-    """Return the middleware, outermost first; none for an open, local server without a key."""
-    layers = []
-    if policy.is_closed or not policy.is_local:
-        layers += [Middleware(Door, hosts=policy.hosts), Middleware(SecurityHeaders)]
+    """Return the middleware, outermost first."""
+    layers = [
+        Middleware(Door, hosts=policy.hosts, is_local=policy.is_local),
+        Middleware(SecurityHeaders),
+    ]
     if policy.is_closed or policy.key:
         layers.append(Middleware(Gate, key=policy.key))
     if policy.uploads is not None:
@@ -30,11 +32,23 @@ def middleware(policy: Policy) -> list[Middleware]:
     return layers
 
 
+def where(address: str | None, port: int) -> str:
+    """Return the line that tells at which address the app is."""
+    everywhere = not address or address in ("0.0.0.0", "::")
+    host = "localhost" if everywhere else f"[{address}]" if ":" in str(address) else address
+    line = f"BertScope: http://{host}:{port}"
+    if everywhere:
+        line += f" here, http://{socket.gethostname()}:{port} for others on the network"
+    return f"{line}   (Ctrl+C stops it)"
+
+
 @asynccontextmanager
 async def lifespan(app: App) -> AsyncIterator[None]:
-    """Open the browser when the server starts, as Streamlit does for a script."""
+    """Say where the app is, and open the browser, as Streamlit does for a script."""
+    address = config.get_option("server.address")
+    with suppress(OSError):  # a standard output that nobody reads
+        cli_util.print_to_cli(where(address, config.get_option("server.port")))
     if not config.get_option("server.headless"):
-        address = config.get_option("server.address") or "localhost"
-        url = server_util.get_url(server_util.get_display_address(address))
+        url = server_util.get_url(server_util.get_display_address(address or "localhost"))
         asyncio.get_running_loop().call_soon(cli_util.open_browser, url)
     yield

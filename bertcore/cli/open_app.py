@@ -210,12 +210,8 @@ def serve(*, port: int, address: str, no_browser: bool, visitors: Visitors) -> N
     root = find_app_root()
     check_port(address, port)
     command = streamlit_command(root, port=port, address=address, headless=no_browser)
-    if visitors.hosts:  # Streamlit's own check of its websocket, besides that of the app
-        names = ("localhost", "127.0.0.1", "::1", *visitors.hosts)
-        command += [f"--server.allowedHosts={name}" for name in names]
     environment = {**SERVER_THREADS, **os.environ, **visitors.environment(address)}
     environment["PYTHONPATH"] = _python_path(root)
-    typer.echo(_where(address, port))
     _replace_process(command, environment)
 
 
@@ -328,16 +324,6 @@ def _python_path(root: Path) -> str:
     """Return PYTHONPATH with `root` in front: app/main.py and the pages import `app`."""
     inherited = os.environ.get("PYTHONPATH")
     return os.pathsep.join([str(root), *([inherited] if inherited else [])])
-
-
-def _where(address: str, port: int) -> str:
-    """Return the line with the address of the app."""
-    everywhere = address in ("0.0.0.0", "::")
-    host = "localhost" if everywhere else f"[{address}]" if ":" in address else address
-    line = f"BertScope: http://{host}:{port}"
-    if everywhere:
-        line += f" here, http://{socket.gethostname()}:{port} for others on the network"
-    return f"{line}   (Ctrl+C stops it)"
 
 
 def _replace_process(command: list[str], environment: dict[str, str]) -> NoReturn:

@@ -59,7 +59,6 @@ def test_all_options_reach_the_app(started: Started, tmp_path: Path) -> None:
         "KEY": "the river bank",
         "HOSTS": "a.example.org,*.b.example",
     }
-    assert "--server.allowedHosts=a.example.org" in started.command
     assert "the river bank" not in " ".join(started.command) + result.stdout
 
 
