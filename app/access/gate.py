@@ -93,9 +93,11 @@ class Gate:
         if request.method != "POST":
             return _form(401)
         address = network_of(request.client.host if request.client else "")
+        typed = await _typed_key(request)
+        # Counted after the body has come: many requests may have been opened before.
         if self.attempts.are_too_many(address):
             return _form(429, TOO_MANY)
-        if not hmac.compare_digest((await _typed_key(request)).encode(), self.key.encode()):
+        if not hmac.compare_digest(typed.encode(), self.key.encode()):
             self.attempts.note(address)
             return _form(403, WRONG)
         # One slash: two would name another server.
@@ -112,8 +114,9 @@ def network_of(address: str) -> str:
         parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if parsed.version == 4:
-        return address
+    mapped = parsed.ipv4_mapped if parsed.version == 6 else parsed  # as on a socket for both
+    if mapped is not None:
+        return str(mapped)
     return str(ipaddress.ip_network((parsed, 64), strict=False))
 
 

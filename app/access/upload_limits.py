@@ -10,13 +10,14 @@ import logging
 import re
 import shutil
 import tempfile
-from collections import Counter
+from dataclasses import dataclass
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
+from . import cookies
 from .door import refuse
 from .policy import UploadLimits
 
@@ -24,19 +25,32 @@ log = logging.getLogger("bertscope.app")
 
 _UPLOAD = re.compile(r".*/_stcore/upload_file/([^/]+)/([^/]+)")
 AT_ONCE = 2
-"""Most uploads of one session in progress at once."""
+"""Most uploads of one visitor in progress at once."""
 AT_ONCE_OF_ALL = 20
 _OVERHEAD = 10_000
 """Bytes that a form adds to its file."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _OnItsWay:
+    """An upload in progress."""
+
+    visitor: str
+    num_bytes: int
+
+
 class UploadLimit:
-    """ASGI middleware that refuses uploads beyond the limits of this server."""
+    """ASGI middleware that refuses uploads beyond the limits of this server.
+
+    A visitor is a browser, in however many tabs, or one session of a client without a cookie.
+    """
 
     def __init__(self, app: ASGIApp, *, limits: UploadLimits) -> None:
         self.app = app
         self.limits = limits
-        self._on_their_way: Counter[str] = Counter()
+        self._visitors: dict[str, str] = {}
+        """By session, also for one whose connection has ended but whose files are still kept."""
+        self._on_their_way: set[_OnItsWay] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it in one sentence."""
@@ -46,53 +60,81 @@ class UploadLimit:
             await self.app(scope, receive, send)
             return
         session, file = upload.groups()
-        refusal = self._refusal(session, file, Headers(scope=scope).get("content-length", ""))
+        headers = Headers(scope=scope)
+        # The length of a body in chunks is what is sent, whatever the header says.
+        length = "" if "transfer-encoding" in headers else headers.get("content-length", "")
+        visitor = self._visitor(session)
+        refusal = self._refusal(visitor, session, file, length)
         if refusal is not None:
             log.warning("refused: an upload (%d)", refusal[0])
             await refuse(scope, receive, send, *refusal)
             return
-        self._on_their_way[session] += 1
+        on_its_way = _OnItsWay(visitor, int(length))
+        self._on_their_way.add(on_its_way)
         try:
             await self.app(scope, receive, send)
         finally:
-            self._on_their_way[session] -= 1
-            self._on_their_way += Counter()  # forgets sessions without any
+            self._on_their_way.discard(on_its_way)
+            if _visitor_of(session) is None:  # it left meanwhile: nobody would remove the file
+                _manager().remove_file(session, file)
 
-    def _refusal(self, session: str, file: str, length: str) -> tuple[int, str] | None:
+    def _visitor(self, session: str) -> str:
+        """Return the visitor of a session, and forget those of sessions without files."""
+        storage = _manager().file_storage
+        self._visitors = {name: who for name, who in self._visitors.items() if name in storage}
+        visitor = _visitor_of(session) or self._visitors.get(session, session)
+        self._visitors[session] = visitor
+        return visitor
+
+    def _refusal(
+        self, visitor: str, session: str, file: str, length: str
+    ) -> tuple[int, str] | None:
         limits = self.limits
-        if not length.isdecimal() or len(length) > 15:
+        if not (length.isascii() and length.isdecimal()) or len(length) > 15:
             return 411, "An upload must state its size in bytes."
         num_bytes = int(length)
         if num_bytes > limits.megabytes * 2**20 + _OVERHEAD:  # as the upload boxes count
             return 413, f"This server takes files of up to {limits.megabytes} MB."
-        if self._on_their_way[session] >= AT_ONCE or self._on_their_way.total() >= AT_ONCE_OF_ALL:
+        on_their_way = [u.num_bytes for u in self._on_their_way if u.visitor == visitor]
+        if len(on_their_way) >= AT_ONCE or len(self._on_their_way) >= AT_ONCE_OF_ALL:
             return 429, "Too many uploads are in progress. Try again when they have finished."
-        kept = {name: size for name, size in _kept(session).items() if name != file}
-        if len(kept) >= limits.files:
+        kept = _kept()
+        kept.pop((session, file), None)  # the new one takes its place
+        own = [size for (name, _), size in kept.items() if self._visitors.get(name) == visitor]
+        own += on_their_way
+        if len(own) >= limits.files:
             return 429, f"This server keeps {limits.files} files per visitor. Remove one first."
-        if sum(kept.values()) + num_bytes > limits.megabytes_of_visitor * 1e6:
+        if sum(own) + num_bytes > limits.megabytes_of_visitor * 1e6:
             return 413, (
                 f"This server keeps {limits.megabytes_of_visitor} MB per visitor. Remove a file "
                 "first."
             )
+        coming = num_bytes + sum(upload.num_bytes for upload in self._on_their_way)
         free = shutil.disk_usage(tempfile.gettempdir()).free - num_bytes
         if (
-            _kept_of_all() + num_bytes > limits.megabytes_of_all * 1e6
+            sum(kept.values()) + coming > limits.megabytes_of_all * 1e6
             or free < limits.megabytes_left_free * 1e6
         ):
             return 507, "This server has no room left for visitors' files. Try again later."
         return None
 
 
-def _kept(session: str) -> dict[str, int]:
-    """Return the bytes of each file of a session by its id."""
-    files = _manager().file_storage.get(session, {})
-    return {name: len(file.data) for name, file in [*files.items()]}
+def _visitor_of(session: str) -> str | None:
+    """Return the name of a connected session's visitor: its cookie's, or its own."""
+    client = runtime.get_instance().get_client(session)
+    if client is None:
+        return None
+    return cookies.visit_of(client.client_context.cookies) or session
 
 
-def _kept_of_all() -> int:
-    sessions = [*_manager().file_storage]
-    return sum(sum(_kept(session).values()) for session in sessions)
+def _kept() -> dict[tuple[str, str], int]:
+    """Return the bytes of all files by their session and id."""
+    storage = _manager().file_storage
+    return {
+        (session, name): len(file.data)
+        for session, files in [*storage.items()]
+        for name, file in [*files.items()]
+    }
 
 
 def _manager() -> MemoryUploadedFileManager:

@@ -122,6 +122,51 @@ def test_a_network_of_ipv6_counts_as_one_address(inside: Inside) -> None:
     assert give(app, KEY, address="2001:db8:1:3::1").status == 303
 
 
+def test_an_ipv4_address_on_a_socket_for_both_counts_alone(inside: Inside) -> None:
+    app = Gate(inside, key=KEY)
+    for _ in range(gate.MAX_WRONG):
+        give(app, "wrong", address="::ffff:192.0.2.7")
+    assert give(app, KEY, address="192.0.2.7").status == 429
+    assert give(app, KEY, address="::ffff:192.0.2.8").status == 303
+
+
+def test_requests_that_were_opened_first_and_completed_together_are_counted(
+    inside: Inside,
+) -> None:
+    app = Gate(inside, key=KEY)
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/",
+        "query_string": b"",
+        "client": ("192.0.2.7", 5000),
+        "headers": [(b"host", b"192.0.2.1")],
+    }
+
+    async def statuses(keys: Sequence[str]) -> list[int]:
+        all_opened, statuses = asyncio.Event(), []
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        async def ask(key: str) -> None:
+            async def receive() -> Message:
+                await all_opened.wait()
+                return {"type": "http.request", "body": urlencode({"key": key}).encode()}
+
+            await app(scope, receive, send)
+
+        tasks = [asyncio.create_task(ask(key)) for key in keys]
+        await asyncio.sleep(0)
+        all_opened.set()
+        await asyncio.gather(*tasks)
+        return statuses
+
+    answered = run(statuses([*(f"guess {number}" for number in range(299)), KEY]))
+    assert answered == [403] * gate.MAX_WRONG + [429] * (300 - gate.MAX_WRONG)
+
+
 def test_addresses_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate, "MAX_ADDRESSES", 5)
     attempts = gate.Attempts()
@@ -183,9 +228,18 @@ def test_every_server_has_a_door() -> None:
 
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
-    """What Streamlit keeps of each session."""
+    """What Streamlit keeps of each session; all but "gone" are connected."""
     storage: dict[str, dict[str, Any]] = {}
-    monkeypatch.setattr(upload_limits, "_manager", lambda: SimpleNamespace(file_storage=storage))
+
+    def remove(session: str, file: str) -> None:
+        storage.get(session, {}).pop(file, None)
+
+    manager = SimpleNamespace(file_storage=storage, remove_file=remove)
+    monkeypatch.setattr(upload_limits, "_manager", lambda: manager)
+    # The tabs of a visitor are named by its first letter here.
+    monkeypatch.setattr(
+        upload_limits, "_visitor_of", lambda session: None if session == "gone" else session[0]
+    )
     return storage
 
 
@@ -221,6 +275,54 @@ def test_uploads_of_a_visitor_and_of_all_are_limited(
     assert ask(app, "GET", "/_stcore/upload_file/a/new").status == 200
 
 
+def test_the_tabs_of_a_visitor_share_its_limits(
+    inside: Inside, kept: dict[str, dict[str, Any]]
+) -> None:
+    app = UploadLimit(inside, limits=LIMITS)
+    for tab in ("a1", "a2", "a3"):
+        assert put(app, 1, session=tab) == 200
+        kept[tab] = files_of([1])
+    assert put(app, 1, session="a4") == 429
+    assert put(app, 1, session="b") == 200
+    kept.clear()
+    for tab, num_bytes in (("a1", 900_000), ("a2", 900_000)):
+        assert put(app, num_bytes, session=tab) == 200
+        kept[tab] = files_of([num_bytes])
+    assert put(app, 300_000, session="a3") == 413
+    assert put(app, 300_000, session="b") == 200
+
+
+def test_the_files_of_a_tab_that_is_gone_still_count(
+    inside: Inside, kept: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = UploadLimit(inside, limits=LIMITS)
+    assert put(app, 1, session="a1") == 200
+    kept["a1"] = files_of([1, 1, 1])
+    connected = upload_limits._visitor_of
+    monkeypatch.setattr(
+        upload_limits, "_visitor_of", lambda name: None if name == "a1" else connected(name)
+    )
+    assert put(app, 1, session="a2") == 429
+    del kept["a1"]  # as Streamlit forgets it
+    assert put(app, 1, session="a2") == 200
+
+
+def test_what_a_session_that_left_still_sent_is_not_kept(kept: dict[str, dict[str, Any]]) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        kept["gone"] = files_of([1])
+        await PlainTextResponse("")(scope, receive, send)
+
+    put(UploadLimit(app, limits=LIMITS), 1, session="gone", file="file-0")
+    assert kept == {"gone": {}}
+
+
+def test_a_body_in_chunks_is_refused(inside: Inside, kept: dict[str, dict[str, Any]]) -> None:
+    app = UploadLimit(inside, limits=LIMITS)
+    path = "/_stcore/upload_file/a/new"
+    answer = ask(app, "PUT", path, content_length="10", transfer_encoding="chunked")
+    assert (answer.status, inside.reached) == (411, [])
+
+
 def test_a_full_disk_takes_no_upload(
     inside: Inside, kept: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,11 +338,14 @@ def test_a_hundred_uploads_at_once_wait_their_turn(
 ) -> None:
     slow = make_slow()
     app = UploadLimit(slow, limits=UploadLimits())
-    statuses = slow.run(app, sessions=100)
+    statuses = slow.run(app, sessions=[chr(1000 + number) for number in range(100)])
     assert statuses.count(200) == upload_limits.AT_ONCE_OF_ALL
     assert statuses.count(429) == 100 - upload_limits.AT_ONCE_OF_ALL
-    assert slow.run(app, sessions=1, each=5).count(200) == upload_limits.AT_ONCE
-    assert app._on_their_way.total() == 0
+    tabs = [f"a{number}" for number in range(5)]
+    assert slow.run(app, sessions=tabs).count(200) == upload_limits.AT_ONCE
+    assert app._on_their_way == set()
+    app = UploadLimit(slow, limits=LIMITS)
+    assert slow.run(app, sessions="abcd", num_bytes=900_000).count(200) == 3  # of 3 MB in all
 
 
 @pytest.fixture
@@ -252,10 +357,10 @@ def make_slow() -> Callable[[], Any]:
             await self.all_asked.wait()
             await PlainTextResponse("inside")(scope, receive, send)
 
-        def run(self, app: ASGIApp, *, sessions: int, each: int = 1) -> list[int]:
-            return run(self._run(app, sessions, each))
+        def run(self, app: ASGIApp, *, sessions: Sequence[str], num_bytes: int = 1000) -> list[int]:
+            return run(self._run(app, sessions, num_bytes))
 
-        async def _run(self, app: ASGIApp, sessions: int, each: int) -> list[int]:
+        async def _run(self, app: ASGIApp, sessions: Sequence[str], num_bytes: int) -> list[int]:
             self.all_asked = asyncio.Event()
             statuses: list[int] = []
 
@@ -263,17 +368,13 @@ def make_slow() -> Callable[[], Any]:
                 if message["type"] == "http.response.start":
                     statuses.append(message["status"])
 
-            async def one(session: int, file: int) -> None:
-                path = f"/_stcore/upload_file/{session}/{file}"
-                headers = [(b"content-length", b"1000")]
+            async def one(session: str) -> None:
+                path = f"/_stcore/upload_file/{session}/new"
+                headers = [(b"content-length", str(num_bytes).encode())]
                 scope = {"type": "http", "method": "PUT", "path": path, "headers": headers}
                 await app(scope, lambda: asyncio.sleep(0), send)  # type: ignore[arg-type]
 
-            tasks = [
-                asyncio.create_task(one(session, file))
-                for session in range(sessions)
-                for file in range(each)
-            ]
+            tasks = [asyncio.create_task(one(session)) for session in sessions]
             await asyncio.sleep(0)
             await asyncio.sleep(0)
             self.all_asked.set()
