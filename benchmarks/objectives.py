@@ -26,6 +26,7 @@ from typing import Any
 from benchmarks import finetune_tasks, tables
 from benchmarks.finetune_tasks import SPECS, Spec
 from bertcore import load
+from bertcore.architecture.shapes import shape_of
 from bertcore.bert import Bert
 from bertcore.grammar import (
     MinimalPair,
@@ -49,7 +50,6 @@ from bertcore.pretraining import (
     resume_run,
     start_run,
 )
-from bertcore.shapes import shape_of
 from bertcore.training.progress import Progress
 
 RESULT = "benchmark.json"

@@ -22,7 +22,7 @@ from benchmarks.trainers import (
     random_network,
     synthetic_corpus,
 )
-from bertcore.config import BertConfig, bert_of
+from bertcore.architecture.config import BertConfig, bert_of
 from bertcore.pretraining import Batch, Batches, DataConfig
 from bertcore.training.compiler import missing_for_compile
 

@@ -16,7 +16,7 @@ import torch
 
 from benchmarks import tables
 from benchmarks.trainers import Ours, Theirs, random_network
-from bertcore.config import bert_of
+from bertcore.architecture.config import bert_of
 from bertcore.pretraining import (
     Batches,
     DataConfig,

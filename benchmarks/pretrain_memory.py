@@ -131,7 +131,7 @@ def _status() -> Iterator[tuple[str, str]]:
 
 def train(text: Path, held_out: Path, out: Path, start: str) -> dict[str, int]:
     """Prepare and train a run in the new process, and sample its memory."""
-    from bertcore.config import bert_of
+    from bertcore.architecture.config import bert_of
     from bertcore.pretraining import (
         DataConfig,
         OptimizerConfig,

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from benchmarks import tables
-from bertcore.families import FAMILIES
+from bertcore.architecture.families import FAMILIES
 from tests.support.task_parity import KIND_OF, compare
 
 NAMES = {

@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 
 from bertcore import Tokenizer
+from bertcore.architecture.config import BertConfig
 from bertcore.checkpoints.save import hf_state_dict
-from bertcore.config import BertConfig
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
 from bertcore.pretraining import Batch, OptimizerConfig, PackedCorpus

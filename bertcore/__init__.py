@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bertcore.architecture.config import BertConfig
     from bertcore.bert import Bert
-    from bertcore.config import BertConfig
     from bertcore.interventions.what_if import Changes
     from bertcore.loading import load
     from bertcore.model import Model, NextSentence
@@ -35,7 +35,7 @@ __all__ = [
 # wait for torch.
 _HOMES = {
     "Bert": "bertcore.bert",
-    "BertConfig": "bertcore.config",
+    "BertConfig": "bertcore.architecture.config",
     "Changes": "bertcore.interventions.what_if",
     "Encoding": "bertcore.tokenizer",
     "Model": "bertcore.model",

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
+from bertcore.architecture.families import CAPABILITIES, HEADS, Capability
 from bertcore.configs.data import MASKED_LM_PROB
-from bertcore.families import CAPABILITIES, HEADS, Capability
 from bertcore.interventions.what_if import Changes
 from bertcore.network import Encoder
+from bertcore.objectives.text_loss import TextLoss, text_loss
 from bertcore.sentences.modules import MEAN, SentenceModules
 from bertcore.sentences.pooling import POOLINGS
-from bertcore.text_loss import TextLoss, text_loss
 from bertcore.tokenizer import Encoding, Tokenizer
 from bertcore.trace import Trace
 

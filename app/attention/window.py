@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bertcore.modern_config import ModernBertConfig
+from bertcore.architecture.modern_config import ModernBertConfig
 
 from ..shell import frame
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from bertcore import BertConfig, Trace
 from bertcore.analysis.mixing.neurons import allowed_keys
-from bertcore.modern_config import ModernBertConfig
+from bertcore.architecture.modern_config import ModernBertConfig
 
 from ..html_file.document import Part
 from ..shell import cache, frame

@@ -14,7 +14,7 @@ from bertcore.analysis.compare.decision import Decisions, open_decisions, pretra
 from bertcore.analysis.compare.decision_gradients import DecisionGradients
 from bertcore.analysis.compare.weight_drift import WeightDrift, weight_drift
 from bertcore.checkpoints.source import CAUSAL, DEFAULT, SHIPPED, base_source, is_remote
-from bertcore.untrained import untrained
+from bertcore.loading.untrained import untrained
 
 from ..access import checkpoints
 from ..inspect_checkpoint import model as inspection
@@ -216,7 +216,7 @@ def opening_code(case: Case) -> str:
     second = f"bertcore.load({case.second.key.source!r})"
     imports = ""
     if case.second.is_untrained:
-        imports = "from bertcore.untrained import untrained\n"
+        imports = "from bertcore.loading.untrained import untrained\n"
         second = "untrained(first)"
     return (
         f"import bertcore\n{imports}\nfirst = bertcore.load({case.first.key.source!r})\n"

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from bertcore import Model
-from bertcore.modern_config import ModernBertConfig
+from bertcore.architecture.modern_config import ModernBertConfig
 
 from ..plots.formats import percent, shorten
 from ..plots.special_tokens import Marks

@@ -8,8 +8,8 @@ from torch import Tensor
 from bertcore import Model
 from bertcore.analysis.mixing.layer_parts import LayerParts, layer_parts
 from bertcore.analysis.words.logit_attribution import LogitAttribution, PartKind, pushed_words
+from bertcore.architecture.modern_config import ModernBertConfig
 from bertcore.bert import with_parts
-from bertcore.modern_config import ModernBertConfig
 
 from .run import Asked, Run, attribution
 from .sheet import Said, Sheet

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bertcore.families import Capability
+from bertcore.architecture.families import Capability
 from bertcore.model import Model
 
 from ..plots.untrusted_text import plain

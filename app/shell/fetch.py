@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from bertcore.base.device import choose_device
+from bertcore.base.memory import memory_sentence
 from bertcore.checkpoints.hub import FetchPlan, HubUnreachableError, cached, fetch, look_up
 from bertcore.checkpoints.source import hub_ids
-from bertcore.device import choose_device
-from bertcore.memory import memory_sentence
 
 from ..access.policy import policy
 from ..plots import theme

@@ -13,8 +13,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertcore import Model, Trace
+from bertcore.base.memory import out_of_memory
 from bertcore.checkpoints.folder import OnlyPickleError
-from bertcore.memory import out_of_memory
 
 from ..access import places
 from ..access.bug_log import log_bug

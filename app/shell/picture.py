@@ -12,8 +12,8 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bertcore.families import Capability
-from bertcore.json_data import to_json
+from bertcore.architecture.families import Capability
+from bertcore.base.json_data import to_json
 
 from ..html_file.chart import Data
 from ..html_file.document import Part, Scheme
@@ -183,7 +183,7 @@ class Picture:
 
 
 def offer_json(row: DeltaGenerator, name: str, record: object) -> None:
-    """Draw a button in `row` that offers a record as JSON; see `bertcore.json_data`."""
+    """Draw a button in `row` that offers a record as JSON; see `bertcore.base.json_data`."""
     row.download_button(
         "JSON",
         partial(to_json, record),

@@ -10,9 +10,9 @@ from pathlib import Path
 import streamlit as st
 
 from bertcore import Model
+from bertcore.base.device import DTYPES, available_devices
 from bertcore.checkpoints.folder import is_checkpoint
 from bertcore.checkpoints.source import SHIPPED
-from bertcore.device import DTYPES, available_devices
 
 from ..access import checkpoints
 from ..access.policy import policy

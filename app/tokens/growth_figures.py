@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from bertcore.analysis.words.vocabulary_size import VocabularySize, token_table_share
-from bertcore.config import bert_base, bert_mini
+from bertcore.architecture.config import bert_base, bert_mini
 from bertcore.tokenizer.growth import NUM_CANDIDATES, Growth, Pair, Rule
 
 from ..plots import theme

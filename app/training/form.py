@@ -9,16 +9,16 @@ from pathlib import Path
 
 import streamlit as st
 
+from bertcore.architecture.config import BertConfig
+from bertcore.architecture.shapes import shape_from_hf, shape_of
 from bertcore.checkpoints.files import find_files
 from bertcore.checkpoints.folder import find_checkpoint
 from bertcore.checkpoints.source import is_remote, resolve
-from bertcore.config import BertConfig
 from bertcore.configs import DataConfig
 from bertcore.pretraining import check_objective
 from bertcore.pretraining.data.bundled import NOVEL
 from bertcore.pretraining.data.split import split_held_out
 from bertcore.pretraining.objectives import objective_named
-from bertcore.shapes import shape_from_hf, shape_of
 
 from ..access import checkpoints, places, visits
 from ..access.policy import policy

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from bertcore.json_data import with_nan
+from bertcore.base.json_data import with_nan
 from bertcore.training.run_lock import lock_holder
 
 from ..shell import cache

@@ -13,10 +13,10 @@ from bertcore.analysis.compare.before_after import BeforeAfter, compare_runs
 from bertcore.analysis.compare.task_shift import TaskShift, compare_task
 from bertcore.analysis.heads.importance import HeadImportance, rank_heads
 from bertcore.analysis.shared.inputs import masked_encoding
+from bertcore.base.memory import out_of_memory
 from bertcore.interventions.attention_patterns import PATTERNS, Block
 from bertcore.interventions.hooks import Cell
 from bertcore.interventions.what_if import Changes, every_head, parse_head
-from bertcore.memory import out_of_memory
 from bertcore.network.task_reader import TaskReader
 from bertcore.tasks.checkpoint_head import read_task_head
 

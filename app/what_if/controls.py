@@ -9,9 +9,9 @@ import streamlit as st
 
 from bertcore import BertConfig, Trace
 from bertcore.analysis.words.surprise import example_mask
+from bertcore.architecture.modern_config import ModernBertConfig
 from bertcore.interventions.hooks import Cell
 from bertcore.interventions.what_if import Changes, parse_head
-from bertcore.modern_config import ModernBertConfig
 
 from ..masked_words.predictions import MASKED
 from ..plots.formats import shorten_middle

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from bertcore.analysis.heads.pruning import save_pruned
 from bertcore.interventions.what_if import Changes, every_head
-from bertcore.pruning import save_pruned
 
 from ..access import checkpoints, places, visits
 from ..access.policy import policy

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bertcore.evaluation.intervals import wilson_interval
 from bertcore.grammar import accuracies, bundled_pairs, score_pairs
-from bertcore.hidden_tokens import HiddenToken, Row, hits_at_masks
+from bertcore.likelihood.hidden_tokens import HiddenToken, Row, hits_at_masks
 from bertcore.model import Model
 
 

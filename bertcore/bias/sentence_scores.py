@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import text_positions
-from bertcore.hidden_tokens import token_log_probabilities
+from bertcore.likelihood.hidden_tokens import token_log_probabilities
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from bertcore.architecture.families import FAMILIES, Family
 from bertcore.checkpoints.folder import (
     ADAPTER_CONFIG,
     ADAPTER_WEIGHTS,
@@ -24,7 +25,6 @@ from bertcore.checkpoints.folder import (
     read_json,
 )
 from bertcore.checkpoints.weights import OpenWeights, StoredTensor, open_weights
-from bertcore.families import FAMILIES, Family
 
 _PREFIX = "base_model.model."
 _PICKLE = "adapter_model.bin"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bertcore.architecture.families import FAMILIES, TASK_CLASSES
 from bertcore.checkpoints.adapter import Adapter, adapter_base, open_merged, read_adapter
 from bertcore.checkpoints.folder import (
     ADAPTER_CONFIG,
@@ -20,7 +21,6 @@ from bertcore.checkpoints.folder import (
 )
 from bertcore.checkpoints.source import base_source, resolve
 from bertcore.checkpoints.weights import OpenWeights, open_weights
-from bertcore.families import FAMILIES, TASK_CLASSES
 
 CONFIG = "config.json"
 _TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
-from bertcore.families import BERT, Family
+from bertcore.architecture.families import BERT, Family
 from bertcore.network import ALL_HEADS
 
 POSITION_IDS = "embeddings.position_ids"

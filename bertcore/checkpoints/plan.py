@@ -9,6 +9,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from bertcore.architecture.config import BertConfig
+from bertcore.architecture.families import Family
 from bertcore.checkpoints.adapter import MergedWeights
 from bertcore.checkpoints.keys import (
     POSITION_IDS,
@@ -20,8 +22,6 @@ from bertcore.checkpoints.keys import (
 )
 from bertcore.checkpoints.report import Shape, list_up_to
 from bertcore.checkpoints.weights import OpenWeights
-from bertcore.config import BertConfig
-from bertcore.families import Family
 from bertcore.network import Network
 
 

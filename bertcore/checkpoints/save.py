@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from safetensors.torch import save_file
 from torch import Tensor
 
+from bertcore.architecture.families import BERT, Family
 from bertcore.checkpoints.folder import SAFETENSORS, WEIGHT_FILES, is_checkpoint
 from bertcore.checkpoints.keys import key_table
-from bertcore.families import BERT, Family
 from bertcore.network import FAMILY_HEADS, Network
 
 if TYPE_CHECKING:

@@ -1,1 +1,7 @@
 """The `bertscope` command: one file per group of commands, put together in `main`."""
+
+__all__ = (
+    "audit bias compare encode entry errors evaluate export files finetune heads "
+    "inspect_checkpoint label_curve main minimal_pairs open_app options output patch pretrain "
+    "probe progress search show_training text train_tokenizer tuned_lens what_if"
+).split()

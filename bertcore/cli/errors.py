@@ -96,7 +96,7 @@ def describe(error: BaseException) -> str:
             return f"{error.strerror}."
         return f"cannot use {str(error.filename)!r}: {error.strerror}."
     if isinstance(error, RuntimeError | MemoryError):
-        from bertcore.memory import out_of_memory  # imports torch, as what raised has done
+        from bertcore.base.memory import out_of_memory  # imports torch, as what raised has done
 
         if sentence := out_of_memory(error):
             return sentence

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
+from bertcore.base.json_data import plain_data
 from bertcore.cli.finetune import TASKS_HELP, metrics_table
 from bertcore.cli.minimal_pairs import (
     MINIMAL_PAIRS,
@@ -36,7 +37,6 @@ from bertcore.cli.output import counted, make_table, plain, print_json, print_ta
 from bertcore.cli.progress import stages
 from bertcore.cli.text import AsJson
 from bertcore.configs import Columns
-from bertcore.json_data import plain_data
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from bertcore.json_data import plain_data
+from bertcore.base.json_data import plain_data
 
 if TYPE_CHECKING:
     from rich.table import Table

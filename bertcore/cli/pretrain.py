@@ -314,12 +314,12 @@ def _refuse_without_effect(
 
 def _plan(texts: Texts, sources: Sources, settings: dict[str, Any], recipe: Recipe) -> Plan:
     """Check the settings and open checkpoints and tokenizer, before the text is read."""
+    from bertcore.architecture.shapes import shape_of
     from bertcore.debiasing import PenalisedDirection, Swapping
     from bertcore.pretraining import check_settings
     from bertcore.pretraining.loss.distillation import Teacher
     from bertcore.pretraining.objectives import check_has_teacher, objective_named
     from bertcore.pretraining.start.starting_weights import check_start
-    from bertcore.shapes import shape_of
     from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer
 
     debias = DebiasConfig(**chosen(DebiasConfig, settings))

@@ -112,7 +112,7 @@ def fill_mask(
     """
     from bertcore.analysis.shared.inputs import mask_positions
     from bertcore.analysis.words.candidates import parse_candidates, score_candidates
-    from bertcore.text_loss import refuse_cut_masks
+    from bertcore.objectives.text_loss import refuse_cut_masks
 
     words = parse_candidates(candidates)
     if candidates and not words:

@@ -161,8 +161,8 @@ def prune(
       bertscope prune default --heads 0.3 1.2 --out without-two-heads
     """
     from bertcore import load
+    from bertcore.analysis.heads.pruning import save_pruned
     from bertcore.interventions.what_if import parse_head
-    from bertcore.pruning import save_pruned
 
     chosen = sorted({parse_head(text) for text in [*(heads or []), *(more or [])]})
     bert = load(checkpoint, device="cpu")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bertcore.config import BertConfig
+    from bertcore.architecture.config import BertConfig
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bertcore.configs.optimizer import OptimizerConfig
 
 if TYPE_CHECKING:
-    from bertcore.config import BertConfig
+    from bertcore.architecture.config import BertConfig
 
 DTYPES = ("bfloat16", "float32")
 DEFAULT_LENGTH = 128

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.sentences.pooling import POOLINGS
 
 Unit = Literal["token", "word", "sentence"]

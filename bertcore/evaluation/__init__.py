@@ -1,1 +1,3 @@
 """Scores of predictions: metrics, calibration, slices, confidence intervals."""
+
+__all__ = ["breakdown", "calibration", "intervals", "metrics", "slices", "squad_metrics"]

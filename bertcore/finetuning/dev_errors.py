@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from bertcore.base.json_data import plain_data
 from bertcore.data.examples import Example
-from bertcore.json_data import plain_data
 from bertcore.tasks import Task
 from bertcore.tasks.judged import WrongAnswer
 from bertcore.training.run_metrics import write_whole

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from bertcore.base.json_data import with_nan
 from bertcore.checkpoints.folder import read_json
 from bertcore.configs import Columns, FinetuneConfig
 from bertcore.data.examples import Example
@@ -41,7 +42,6 @@ from bertcore.finetuning.run_checks import check_for_labels, check_launcher, pen
 from bertcore.finetuning.run_result import ADVICE, DivergedError, RunResult, rank
 from bertcore.finetuning.settings import Settings, run_name, settings_of
 from bertcore.finetuning.state import BEST_FOLDER, explained, move_checkpoint
-from bertcore.json_data import with_nan
 from bertcore.loading import load
 from bertcore.tasks import TaskData, find_task
 from bertcore.tasks.column import column_values

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bertcore.base.json_data import plain_data
 from bertcore.finetuning.experiment import (
     SETTINGS_FILE,
     check_new_folder,
@@ -21,7 +22,6 @@ from bertcore.finetuning.experiment import (
 )
 from bertcore.finetuning.run_result import ADVICE
 from bertcore.finetuning.settings import Settings, settings_of
-from bertcore.json_data import plain_data
 from bertcore.tasks import find_task
 from bertcore.training.run_lock import lock_run
 

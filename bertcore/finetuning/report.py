@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bertcore.base.json_data import plain_data
 from bertcore.finetuning.run_result import rank
-from bertcore.json_data import plain_data
 
 JSON_FILE = "report.json"
 MARKDOWN_FILE = "report.md"

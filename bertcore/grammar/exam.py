@@ -15,7 +15,7 @@ from bertcore.grammar.log_likelihood import log_likelihoods
 from bertcore.grammar.pairs import MinimalPair, bundled_pairs
 from bertcore.grammar.pseudo_log_likelihood import Scoring, pseudo_log_likelihoods
 from bertcore.grammar.word_frequency import TokenCounts
-from bertcore.hidden_tokens import Translate
+from bertcore.likelihood.hidden_tokens import Translate
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.tokenizer import Encoding, Tokenizer

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.hidden_tokens import Row
+from bertcore.likelihood.hidden_tokens import Row
+from bertcore.likelihood.next_tokens import first_id, next_token_scores
 from bertcore.model import Model
-from bertcore.next_tokens import first_id, next_token_scores
 from bertcore.tokenizer import Encoding
 
 _ENCODINGS_AT_ONCE = 256

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.hidden_tokens import HiddenToken, Row, Translate, hidden_log_probabilities
+from bertcore.likelihood.hidden_tokens import HiddenToken, Row, Translate, hidden_log_probabilities
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from bertcore.grammar.exam import longest_sentence, reads_from_left
 from bertcore.grammar.pseudo_log_likelihood import pseudo_log_likelihoods
-from bertcore.hidden_tokens import Row
+from bertcore.likelihood.hidden_tokens import Row
+from bertcore.likelihood.next_tokens import first_id, next_token_scores
 from bertcore.model import Model
-from bertcore.next_tokens import first_id, next_token_scores
 from bertcore.tokenizer import Encoding
 
 

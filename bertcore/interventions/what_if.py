@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 
 import torch
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.interventions.attention_patterns import PATTERNS, check_seeing, pattern_mask
 from bertcore.interventions.hooks import Cell, Interventions
 from bertcore.network.attention import AttentionBlock

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bertcore.config import BertConfig
-from bertcore.families import FAMILIES, certain_family, likely_family
+from bertcore.architecture.config import BertConfig
+from bertcore.architecture.families import FAMILIES, certain_family, likely_family
+from bertcore.architecture.shapes import shape_from_hf
 from bertcore.others.families import OTHERS, other_family
 from bertcore.others.generic import family_of, generic_family, own_prefix, why_not
-from bertcore.shapes import shape_from_hf
 
 
 def which_family(

@@ -11,6 +11,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from bertcore.architecture.config import BertConfig
+from bertcore.architecture.families import FAMILIES
+from bertcore.base.device import choose_device, choose_dtype
+from bertcore.base.memory import fit_dtype
 from bertcore.bert import Bert, with_parts
 from bertcore.checkpoints.adapter import MergedWeights
 from bertcore.checkpoints.files import CheckpointFiles, find_files
@@ -23,12 +27,8 @@ from bertcore.checkpoints.report import LoadReport
 from bertcore.checkpoints.source import DEFAULT, resolve
 from bertcore.checkpoints.task import fresh_heads, read_task
 from bertcore.checkpoints.weights import OpenWeights
-from bertcore.config import BertConfig
-from bertcore.device import choose_device, choose_dtype
-from bertcore.families import FAMILIES
 from bertcore.loading.family import read_shape, which_family
 from bertcore.loading.other import Opening, load_other, read_other_config
-from bertcore.memory import fit_dtype
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.others.config import read_config as shape_of_other

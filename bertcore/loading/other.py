@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from bertcore.architecture.families import Capability
+from bertcore.base.memory import fit_dtype
 from bertcore.checkpoints.files import CheckpointFiles
 from bertcore.checkpoints.fingerprint import fingerprint_of
 from bertcore.checkpoints.report import LoadReport, Shape, list_up_to
 from bertcore.checkpoints.task import fresh_heads, read_task
 from bertcore.checkpoints.weights import OpenWeights
-from bertcore.families import Capability
-from bertcore.memory import fit_dtype
 from bertcore.others.config import read_config, transformers_config
 from bertcore.others.converted import converted
 from bertcore.others.families import OTHERS, SPANS, Opener, OtherFamily

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.network.empty import empty_linear
 
 AttentionFunction = Callable[[Tensor, Tensor, Tensor, Tensor | None, float], Tensor]

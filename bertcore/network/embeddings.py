@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.network.empty import empty_embedding, empty_linear, layer_norm
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 
 
 def empty_linear(num_inputs: int, num_outputs: int, *, bias: bool = True) -> nn.Linear:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 from torch import Tensor, nn
 
-from bertcore.config import BertConfig
-from bertcore.families import Capability, Family
-from bertcore.modern_config import ModernBertConfig
+from bertcore.architecture.config import BertConfig
+from bertcore.architecture.families import Capability, Family
+from bertcore.architecture.modern_config import ModernBertConfig
 from bertcore.network.attention import (
     AttentionBlock,
     AttentionFunction,
@@ -439,7 +439,7 @@ class Network(nn.Module):
         """Return the reason why a head is absent, as a sentence; None if it is present.
 
         Args:
-            head: One of `bertcore.families.HEADS`.
+            head: One of `bertcore.architecture.families.HEADS`.
         """
         if self.config.is_decoder and head in ("mlm", "next"):  # one head, named by its use
             if head == "mlm":

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.network.empty import empty_linear, layer_norm
 from bertcore.network.feed_forward import activate
 

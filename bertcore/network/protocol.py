@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from bertcore.config import BertConfig
-from bertcore.families import Capability
+from bertcore.architecture.config import BertConfig
+from bertcore.architecture.families import Capability
 
 
 class Encoder(Protocol):

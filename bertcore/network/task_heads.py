@@ -11,8 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from bertcore.config import BertConfig
-from bertcore.families import TASK_CLASSES, HeadForm
+from bertcore.architecture.config import BertConfig
+from bertcore.architecture.families import TASK_CLASSES, HeadForm
 from bertcore.network.attention import AttentionFunction, additive_mask, attention_fused
 from bertcore.network.embeddings import EmbeddingParts
 from bertcore.network.empty import empty_linear, layer_norm

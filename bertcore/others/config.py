@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bertcore.config import MOST_LAYERS, BertConfig
-from bertcore.families import Family
+from bertcore.architecture.config import MOST_LAYERS, BertConfig
+from bertcore.architecture.families import Family
 from bertcore.others.families import OTHERS, OtherFamily
 
 NO_LIMIT = 512

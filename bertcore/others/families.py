@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from bertcore.families import TASK_CLASSES, Capability, Family
+from bertcore.architecture.families import TASK_CLASSES, Capability, Family
 
 MASKED, PERMUTED, DENOISING, SPANS, CAUSAL = "masked", "permuted", "denoising", "spans", "causal"
 """How a model was trained to predict words: from a mask in their place (BERT); from all others in

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bertcore.families import FAMILIES, Capability
+from bertcore.architecture.families import FAMILIES, Capability
 from bertcore.others.config import OtherConfig
 from bertcore.others.families import MASKED, OTHERS, Opener, OtherFamily, OtherHead, family
 from bertcore.others.given import word_logits_of

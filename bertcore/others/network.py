@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from bertcore.families import Capability
+from bertcore.architecture.families import Capability
 from bertcore.network.embeddings import EmbeddingParts
 from bertcore.network.encoder import absent_head, too_long
 from bertcore.others import words
@@ -373,7 +373,7 @@ class OtherNetwork(nn.Module):
         """Return the reason why a head is absent, as a sentence; None if it is present.
 
         Args:
-            head: One of `bertcore.families.HEADS`.
+            head: One of `bertcore.architecture.families.HEADS`.
         """
         has_words = bool(self.heads & {"mlm", "next"})
         if head in self.heads or (head == "decoder" and self.other.has_decoder and has_words):

@@ -12,7 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bertcore.config import bert_of
+from bertcore.architecture.config import bert_of
+
+__all__ = (
+    "Ablation Claim Contrast Fact GlueRow Literature Paper Source SquadRow "
+    "Way parse_papers read_papers"
+).split()
 
 FILE = Path(__file__).with_name("papers.toml")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.configs import DataConfig, TrainConfig
 from bertcore.configs.data import SHORT_SEQ_PROB
 from bertcore.pretraining.objectives import objective_named

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.hidden_tokens import Row
+from bertcore.likelihood.hidden_tokens import Row
+from bertcore.likelihood.next_tokens import first_id, next_token_scores
 from bertcore.model import Model
-from bertcore.next_tokens import first_id, next_token_scores
 from bertcore.pretraining.evaluation import characters_of
 from bertcore.tokenizer import LibraryTokenizer, Tokenizer
 

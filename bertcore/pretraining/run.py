@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import nn
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
 from bertcore.debiasing import PenalisedDirection
 from bertcore.debiasing.direction_penalty import DirectionPenalty

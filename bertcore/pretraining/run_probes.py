@@ -8,8 +8,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from bertcore.base.quantize import quantize
 from bertcore.network import Network, attention_explicit
-from bertcore.quantize import quantize
 from bertcore.tokenizer import Encoding, Tokenizer
 from bertcore.training.probe_texts import PROBE_TEXTS
 from bertcore.training.probes import Probe, ProbeText, SentenceProbe, probe_files, write_probe

@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bertcore.architecture.config import BertConfig
+from bertcore.architecture.shapes import shape_from_hf
 from bertcore.bert import Bert
-from bertcore.config import BertConfig
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
 from bertcore.configs.data import RowKind
 from bertcore.debiasing import Augmenter, PenalisedDirection, Swapping, WordSwap, swap_document
@@ -47,7 +48,6 @@ from bertcore.pretraining.loss.distillation import (
 from bertcore.pretraining.objectives import objective_named
 from bertcore.pretraining.run import Pretraining
 from bertcore.pretraining.start.starting_weights import check_start, keep_start, kept_start
-from bertcore.shapes import shape_from_hf
 from bertcore.tokenizer import Tokenizer
 from bertcore.training.processes import launched_rank
 from bertcore.training.provenance import (

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from bertcore.corpus.settings import resolve_layers
+from bertcore.loading.untrained import untrained
 from bertcore.model import Model
 from bertcore.probes.data_sets import STRUCTURAL, ProbeData, divide
 from bertcore.probes.report import ProbeReport, ProbeSettings, Progress
 from bertcore.probes.tree_run import probe_trees
 from bertcore.probes.word_run import probe_words
-from bertcore.untrained import untrained
 
 
 def run_probes(

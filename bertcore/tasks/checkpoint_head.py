@@ -7,11 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from bertcore.architecture.families import HeadForm, task_kind
 from bertcore.checkpoints.files import CheckpointFiles, find_files
 from bertcore.checkpoints.keys import mend_keys
 from bertcore.checkpoints.report import LoadReport
 from bertcore.checkpoints.weights import OpenWeights
-from bertcore.families import HeadForm, task_kind
 from bertcore.model import Model
 from bertcore.network.task_heads import TaskHead
 from bertcore.network.task_reader import TaskReader

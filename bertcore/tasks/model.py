@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Generator, Tensor, nn
 
+from bertcore.architecture.families import CAUSAL_BERT, FAMILIES, TASK_CLASSES, HeadForm, task_kind
 from bertcore.bert import with_parts
 from bertcore.checkpoints import save
 from bertcore.checkpoints.files import find_files
@@ -19,10 +20,10 @@ from bertcore.checkpoints.keys import mend_keys
 from bertcore.checkpoints.save import write_checkpoint
 from bertcore.checkpoints.source import DEFAULT, resolve
 from bertcore.data.labels import MAX_LABELS, match_labels, some_labels
-from bertcore.families import CAUSAL_BERT, FAMILIES, TASK_CLASSES, HeadForm, task_kind
 from bertcore.loading import load
 from bertcore.loading.family import which_family
 from bertcore.loading.other import head_names
+from bertcore.loading.untrained import untrained
 from bertcore.network import Network
 from bertcore.network.task_heads import LSTM, TaskNetwork, initialize_head
 from bertcore.network.task_module import TaskModule
@@ -33,7 +34,6 @@ from bertcore.others.task_network import OtherTaskNetwork, task_network
 from bertcore.tasks.registry import TASKS, find_task
 from bertcore.tasks.task import Task
 from bertcore.tokenizer import Tokenizer
-from bertcore.untrained import untrained
 
 if TYPE_CHECKING:
     from bertcore.model import Model

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bertcore.links import check_file
+from bertcore.base.links import check_file
 from bertcore.tokenizer.encoding import AddedToken
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
 

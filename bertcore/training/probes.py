@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.quantize import decoding_table
+from bertcore.base.quantize import decoding_table
 
 KINDS = {
     "n": "nouns",
@@ -57,7 +57,7 @@ class SentenceProbe:
     masked: int
     """The position that is hidden for the masked-word question."""
     codes: NDArray[np.uint8]
-    """Attention of the whole sentence, with nothing hidden, in bytes (`bertcore.quantize`);
+    """Attention of the whole sentence, with nothing hidden, in bytes (`bertcore.base.quantize`);
     [L, H, T, T]."""
     hidden: NDArray[np.float16]
     """The last layer's vectors, with nothing hidden, [T, D]."""

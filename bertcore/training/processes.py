@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
 
-from bertcore.device import choose_device
+from bertcore.base.device import choose_device
 from bertcore.network import Network
 from bertcore.training.sharding import launcher_shards, shard
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from bertcore.json_data import plain_data
+from bertcore.base.json_data import plain_data
 
 
 def json_line(values: dict[str, Any]) -> str:

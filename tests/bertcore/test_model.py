@@ -2,8 +2,8 @@
 
 import pytest
 
+from bertcore.architecture.families import CAPABILITIES, HEADS
 from bertcore.bert import Bert, with_parts
-from bertcore.families import CAPABILITIES, HEADS
 from tests.support.tiny import tiny_bert, tiny_network, tiny_tokenizer
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from bertcore.architecture.families import FAMILIES, TASK_CLASSES
 from bertcore.checkpoints.keys import token_table
-from bertcore.families import FAMILIES, TASK_CLASSES
 from bertcore.tasks.model import TaskModel, open_task_model
 from tests.support.tiny_tasks import make_task
 

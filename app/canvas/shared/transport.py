@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.quantize import MAX_ERROR, decoding_table, quantize
+from bertcore.base.quantize import MAX_ERROR, decoding_table, quantize
 
 __all__ = [
     "MAX_ERROR",

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from bertcore.memory import out_of_memory
+from bertcore.base.memory import out_of_memory
 
 from ...access.bug_log import log_bug
 from ..cache import FAILURE_SECONDS, num_bytes

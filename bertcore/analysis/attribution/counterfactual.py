@@ -13,7 +13,7 @@ from bertcore.analysis.attribution.task_answers import answer
 from bertcore.analysis.attribution.task_input import run_task, task_input, whole
 from bertcore.analysis.attribution.word_occlusion import occlusion
 from bertcore.analysis.shared.inputs import run_rows, word_log_probabilities
-from bertcore.hidden_tokens import Row
+from bertcore.likelihood.hidden_tokens import Row
 from bertcore.model import Model
 from bertcore.tasks import ChoiceInput, Goal, TaskAnswer, TaskInput
 from bertcore.tasks.model import TaskModel

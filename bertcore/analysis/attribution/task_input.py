@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from bertcore.analysis.shared.finite import require_finite_logits
-from bertcore.hidden_tokens import TOKENS_PER_BATCH, Row
+from bertcore.likelihood.hidden_tokens import TOKENS_PER_BATCH, Row
 from bertcore.tasks import TaskInput
 from bertcore.tasks.inputs import choice_input
 from bertcore.tasks.model import TaskModel

@@ -1,1 +1,6 @@
 """Comparison of two checkpoints or two texts."""
+
+__all__ = (
+    "before_after checkpoints cka decision decision_gradients head_divergence layer_decisions "
+    "minimal_pair shared_units speed task_shift texts trade_off weight_drift"
+).split()

@@ -11,7 +11,7 @@ from typing import Protocol
 import torch
 from torch import nn
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.model import Model
 
 ROUNDS = 5

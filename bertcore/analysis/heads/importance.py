@@ -13,9 +13,9 @@ from torch import Tensor
 from bertcore.analysis.compare.before_after import check_finite
 from bertcore.analysis.heads.readings import PretrainingReadings, TaskReadings
 from bertcore.bert import Bert, with_parts
-from bertcore.hidden_tokens import TOKENS_PER_BATCH
 from bertcore.interventions.hooks import Interventions
 from bertcore.interventions.what_if import Changes
+from bertcore.likelihood.hidden_tokens import TOKENS_PER_BATCH
 from bertcore.model import Model
 from bertcore.network import additive_mask
 from bertcore.network.task_reader import TaskReader

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.heads.stream import AttentionBatch
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 
 MAX_COMPARISONS = 1_000_000_000
 """Pairs of weights compared by default; beyond that, each sentence gives fewer of its tokens, drawn

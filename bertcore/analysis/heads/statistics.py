@@ -16,7 +16,7 @@ from bertcore.analysis.heads.measures import (
     uniform_measures,
 )
 from bertcore.analysis.heads.stream import AttentionBatch
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.evaluation.intervals import RESAMPLES, Interval, bootstrap_means
 
 PATTERNS = tuple(name for name in MEASURES if name not in ("entropy", "distance", "entropy_first"))

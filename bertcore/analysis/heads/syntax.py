@@ -13,7 +13,7 @@ from torch import Tensor
 
 from bertcore.analysis.heads.stream import AttentionBatch
 from bertcore.analysis.shared.collect import Sentence
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.data.conllu import ParsedSentence
 from bertcore.evaluation.intervals import Interval, wilson_interval
 from bertcore.tokenizer import Encoding

@@ -1,1 +1,3 @@
 """Pretraining objectives applied to a text, and a checkpoint's answers."""
+
+__all__ = ["answers", "demo", "given"]

@@ -19,7 +19,7 @@ from bertcore.analysis.objectives.given import (
     segments_of,
 )
 from bertcore.analysis.shared.finite import require_finite_logits
-from bertcore.families import Capability
+from bertcore.architecture.families import Capability
 from bertcore.model import Model
 from bertcore.objectives.attention_masks import Direction
 from bertcore.objectives.counting import objective_of

@@ -11,7 +11,7 @@ from torch import Tensor
 from bertcore.analysis.patching.pair import PatchPair
 from bertcore.analysis.shared.inputs import mask_positions, run_rows, word_log_probabilities
 from bertcore.analysis.words.logit_attribution import word_id_of
-from bertcore.hidden_tokens import Row
+from bertcore.likelihood.hidden_tokens import Row
 from bertcore.model import Model
 from bertcore.network.task_reader import TaskReader
 

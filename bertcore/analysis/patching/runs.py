@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from bertcore.hidden_tokens import CPU_TOKENS_PER_BATCH, TOKENS_PER_BATCH
+from bertcore.likelihood.hidden_tokens import CPU_TOKENS_PER_BATCH, TOKENS_PER_BATCH
 from bertcore.model import Model
 from bertcore.network import EmbeddingParts, Network, attention_fused
 from bertcore.others.families import MASKED

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from bertcore.hidden_tokens import LOGITS_PER_CHUNK, Row, padded_batches
+from bertcore.likelihood.hidden_tokens import LOGITS_PER_CHUNK, Row, padded_batches
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bertcore.architecture.modern_config import LAYER_TYPES, ModernBertConfig
 from bertcore.model import Model
-from bertcore.modern_config import LAYER_TYPES, ModernBertConfig
 from bertcore.network.modern import rotation_angles
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from bertcore.analysis.shared.inputs import text_positions
 from bertcore.analysis.tuned_lens.gain import LensGain, compare, gain_of, log_probabilities
 from bertcore.analysis.tuned_lens.tuned import TunedLens
-from bertcore.hidden_tokens import LOGITS_PER_CHUNK, Row, padded_batches
+from bertcore.likelihood.hidden_tokens import LOGITS_PER_CHUNK, Row, padded_batches
 from bertcore.model import Model
 from bertcore.network.protocol import Encoder
 

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from bertcore.analysis.shared.inputs import run_rows
-from bertcore.hidden_tokens import Row
+from bertcore.likelihood.hidden_tokens import Row
 from bertcore.model import Model, NextSentence
 from bertcore.tokenizer import Encoding
 from bertcore.trace import Trace

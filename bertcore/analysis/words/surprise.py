@@ -16,7 +16,7 @@ from bertcore.analysis.shared.inputs import (
     text_positions,
     word_log_probabilities,
 )
-from bertcore.hidden_tokens import Row
+from bertcore.likelihood.hidden_tokens import Row
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer, train_vocabulary
 from bertcore.tokenizer.growth import count_words
 

@@ -86,7 +86,7 @@ def compare(
     from bertcore.analysis.compare.checkpoints import limits, questions
     from bertcore.analysis.compare.decision import Decisions, open_decisions, pretraining_decisions
     from bertcore.analysis.compare.weight_drift import weight_drift
-    from bertcore.untrained import untrained
+    from bertcore.loading.untrained import untrained
 
     texts = _read(text, pair)
     if first == "untrained":

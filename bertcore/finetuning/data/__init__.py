@@ -1,1 +1,3 @@
 """The data of a run: downloaded, divided, with words swapped, and stored with it."""
+
+__all__ = ["division", "forms", "hub_data", "swapped"]

@@ -1,1 +1,6 @@
 """What pretraining minimises."""
+
+__all__ = (
+    "direction_penalty distillation objective permutation replaced_tokens sequence_loss "
+    "soft_word_loss span_boundary word_loss"
+).split()

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from bertcore.architecture.config import BertConfig
 from bertcore.bert import Bert
 from bertcore.checkpoints import save
-from bertcore.config import BertConfig
 from bertcore.configs import DataConfig
 from bertcore.distillation import DistillConfig, check_same_vocabulary, cosine_loss
 from bertcore.distillation.losses import attended

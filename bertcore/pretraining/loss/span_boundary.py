@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.network import Network
 from bertcore.network.empty import empty_embedding, empty_linear, layer_norm
 from bertcore.pretraining.loss.objective import BatchTensors, NetworkWithLoss, loss_of_hidden

@@ -16,6 +16,8 @@ from bertcore.pretraining.objectives.spans import Spans
 from bertcore.pretraining.objectives.unified import LimitedAttention
 from bertcore.pretraining.objectives.whole_words import WholeWords
 
+__all__ = ["OBJECTIVES", "Objective", "check_has_teacher", "objective_named", "with_berts_batches"]
+
 OBJECTIVES: dict[str, Objective] = {
     objective.name: objective
     for objective in (

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import torch
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.configs import DataConfig
 from bertcore.objectives.masking import Masked
 from bertcore.pretraining.data.batches import Batch, Totals

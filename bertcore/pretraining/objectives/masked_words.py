@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import nn
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.configs import DataConfig
 from bertcore.network import ALL_HEADS, Network
 from bertcore.objectives.masking import num_masked

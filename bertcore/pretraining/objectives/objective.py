@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Protocol
 import torch
 from torch import Tensor, nn
 
+from bertcore.architecture.config import BertConfig
+from bertcore.architecture.families import FAMILIES
 from bertcore.checkpoints import save
-from bertcore.config import BertConfig
 from bertcore.configs import DataConfig, TrainConfig
 from bertcore.configs.data import MASK_SHARES, MASKED_LM_PROB
-from bertcore.families import FAMILIES
 from bertcore.network import Network
 from bertcore.pretraining.data.batches import Totals, fixed_rows
 from bertcore.pretraining.data.corpus import PackedCorpus

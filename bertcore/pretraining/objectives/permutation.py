@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.configs import DataConfig
 from bertcore.network import Network
 from bertcore.objectives import permute

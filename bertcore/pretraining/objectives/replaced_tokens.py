@@ -10,9 +10,9 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
+from bertcore.architecture.config import BertConfig
 from bertcore.checkpoints import save
 from bertcore.checkpoints.keys import key_table
-from bertcore.config import BertConfig
 from bertcore.configs import DataConfig, TrainConfig
 from bertcore.network import Network
 from bertcore.network.initialize import initialize

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.configs import DataConfig
 from bertcore.objectives.attention_masks import DIRECTIONS, SINGLE, Direction
 from bertcore.objectives.masked_batches import mask_grams

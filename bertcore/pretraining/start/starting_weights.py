@@ -8,10 +8,10 @@ from pathlib import Path
 
 import torch
 
+from bertcore.architecture.config import BertConfig
 from bertcore.bert import Bert
 from bertcore.checkpoints import save
 from bertcore.checkpoints.save import network_heads
-from bertcore.config import BertConfig
 from bertcore.configs import TrainConfig
 from bertcore.loading import load_bert
 from bertcore.model import Model

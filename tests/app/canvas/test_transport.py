@@ -18,7 +18,7 @@ from app.canvas.shared.transport import (
     pack,
     thumbnails,
 )
-from bertcore.quantize import quantize
+from bertcore.base.quantize import quantize
 
 
 def test_every_weight_is_within_the_stated_error() -> None:

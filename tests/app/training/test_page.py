@@ -13,6 +13,7 @@ from app.plots.untrusted_text import plain
 from app.training import process as training_process
 from app.training import runs as training_runs
 from bertcore.analysis.heads.entropy_history import head_history
+from bertcore.architecture.shapes import shape_from_hf
 from bertcore.configs.data import OBJECTIVES
 from bertcore.pretraining import (
     DataConfig,
@@ -22,7 +23,6 @@ from bertcore.pretraining import (
     start_run,
 )
 from bertcore.pretraining.data.bundled import NOVEL, RECORDED_RUN
-from bertcore.shapes import shape_from_hf
 from bertcore.training.probes import read_probes
 from bertcore.training.run_lock import lock_run
 from tests.bertcore.pretraining.objectives.test_objectives import ALBERT

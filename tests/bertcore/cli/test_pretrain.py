@@ -14,9 +14,9 @@ import torch
 import transformers
 
 from bertcore import Bert, load
+from bertcore.architecture.families import FAMILIES
 from bertcore.cli import pretrain
 from bertcore.configs import OptimizerConfig
-from bertcore.families import FAMILIES
 from bertcore.grammar import accuracies, bundled_pairs, score_pairs
 from bertcore.network import ALL_HEADS
 from bertcore.pretraining import (

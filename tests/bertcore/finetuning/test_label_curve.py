@@ -19,8 +19,8 @@ from bertcore.finetuning.label_curve import (
     read_label_curve,
     run_label_curve,
 )
+from bertcore.loading.untrained import untrained
 from bertcore.tasks import start_task_model
-from bertcore.untrained import untrained
 from tests.support.command_line import refusal, succeed
 from tests.support.finetuning_files import write_reviews
 from tests.support.tiny import tiny_bert

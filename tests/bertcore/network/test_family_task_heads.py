@@ -9,10 +9,10 @@ import torch
 import transformers
 
 from bertcore import load
-from bertcore.config import ACTIVATIONS
+from bertcore.architecture.config import ACTIVATIONS
+from bertcore.architecture.families import FAMILIES, TASK_CLASSES
 from bertcore.configs import Columns
 from bertcore.data.files import BadRows
-from bertcore.families import FAMILIES, TASK_CLASSES
 from bertcore.tasks import TASKS
 from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.model import open_task_model, start_task_model

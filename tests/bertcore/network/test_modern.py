@@ -16,8 +16,9 @@ from transformers.models.modernbert.modeling_modernbert import (
 
 from bertcore import load
 from bertcore.analysis.space.rotary import rotations
+from bertcore.architecture.modern_config import ModernBertConfig
+from bertcore.architecture.shapes import shape_from_hf, shape_of
 from bertcore.interventions.what_if import Changes
-from bertcore.modern_config import ModernBertConfig
 from bertcore.network import Network
 from bertcore.network.attention import (
     AttentionFunction,
@@ -26,7 +27,6 @@ from bertcore.network.attention import (
 )
 from bertcore.network.initialize import initialize
 from bertcore.network.modern import rotate, rotation_angles, window_mask
-from bertcore.shapes import shape_from_hf, shape_of
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
 

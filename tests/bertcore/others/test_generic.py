@@ -19,7 +19,7 @@ from bertcore.analysis.attribution import (
     layer_conductance,
     task_input,
 )
-from bertcore.families import FAMILIES
+from bertcore.architecture.families import FAMILIES
 from bertcore.others.families import OTHERS
 from bertcore.others.generic import generic_family, why_not
 from bertcore.others.model import OtherModel

@@ -14,18 +14,18 @@ import transformers
 import bertcore
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.analysis.heads.measures import measure_heads
+from bertcore.analysis.heads.pruning import prune
 from bertcore.analysis.heads.stream import attention_batches
 from bertcore.analysis.health.checkpoint_doctor import examine
 from bertcore.analysis.health.parameters import count_parameters
 from bertcore.analysis.shared.collect import Sentence, collect_tokens
 from bertcore.analysis.words.lens import layer_predictions
 from bertcore.analysis.words.predictions import predict_masks
+from bertcore.architecture.families import CAPABILITIES
 from bertcore.bert import with_parts
-from bertcore.families import CAPABILITIES
 from bertcore.network import Network
 from bertcore.others.families import OTHERS
 from bertcore.pretraining.start.starting_weights import check_start
-from bertcore.pruning import prune
 from tests.support.tiny_others import CLASSES, PAIR, TEXT, given, make_other, opened
 
 CLOSE = {"atol": 1e-5, "rtol": 0.0}

@@ -14,7 +14,7 @@ from torch import Tensor
 
 import bertcore
 from bertcore.analysis.attribution import answer, task_input
-from bertcore.families import TASK_CLASSES
+from bertcore.architecture.families import TASK_CLASSES
 from bertcore.others.families import OTHERS
 from bertcore.others.task_network import OtherTaskNetwork
 from bertcore.tasks import TASKS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bertcore.config import bert_base, bert_of
+from bertcore.architecture.config import bert_base, bert_of
 from bertcore.objectives.masking import MASKED_LM_PROB
 from bertcore.papers import FILE, Source, parse_papers, read_papers
 from bertcore.tasks import TASKS

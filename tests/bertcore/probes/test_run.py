@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from bertcore import Bert
+from bertcore.loading.untrained import untrained
 from bertcore.probes import ProbeData, ProbeSettings, run_probes
 from bertcore.probes import vectors as vectors_module
 from bertcore.probes.control import commonest_classes
 from bertcore.probes.data_sets import divide, of_words
 from bertcore.probes.vectors import split_words, word_vectors
 from bertcore.tokenizer.encoding import Pieces
-from bertcore.untrained import untrained
 from tests.support.tiny import WORDS, tiny_bert
 
 

@@ -29,8 +29,8 @@ from bertcore.analysis.compare.layer_decisions import layer_decisions, settling_
 from bertcore.analysis.compare.texts import compare_texts
 from bertcore.analysis.compare.weight_drift import weight_drift
 from bertcore.analysis.shared.collect import Sentence
+from bertcore.loading.untrained import untrained
 from bertcore.trace import Trace
-from bertcore.untrained import untrained
 from tests.support.task_checkpoints import LABELS, save_task_checkpoint
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
 from tests.support.tiny_others import make_other

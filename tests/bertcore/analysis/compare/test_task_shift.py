@@ -14,9 +14,9 @@ from transformers import PreTrainedModel
 from bertcore import Bert, load
 from bertcore.analysis.compare.task_shift import TaskShift, compare_task, tagged_positions
 from bertcore.analysis.heads.importance import rank_heads
+from bertcore.analysis.heads.pruning import save_pruned
 from bertcore.interventions.what_if import Changes, every_head
 from bertcore.network.task_reader import TaskReader
-from bertcore.pruning import save_pruned
 from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.model import start_task_model
 from tests.support.tiny import tiny_bert

@@ -11,7 +11,7 @@ import pytest
 
 from bertcore.analysis.heads.entropy_history import HeadHistory, head_history
 from bertcore.analysis.health.run_coach import SEVERITIES, check_run
-from bertcore.quantize import quantize
+from bertcore.base.quantize import quantize
 from bertcore.training.probes import Probe, ProbeText, SentenceProbe
 
 ENTROPY = 6.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bertcore.analysis.words.vocabulary_size import measure_sizes, token_table_share
-from bertcore.config import bert_base, bert_mini
+from bertcore.architecture.config import bert_base, bert_mini
 from bertcore.network import Network
 from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer, train_vocabulary
 from bertcore.tokenizer.wordpiece import match_pieces

@@ -10,8 +10,8 @@ import pytest
 import torch
 import transformers
 
+from bertcore.architecture.config import BertConfig
 from bertcore.checkpoints import save
-from bertcore.config import BertConfig
 from bertcore.network import Network
 from bertcore.pretraining import DataConfig
 from bertcore.pretraining.data.batches import Batch, cut, make_batch

@@ -12,7 +12,7 @@ from transformers import BertLMHeadModel
 
 from bertcore import Bert, load
 from bertcore.analysis.words.next_words import next_surprise, predict_next
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.grammar import log_likelihoods
 from bertcore.network import Network
 from bertcore.network.initialize import initialize

@@ -9,7 +9,7 @@ import pytest
 import torch
 import transformers
 
-from bertcore.config import BertConfig
+from bertcore.architecture.config import BertConfig
 from bertcore.configs import data
 from bertcore.objectives.masking import Masked
 from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 import bertcore
-from bertcore import memory
-from bertcore.memory import fit_dtype, free_memory, memory_sentence, out_of_memory
+from bertcore.base import memory
+from bertcore.base.memory import fit_dtype, free_memory, memory_sentence, out_of_memory
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import make_other
 

@@ -10,10 +10,10 @@ import torch
 import transformers
 
 from bertcore import Bert, load
+from bertcore.analysis.heads.pruning import prune, save_pruned
 from bertcore.checkpoints import read_card
 from bertcore.checkpoints.save import hf_config, zeroed_heads
 from bertcore.interventions.what_if import Changes, every_head, parse_head
-from bertcore.pruning import prune, save_pruned
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
 

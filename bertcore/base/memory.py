@@ -10,7 +10,7 @@ from typing import NamedTuple
 import psutil
 import torch
 
-from bertcore.device import choose_dtype
+from bertcore.base.device import choose_dtype
 
 HEADROOM = 1.1
 """Factor on the size of the weights, for the activations of a text."""

@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 import torch.nn.functional as F
 
-from bertcore.families import Capability
+from bertcore.architecture.families import Capability
 from bertcore.network import Encoder
 from bertcore.objectives.masking import check_hiding, mask_text
 from bertcore.objectives.replacement import BECAME

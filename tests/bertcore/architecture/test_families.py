@@ -18,9 +18,9 @@ import bertcore
 from bertcore import Bert
 from bertcore.analysis.shared.collect import Sentence, collect_tokens
 from bertcore.analysis.shared.inputs import sentence_numbers
+from bertcore.architecture.families import FAMILIES, certain_family, likely_family
 from bertcore.cli import text as commands
 from bertcore.cli.errors import SentenceGroup
-from bertcore.families import FAMILIES, certain_family, likely_family
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
 from tests.support.tiny_families import CLASSES, make

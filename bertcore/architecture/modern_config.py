@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from bertcore.config import ACTIVATIONS, BertConfig
+from bertcore.architecture.config import ACTIVATIONS, BertConfig
 
 LAYER_TYPES = ("full_attention", "sliding_attention")
 """A layer in which each token attends to all others, or only to those near it."""

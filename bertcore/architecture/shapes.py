@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bertcore.config import WITH_OFFSET, BertConfig
-from bertcore.families import FAMILIES
-from bertcore.modern_config import ModernBertConfig
+from bertcore.architecture.config import WITH_OFFSET, BertConfig
+from bertcore.architecture.families import FAMILIES
+from bertcore.architecture.modern_config import ModernBertConfig
 
 
 def shape_from_hf(values: Mapping[str, Any], *, model_type: str | None = None) -> BertConfig:

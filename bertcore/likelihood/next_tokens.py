@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bertcore.hidden_tokens import LOGITS_PER_CHUNK, Row, padded_batches
+from bertcore.likelihood.hidden_tokens import LOGITS_PER_CHUNK, Row, padded_batches
 from bertcore.model import Model
 
 

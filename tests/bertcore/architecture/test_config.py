@@ -12,7 +12,7 @@ import torch
 import transformers
 
 from bertcore import Bert, BertConfig, load
-from bertcore.config import bert_base, bert_mini, bert_of
+from bertcore.architecture.config import bert_base, bert_mini, bert_of
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from bertcore.families import CAUSAL_BERT, FAMILIES, Family
+from bertcore.architecture.families import CAUSAL_BERT, FAMILIES, Family
 
 ACTIVATIONS = ("gelu", "gelu_new", "relu")
 """`gelu` is the erf form of Hugging Face; `gelu_new` the tanh approximation of Google's code."""
