@@ -249,7 +249,7 @@ def judge(spec: Spec, folder: Path) -> dict[str, float]:
         labels=model.labels if model.task.has_labels else None,
         is_train=False,
     )
-    return score_model(model.module, examples).scores.metrics
+    return score_model(model.module, examples, model.task).scores.metrics
 
 
 def source(name: str) -> Path:

@@ -455,6 +455,7 @@ def evaluate_task(
         scored = score_model(
             model.module,
             examples,
+            model.task,
             null_threshold=options.null_threshold,
             on_fraction=lambda fraction: on_stage("scoring", fraction),
         )

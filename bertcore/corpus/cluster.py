@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bertcore.corpus.parts import Manifest, Part, read_manifest
+from bertcore.corpus.parts import Manifest, Part, check_checkpoint, read_manifest
 from bertcore.corpus.read import Corpus
 from bertcore.corpus.run import PartRun, Share, Watch, encode_share, not_written
 from bertcore.model import Model
@@ -141,7 +141,6 @@ class Worker:
     """
 
     def __init__(self, folder: str, fingerprint: str, fields: Any, word_fields: Any) -> None:
-        from bertcore.corpus.encode import check_checkpoint
         from bertcore.corpus.precision import choose_precision
         from bertcore.corpus.settings import DTYPES
         from bertcore.loading import load

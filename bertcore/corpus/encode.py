@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-
-import torch
 
 import bertcore
 from bertcore.corpus.cluster import Cluster, ClusterRun, check_cluster
 from bertcore.corpus.parts import (
     Manifest,
     about,
+    check_checkpoint,
     check_whole,
     delete_leftovers,
+    fingerprint_of_model,
     make_folders,
     read_manifest,
     write_manifest,
@@ -128,44 +127,6 @@ def encode_corpus(
             for note in found.notes:
                 on_note(note)
     return found
-
-
-def fingerprint_of_model(model: Model) -> str:
-    """Return the sha256 of a model's weights: those in its files, or those in memory."""
-    if model.report is not None:
-        return model.report.fingerprint
-    digest = hashlib.sha256()
-    for name, weight in model.module.named_parameters():
-        digest.update(f"{name} {list(weight.shape)} {weight.dtype}\n".encode())
-        stored = weight.detach().contiguous().cpu()
-        digest.update(memoryview(stored.flatten().view(torch.uint8).numpy().data))
-    return digest.hexdigest()
-
-
-def check_checkpoint(manifest: Manifest, model: Model, what: str) -> None:
-    """Reject a model that is not the one whose vectors are stored.
-
-    Args:
-        manifest: Of the encoded corpus.
-        model: The model to check.
-        what: The name of what contains the vectors, for the message.
-
-    Raises:
-        ValueError: If weights or vocabulary differ; the message has both names.
-    """
-    fingerprint = fingerprint_of_model(model)
-    if fingerprint != manifest.fingerprint:
-        raise ValueError(
-            f"{what} was encoded with the checkpoint {manifest.checkpoint!r} "
-            f"({manifest.fingerprint[:12]}), not with {model.name!r} ({fingerprint[:12]}). Open "
-            "that checkpoint, or encode the corpus with this one into another folder."
-        )
-    if model.tokenizer.fingerprint != manifest.tokenizer:
-        raise ValueError(
-            f"{what} was encoded with another vocabulary (checkpoint {manifest.checkpoint!r}) than "
-            f"that of {model.name!r}, though the weights are the same. Restore its tokenizer's "
-            "files, or encode the corpus again into another folder."
-        )
 
 
 def _check_new(folder: Path) -> None:

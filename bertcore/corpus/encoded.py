@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from bertcore.corpus.encode import check_checkpoint
 from bertcore.corpus.parts import (
     Manifest,
     about,
+    check_checkpoint,
     check_whole,
     layer_file,
     read_manifest,

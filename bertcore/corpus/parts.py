@@ -12,6 +12,7 @@ partitioning="hive")` reads all layers.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -22,11 +23,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import torch
 
 from bertcore.corpus.batch import Encoded
 from bertcore.corpus.read import CorpusText
 from bertcore.corpus.settings import EncodeSettings, Unit
 from bertcore.corpus.word_tags import RowTags
+from bertcore.model import Model
 
 FORMAT = 1
 """Format of the manifest; others are rejected."""
@@ -264,6 +267,44 @@ def check_whole(folder: Path, manifest: Manifest) -> None:
                     f"{str(path)!r} has {found:,} rows; expected {num_rows:,}. Restore it from a "
                     "copy, or encode the corpus again into a new folder."
                 )
+
+
+def fingerprint_of_model(model: Model) -> str:
+    """Return the sha256 of a model's weights: those in its files, or those in memory."""
+    if model.report is not None:
+        return model.report.fingerprint
+    digest = hashlib.sha256()
+    for name, weight in model.module.named_parameters():
+        digest.update(f"{name} {list(weight.shape)} {weight.dtype}\n".encode())
+        stored = weight.detach().contiguous().cpu()
+        digest.update(memoryview(stored.flatten().view(torch.uint8).numpy().data))
+    return digest.hexdigest()
+
+
+def check_checkpoint(manifest: Manifest, model: Model, what: str) -> None:
+    """Reject a model that is not the one whose vectors are stored.
+
+    Args:
+        manifest: Of the encoded corpus.
+        model: The model to check.
+        what: The name of what contains the vectors, for the message.
+
+    Raises:
+        ValueError: If weights or vocabulary differ; the message has both names.
+    """
+    fingerprint = fingerprint_of_model(model)
+    if fingerprint != manifest.fingerprint:
+        raise ValueError(
+            f"{what} was encoded with the checkpoint {manifest.checkpoint!r} "
+            f"({manifest.fingerprint[:12]}), not with {model.name!r} ({fingerprint[:12]}). Open "
+            "that checkpoint, or encode the corpus with this one into another folder."
+        )
+    if model.tokenizer.fingerprint != manifest.tokenizer:
+        raise ValueError(
+            f"{what} was encoded with another vocabulary (checkpoint {manifest.checkpoint!r}) than "
+            f"that of {model.name!r}, though the weights are the same. Restore its tokenizer's "
+            "files, or encode the corpus again into another folder."
+        )
 
 
 def make_folders(folder: Path, layers: Sequence[int]) -> None:

@@ -297,7 +297,11 @@ class Finetuning:
         progress = self.progress
         random = random_state()
         scores, predictions = score_model(
-            self.module, self.dev, in_full=False, features=self._dev_features
+            self.module,
+            self.dev,
+            self.model.task,
+            in_full=False,
+            features=self._dev_features,
         )
         set_random_state(random)
         self._write_dev_errors(predictions)
@@ -420,7 +424,7 @@ class Finetuning:
         saved = open_task_model(
             self.best_folder, task=self.model.task.name, device=self.config.device
         )
-        scores = score_model(saved.module, self.dev).scores
+        scores = score_model(saved.module, self.dev, saved.task).scores
         return RunResult(
             config=self.config,
             scores=scores,

@@ -120,7 +120,7 @@ def measure_speed(
             break
     scored = rows(sample[:_MOST_SCORED], is_train=False)
     began = time.perf_counter()
-    score_model(module, scored, in_full=False)
+    score_model(module, scored, model.task, in_full=False)
     scoring = time.perf_counter() - began
     # A sentence of "tag" or a question may be several rows, and a batch is made of rows.
     return Speed(

@@ -2,22 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
-from bertcore.others.families import DENOISING, PERMUTED, SPANS
+from bertcore.others.config import OtherConfig
+from bertcore.others.families import DENOISING, PERMUTED, SPANS, OtherFamily
 from bertcore.others.given import word_logits_of
-
-if TYPE_CHECKING:
-    from bertcore.others.network import OtherNetwork
 
 LONGEST_SPAN = 8
 """Maximum number of pieces that T5's decoder writes for a sentinel before the next one."""
 
 
-def word_logits(network: OtherNetwork, hidden: Tensor) -> Tensor:
+class WordNetwork(Protocol):
+    """What words are predicted with; `bertcore.others.network.OtherNetwork` is one."""
+
+    model: Any
+    config: OtherConfig
+    other: OtherFamily
+    mask_id: int
+    sentinels: list[int]
+
+    @property
+    def base(self) -> Any:
+        """The model without its word head."""
+
+    @property
+    def token_table(self) -> Tensor:
+        """The token embeddings, [V, E]."""
+
+    def encoder(self) -> Any:
+        """Return the module that computes hidden states from ids."""
+
+    def inputs(
+        self, input_ids: Tensor, segment_ids: Tensor | None, attention_mask: Tensor | None
+    ) -> dict[str, Tensor]:
+        """Return the arguments of the encoder."""
+
+    def run(self, part: Any, **inputs: Any) -> Any:
+        """Call a part of the model."""
+
+    def __call__(
+        self, input_ids: Tensor, segment_ids: Tensor | None, attention_mask: Tensor | None
+    ) -> Tensor:
+        """Return the last hidden states, [B, T, D]."""
+
+
+def word_logits(network: WordNetwork, hidden: Tensor) -> Tensor:
     """Return vocabulary logits, [..., V], for the head's input, [..., D].
 
     Uses the model's own head, as its class in `transformers` applies it.
@@ -47,7 +79,7 @@ def word_logits(network: OtherNetwork, hidden: Tensor) -> Tensor:
 
 
 def word_states(
-    network: OtherNetwork,
+    network: WordNetwork,
     input_ids: Tensor,
     segment_ids: Tensor | None,
     attention_mask: Tensor | None,
@@ -67,7 +99,7 @@ def word_states(
 
 
 def _query_stream(
-    network: OtherNetwork,
+    network: WordNetwork,
     input_ids: Tensor,
     segment_ids: Tensor | None,
     attention_mask: Tensor | None,
@@ -96,7 +128,7 @@ def _query_stream(
     return states
 
 
-def _span_states(network: OtherNetwork, input_ids: Tensor, attention_mask: Tensor | None) -> Tensor:
+def _span_states(network: WordNetwork, input_ids: Tensor, attention_mask: Tensor | None) -> Tensor:
     """Return the decoder's state from which T5 writes the first piece for each sentinel.
 
     Hidden tokens are numbered: the first becomes <extra_id_0>, the next <extra_id_1>. The decoder
@@ -130,13 +162,13 @@ def _span_states(network: OtherNetwork, input_ids: Tensor, attention_mask: Tenso
     return states
 
 
-def _first_decoder_ids(network: OtherNetwork, num_rows: int) -> Tensor:
+def _first_decoder_ids(network: WordNetwork, num_rows: int) -> Tensor:
     """Return the decoder's input before it writes for the first sentinel, [B, 2]."""
     start = network.model.config.decoder_start_token_id or 0
     return torch.tensor([[start, network.sentinels[0]]]).expand(num_rows, -1)
 
 
-def _row_states(network: OtherNetwork, encoded: Tensor, kept: Tensor, count: int) -> Tensor:
+def _row_states(network: WordNetwork, encoded: Tensor, kept: Tensor, count: int) -> Tensor:
     """Return the states from which the pieces of `count` sentinels are written, [count, D]."""
     ids = _first_decoder_ids(network, 1).to(kept)
     stops = {*network.sentinels, network.model.config.eos_token_id}
@@ -156,7 +188,7 @@ def _row_states(network: OtherNetwork, encoded: Tensor, kept: Tensor, count: int
     return torch.stack(states)
 
 
-def _decode(network: OtherNetwork, ids: Tensor, encoded: Tensor, kept: Tensor) -> Tensor:
+def _decode(network: WordNetwork, ids: Tensor, encoded: Tensor, kept: Tensor) -> Tensor:
     """Return the decoder's last states, [B, Td, D]."""
     out = network.run(
         network.model.get_decoder(),

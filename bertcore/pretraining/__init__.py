@@ -10,7 +10,6 @@ from bertcore.pretraining.data.corpus import (
     read_documents,
     read_sentences,
 )
-from bertcore.pretraining.data.epochs import Batches
 from bertcore.pretraining.data.instances import Instances, create_instances
 from bertcore.pretraining.data.packed_rows import PackedRows, create_packed_rows
 from bertcore.pretraining.data.read_corpus import train_tokenizer
@@ -22,6 +21,7 @@ from bertcore.pretraining.next_token_evaluation import (
     causal_rows,
     evaluate_next_tokens,
 )
+from bertcore.pretraining.objectives.epochs import Batches
 from bertcore.pretraining.run import Pretraining
 from bertcore.pretraining.start_run import check_inputs, resume_run, start_run
 from bertcore.training.progress import Progress

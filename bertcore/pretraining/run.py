@@ -18,7 +18,6 @@ from bertcore.grammar import PretrainingExam
 from bertcore.network import Network
 from bertcore.pretraining.check_settings import check_settings
 from bertcore.pretraining.data.corpus import PackedCorpus
-from bertcore.pretraining.data.sequence_length_schedule import Phases
 from bertcore.pretraining.evaluation import (
     HeldOut,
     ObjectiveScores,
@@ -32,6 +31,7 @@ from bertcore.pretraining.objectives import (
     objective_named,
     with_berts_batches,
 )
+from bertcore.pretraining.objectives.sequence_length_schedule import Phases
 from bertcore.pretraining.run_probes import ProbeWriter
 from bertcore.pretraining.start.long_positions import extend_positions
 from bertcore.pretraining.step_metrics import divergence_note, has_diverged, step_metrics

@@ -106,7 +106,7 @@ class Choose(Task):
                 builder.add(text, end)
             targets.append(example.answer)
         rows = builder.build(np.array(targets, dtype=np.int64), group=group)
-        return TaskData(task=self, rows=rows, labels=(), num_examples=len(targets))
+        return TaskData(rows=rows, labels=(), num_examples=len(targets))
 
     def check_splits(self, train: TaskData, dev: TaskData) -> None:
         """Reject data sets with different numbers of choices."""

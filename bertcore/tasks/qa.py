@@ -168,9 +168,7 @@ class Extract(Task):
             doc_stride=doc_stride,
             is_train=is_train,
         )
-        return TaskData(
-            task=self, rows=rows, labels=(), num_examples=questions.num, questions=questions
-        )
+        return TaskData(rows=rows, labels=(), num_examples=questions.num, questions=questions)
 
     def loss(
         self,

@@ -10,6 +10,7 @@ from bertcore.data.rows import IGNORED, ordered_batches
 from bertcore.network.task_module import TaskModule
 from bertcore.tasks.features import Features
 from bertcore.tasks.judged import Outputs, Scored, ScoreOptions
+from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import TaskData
 
 __all__ = ["SCORE_BATCH", "Scored", "score_model"]
@@ -21,6 +22,7 @@ SCORE_BATCH = 64
 def score_model(
     module: TaskModule,
     data: TaskData,
+    task: Task,
     *,
     batch_size: int = SCORE_BATCH,
     null_threshold: float = 0.0,
@@ -33,6 +35,7 @@ def score_model(
     Args:
         module: The module, on any device; its mode is restored.
         data: The data, with labels numbered as the model's classes.
+        task: The task of both.
         batch_size: Number of examples per batch.
         null_threshold: For "qa": answer "none" if it leads by more than this, in logits.
         in_full: Whether to bootstrap (slower than the model on small data) and to break the answers
@@ -43,8 +46,8 @@ def score_model(
     was_training = module.training
     module.eval()
     try:
-        outputs = _run(module, data, batch_size, on_fraction, features)
-        return data.task.score(outputs, data, ScoreOptions(null_threshold, in_full))
+        outputs = _run(module, data, task, batch_size, on_fraction, features)
+        return task.score(outputs, data, ScoreOptions(null_threshold, in_full))
     finally:
         module.train(was_training)
 
@@ -53,6 +56,7 @@ def score_model(
 def _run(
     module: TaskModule,
     data: TaskData,
+    task: Task,
     batch_size: int,
     on_fraction: OnFraction,
     features: Features | None,
@@ -71,7 +75,7 @@ def _run(
             places = torch.arange(logits.shape[1], device=device)
             # Padding has no predictions; T differs by row, so the loss must exclude it.
             logits = logits.masked_fill((places >= lengths[:, None])[..., None], -1e9)
-        loss = data.task.loss(logits, batch.targets)
+        loss = task.loss(logits, batch.targets)
         yield Outputs(
             examples,
             logits.cpu().numpy(),

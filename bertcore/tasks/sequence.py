@@ -61,7 +61,7 @@ class SequenceTask(Task):
                 builder.add(a, None if example.text_pair is None else b)
         names, targets = self.targets(answers, labels)
         rows = builder.build(targets)
-        return TaskData(task=self, rows=rows, labels=names, num_examples=len(rows))
+        return TaskData(rows=rows, labels=names, num_examples=len(rows))
 
     def answer_of(self, example: Any) -> Any:
         """Return what `targets` needs from an example."""

@@ -163,7 +163,6 @@ class Tag(Task):
                 targets.extend(of_row + [IGNORED] * len(template.after))
         names, numbered = classes.finish(targets)
         return TaskData(
-            task=self,
             rows=builder.build(numbered),
             labels=names,
             num_examples=len(lengths),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +18,11 @@ from bertcore.data.labels import (
 from bertcore.data.questions import Questions
 from bertcore.data.rows import IGNORED, Rows
 
-if TYPE_CHECKING:
-    from bertcore.tasks.task import Task
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskData:
     """A data set, ready for the network."""
 
-    task: Task
     rows: Rows
     labels: tuple[str, ...]
     """The classes that targets stand for; () for scores, spans and choices."""

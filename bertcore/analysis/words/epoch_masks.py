@@ -12,8 +12,8 @@ from bertcore.model import Model
 from bertcore.objectives.replacement import ACTIONS, BECAME, Actions
 from bertcore.pretraining.data.batches import Batch
 from bertcore.pretraining.data.corpus import pack_corpus
-from bertcore.pretraining.data.epochs import Batches
 from bertcore.pretraining.data.sentences import split_sentences
+from bertcore.pretraining.objectives.epochs import Batches
 
 NUM_EPOCHS = 20
 COPIES = 10
@@ -76,7 +76,7 @@ def epoch_masks(
         ValueError: If the vocabulary has no mask token, the text has no word, or a value is out of
             its range.
 
-    Source: `bertcore.pretraining.data.epochs.Batches`; Liu et al. 2019, section 4.1.
+    Source: `bertcore.pretraining.objectives.epochs.Batches`; Liu et al. 2019, section 4.1.
     """
     if num_epochs < 1:
         raise ValueError(f"num_epochs is {num_epochs}; expected at least 1.")

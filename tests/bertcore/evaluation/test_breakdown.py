@@ -115,7 +115,7 @@ def test_it_is_what_the_inspect_page_shows(task: str, tmp_path: Path) -> None:
     data = read_task_data(
         path, model.task, model.tokenizer, max_length=64, labels=model.labels, is_train=False
     )
-    ours = score_model(model.module, data).scores.breakdown
+    ours = score_model(model.module, data, model.task).scores.breakdown
     theirs = run_file(model, path, max_length=64)
     calibration = theirs.calibration()
     assert ours is not None
@@ -177,6 +177,6 @@ def test_answers_that_are_nan_are_told(tmp_path: Path) -> None:
         labels=model.labels,
         is_train=False,
     )
-    scores = score_model(model.module, data).scores
+    scores = score_model(model.module, data, model.task).scores
     assert scores.breakdown is None
     assert scores.notes == ("12 of 12 answers are NaN, so there is no calibration.",)

@@ -132,7 +132,7 @@ def test_a_frozen_encoder_keeps_the_last_tokens(pretrained: Path, tmp_path: Path
         labels=model.labels,
         is_train=False,
     )
-    scores = score_model(model.module, dev).scores
+    scores = score_model(model.module, dev, model.task).scores
     assert scores.loss == pytest.approx(report["best"]["scores"]["loss"], abs=1e-5)
     ids, segments, mask = padded(model)
     with torch.no_grad():

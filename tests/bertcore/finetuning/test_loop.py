@@ -78,7 +78,7 @@ def test_a_tiny_network_learns(task: str, tiny: Path, tmp_path: Path) -> None:
         labels=model.labels if model.labels else None,
         is_train=False,
     )
-    scores = score_model(model.module, dev).scores
+    scores = score_model(model.module, dev, model.task).scores
     assert scores.metrics[report["metric"]] == pytest.approx(reached, abs=1e-6)
     assert scores.loss == pytest.approx(report["best"]["scores"]["loss"], abs=1e-5)
 
@@ -208,7 +208,9 @@ def test_feature_based_tagging_leaves_the_encoder(tiny: Path, tmp_path: Path) ->
         labels=model.labels,
         is_train=False,
     )
-    assert score_model(model.module, dev).scores.metrics["f1"] == report["best"]["value"]
+    assert (
+        score_model(model.module, dev, model.task).scores.metrics["f1"] == report["best"]["value"]
+    )
     transformers.BertModel.from_pretrained(tmp_path / "out")
     with pytest.raises(ValueError, match="feature-based training is for the task 'tag'"):
         make_experiment(tmp_path / "other", tiny, feature_based=True)

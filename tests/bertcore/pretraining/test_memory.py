@@ -24,8 +24,8 @@ def documents(num: int) -> Iterator[list[str]]:
 def test_memory_is_flat_from_one_to_ten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bertcore.pretraining.data.corpus._BATCH_SENTENCES", 100)
     monkeypatch.setattr("bertcore.pretraining.data.corpus._HASHED_AT_ONCE", 1000)
-    monkeypatch.setattr("bertcore.pretraining.data.epochs.BLOCK_SENTENCES", 50)
-    monkeypatch.setattr("bertcore.pretraining.data.epochs.WINDOW_BLOCKS", 4)
+    monkeypatch.setattr("bertcore.pretraining.objectives.epochs.BLOCK_SENTENCES", 50)
+    monkeypatch.setattr("bertcore.pretraining.objectives.epochs.WINDOW_BLOCKS", 4)
     tokenizer = tiny_tokenizer()
     peaks, sizes, whole_rounds = [], [], []
     for num in (100, 1000):

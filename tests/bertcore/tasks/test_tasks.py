@@ -42,7 +42,7 @@ def test_a_seventh_task_is_one_class(tmp_path: Path, monkeypatch: pytest.MonkeyP
     model = open_task_model(start.save(tmp_path / "mood"), device="cpu")
     assert (model.task.name, model.labels) == ("mood", ("bad", "good"))
     data = read_task_data(path, model.task, model.tokenizer, max_length=32, labels=model.labels)
-    scores = score_model(model.module, data).scores
+    scores = score_model(model.module, data, model.task).scores
     run = run_file(model, path, max_length=32)
     assert run.metrics().metrics["macro_f1"] == pytest.approx(scores.metrics["macro_f1"])
     found = answer(model, task_input(model, "the film was good"))

@@ -65,7 +65,7 @@ def test_numbers_are_those_of_evaluate(task: str, rows_at_once: int, tmp_path: P
         labels=model.labels if model.task.has_labels else None,
         is_train=False,
     )
-    expected = score_model(model.module, data)
+    expected = score_model(model.module, data, model.task)
     found = run_file(model, path, rows_at_once=rows_at_once, max_length=64)
     metrics, intervals, matrix = found.metrics()
     theirs = expected.scores.metrics

@@ -59,7 +59,7 @@ def test_families_with_other_tokenizers_answer_the_same_file(family: str, tmp_pa
         data = read_task_data(
             file, model.task, model.tokenizer, max_length=model.default_length, labels=labels
         )
-        scores = score_model(model.module, data).scores
+        scores = score_model(model.module, data, model.task).scores
         assert side.metrics == pytest.approx(scores.metrics)
         assert side.intervals["accuracy"] == pytest.approx(scores.intervals["accuracy"])
         assert side.size.num_parameters == sum(p.numel() for p in model.module.parameters())

@@ -8,7 +8,7 @@ import torch
 
 from bertcore.pretraining import Batch, Batches, DataConfig, fixed_batches, num_masked
 from bertcore.pretraining.data.batches import num_masked_of
-from bertcore.pretraining.data.epochs import Place
+from bertcore.pretraining.objectives.epochs import Place
 from tests.support.batch_checks import originals
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_tokenizer
@@ -118,8 +118,8 @@ def test_a_part_has_the_rows_and_masks_that_it_has_in_the_batch(bounds: tuple[in
 
 
 def test_a_round_in_windows_shows_every_document_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bertcore.pretraining.data.epochs.BLOCK_SENTENCES", 16)
-    monkeypatch.setattr("bertcore.pretraining.data.epochs.WINDOW_BLOCKS", 5)
+    monkeypatch.setattr("bertcore.pretraining.objectives.epochs.BLOCK_SENTENCES", 16)
+    monkeypatch.setattr("bertcore.pretraining.objectives.epochs.WINDOW_BLOCKS", 5)
     corpus = small_corpus(120)
     config = DataConfig(max_seq_length=32, max_predictions_per_seq=6, batch_size=4)
     batches = Batches(corpus, TOKENIZER, config, seed=1)

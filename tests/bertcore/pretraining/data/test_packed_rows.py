@@ -139,8 +139,8 @@ def test_no_more_is_hidden_than_there_is_text() -> None:
 
 
 def test_a_round_has_every_token_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bertcore.pretraining.data.epochs.BLOCK_SENTENCES", 64)
-    monkeypatch.setattr("bertcore.pretraining.data.epochs.WINDOW_BLOCKS", 4)
+    monkeypatch.setattr("bertcore.pretraining.objectives.epochs.BLOCK_SENTENCES", 64)
+    monkeypatch.setattr("bertcore.pretraining.objectives.epochs.WINDOW_BLOCKS", 4)
     corpus = small_corpus(120)
     config = DataConfig.for_length(32, objective="mlm", batch_size=1)  # nothing is left over
     batches = Batches(corpus, TOKENIZER, config, seed=1)

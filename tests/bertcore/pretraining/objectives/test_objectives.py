@@ -13,8 +13,8 @@ from bertcore.architecture.config import BertConfig
 from bertcore.configs import data
 from bertcore.objectives.masking import Masked
 from bertcore.pretraining import DataConfig, OptimizerConfig, Pretraining, RunFolder, TrainConfig
-from bertcore.pretraining.data.epochs import Batches
 from bertcore.pretraining.objectives import OBJECTIVES
+from bertcore.pretraining.objectives.epochs import Batches
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_config, tiny_tokenizer
 

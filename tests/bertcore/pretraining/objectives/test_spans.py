@@ -11,9 +11,9 @@ from safetensors.torch import load_file
 
 from bertcore import load
 from bertcore.pretraining import DataConfig
-from bertcore.pretraining.data.epochs import Batches
 from bertcore.pretraining.loss.span_boundary import LONGEST, BoundaryHead, SpanBoundary
 from bertcore.pretraining.objectives import objective_named
+from bertcore.pretraining.objectives.epochs import Batches
 from bertcore.pretraining.objectives.spans import HEAD_FILE
 from tests.bertcore.pretraining.objectives.test_objectives import build
 from tests.support.small_corpus import small_corpus

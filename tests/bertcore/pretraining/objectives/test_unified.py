@@ -9,8 +9,8 @@ import torch
 from scipy.stats import chisquare
 
 from bertcore.objectives import DIRECTIONS, allowed
-from bertcore.pretraining.data.epochs import Batches
 from bertcore.pretraining.objectives import objective_named
+from bertcore.pretraining.objectives.epochs import Batches
 from bertcore.pretraining.objectives.unified import directed_mask
 from tests.bertcore.pretraining.objectives.test_objectives import DATA
 from tests.support.small_corpus import small_corpus

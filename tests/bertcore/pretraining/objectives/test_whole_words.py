@@ -10,7 +10,7 @@ from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import models, pre_tokenizers, processors, trainers
 
 from bertcore.pretraining import DataConfig, pack_corpus
-from bertcore.pretraining.data.epochs import Batches
+from bertcore.pretraining.objectives.epochs import Batches
 from bertcore.tokenizer import Tokenizer, open_tokenizer, train_vocabulary
 from tests.support.command_line import make_texts, metrics, refusal, succeed, words_of
 from tests.support.small_corpus import small_corpus, small_documents, write_documents

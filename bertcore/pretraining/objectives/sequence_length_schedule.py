@@ -6,7 +6,7 @@ from typing import Any
 
 from bertcore.configs import DataConfig
 from bertcore.pretraining.data.corpus import PackedCorpus
-from bertcore.pretraining.data.epochs import Batches, Place
+from bertcore.pretraining.objectives.epochs import Batches, Place
 from bertcore.pretraining.objectives.objective import TrainingBatch
 from bertcore.tokenizer import Tokenizer
 from bertcore.training.processes import Processes
