@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -12,11 +13,15 @@ from streamlit import cli_util, config
 from streamlit.starlette import App
 from streamlit.web.server import server_util
 
+from . import visits
 from .door import Door
 from .gate import Gate
 from .headers import SecurityHeaders
 from .policy import Policy
 from .upload_limits import UploadLimit
+
+END_SECONDS = 3
+"""That requests may still take when the server ends."""
 
 
 def middleware(policy: Policy) -> list[Middleware]:
@@ -44,11 +49,30 @@ def where(address: str | None, port: int) -> str:
 
 @asynccontextmanager
 async def lifespan(app: App) -> AsyncIterator[None]:
-    """Say where the app is, and open the browser, as Streamlit does for a script."""
+    """Say where the app is and open the browser, as Streamlit does for a script; end all visits."""
     address = config.get_option("server.address")
     with suppress(OSError):  # a standard output that nobody reads
         cli_util.print_to_cli(where(address, config.get_option("server.port")))
+    _prepare_end()
     if not config.get_option("server.headless"):
         url = server_util.get_url(server_util.get_display_address(address or "localhost"))
         asyncio.get_running_loop().call_soon(cli_util.open_browser, url)
-    yield
+    try:
+        yield
+    finally:  # not at exit: after a SIGTERM there is none
+        visits.end_all()
+
+
+def _prepare_end() -> None:
+    """Let no open request delay the end for long, and end at SIGHUP as at SIGTERM.
+
+    uvicorn waits for requests without a limit, which Streamlit does not let us set.
+    """
+    ending = signal.getsignal(signal.SIGTERM)
+    server = getattr(ending, "__self__", None)
+    if server is None:  # no uvicorn.Server, as in a test of the lifespan alone
+        return
+    server.config.timeout_graceful_shutdown = END_SECONDS
+    # A process that is started with nohup ignores it.
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, ending)

@@ -106,7 +106,8 @@ def end_all() -> None:
         _visits.clear()
     for visit in ended:
         _end(visit)
-    shutil.rmtree(root(), ignore_errors=True)
+    if _make_root.cache_info().currsize:
+        shutil.rmtree(root(), ignore_errors=True)
 
 
 def _is_another(process: str) -> bool:

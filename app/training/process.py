@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -142,9 +143,18 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 def _end_below(folder: Path) -> None:
     """End what still works in the folder of a visit."""
     with _lock:
-        theirs = [c for run, c in _children.items() if run.is_relative_to(folder.resolve())]
+        theirs = [
+            child
+            for run, child in _children.items()
+            if run.is_relative_to(folder.resolve()) and child.poll() is None
+        ]
     for child in theirs:
+        if os.name == "posix":  # with the processes that it started
+            os.killpg(child.pid, signal.SIGKILL)
         child.kill()
+    for child in theirs:  # what still writes would leave files in the folder
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(_CHECK_SECONDS)
 
 
 visits.before_end(_end_below)
