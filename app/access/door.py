@@ -68,9 +68,7 @@ class Door:
                 return 421, self._log(sentence + self._advice(host))
         changes = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
         if changes and origins and (len(origins) > 1 or not self._is_own(origins[0], hosts[0])):
-            sentence = (
-                f"This server takes nothing from pages of {origins[0][:100]!a}, only its own."
-            )
+            sentence = f"This server accepts nothing from pages of {origins[0][:100]!a}."
             return 403, self._log(sentence + self._advice(origins[0].partition("://")[2]))
         if scope["path"].endswith(PRIVATE_PATHS):
             return 404, "There is nothing here."

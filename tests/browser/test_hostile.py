@@ -206,8 +206,13 @@ def test_the_tests_notice_what_they_look_for(visit: Visit) -> None:
     """What these tests assert to be absent is seen where it is present."""
     visit.open()
     assert not visit.was_tricked()
-    visit.page.evaluate("fetch('http://foreign.invalid/a').catch(() => { window.__pwned = 1 })")
+    fetch = "fetch('http://foreign.invalid/a').catch(() => { window.__pwned = 1 })"
+    visit.page.evaluate(fetch)
     assert visit.was_tricked()
+    assert visit.foreign == []  # the content policy cuts it off
+    visit.page.goto("about:blank")
+    visit.page.evaluate(fetch)
+    visit.page.wait_for_function("window.__pwned === 1")
     assert visit.foreign == ["http://foreign.invalid/a"]
     assert any("foreign.invalid" in said for said in visit.complaints)
     visit.foreign.clear()
