@@ -70,7 +70,7 @@ format: install
 	$(PYTHON) -m ruff format .
 
 run: install
-	$(PYTHON) -m bertcore.cli.main
+	$(PYTHON) -m bertscope
 
 bench: install
 	$(PYTHON) -m benchmarks
@@ -78,7 +78,7 @@ bench: install
 train: install
 	@if [ -z "$(CORPUS)" ] || [ -z "$(VALID)" ]; then \
 		echo 'make train needs CORPUS="FILE ..." and VALID=FILE' >&2; exit 2; fi
-	$(PYTHON) -m bertcore.cli.main pretrain $(foreach file,$(CORPUS),--corpus $(file)) \
+	$(PYTHON) -m bertscope pretrain $(foreach file,$(CORPUS),--corpus $(file)) \
 		--valid $(VALID) --out $(RUN) --minutes $(MINUTES) --seed $(SEED)
 
 browser: install

@@ -15,10 +15,10 @@ import torch
 from benchmarks import tables
 from bertcore import load
 from bertcore.analysis.tuned_lens import TunedLensSettings, fit_tuned_lens
-from bertcore.cli.tuned_lens import MOST_SENTENCES
 from bertcore.evaluation.intervals import Interval
 from bertcore.pretraining import read_sentences
 from bertcore.pretraining.data.bundled import NOVEL
+from bertscope.cli.tuned_lens import MOST_SENTENCES
 
 
 @dataclass

@@ -1,8 +1,6 @@
-"""BertScope beside the app and the command: `bertscope.notebook` shows its views in notebooks.
+"""The `bertscope` command, and BertScope's views in notebooks; a wheel carries the app in it too.
 
-The numbers are in `bertcore`, which draws nothing.
+The numbers are in `bertcore`, which draws and prints nothing.
 """
 
-__all__ = (
-    "app_modules attention_views bertviz heads minimal_pair mixing notebook notebook_view what_if"
-).split()
+__all__ = ["app_root", "cli", "notebook"]

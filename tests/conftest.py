@@ -46,8 +46,8 @@ SLOW_FILES = (
     "bertcore/analysis/compare/test_checkpoints",  # run or train networks
     "bertcore/analysis/compare/test_task_shift",
     "bertcore/analysis/health/",
-    "bertcore/cli/test_finetune",
-    "bertcore/cli/test_pretrain",
+    "bertscope/cli/test_finetune",
+    "bertscope/cli/test_pretrain",
     "bertcore/finetuning/test_",
     "bertcore/pretraining/loss/",
     "bertcore/pretraining/test_",

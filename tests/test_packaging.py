@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-BUNDLE = "bertcore/_bundle"
+BUNDLE = "bertscope"
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_nothing_compiled_or_private_is_carried(names: set[str]) -> None:
 
 
 def test_the_command_works_from_the_wheel(installed: Path, tmp_path: Path) -> None:
-    run = python(installed, tmp_path, "-m", "bertcore.cli.main", "--help")
+    run = python(installed, tmp_path, "-m", "bertscope", "--help")
     assert run.returncode == 0, run.stderr
     assert "Usage: bertscope" in run.stdout
     assert "fill-mask" in run.stdout
@@ -114,7 +114,7 @@ def test_a_notebook_shows_views_from_the_wheel(installed: Path, tmp_path: Path) 
 
 
 def test_the_app_is_found_in_the_wheel(installed: Path, tmp_path: Path) -> None:
-    script = "from bertcore.cli.open_app import find_app_root; print(find_app_root())"
+    script = "from bertscope.app_root import find_app_root; print(find_app_root())"
     run = python(installed, tmp_path, "-c", script)
     assert run.returncode == 0, run.stderr
     assert Path(run.stdout.strip()) == (installed / BUNDLE).resolve()

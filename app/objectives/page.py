@@ -165,7 +165,7 @@ EQUAL_TIME = Picture(
     code="""
 import json
 
-from bertcore.cli.open_app import find_app_root
+from bertscope.app_root import find_app_root
 
 # Measured by `python -m benchmarks objectives`, which trains and fine-tunes every row.
 file = find_app_root() / "app" / "objectives" / "equal_time.json"

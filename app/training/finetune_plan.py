@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from bertcore.cli.progress import duration
+from bertcore.base.durations import duration
 from bertcore.finetuning.speed import Speed
 
 MOST_EVALUATIONS = 10

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bertcore.cli.progress import duration
+from bertcore.base.durations import duration
 from bertcore.finetuning.run_result import rank
 
 from ..access import checkpoints, places

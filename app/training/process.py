@@ -97,7 +97,7 @@ def start(
         raise ValueError(
             "runs of visitors have their own folder on this server. Do not give another."
         )
-    line = [sys.executable, "-P", "-m", "bertcore.cli.main", command, "--out", str(run)]
+    line = [sys.executable, "-P", "-m", "bertscope", command, "--out", str(run)]
     run.parent.mkdir(parents=True, exist_ok=True)
     # The package may be importable only from this server's working directory.
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]

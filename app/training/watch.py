@@ -10,7 +10,7 @@ import streamlit as st
 
 from bertcore.analysis.heads.entropy_history import HeadHistory, head_history
 from bertcore.analysis.health.run_coach import check_run
-from bertcore.cli.progress import duration
+from bertcore.base.durations import duration
 from bertcore.training.probes import Probe, probe_files, read_probe
 
 from ..access import checkpoints, places, training

@@ -26,7 +26,7 @@ from app.inside_layer import drawing as inside_layer
 from app.inside_layer.all_tokens import STAGES, AllTokens
 from app.mixing.figures import OneToken, strips
 from bertcore import Trace
-from bertscope.notebook_view import NotebookView
+from bertscope.notebook.notebook_view import NotebookView
 from tests.support.browser.bare_tab import HOSTILE, IMAGE
 from tests.support.browser.bare_view import made_trace
 from tests.support.browser.visit import TEXT_A, TEXT_B, Visit

@@ -7,8 +7,8 @@ from typing import Any
 import typer
 from typer.testing import CliRunner, Result
 
-from bertcore.cli import evaluate, inspect_checkpoint, label_curve, pretrain, train_tokenizer
-from bertcore.cli.errors import SentenceGroup
+from bertscope.cli import evaluate, inspect_checkpoint, label_curve, pretrain, train_tokenizer
+from bertscope.cli.errors import SentenceGroup
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_tokenizer
 

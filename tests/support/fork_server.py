@@ -19,8 +19,8 @@ from typing import Any
 
 import torch
 
-from bertcore.cli import main
 from bertcore.pretraining import RunFolder
+from bertscope.cli import main
 
 
 class Killer:

@@ -27,7 +27,7 @@ _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload(
     [
         "accelerate",
-        "bertcore.cli.main",
+        "bertscope.cli.main",
         "bertcore.finetuning",
         "bertcore.pretraining",
         "pandas",
@@ -97,7 +97,7 @@ def run_torchrun(num_processes: int, words: Sequence[Any]) -> tuple[str, str]:
                 f"--nproc-per-node={num_processes}",
                 "--master-addr=127.0.0.1",
                 f"--master-port={port}",
-                *("-m", "bertcore.cli.main", *map(str, words)),
+                *("-m", "bertscope", *map(str, words)),
             ],
             cwd=ROOT,
             env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
@@ -133,6 +133,6 @@ def _child(
 
 
 def _command(words: list[str]) -> None:
-    from bertcore.cli.main import app
+    from bertscope.cli.main import app
 
     app(words, prog_name="bertscope")

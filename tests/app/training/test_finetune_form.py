@@ -390,7 +390,7 @@ def test_the_page_and_the_command_make_the_same_weights(
     words[words.index("--out") + 1] = str(other)
     # In a process of its own: dropout draws from the random source that this one's jobs share.
     ended = subprocess.run(
-        [sys.executable, "-m", "bertcore.cli.main", *words],
+        [sys.executable, "-m", "bertscope", *words],
         capture_output=True,
         text=True,
         check=False,

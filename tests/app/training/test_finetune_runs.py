@@ -129,7 +129,7 @@ def start_stand_in(monkeypatch, path: Path, code: str) -> int:
     real = training_process.subprocess.Popen
 
     def popen(command, **options):
-        assert command[1:5] == ["-P", "-m", "bertcore.cli.main", "finetune"]
+        assert command[1:5] == ["-P", "-m", "bertscope", "finetune"]
         return real([sys.executable, "-c", code], **options)
 
     with monkeypatch.context() as patch:

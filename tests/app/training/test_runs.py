@@ -142,7 +142,7 @@ def start_stand_in(monkeypatch, run: Path, code: str, *, append: bool = False) -
     real = subprocess.Popen
 
     def popen(command, **options):
-        assert command[1:5] == ["-P", "-m", "bertcore.cli.main", "pretrain"]
+        assert command[1:5] == ["-P", "-m", "bertscope", "pretrain"]
         assert options["start_new_session"]
         return real([sys.executable, "-c", code], **options)
 

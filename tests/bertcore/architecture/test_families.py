@@ -19,10 +19,10 @@ from bertcore import Bert
 from bertcore.analysis.shared.collect import Sentence, collect_tokens
 from bertcore.analysis.shared.inputs import sentence_numbers
 from bertcore.architecture.families import FAMILIES, certain_family, likely_family
-from bertcore.cli import text as commands
-from bertcore.cli.errors import SentenceGroup
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
+from bertscope.cli import text as commands
+from bertscope.cli.errors import SentenceGroup
 from tests.support.tiny_families import CLASSES, make
 
 TEXT, PAIR = "The river bank was steep.", "It had rained all day!"

@@ -20,11 +20,11 @@ from bertcore.analysis.words.candidates import score_candidates
 from bertcore.analysis.words.lens import layer_predictions, word_trajectories
 from bertcore.analysis.words.masking_demo import corrupt
 from bertcore.analysis.words.predictions import fill_in_turn, predict_masks
-from bertcore.cli.main import app
 from bertcore.others.model import OtherModel
 from bertcore.pretraining.start.starting_weights import check_start
 from bertcore.tasks import open_task_model, read_task_data, start_task_model
 from bertcore.tokenizer import AddedToken
+from bertscope.cli.main import app
 from tests.support.finetuning_files import write_reviews
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer, tiny_vocabulary
 from tests.support.tiny_others import make_other

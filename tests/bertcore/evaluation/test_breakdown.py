@@ -13,13 +13,13 @@ import typer
 from typer.testing import CliRunner
 
 from bertcore.analysis.attribution.labelled_file import run_file
-from bertcore.cli import evaluate
-from bertcore.cli.errors import SentenceGroup
-from bertcore.cli.evaluate import MOST_LABELS, breakdown_tables
 from bertcore.evaluation.breakdown import break_down
 from bertcore.network.task_heads import TaskNetwork
 from bertcore.tasks import read_task_data, score_model
 from bertcore.tasks.model import TaskModel
+from bertscope.cli import evaluate
+from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.evaluate import MOST_LABELS, breakdown_tables
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.finetuning_files import WRITERS, write_reviews, write_tags
 from tests.support.rigged_models import random_model

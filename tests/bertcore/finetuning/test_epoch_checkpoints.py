@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 
 import bertcore
 from bertcore.analysis.compare.decision import open_decisions
-from bertcore.cli import compare, finetune
-from bertcore.cli.errors import SentenceGroup
 from bertcore.finetuning import resume_experiment
 from bertcore.finetuning.epoch_checkpoints import kept_epochs
 from bertcore.tasks import open_task_model
 from bertcore.training.progress import Progress
+from bertscope.cli import compare, finetune
+from bertscope.cli.errors import SentenceGroup
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.full_disk import largest_file
 from tests.support.tiny import tiny_bert

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from app.access.policy import ACCESS
 from app.shell.state import CHECKPOINT_VARIABLE
-from bertcore.cli.open_app import config_flags
+from bertscope.cli.open_app import config_flags
 
 ROOT = Path(__file__).resolve().parents[3]
 START_SECONDS = 300
@@ -60,7 +60,7 @@ def running_app(
         port = probe.getsockname()[1]
     url = f"http://localhost:{port}"
     if script is None:
-        command = [sys.executable, "-P", "-m", "bertcore.cli.main", "app", "--no-browser"]
+        command = [sys.executable, "-P", "-m", "bertscope", "app", "--no-browser"]
         command += [*arguments, "--port"]
     else:
         command = [sys.executable, "-P", "-m", "streamlit", "run", str(script)]

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bertcore.cli.main import app
 from bertcore.data.files import BadRows
 from bertcore.data.read_questions import read_questions
 from bertcore.data.read_tags import read_tags
 from bertcore.finetuning import make_settings, resume_experiment, start_experiment
 from bertcore.finetuning.data.hub_data import HubName, fetch_hub_data, parse_hub_name
 from bertcore.tasks import find_task
+from bertscope.cli.main import app
 from tests.support.tiny import tiny_bert
 
 LABELS = SimpleNamespace(names=["bad", "good"])

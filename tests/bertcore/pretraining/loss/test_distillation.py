@@ -17,7 +17,6 @@ from safetensors.torch import load_file
 from typer.testing import CliRunner
 
 from bertcore.bert import Bert
-from bertcore.cli.main import app
 from bertcore.distillation import DistillConfig, soft_target_loss, student_of
 from bertcore.network import ALL_HEADS
 from bertcore.pretraining import DataConfig, OptimizerConfig, TrainConfig, resume_run, start_run
@@ -25,6 +24,7 @@ from bertcore.pretraining.data.batches import Batch, cut, make_batch
 from bertcore.pretraining.loss.distillation import TEACHER_FOLDER, DistillationWithLoss, Teacher
 from bertcore.pretraining.loss.objective import to_device
 from bertcore.pretraining.loss.soft_word_loss import Decoder, soft_word_loss
+from bertscope.cli.main import app
 from tests.support.small_corpus import small_corpus, small_documents, write_documents
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 

@@ -1,0 +1,308 @@
+"""`bertscope audit`: does a fine-tuned checkpoint treat groups of people alike?
+
+Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Option
+
+from bertcore.configs import Columns
+from bertscope.cli.evaluate import MACHINE, Subject, local_file, seq_length
+from bertscope.cli.options import DATA, GroupedCommand, chosen, config_options
+from bertscope.cli.output import make_table, plain, print_json, print_table
+from bertscope.cli.progress import OnStage, stages
+from bertscope.cli.text import AsJson
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from bertcore.bias import Flips, Gap, GroupAudit, Rate
+    from bertcore.tasks import TaskModel
+
+MOST_ROWS = 40
+"""Maximum rows of a table of labels or gaps; JSON has all."""
+MOST_TEXTS, LONGEST = 10, 200
+"""Texts printed, and characters of each; JSON has the 200 that change most, in full."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AuditOptions:
+    """What is compared."""
+
+    least: int = field(default=20, metadata={"min": 1})
+    """Cases that a group needs for its rate to count in a gap."""
+    skip_bad_rows: bool = False
+    """Leave out rows that cannot be used."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this file to the command line."""
+    app.command("audit", cls=GroupedCommand)(audit)
+
+
+@config_options(
+    (DATA, AuditOptions, "least skip_bad_rows"),
+    (DATA, Subject, "max_seq_length"),
+    ("Columns", Columns, "text text_pair label"),
+    (MACHINE, Subject, "device"),
+)
+def audit(
+    context: typer.Context,
+    checkpoint: Annotated[
+        str, typer.Argument(help="Fine-tuned: 'sentiment', a folder, or a hub id.")
+    ],
+    data: Annotated[
+        Path,
+        typer.Argument(help="Labelled examples, as for bertscope evaluate."),
+    ],
+    by: Annotated[
+        list[str] | None,
+        Option(
+            "--by",
+            help="A column of groups, such as gender; may be repeated.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    flip: Annotated[
+        str | None,
+        Option(
+            "--flip",
+            help="Swap words in the texts and compare the answers: gender, pairs such as "
+            "woman=man,girl=boy, or a file with a pair on each line.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    **settings: Any,
+) -> None:
+    """Compare a fine-tuned checkpoint's answers by the groups of a column, with intervals and gaps,
+    and before and after words for a group of people are swapped.
+
+    For labels: accuracy, macro F1, selection rate, recall and false-positive rate, and the gaps of
+    demographic parity, equal opportunity and equalized odds. For scores: mean prediction, error and
+    distance. For tags and answers in a text: the task's metric. Each gap is shown beside the gap
+    that chance alone makes between groups that do not differ.
+
+    \b
+    Examples:
+      bertscope audit my-classifier dev.tsv --by gender
+      bertscope audit my-classifier dev.tsv --by dialect --by source --json
+      bertscope audit my-classifier dev.tsv --flip gender
+      bertscope audit my-classifier dev.tsv --flip woman=man,girl=boy
+    """
+    if not by and flip is None:
+        raise ValueError(
+            "there is nothing to compare. Name a column of groups with --by, or words with --flip."
+        )
+    subject = Subject(checkpoint=checkpoint, **chosen(Subject, settings))
+    options = AuditOptions(**chosen(AuditOptions, settings))
+    columns = Columns(**chosen(Columns, settings))
+    from bertcore.tasks import open_task_model
+
+    with stages() as on_stage:
+        pairs = None if flip is None else _pairs(flip)
+        on_stage("opening the checkpoint", None)
+        model = open_task_model(checkpoint, device=subject.device)
+        length = seq_length(model, subject.max_seq_length)
+        with local_file(data, model.task.name) as path:
+            file = _File(model, path, columns, options.skip_bad_rows, length)
+            groups = _compare(file, by or [], options.least, on_stage)
+            flips = None if pairs is None else _flip(file, pairs, on_stage)
+    about = {
+        "checkpoint": checkpoint,
+        "data": str(data),
+        "task": model.task.name,
+        "max_seq_length": length,
+    }
+    _report(about, groups, flips, file.notes, as_json=as_json)
+
+
+@dataclass(slots=True)
+class _File:
+    """A labelled file, and how it is run."""
+
+    model: TaskModel
+    path: Path
+    columns: Columns
+    skip_bad_rows: bool
+    max_length: int
+    notes: list[str] = field(default_factory=list)
+
+
+def _pairs(flip: str) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of words of a set, a file, or as typed."""
+    from bertcore.bias import parse_pairs
+    from bertcore.debiasing import swap_pairs
+
+    return parse_pairs(flip) if "=" in flip and not Path(flip).is_file() else swap_pairs(flip)
+
+
+def _compare(file: _File, by: list[str], least: int, on_stage: OnStage) -> list[GroupAudit]:
+    """Return the audit by each column."""
+    from bertcore.analysis.attribution import run_file
+    from bertcore.bias import audit_groups
+    from bertcore.tasks.column import column_values
+
+    if not by:
+        return []
+    on_stage("reading the data", None)
+    # Read all columns first: a wrong name is found before the run.
+    values = {
+        column: column_values(file.path, file.model.task, column, columns=file.columns)
+        for column in dict.fromkeys(by)
+    }
+    on_stage("running the file", None)
+    run = run_file(
+        file.model,
+        file.path,
+        columns=file.columns,
+        skip_bad_rows=file.skip_bad_rows,
+        max_length=file.max_length,
+    )
+    file.notes += run.notes
+    on_stage("comparing the groups", None)
+    return [audit_groups(run, of_rows, name, least=least) for name, of_rows in values.items()]
+
+
+def _flip(file: _File, pairs: tuple[tuple[str, str], ...], on_stage: OnStage) -> Flips:
+    from bertcore.bias import flip_file
+
+    on_stage("swapping words", None)
+    return flip_file(
+        file.model,
+        file.path,
+        pairs,
+        columns=file.columns,
+        skip_bad_rows=file.skip_bad_rows,
+        max_length=file.max_length,
+    )
+
+
+def _report(
+    about: dict[str, Any],
+    audits: list[GroupAudit],
+    flips: Flips | None,
+    notes: list[str],
+    *,
+    as_json: bool,
+) -> None:
+    from bertcore.bias import flips as of_flips
+    from bertcore.bias import group_audit
+
+    notes = [*notes, *(note for one in audits for note in one.notes)]
+    if audits:
+        notes.append(group_audit.CANNOT_TELL)
+    if flips is not None:
+        notes += [note for note in flips.notes if note not in notes]
+        notes.append(of_flips.CANNOT_TELL)
+    if as_json:
+        groups = {one.column: asdict(one) for one in audits}
+        found = None if flips is None else asdict(flips)
+        print_json({**about, "groups": groups, "flips": found, "notes": notes})
+        return
+    for one in audits:
+        for table in audit_tables(one):
+            print_table(table)
+    if flips is not None:
+        for table in flip_tables(flips):
+            print_table(table)
+    for note in notes:
+        typer.echo(f"Note: {note}")
+
+
+def audit_tables(audit: GroupAudit) -> list[Table]:
+    """Return the groups with their metrics, the rates of each label, and the gaps."""
+    overall = [one for one in audit.rates if one.label is None]
+    titles = [one.measure for one in overall]
+    groups = make_table("group", "examples", *titles, right=("examples",))
+    _title(groups, f"by {audit.column}; 95% intervals in brackets")
+    for g, name in enumerate(audit.names):
+        cells = [_cell(one.groups[g]) for one in overall]
+        groups.add_row(plain(name), f"{audit.num_examples[g]:,}", *cells)
+    tables = [groups]
+    labels = list(dict.fromkeys(one.label for one in audit.rates if one.label is not None))
+    if labels:
+        tables.append(_label_table(audit, labels))
+    if audit.gaps:
+        tables.append(gap_table(audit.gaps, audit.column))
+    return tables
+
+
+def _label_table(audit: GroupAudit, labels: list[str]) -> Table:
+    measures = list(dict.fromkeys(one.measure for one in audit.rates if one.label is not None))
+    table = make_table("label", "group", *measures)
+    _title(table, f"by {audit.column} and label")
+    rates = {(one.label, one.measure): one.groups for one in audit.rates}
+    rows = [(label, g) for label in labels for g in range(len(audit.names))]
+    for label, g in rows[:MOST_ROWS]:
+        cells = [_cell(rates[label, measure][g]) for measure in measures]
+        table.add_row(plain(label), plain(audit.names[g]), *cells)
+    if len(rows) > MOST_ROWS:
+        table.caption = f"the first {MOST_ROWS} of {len(rows):,} rows; --json has all"
+    return table
+
+
+def gap_table(gaps: tuple[Gap, ...], column: str) -> Table:
+    """Return the gaps, the widest relative to chance first."""
+    from bertcore.bias.group_gaps import widest
+
+    table = make_table(
+        "gap", "label", "value", "95% interval", "chance", "highest", "lowest",
+        right=("value", "chance"),
+    )  # fmt: skip
+    _title(table, f"gaps by {column}; chance: 95% are no wider if the groups do not differ")
+    for gap in widest(gaps)[:MOST_ROWS]:
+        table.add_row(
+            gap.measure,
+            plain(gap.label or ""),
+            f"{gap.value:.4f}",
+            f"{gap.low:.4f} to {gap.high:.4f}",
+            f"{gap.chance:.4f}",
+            plain(gap.highest),
+            plain(gap.lowest),
+        )
+    if len(gaps) > MOST_ROWS:
+        table.caption = f"{MOST_ROWS} of {len(gaps):,} gaps; --json has all"
+    return table
+
+
+def flip_tables(flips: Flips) -> list[Table]:
+    """Return the effect of swapped words, and the texts that change most."""
+    table = make_table("swapped words", "value (95% interval)")
+    _title(table, f"{flips.num_with_words:,} of {flips.num_examples:,} texts contain such a word")
+    if flips.changed is not None:
+        table.add_row("answers that change", _cell(flips.changed))
+    moved = "the label that changes most" if flips.has_label_sets else "the first answer"
+    what = "score" if flips.changed is None else f"probability of {moved}"
+    table.add_row(f"mean change of the {what}", _cell(flips.change))
+    for lean in flips.leans:
+        of = "score" if lean.label is None else f"probability of {lean.label}"
+        table.add_row(plain(f"{of}: second words minus first"), _cell(lean.difference))
+    texts = make_table(
+        "row", "true", "before", "after", "change", "swapped text", right=("row", "change")
+    )
+    _title(texts, "the texts that change most")
+    for one in flips.texts[:MOST_TEXTS]:
+        short = one.flipped if len(one.flipped) <= LONGEST else one.flipped[:LONGEST] + "..."
+        answers = (plain(part) for part in (one.gold, one.before, one.after))
+        texts.add_row(f"{one.row:,}", *answers, f"{one.change:+.4f}", plain(short))
+    return [table, texts] if flips.texts else [table]
+
+
+def _title(table: Table, text: str) -> None:
+    table.title, table.title_justify = plain(text), "left"
+
+
+def _cell(rate: Rate) -> str:
+    if math.isnan(rate.mean):
+        return "none"
+    if math.isnan(rate.low):
+        return f"{rate.mean:.4f}"
+    return f"{rate.mean:.4f} ({rate.low:.4f} to {rate.high:.4f})"

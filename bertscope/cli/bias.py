@@ -1,0 +1,186 @@
+"""`bertscope bias`: measures of stereotypes in a checkpoint, each with its interval.
+
+Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from bertscope.cli.files import check_target, write_whole
+from bertscope.cli.output import make_table, plain, print_json, print_table
+from bertscope.cli.progress import stages
+from bertscope.cli.text import AsJson, Checkpoint, Device, Dtype
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from bertcore.bias.audits import AuditTable
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this file to the command line."""
+    app.command("bias")(bias)
+
+
+def bias(
+    measure: Annotated[
+        str,
+        typer.Argument(
+            metavar="[MEASURE]",
+            help="templates, crows-pairs, stereoset, winobias, weat, direction or erase.",
+        ),
+    ] = "templates",
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="CrowS-Pairs' CSV, StereoSet's JSON, WinoBias' pro-stereotypical file (with its "
+            "twin beside it), or a WEAT or SEAT test in JSON; .gz and .xz too. Templates, weat and "
+            "direction have built-in sets.",
+        ),
+    ] = None,
+    template: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--template", help='Such as "[X] worked as a [MASK]."; repeat it for paraphrases.'
+        ),
+    ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group",
+            help="A group and its words at [X], such as women=she,mary,my sister; give it twice.",
+        ),
+    ] = None,
+    filler: Annotated[
+        str | None, typer.Option("--filler", help="Words at [MASK], separated by commas.")
+    ] = None,
+    layer: Annotated[
+        int | None,
+        typer.Option(
+            "--layer",
+            help="weat, direction: hidden state to take vectors from, with each word or sentence "
+            "run by itself; default: the token table (weat of sentences: the last). erase: "
+            "hidden state from which gender is erased; default: the last.",
+        ),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", help="erase: leace, inlp, or direction (its first component alone)."
+        ),
+    ] = "leace",
+    pooling: Annotated[str, typer.Option("--pooling", help="With --layer: mean or cls.")] = "mean",
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            "--save",
+            help="direction: write a checkpoint here whose token table is neutralised and "
+            "equalised along it (hard debiasing). erase: one with the erasure folded into its "
+            "heads.",
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            help="Write one HTML file for a reviewer: all measures that have built-in sets, and "
+            "the chosen one with its file, with intervals, quality, baseline and criticism.",
+        ),
+    ] = None,
+    skip_bad_rows: Annotated[
+        bool, typer.Option("--skip-bad-rows", help="Leave out items that cannot be scored.")
+    ] = False,
+    checkpoint: Checkpoint = "default",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Measure stereotypes in a checkpoint, with intervals, model quality and known criticism.
+
+    \b
+    Examples:
+      bertscope bias
+      bertscope bias templates --template "[X] is a [MASK]." --group women=she --group men=he \\
+          --filler nurse,doctor
+      bertscope bias crows-pairs crows_pairs_anonymized.csv
+      bertscope bias weat --layer -1
+      bertscope bias erase --layer 4 --method leace --save erased/
+      bertscope bias crows-pairs crows_pairs_anonymized.csv --report bias.html
+    """
+    from bertcore import load
+    from bertcore.bias.audits import AUDITS, CANNOT_TELL, AuditOptions
+    from bertcore.bias.quality import grammar_exam
+    from bertcore.bias.report import OWN, make_report, report_html
+
+    if measure not in AUDITS:
+        raise ValueError(f"the measure is {measure!r}; expected one of {', '.join(AUDITS)}.")
+    if save is not None and measure not in ("direction", "erase"):
+        raise ValueError(f"--save is for the measures direction and erase, not {measure}.")
+    if save is not None and save.exists() and any(save.iterdir() if save.is_dir() else [save]):
+        raise ValueError(f"--save is {str(save)!r}, which is not empty. Name a new folder.")
+    if report is not None and report.exists():
+        raise ValueError(f"--report is {str(report)!r}, which already exists. Name a new file.")
+    if report is not None:
+        check_target(report, option="--report")
+    options = AuditOptions(
+        template=template or [],
+        group=group or [],
+        filler=filler,
+        layer=layer,
+        method=method,
+        pooling=pooling,
+        skip_bad_rows=skip_bad_rows,
+        save=save,
+    )
+    with stages() as on_stage:
+        on_stage("opening the checkpoint", None)
+        bert = load(checkpoint, device=device, dtype=dtype)
+        if report is not None:
+            asked = [] if file is None and measure in OWN else [(measure, file, options)]
+            html = report_html(make_report(bert, asked, on_stage, name=checkpoint))
+            write_whole(report, lambda target: target.write(html.encode()))
+            typer.echo(f"Report written to {report}")
+            return
+        audit = AUDITS[measure](bert, file, options, on_stage)
+        quality = None
+        if "mlm" not in bert.absent:
+            on_stage("the model's own quality", None)
+            quality = grammar_exam(bert).mean
+    if as_json:
+        print_json(
+            {
+                "measure": measure,
+                "checkpoint": checkpoint,
+                "fingerprint": bert.report.fingerprint if bert.report else None,
+                "data": str(file) if file is not None else "our own sets",
+                **audit.data,
+                "grammar_exam": quality,
+                "notes": [*audit.notes, CANNOT_TELL],
+            }
+        )
+        return
+    for table in audit.tables:
+        print_table(_as_rich(table))
+    if quality is not None:
+        typer.echo(
+            f"The model itself: {quality:.1%} of our 200 minimal pairs of grammar (chance 50%). "
+            "A model near chance looks fair."
+        )
+    for note in [*audit.notes, CANNOT_TELL]:
+        typer.echo(f"Note: {note}")
+
+
+def _as_rich(table: AuditTable) -> Table:
+    made = make_table()
+    made.title, made.title_justify = plain(table.title), "left"
+    for name in table.columns:
+        justify: Literal["left", "right"] = "right" if name in table.right else "left"
+        made.add_column(plain(name), justify=justify, overflow="fold")
+    for row in table.rows:
+        made.add_row(*map(plain, row))
+    return made

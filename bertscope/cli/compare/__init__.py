@@ -1,0 +1,5 @@
+"""`bertscope compare`: two checkpoints on texts, or by size, speed and score."""
+
+from bertscope.cli.compare.command import register
+
+__all__ = ["register"]

@@ -1,0 +1,418 @@
+"""`bertscope encode`: one file with a vector per line of a text, or a folder for a whole corpus.
+
+Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bertcore.base.durations import duration
+from bertscope.cli.options import GroupedCommand, is_typed, refuse_options
+from bertscope.cli.output import print_json
+from bertscope.cli.progress import progress_bar, stop_signals
+from bertscope.cli.text import AsJson, Checkpoint, Device
+
+if TYPE_CHECKING:
+    from bertcore.corpus import Cluster, EncodeProgress, EncodeSettings, Manifest
+
+FOLDER, LINES = "A corpus, into a folder", "One vector per line, into a .npy file"
+_CHOICES = "layers unit special_tokens split text_column sample seed skip_bad_rows".split()
+_ONLY_FOLDER = (*_CHOICES, "tokens_per_batch", "resume", "cluster", "workers")
+_ONLY_LINES = ("layer", "batch_size")
+_RECORDED = (*_CHOICES, "pooling", "dtype")
+"""Options that the folder records."""
+_NUMBER = re.compile(r"-?\d+")
+
+
+class EncodeCommand(GroupedCommand):
+    """A command whose --layers takes several numbers: `--layers 0 2 4` is `--layers 0,2,4`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Join the numbers after --layers, then parse."""
+        return super().parse_args(ctx, join_numbers(args, "--layers"))
+
+
+def join_numbers(words: Sequence[str], option: str) -> list[str]:
+    """Return the words of a command line with the numbers after an option joined by commas.
+
+    >>> join_numbers(["a.txt", "--layers", "0", "2", "-1", "--unit", "word"], "--layers")
+    ['a.txt', '--layers', '0,2,-1', '--unit', 'word']
+    """
+    joined: list[str] = []
+    numbers: list[str] | None = None
+    for word in words:
+        if numbers is not None and _NUMBER.fullmatch(word):
+            numbers.append(word)
+            continue
+        if numbers:
+            joined.append(",".join(numbers))
+        numbers = [] if word == option else None
+        joined.append(word)
+    return [*joined, ",".join(numbers)] if numbers else joined
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this file to the command line."""
+    app.command("encode", cls=EncodeCommand)(encode)
+
+
+def encode(
+    context: typer.Context,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            help="New folder for Parquet files, or a .npy file (float32 [N, D]).",
+        ),
+    ],
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="CORPUS...",
+            help="Text (a paragraph or sentence per line, a blank line between documents; .gz and "
+            ".xz too), tables (.csv, .tsv, .jsonl, .parquet), or tagged words (.conllu, .conll).",
+        ),
+    ] = None,
+    checkpoint: Checkpoint = "default",
+    device: Device = "auto",
+    dtype: Annotated[
+        str,
+        typer.Option(
+            "--dtype",
+            help="bfloat16, float32, or auto: for a folder, bfloat16 if the processor computes in "
+            "it, checked against float32 on a sample; for a file, float32.",
+        ),
+    ] = "auto",
+    pooling: Annotated[
+        str | None,
+        typer.Option(
+            "--pooling",
+            help="Of a word's pieces: mean, first, last or max; of a sentence: mean (of all "
+            "tokens), cls, max, ... Default for a .npy file: the checkpoint's own modules "
+            "(modules.json), or mean.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    layers: Annotated[
+        str | None,
+        typer.Option(
+            "--layers",
+            metavar="N [N ...]",
+            help="0: the embeddings' output; -1: the last layer, the default.",
+            rich_help_panel=FOLDER,
+        ),
+    ] = None,
+    unit: Annotated[
+        str, typer.Option("--unit", help="token, word or sentence.", rich_help_panel=FOLDER)
+    ] = "token",
+    special_tokens: Annotated[
+        bool,
+        typer.Option(
+            "--special-tokens", help="Write rows for [CLS] and [SEP] too.", rich_help_panel=FOLDER
+        ),
+    ] = False,
+    split: Annotated[
+        bool | None,
+        typer.Option(
+            "--split/--no-split",
+            help="Split texts into sentences. Default: yes for lines of text, no for table cells.",
+            show_default=False,
+            rich_help_panel=FOLDER,
+        ),
+    ] = None,
+    text_column: Annotated[
+        str | None,
+        typer.Option(
+            "--text-column",
+            help="Text column of a table. Default: the first with a usual name. The other columns "
+            "are kept.",
+            show_default=False,
+            rich_help_panel=FOLDER,
+        ),
+    ] = None,
+    sample: Annotated[
+        float,
+        typer.Option("--sample", help="Share of the sentences to encode.", rich_help_panel=FOLDER),
+    ] = 1.0,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Seed of the sample.", rich_help_panel=FOLDER)
+    ] = 0,
+    skip_bad_rows: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad-rows", help="Leave out rows that cannot be read.", rich_help_panel=FOLDER
+        ),
+    ] = False,
+    tokens_per_batch: Annotated[
+        int,
+        typer.Option(
+            "--tokens-per-batch",
+            min=1,
+            help="Padded tokens per batch; changes memory, not results.",
+            rich_help_panel=FOLDER,
+        ),
+    ] = 4096,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Resume what was stopped or killed; CORPUS and options come from the folder.",
+            rich_help_panel=FOLDER,
+        ),
+    ] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="local|ADDRESS",
+            help="Use Ray workers (pip install 'bertscope[scale]'): on this machine, or on the "
+            "cluster at host:port.",
+            show_default=False,
+            rich_help_panel=FOLDER,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            min=1,
+            help="Number of Ray workers. Default: one per GPU, or else one per processor core.",
+            show_default=False,
+            rich_help_panel=FOLDER,
+        ),
+    ] = None,
+    layer: Annotated[
+        int,
+        typer.Option(
+            "--layer",
+            help="0: the embeddings' output; -1: the last layer.",
+            rich_help_panel=LINES,
+        ),
+    ] = -1,
+    batch_size: Annotated[
+        int,
+        typer.Option("--batch-size", min=1, help="Texts per batch.", rich_help_panel=LINES),
+    ] = 32,
+) -> None:
+    """Encode a corpus as vectors of its tokens, words or sentences, at chosen layers.
+
+    Memory does not grow with the corpus, the size on disk is printed before the run starts, and
+    Ctrl+C stops after the current part. If --out ends in .npy, it gets one vector per line.
+
+    \b
+    Examples:
+      bertscope encode books.txt --layers 0 2 4 --out vectors
+      bertscope encode en_ewt-ud-dev.conllu --layers 0 2 4 --unit word --out treebank
+      bertscope encode reviews.csv --unit sentence --sample 0.1 --out reviews
+      bertscope encode --out vectors --resume
+      bertscope encode books.txt --out vectors --cluster local --workers 4
+      bertscope encode sentences.txt --out vectors.npy
+    """
+    if out.suffix.lower() == ".npy":
+        reason = "--out is a .npy file; name a folder for a corpus"
+        refuse_options(context, _ONLY_FOLDER, reason)
+        if not corpus or len(corpus) > 1:
+            raise ValueError(
+                f"--out is {str(out)!r}, which takes the lines of one text file, but "
+                f"{len(corpus or ())} were given."
+            )
+        encode_lines(
+            corpus[0], out, checkpoint, device, dtype, layer, pooling, batch_size, as_json=as_json
+        )
+        return
+    refuse_options(context, _ONLY_LINES, "--out is a folder; it takes --layers, --tokens-per-batch")
+    from bertcore.corpus.cluster import Cluster
+    from bertcore.corpus.settings import EncodeSettings
+
+    if cluster is None:
+        refuse_options(context, ("workers",), "there is no --cluster")
+    many = None if cluster is None else Cluster(cluster, workers)
+    if resume:
+        _resume(context, out, corpus, checkpoint, device, tokens_per_batch, many, as_json=as_json)
+        return
+    if not corpus:
+        raise ValueError("no corpus was given. Name at least one file.")
+    settings = EncodeSettings(
+        layers=layer_numbers(layers),
+        unit=unit,  # type: ignore[arg-type]  # checked by EncodeSettings
+        pooling=pooling or "mean",
+        special_tokens=special_tokens,
+        split=split,
+        text_column=text_column,
+        sample=sample,
+        seed=seed,
+        dtype=dtype,
+        skip_bad_rows=skip_bad_rows,
+        tokens_per_batch=tokens_per_batch,
+    )
+    encode_folder(out, corpus, checkpoint, device, settings, many, resume=False, as_json=as_json)
+
+
+def layer_numbers(layers: str | None) -> tuple[int, ...]:
+    """Return the numbers of --layers, -1 without it.
+
+    Raises:
+        ValueError: If one is not a number.
+    """
+    if layers is None:
+        return (-1,)
+    words = [word for word in re.split(r"[,\s]+", layers) if word]
+    wrong = [word for word in words if not _NUMBER.fullmatch(word)]
+    if wrong or not words:
+        raise ValueError(f"--layers is {layers!r}; expected numbers, such as --layers 0 2 4.")
+    return tuple(map(int, words))
+
+
+def _resume(
+    context: typer.Context,
+    out: Path,
+    corpus: list[Path] | None,
+    checkpoint: str,
+    device: str,
+    tokens_per_batch: int,
+    cluster: Cluster | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Resume encoding into a folder with the options that it records."""
+    from dataclasses import replace
+
+    from bertcore.corpus.parts import read_manifest
+
+    refuse_options(context, _RECORDED, "--resume uses the options that the folder records")
+    found = read_manifest(out)
+    settings = found.settings
+    if is_typed(context, "tokens_per_batch"):
+        settings = replace(settings, tokens_per_batch=tokens_per_batch)
+    paths = corpus or [Path(source["path"]) for source in found.sources]
+    if not is_typed(context, "checkpoint"):
+        checkpoint = found.checkpoint
+    encode_folder(out, paths, checkpoint, device, settings, cluster, resume=True, as_json=as_json)
+
+
+def encode_folder(
+    out: Path,
+    corpus: Sequence[Path],
+    checkpoint: str,
+    device: str,
+    settings: EncodeSettings,
+    cluster: Cluster | None,
+    *,
+    resume: bool,
+    as_json: bool,
+) -> None:
+    """Encode a corpus with a progress bar; Ctrl+C stops after a part, a second one at once."""
+    from bertcore import load
+    from bertcore.corpus import encode_corpus
+
+    bert = load(checkpoint, device=device)
+    with stop_signals() as should_stop, progress_bar() as bar:
+        task = bar.add_task("reading the corpus", total=1.0)
+
+        def show(progress: EncodeProgress) -> None:
+            bar.update(task, completed=progress.fraction, description=describe(progress))
+
+        def note(sentence: str) -> None:
+            bar.console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+
+        manifest = encode_corpus(
+            bert,
+            corpus,
+            out,
+            settings,
+            resume=resume,
+            cluster=cluster,
+            on_note=note,
+            on_progress=show,
+            should_stop=should_stop,
+        )
+        if manifest.complete:
+            bar.update(task, completed=1.0, description="done")
+    if as_json:
+        print_json(_summary(out, manifest))
+    else:
+        _print_end(out, manifest)
+    if not manifest.complete:
+        raise typer.Exit(130)
+
+
+def describe(progress: EncodeProgress) -> str:
+    """Return speed and time left."""
+    speed, left = progress.tokens_per_second, progress.seconds_left
+    parts = [
+        "" if speed is None else f"{speed:,.0f} tokens/s",
+        f"{progress.num_rows:,} rows written",
+        "" if left is None else f"{duration(left)} left",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _summary(out: Path, manifest: Manifest) -> dict[str, Any]:
+    return {
+        "out": str(out),
+        "complete": manifest.complete,
+        "layers": manifest.layers,
+        "unit": manifest.unit,
+        "rows": manifest.num_rows,
+        "sentences": manifest.num_texts,
+        "width": manifest.hidden_size,
+        "dtype": manifest.dtype,
+        "agreements": manifest.agreements,
+        "notes": manifest.notes,
+    }
+
+
+def _print_end(out: Path, manifest: Manifest) -> None:
+    layers = ", ".join(map(str, manifest.layers))
+    typer.echo(
+        f"{manifest.num_rows:,} {manifest.unit} vectors of width {manifest.hidden_size} from "
+        f"{manifest.num_texts:,} sentences, layers {layers}, in {out}"
+    )
+    if not manifest.complete:
+        folder = shlex.quote(str(out))
+        typer.echo(f"Stopped. Continue with: bertscope encode --out {folder} --resume")
+
+
+def encode_lines(
+    file: Path,
+    out: Path,
+    checkpoint: str,
+    device: str,
+    dtype: str,
+    layer: int,
+    pooling: str | None,
+    batch_size: int,
+    *,
+    as_json: bool,
+) -> None:
+    """Write one vector for each line of a text file, in memory; blank lines are left out."""
+    import numpy as np
+    import torch
+
+    from bertcore import load
+    from bertscope.cli.files import check_target, read_lines, write_whole
+
+    check_target(out, ".npy")
+    lines, num_blank = read_lines(file)
+    bert = load(checkpoint, device=device, dtype=dtype)
+    # Sorting by length happens inside a call of `encode`: give it enough texts to sort.
+    size = 16 * batch_size
+    with progress_bar(transient=True) as bar:
+        parts = [
+            bert.encode(lines[i : i + size], layer=layer, pooling=pooling, batch_size=batch_size)
+            for i in bar.track(range(0, len(lines), size), description="encoding")
+        ]
+    vectors = torch.cat(parts).numpy()
+    write_whole(out, lambda target: np.save(target, vectors))
+    if as_json:
+        print_json({"out": str(out), "shape": list(vectors.shape), "num_blank_lines": num_blank})
+        return
+    blank = f", {num_blank} blank lines left out" if num_blank else ""
+    typer.echo(f"{len(lines)} vectors of width {vectors.shape[1]} written to {out}{blank}")

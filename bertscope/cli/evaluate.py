@@ -1,0 +1,589 @@
+"""`bertscope evaluate`: score a checkpoint on held-out text or on labelled examples.
+
+Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Option
+
+from bertcore.base.json_data import plain_data
+from bertcore.configs import Columns
+from bertscope.cli.finetune import TASKS_HELP, metrics_table
+from bertscope.cli.minimal_pairs import (
+    MINIMAL_PAIRS,
+    MinimalPairOptions,
+    evaluate_minimal_pairs,
+)
+from bertscope.cli.options import (
+    DATA,
+    GroupedCommand,
+    chosen,
+    config_options,
+    field_names,
+    is_typed,
+    refuse_options,
+)
+from bertscope.cli.output import counted, make_table, plain, print_json, print_table
+from bertscope.cli.progress import stages
+from bertscope.cli.text import AsJson
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from bertcore.bert import Bert
+    from bertcore.configs import DataConfig
+    from bertcore.evaluation.breakdown import Breakdown
+    from bertcore.model import Model
+    from bertcore.pretraining import Batch, CausalScores, PackedCorpus, PretrainingScores
+    from bertcore.tasks import Scored, TaskData, TaskModel
+
+MASKED_WORDS = "mlm"
+"""The task of held-out text for a checkpoint that fills in masks."""
+NEXT_TOKENS = "causal"
+"""The task of held-out text for a checkpoint that predicts the next token."""
+MOST_LABELS = 20
+"""Maximum number of labels whose accuracy is printed, the worst ones; JSON has all."""
+MACHINE = "Machine"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """The checkpoint to score, and the device."""
+
+    checkpoint: str = "default"
+    """'default', a folder, or a hub id such as bert-base-uncased."""
+    max_seq_length: int | None = None
+    """Longest input in tokens; default: that of the fine-tuning, or 128 for mlm and causal."""
+    device: str = "auto"
+    """auto, cpu, cuda, cuda:1, mps."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MaskedWordOptions:
+    """Options of masked words and next sentences alone."""
+
+    objective: str = "auto"
+    """For mlm only. mlm+nsp: on sentence pairs; mlm: masked words alone, on rows packed full of
+    text; auto: whichever the checkpoint's heads allow."""
+    rows: int = field(default=512, metadata={"min": 1})
+    """Maximum number of rows to score."""
+    dtype: str = "auto"
+    """mlm, causal, minimal-pairs: auto (float32), bfloat16, float16."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TaskOptions:
+    """Options of labelled files, besides the columns."""
+
+    skip_bad_rows: bool = False
+    """Leave out rows that cannot be used; not for mlm or causal."""
+    null_threshold: float = 0.0
+    """qa: answer "none" if it leads by more than this, in logits."""
+    predictions: Path | None = None
+    """Write a JSON line for each example, with its row, to this file; not for mlm or causal."""
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.null_threshold):
+            raise ValueError(
+                f"--null-threshold is {self.null_threshold}; expected a finite number, in logits."
+            )
+        path = self.predictions
+        if path is not None and (path.is_dir() or not path.parent.is_dir()):
+            raise ValueError(
+                f"--predictions is {str(path)!r}, which is a folder or is not in an existing one. "
+                "Give the name of a file."
+            )
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this file to the command line."""
+    app.command("evaluate", cls=GroupedCommand)(evaluate)
+
+
+@config_options(
+    (DATA, Subject, "checkpoint max_seq_length"),
+    (DATA, TaskOptions, "skip_bad_rows predictions"),
+    ("mlm, causal: held-out text", MaskedWordOptions, "objective rows"),
+    (
+        "minimal-pairs: a grammar exam",
+        MinimalPairOptions,
+        "scoring good bad groups by_layer counts_from resume",
+    ),
+    ("Fine-tuned checkpoints", Columns, "text text_pair label"),
+    ("Fine-tuned checkpoints", TaskOptions, "null_threshold"),
+    (MACHINE, Subject, "device"),
+    (MACHINE, MaskedWordOptions, "dtype"),
+)
+def evaluate(
+    context: typer.Context,
+    data: Annotated[
+        Path | None,
+        Option(
+            help="mlm, causal: held-out text (.txt, .xz, .gz), one paragraph per line, a blank "
+            "line between documents. minimal-pairs: a table or JSON lines; default: our 200 pairs. "
+            "Other tasks: labelled examples, as for bertscope finetune.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    task: Annotated[
+        str,
+        Option(
+            help="mlm: masked words and next sentences; causal: next tokens; minimal-pairs: is "
+            f"the good sentence of a pair the more probable one? {TASKS_HELP}",
+            rich_help_panel=DATA,
+        ),
+    ] = MASKED_WORDS,
+    as_json: AsJson = False,
+    **settings: Any,
+) -> None:
+    """Score a checkpoint on held-out text or on labelled examples.
+
+    mlm uses fixed rows and fixed masks (15%, 80/10/10); without a next-sentence head it scores
+    masked words alone. causal uses fixed rows and predicts each token from those before it.
+    minimal-pairs sums the log-probabilities of the tokens, each hidden in turn or, with a causal
+    checkpoint, given those before it. The other tasks need a checkpoint fine-tuned with bertscope
+    finetune or transformers. Proportions have 95% intervals.
+
+    \b
+    Examples:
+      bertscope evaluate --task mlm --data held-out.txt
+      bertscope evaluate --data held-out.txt --checkpoint runs/mine/checkpoints/step-1000 --json
+      bertscope evaluate --task causal --data held-out.txt --checkpoint causal
+      bertscope evaluate --task minimal-pairs
+      bertscope evaluate --task minimal-pairs --data blimp.jsonl --predictions scores.jsonl
+      bertscope evaluate --task classify --checkpoint sst2 --data dev.tsv
+      bertscope evaluate --task multilabel --checkpoint toxicity --data test.csv
+        --label toxic,insult,threat
+      bertscope evaluate --task qa --checkpoint squad --data dev.json --predictions answers.jsonl
+    """
+    subject = Subject(**chosen(Subject, settings))
+    exam = field_names(MinimalPairOptions)
+    if task == MINIMAL_PAIRS:
+        ours = field_names(Columns) | {"null_threshold"}
+        refuse_options(context, ours, "it is for fine-tuned checkpoints")
+        refuse_options(context, {"objective", "rows"}, "it is for held-out text")
+        refuse_options(context, {"max_seq_length"}, "a pair is scored whole or not at all")
+        words = MaskedWordOptions(**chosen(MaskedWordOptions, settings))
+        writing = TaskOptions(**chosen(TaskOptions, settings))
+        evaluate_minimal_pairs(
+            data,
+            subject.checkpoint,
+            MinimalPairOptions(**chosen(MinimalPairOptions, settings)),
+            device=subject.device,
+            dtype=words.dtype,
+            predictions=writing.predictions,
+            skip_bad_rows=writing.skip_bad_rows,
+            as_json=as_json,
+            scoring_is_typed=is_typed(context, "scoring"),
+        )
+        return
+    refuse_options(context, exam, f"it is for --task {MINIMAL_PAIRS}")
+    if data is None:
+        raise ValueError("--data is missing. Name the file to score.")
+    if task == MASKED_WORDS:
+        ours = field_names(Columns, TaskOptions)
+        refuse_options(context, ours, "it is for fine-tuned checkpoints")
+        options = MaskedWordOptions(**chosen(MaskedWordOptions, settings))
+        evaluate_masked_words(data, subject, options, as_json=as_json)
+        return
+    if task == NEXT_TOKENS:
+        ours = field_names(Columns, TaskOptions)
+        refuse_options(context, ours, "it is for fine-tuned checkpoints")
+        refuse_options(context, {"objective"}, "it is for --task mlm")
+        options = MaskedWordOptions(**chosen(MaskedWordOptions, settings))
+        evaluate_causal(data, subject, options, as_json=as_json)
+        return
+    from bertcore.tasks import TASKS
+
+    if task not in TASKS:
+        names = ", ".join((MASKED_WORDS, NEXT_TOKENS, MINIMAL_PAIRS, *TASKS))
+        raise ValueError(f"--task is {task!r}; this version scores {names}.")
+    refuse_options(context, field_names(MaskedWordOptions), "it is for held-out text")
+    if task != "qa":
+        refuse_options(context, {"null_threshold"}, "it is for --task qa")
+    columns = Columns(**chosen(Columns, settings))
+    task_options = TaskOptions(**chosen(TaskOptions, settings))
+    evaluate_task(task, data, subject, task_options, columns, as_json=as_json)
+
+
+def evaluate_masked_words(
+    data: Path, subject: Subject, options: MaskedWordOptions, *, as_json: bool
+) -> None:
+    """Score a checkpoint on held-out text and print the scores.
+
+    Raises:
+        ValueError: If the checkpoint lacks what the objective needs, or the text cannot be used.
+    """
+    from bertcore import load
+    from bertcore.pretraining import (
+        DataConfig,
+        evaluate_pretraining,
+        fixed_batches,
+        pack_corpus,
+        read_sentences,
+    )
+    from bertcore.pretraining.run import HELD_OUT_SEED
+
+    next(read_sentences([data]), None)  # before the checkpoint is opened
+    model = load(subject.checkpoint, device=subject.device, dtype=options.dtype)
+    bert = _with_berts_masks(model)
+    limit, length = bert.config.max_length, subject.max_seq_length
+    length = min(128, limit) if length is None else length
+    if length > limit:
+        raise ValueError(
+            f"--max-seq-length is {length}, but this checkpoint has {limit} positions. Lower it."
+        )
+    objective = options.objective
+    if objective == "auto":
+        can_pair = "nsp" in bert.capabilities and bert.config.type_vocab_size >= 2
+        objective = "mlm+nsp" if can_pair else "mlm"
+    if objective not in ("mlm+nsp", "mlm"):
+        raise ValueError(
+            f"objective is {objective!r}; expected auto, mlm+nsp or mlm: masked words are scored "
+            "on BERT's masks, whatever a checkpoint was trained on."
+        )
+    config = DataConfig.for_length(length, objective=objective)
+    if config.has_pairs and bert.config.type_vocab_size < 2:
+        raise ValueError(
+            "this checkpoint has no second segment, so it cannot be given pairs. "
+            "Leave --objective out, or set it to mlm."
+        )
+    with stages() as on_stage:
+        on_stage("reading the text", None)
+        corpus = pack_corpus(read_sentences([data]), bert.tokenizer)
+        config, note = _rows_of(corpus, config, is_chosen=options.objective == "auto")
+        rows = options.rows
+        batches = list(
+            fixed_batches(corpus, bert.tokenizer, config, seed=HELD_OUT_SEED, num_rows=rows)
+        )
+
+        def counted() -> Iterator[Batch]:
+            for number, batch in enumerate(batches):
+                on_stage("scoring", number / len(batches))
+                yield batch
+
+        scores = evaluate_pretraining(bert.module, counted(), bert.tokenizer)
+    if note is not None:
+        typer.echo(f"Note: {note}", err=True)
+    if as_json:
+        about = {"task": MASKED_WORDS, "checkpoint": subject.checkpoint, "data": str(data)}
+        of_rows = {"objective": config.objective, "max_seq_length": length}
+        print_json({**about, **of_rows, **scores.to_dict()})
+        return
+    print_table(scores_table(scores))
+
+
+def _with_berts_masks(model: Model) -> Bert:
+    """Return a model that is scored on BERT's masks.
+
+    Raises:
+        ValueError: If it is of another kind; the message names the task that scores it.
+    """
+    from bertcore.bert import with_parts
+
+    if "next" in model.capabilities:
+        raise ValueError(f"{model.absent['mlm']} Score it with --task {NEXT_TOKENS}.")
+    if "parts" not in model.capabilities:
+        instead = f"Score it with --task {MINIMAL_PAIRS}, or a text with bertscope loss."
+        if "mlm" not in model.capabilities:
+            instead = model.absent["mlm"]
+        raise ValueError(
+            f"--task {MASKED_WORDS} scores checkpoints of the BERT family, but {model.name!r} is "
+            f"{model.config.family.name}, which transformers runs. {instead}"
+        )
+    return with_parts(model)
+
+
+def _rows_of(
+    corpus: PackedCorpus, config: DataConfig, *, is_chosen: bool
+) -> tuple[DataConfig, str | None]:
+    """Return the settings of the rows that a text allows, and a note on them or None.
+
+    Args:
+        corpus: The held-out text.
+        config: The rows that the checkpoint's heads allow, or that were requested.
+        is_chosen: Whether they were not requested; a text without pairs then gives packed rows.
+
+    Raises:
+        ValueError: If the text has no pairs but they were requested.
+    """
+    from bertcore.pretraining import DataConfig
+    from bertcore.pretraining.data.read_corpus import check_counts, note_on_halves
+
+    if config.has_pairs and is_chosen and corpus.most_sentences < 2:
+        packed = DataConfig.for_length(config.max_seq_length, objective="mlm")
+        return packed, (
+            "no document of the text has two sentences, so there are no pairs: masked words alone "
+            "are scored, on packed rows (--objective mlm)."
+        )
+    check_counts("valid", corpus.num_documents, corpus.most_sentences, rows=config.rows)
+    return config, note_on_halves(corpus, config.rows)
+
+
+def evaluate_causal(
+    data: Path, subject: Subject, options: MaskedWordOptions, *, as_json: bool
+) -> None:
+    """Score a causal checkpoint on held-out text and print the scores.
+
+    Raises:
+        ValueError: If the checkpoint does not predict next tokens, or the text cannot be used.
+    """
+    from bertcore import load
+    from bertcore.pretraining import causal_rows, evaluate_next_tokens, read_documents
+    from bertcore.pretraining.run import HELD_OUT_SEED
+
+    next(read_documents([data]), None)  # before the checkpoint is opened
+    bert = load(subject.checkpoint, device=subject.device, dtype=options.dtype)
+    bert.require("next")
+    length, limit = subject.max_seq_length, bert.max_length
+    length = min(128, limit) if length is None else length
+    if not 3 <= length <= limit:
+        raise ValueError(
+            f"--max-seq-length is {length}; this checkpoint takes 3 to {limit} tokens."
+        )
+    with stages() as on_stage:
+        on_stage("reading the text", None)
+        rows = causal_rows(
+            read_documents([data]),
+            bert,
+            max_seq_length=length,
+            seed=HELD_OUT_SEED,
+            num_rows=options.rows,
+        )
+        scores = evaluate_next_tokens(
+            bert, rows, progress=lambda fraction: on_stage("scoring", fraction)
+        )
+    if as_json:
+        about = {"task": NEXT_TOKENS, "checkpoint": subject.checkpoint, "data": str(data)}
+        print_json({**about, "max_seq_length": length, **scores.to_dict()})
+        return
+    print_table(causal_table(scores))
+
+
+def causal_table(scores: CausalScores) -> Table:
+    """Return scores of next tokens as a table of three columns: measure, value and note."""
+    table = make_table("measure", "value", "note", right=("value",))
+    rows, tokens = counted(scores.num_rows, "row"), counted(scores.num_tokens, "token")
+    table.title = plain(f"{rows} of text, {tokens}")
+    table.title_justify = "left"
+    for row in (
+        ("next-token loss", f"{scores.loss:.3f}", "nats"),
+        ("perplexity", f"{scores.perplexity:,.1f}", "e to the loss, per token"),
+        ("bits per character", f"{scores.bits_per_character:.3f}", "of all tokens"),
+        ("next-token top-1", f"{scores.top1:.1%}", "the most probable token is the right one"),
+    ):
+        table.add_row(*row)
+    if scores.num_unknown:
+        share = f"{scores.num_unknown / scores.num_tokens:.1%}"
+        table.add_row("unknown tokens", share, "[UNK]: counted in the loss, never as right")
+    return table
+
+
+def scores_table(scores: PretrainingScores) -> Table:
+    """Return held-out scores as a table of three columns: measure, value and note."""
+    table = make_table("measure", "value", "note", right=("value",))
+    rows = f"{counted(scores.num_rows, 'row')} of packed text"
+    if scores.num_pairs is not None:
+        rows = counted(scores.num_pairs, "pair")
+    table.title = plain(f"{rows}, {counted(scores.num_masked, 'hidden token')}")
+    table.title_justify = "left"
+    perplexity = math.exp(min(scores.mlm_loss, 700.0))
+    lines = [
+        ("masked-word loss", f"{scores.mlm_loss:.3f}", f"nats; perplexity {perplexity:,.1f}"),
+        ("masked-word top-1", f"{scores.mlm_top1:.1%}", "the most probable word is the right one"),
+    ]
+    if scores.share_random is not None:
+        chance = max(scores.share_random, 1 - scores.share_random)
+        lines += [
+            ("next-sentence loss", f"{scores.nsp_loss:.3f}", "nats; 0.693 is guessing"),
+            (
+                "next-sentence accuracy",
+                f"{scores.nsp_accuracy:.1%}",
+                f"always the same answer: {chance:.1%}",
+            ),
+        ]
+    bits = ("bits per character", f"{scores.bits_per_character:.3f}", "of the hidden tokens")
+    for row in (*lines, bits):
+        table.add_row(*row)
+    if scores.num_unknown:
+        share = f"{scores.num_unknown / scores.num_masked:.1%}"
+        table.add_row("unknown tokens", share, "[UNK]: predicting [UNK] counts as right there")
+    return table
+
+
+def evaluate_task(
+    task: str,
+    data: Path,
+    subject: Subject,
+    options: TaskOptions,
+    columns: Columns,
+    *,
+    as_json: bool,
+) -> None:
+    """Score a fine-tuned checkpoint on a labelled file and print the scores.
+
+    Args:
+        task: Name of a fine-tuning task.
+        data: The file, or a name as `fetch_hub_data` takes it.
+        subject, options: As typed.
+        columns: As for `read_task_data`.
+        as_json: Print JSON.
+
+    Raises:
+        ValueError: If the checkpoint is for another task or the data cannot be used.
+    """
+    from bertcore.tasks import open_task_model, score_model
+    from bertscope.cli.files import write_whole
+
+    with stages() as on_stage:
+        on_stage("opening the checkpoint", None)
+        model = open_task_model(subject.checkpoint, task=task, device=subject.device)
+        length = seq_length(model, subject.max_seq_length)
+        on_stage("reading the data", None)
+        examples = _read_examples(data, model, length, columns, options)
+        scored = score_model(
+            model.module,
+            examples,
+            model.task,
+            null_threshold=options.null_threshold,
+            on_fraction=lambda fraction: on_stage("scoring", fraction),
+        )
+    if options.predictions is not None:
+        lines = "".join(
+            json.dumps(plain_data(line), allow_nan=False) + "\n"
+            for line in _with_rows(scored.predictions, examples.file_rows)
+        )
+        write_whole(options.predictions, lambda file: file.write(lines.encode()))
+    notes = [*examples.notes, *scored.scores.notes]
+    if as_json:
+        about = {"task": task, "checkpoint": subject.checkpoint, "data": str(data)}
+        print_json({**about, "max_seq_length": length, **asdict(scored.scores), "notes": notes})
+    else:
+        _print_scores(scored, notes)
+
+
+def _with_rows(
+    predictions: Sequence[Mapping[str, Any]], rows: Sequence[int]
+) -> list[Mapping[str, Any]]:
+    """Return predictions with their rows in the file; questions have an id instead."""
+    if not rows:
+        return list(predictions)
+    return [{"row": row, **line} for row, line in zip(rows, predictions, strict=True)]
+
+
+def _read_examples(
+    data: Path, model: TaskModel, length: int, columns: Columns, options: TaskOptions
+) -> TaskData:
+    """Read a labelled file, or a data set of the hub."""
+    from bertcore.tasks import read_task_data
+
+    with local_file(data, model.task.name) as path:
+        return read_task_data(
+            path,
+            model.task,
+            model.tokenizer,
+            max_length=length,
+            labels=model.labels if model.task.has_labels else None,
+            columns=columns,
+            skip_bad_rows=options.skip_bad_rows,
+            is_train=False,
+        )
+
+
+@contextmanager
+def local_file(data: Path, task: str) -> Iterator[Path]:
+    """Yield a labelled file; a data set of the hub is fetched for as long as it is needed."""
+    from bertcore.finetuning.data.hub_data import fetch_hub_data, is_hub_name
+
+    if not is_hub_name(str(data)):
+        yield data
+        return
+    with tempfile.TemporaryDirectory() as fetched:
+        yield fetch_hub_data(str(data), Path(fetched), task=task, is_train=False)
+
+
+def seq_length(model: TaskModel, typed: int | None) -> int:
+    """Return the longest input in tokens: as typed, or that of the fine-tuning.
+
+    Raises:
+        ValueError: If the checkpoint does not take it.
+    """
+    length = model.default_length if typed is None else typed
+    if not 8 <= length <= model.max_length:
+        raise ValueError(
+            f"--max-seq-length is {length}; this checkpoint takes 8 to {model.max_length}."
+        )
+    return length
+
+
+def _print_scores(scored: Scored, notes: list[str]) -> None:
+    """Print the metrics, the breakdown if there is one, and the notes."""
+    scores = scored.scores
+    table = metrics_table({"loss": scores.loss, **scores.metrics}, scores.intervals)
+    table.title = plain(counted(scores.num_examples, "example"))
+    print_table(table)
+    if scores.by_type:
+        print_table(types_table(scores.by_type))
+    if scores.breakdown is not None:
+        for table in breakdown_tables(scores.breakdown):
+            print_table(table)
+    for note in notes:
+        typer.echo(f"Note: {note}")
+
+
+def types_table(by_type: dict[str, dict[str, float]]) -> Table:
+    """Return the scores of each entity type, or of each label of a multilabel task."""
+    names = ("precision", "recall", "F1", "number")
+    table = make_table("type", *names, right=names)
+    for name, one in by_type.items():
+        values = [f"{one[part]:.4f}" for part in ("precision", "recall", "f1")]
+        table.add_row(plain(name), *values, f"{one['number']:,}")
+    return table
+
+
+def breakdown_tables(breakdown: Breakdown) -> tuple[Table, Table]:
+    """Return the reliability of the confidences, and the accuracy by length and label."""
+    reliability = make_table(
+        "confidence", "answers", "mean", "right", "95% interval", right=("answers", "mean", "right")
+    )
+    reliability.title_justify = "left"
+    reliability.title = (
+        f"calibration: expected error {breakdown.expected_calibration_error:.4f}, "
+        f"largest {breakdown.largest_calibration_error:.4f}"
+    )
+    for bin_ in breakdown.calibration:
+        reliability.add_row(
+            f"{bin_.above:.1f} to {bin_.up_to:.1f}",
+            f"{bin_.number:,}",
+            f"{bin_.confidence:.4f}",
+            f"{bin_.accuracy:.4f}",
+            f"{bin_.low:.4f} to {bin_.high:.4f}",
+        )
+    slices = make_table("slice", "answers", "right", "95% interval", right=("answers", "right"))
+    slices.title_justify = "left"
+    slices.title = "accuracy by length and by true label"
+    labels = breakdown.by_label
+    if len(labels) > MOST_LABELS:
+        labels = tuple(sorted(labels, key=lambda one: one.mean)[:MOST_LABELS])
+        slices.title += f" (the worst {MOST_LABELS} of {len(breakdown.by_label):,} labels)"
+    named = [(one.name, one) for one in breakdown.by_length]
+    named += [(f"label {one.name}", one) for one in labels]
+    for name, one in named:
+        slices.add_row(
+            plain(name),
+            f"{one.number:,}",
+            f"{one.mean:.4f}",
+            f"{one.low:.4f} to {one.high:.4f}",
+        )
+    return reliability, slices

@@ -1,0 +1,117 @@
+"""`bertscope inspect`: what a checkpoint contains, and whether it looks trained.
+
+Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bertscope.cli.output import counted, print_json
+from bertscope.cli.text import AsJson
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from bertcore import Model
+    from bertcore.analysis.health.checkpoint_doctor import Diagnosis
+
+Checkpoint = Annotated[
+    str, typer.Argument(help="'default', a folder, or a hub id such as bert-base-uncased.")
+]
+AllowPickle = Annotated[
+    bool,
+    typer.Option(
+        "--allow-pickle",
+        help="Read a pytorch_model.bin (weights only) if there is no safetensors file; if there is "
+        "one, compare the two.",
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this file to the command line."""
+    app.command("inspect")(inspect)
+
+
+def inspect(
+    checkpoint: Checkpoint, as_json: AsJson = False, allow_pickle: AllowPickle = False
+) -> None:
+    """Open a checkpoint and report what was found, repaired, missing and unused; then check whether
+    its weights and attention look trained, random or collapsed.
+
+    \b
+    Examples:
+      bertscope inspect default
+      bertscope inspect runs/mine/checkpoints/step-1000
+      bertscope inspect ./my-fine-tuned-bert --json
+    """
+    from bertcore import load
+    from bertcore.analysis.health.checkpoint_doctor import examine
+    from bertcore.checkpoints.oddities import compare_forms, has_two_forms
+
+    bert = load(checkpoint, device="cpu", allow_pickle=allow_pickle)
+    diagnosis = examine(bert)
+    assert bert.report is not None  # load always gives one
+    folder = bert.report.folder
+    forms = compare_forms(folder) if allow_pickle and has_two_forms(folder) else None
+    if as_json:
+        values = {
+            **bert.report.to_dict(),
+            "config": bert.config.to_hf_dict(),
+            "doctor": diagnosis.to_dict(),
+            "two_forms": forms,
+        }
+        print_json(values)
+        return
+    from rich.console import Console
+
+    console = Console()
+    console.print(report_table(bert, diagnosis, forms))
+
+
+def report_table(bert: Model, diagnosis: Diagnosis, forms: str | None = None) -> Table:
+    """Return shape, load report and diagnosis of a checkpoint as a table of two columns.
+
+    Args:
+        forms: How safetensors and pickle differ, as a sentence.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    report, config = bert.report, bert.config
+    assert report is not None  # load always gives one
+    table = Table(title=Text(report.source), show_header=False, title_justify="left")
+    table.add_column("what", no_wrap=True)
+    table.add_column("value", overflow="fold")
+    rows = {
+        "Folder": str(Path(report.folder)),
+        "Shape": (
+            f"{counted(config.num_hidden_layers, 'layer')}, {config.hidden_size} wide, "
+            f"{counted(config.num_attention_heads, 'head')}, "
+            f"feed-forward {config.intermediate_size}, "
+            f"{counted(config.max_position_embeddings, 'position')}, {config.hidden_act}"
+        ),
+        "Report": "\n".join(report.sentences()),
+        "Missing": _shapes(report.missing),
+        "Task heads": _shapes(report.task_heads),
+        "Not used": _shapes(report.unexpected),
+        "Wrong shape": "\n".join(
+            f"{name} {list(came)}, expected {list(expected)}"
+            for name, (came, expected) in report.mis_shaped.items()
+        ),
+        "Doctor": "\n".join(diagnosis.sentences()),
+        "Two forms": forms or "",
+    }
+    for what, value in rows.items():
+        if value:
+            # As Text: names in an untrusted file may contain rich's markup.
+            table.add_row(what, Text(value))
+    return table
+
+
+def _shapes(tensors: dict[str, tuple[int, ...]]) -> str:
+    return "\n".join(f"{name} {list(shape)}" for name, shape in tensors.items())

@@ -1,0 +1,105 @@
+"""The `bertscope` command, assembled from the groups of commands.
+
+Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
+"""
+
+from typing import Annotated
+
+import typer
+
+import bertcore
+from bertscope.cli import (
+    audit,
+    bias,
+    compare,
+    encode,
+    evaluate,
+    export,
+    finetune,
+    heads,
+    inspect_checkpoint,
+    label_curve,
+    open_app,
+    patch,
+    pretrain,
+    probe,
+    search,
+    text,
+    train_tokenizer,
+    tuned_lens,
+    what_if,
+)
+from bertscope.cli.errors import SentenceGroup
+
+
+def build_app() -> typer.Typer:
+    """Return the whole command line."""
+    app = typer.Typer(
+        name="bertscope",
+        cls=SentenceGroup,
+        invoke_without_command=True,
+        add_completion=False,
+        rich_markup_mode=None,  # [MASK] in a help text must not be read as markup
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(start)
+    for group in (
+        open_app,
+        text,
+        encode,
+        search,
+        export,
+        heads,
+        probe,
+        what_if,
+        compare,
+        patch,
+        tuned_lens,
+        train_tokenizer,
+        pretrain,
+        finetune,
+        label_curve,
+        inspect_checkpoint,
+        evaluate,
+        bias,
+        audit,
+    ):
+        group.register(app)
+    return app
+
+
+def start(
+    context: typer.Context,
+    port: open_app.Port = open_app.DEFAULT_PORT,
+    address: open_app.Address = open_app.DEFAULT_ADDRESS,
+    no_browser: open_app.NoBrowser = False,
+    no_training: open_app.NoTraining = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
+    """See a sentence through BERT. Without a command, open the app in the browser.
+
+    \b
+    Examples:
+      bertscope
+      bertscope --port 8600
+      bertscope fill-mask "Paris is the capital of [MASK]."
+    """
+    if version:
+        typer.echo(bertcore.__version__)
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        visitors = open_app.Visitors(no_training=no_training)
+        open_app.serve(port=port, address=address, no_browser=no_browser, visitors=visitors)
+
+
+app = build_app()
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    app(prog_name="bertscope")
+
+
+if __name__ == "__main__":
+    main()

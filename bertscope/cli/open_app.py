@@ -1,0 +1,319 @@
+"""`bertscope` and `bertscope app`: open the app in the browser.
+
+The app is a folder beside `bertscope` in a checkout and inside it in a wheel.
+Streamlit runs as the process itself (Ctrl+C and signals reach it directly), in the folder where the
+user typed the command, so that paths typed in the app mean what they mean in the terminal. Because
+Streamlit reads `.streamlit/config.toml` only from that folder, ours is passed as flags.
+"""
+
+import importlib.util
+import ipaddress
+import json
+import os
+import socket
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from bertscope.app_root import find_app_root
+
+DEFAULT_PORT = 8501
+DEFAULT_ADDRESS = "localhost"
+DEFAULT_MINUTES = 10.0
+SERVER_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_NUM_THREADS": "1"}
+"""Variables of the server, unless they are set.
+
+torch's idle threads sleep: by default they spin for a while after each small product, which takes
+processor time from the other visitors, up to half of that of an edit. numpy's products are small.
+"""
+
+Port = Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")]
+Address = Annotated[
+    str,
+    typer.Option(
+        help="Address to listen on. localhost: only this computer; 0.0.0.0: the whole network, "
+        "for a class."
+    ),
+]
+NoBrowser = Annotated[
+    bool, typer.Option("--no-browser", help="Start the server without opening a browser.")
+]
+NoTraining = Annotated[
+    bool,
+    typer.Option(
+        "--no-training",
+        help="Visitors cannot start, resume or stop training runs, only watch them.",
+    ),
+]
+Open = Annotated[
+    bool | None,
+    typer.Option(
+        "--open/--closed",
+        help="Whether visitors may open folders of this machine and checkpoints of the hub, and "
+        "train. Default: open on localhost, closed on any other address.",
+    ),
+]
+Checkpoints = Annotated[
+    Path | None,
+    typer.Option(help="Folder whose checkpoints and runs visitors of a closed server may open."),
+]
+AllowTraining = Annotated[
+    bool,
+    typer.Option(
+        "--allow-training",
+        help="Visitors of a closed server may train, one run at a time, which is deleted when "
+        "their visit ends.",
+    ),
+]
+TrainingMinutes = Annotated[
+    float, typer.Option(min=0.1, help="With --allow-training: maximum minutes of a run.")
+]
+Key = Annotated[
+    str,
+    typer.Option(
+        envvar="BERTSCOPE_KEY",
+        show_default=False,
+        help="Key that visitors are asked for. Other users of this machine can see it in the "
+        "command line; the variable or --key-file hides it.",
+    ),
+]
+KeyFile = Annotated[
+    Path | None, typer.Option(help="File with the key that visitors are asked for.")
+]
+Host = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Name under which visitors reach the server, such as class.example.org; may be "
+        "repeated. Default: any address, and the names of this machine."
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Visitors:
+    """What visitors of the server may do, as stated in the command."""
+
+    is_open: bool | None = None
+    """None: the address decides."""
+    checkpoints: Path | None = None
+    training_minutes: float = 0.0
+    """0: none."""
+    no_training: bool = False
+    key: str = field(default="", repr=False)
+    hosts: tuple[str, ...] = ()
+
+    def environment(self, address: str) -> dict[str, str]:
+        """Return the variables that pass it to the app; see `app/access/policy.py`.
+
+        Args:
+            address: The address on which the server listens.
+
+        Raises:
+            ValueError: If the settings contradict each other.
+        """
+        if self.no_training and self.training_minutes:
+            raise ValueError("--no-training and --allow-training contradict. Pass one of them.")
+        is_open = _is_this_computer(address) if self.is_open is None else self.is_open
+        if is_open and (self.checkpoints or self.training_minutes):
+            raise ValueError(
+                "--checkpoints and --allow-training are for a closed server, but this one is open: "
+                "its visitors may open any folder and train. Leave them out, or pass --closed."
+            )
+        if self.checkpoints is not None and not self.checkpoints.is_dir():
+            raise ValueError(f"there is no folder {str(self.checkpoints)!r}. Pass another one.")
+        stated = {
+            "BERTSCOPE_ACCESS": {None: "", True: "open", False: "closed"}[self.is_open],
+            "BERTSCOPE_CHECKPOINTS": str(self.checkpoints.resolve()) if self.checkpoints else "",
+            "BERTSCOPE_ALLOW_TRAINING": f"{self.training_minutes:g}"
+            if self.training_minutes
+            else "",
+            "BERTSCOPE_NO_TRAINING": "1" if self.no_training else "",
+            "BERTSCOPE_KEY": self.key,
+            "BERTSCOPE_HOSTS": ",".join(self.hosts),
+        }
+        return {name: value for name, value in stated.items() if value}
+
+
+def _is_this_computer(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address.lower() == "localhost"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the `app` command to the command line."""
+    app.command("app")(open_app)
+
+
+def open_app(
+    port: Port = DEFAULT_PORT,
+    address: Address = DEFAULT_ADDRESS,
+    no_browser: NoBrowser = False,
+    no_training: NoTraining = False,
+    is_open: Open = None,
+    checkpoints: Checkpoints = None,
+    allow_training: AllowTraining = False,
+    training_minutes: TrainingMinutes = DEFAULT_MINUTES,
+    key: Key = "",
+    key_file: KeyFile = None,
+    host: Host = None,
+) -> None:
+    """Open the app in the browser, or serve it to a class.
+
+    On any address except localhost the server is closed: visitors can open the shipped checkpoints
+    and those of --checkpoints, by name, and their own uploads, and train only with
+    --allow-training.
+
+    \b
+    Examples:
+      bertscope app --port 8600
+      bertscope app --address 0.0.0.0 --no-browser --checkpoints ~/course --key-file key.txt
+      bertscope app --address 0.0.0.0 --no-browser --open
+    """
+    visitors = Visitors(
+        is_open=is_open,
+        checkpoints=None if checkpoints is None else checkpoints.expanduser(),
+        training_minutes=training_minutes if allow_training else 0.0,
+        no_training=no_training,
+        key=_key(key, key_file),
+        hosts=tuple(host or ()),
+    )
+    serve(port=port, address=address, no_browser=no_browser, visitors=visitors)
+
+
+def _key(key: str, file: Path | None) -> str:
+    """Return the key of the command or of a file."""
+    if file is None:
+        return key
+    lines = file.expanduser().read_text(encoding="utf-8").strip().splitlines()
+    if len(lines) != 1:
+        raise ValueError(f"{file} has {len(lines)} lines; expected one, the key.")
+    return lines[0].strip()
+
+
+def serve(*, port: int, address: str, no_browser: bool, visitors: Visitors) -> None:
+    """Run the server instead of this process.
+
+    Raises:
+        RuntimeError: If Streamlit or the app's files are missing.
+        ValueError: If it cannot listen there, or the settings contradict each other.
+    """
+    if importlib.util.find_spec("streamlit") is None:
+        raise RuntimeError(
+            "the app needs Streamlit, which is not installed here. "
+            "Install everything with: pip install bertscope"
+        )
+    root = find_app_root()
+    check_port(address, port)
+    command = streamlit_command(root, port=port, address=address, headless=no_browser)
+    environment = {**SERVER_THREADS, **os.environ, **visitors.environment(address)}
+    environment["PYTHONPATH"] = _python_path(root)
+    _replace_process(command, environment)
+
+
+def streamlit_command(root: Path, *, port: int, address: str, headless: bool) -> list[str]:
+    """Return the command line that serves the app of `root`."""
+    flags = [
+        f"--server.port={port}",
+        f"--server.address={address}",
+        f"--server.headless={str(headless).lower()}",
+    ]
+    # -P: a file app.py in the user's folder must not be taken for our `app`.
+    run = [sys.executable, "-P", "-m", "streamlit", "run", str(root / "app" / "main.py")]
+    return [*run, *config_flags(root / ".streamlit" / "config.toml"), *flags]
+
+
+def config_flags(path: Path) -> list[str]:
+    """Return Streamlit's command-line flags for every value of a config.toml.
+
+    Raises:
+        RuntimeError: If the file is missing or is not TOML.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise RuntimeError(
+            f"the app's settings {path} cannot be read ({error}). Install BertScope again."
+        ) from error
+    return _flags_of("", table)
+
+
+def _flags_of(prefix: str, value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [
+            flag for key, entry in value.items() for flag in _flags_of(f"{prefix}.{key}", entry)
+        ]
+    if isinstance(value, list):  # the theme's lists; Streamlit reads them as JSON
+        value = json.dumps(value)
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return [f"--{prefix.removeprefix('.')}={text}"]
+
+
+def check_port(address: str, port: int) -> None:
+    """Make sure that the app can listen on `address` and `port`.
+
+    Raises:
+        ValueError: If the port is taken or not allowed, or the address is not this computer's.
+    """
+    try:
+        _bind(address, port)
+    except socket.gaierror as error:
+        raise ValueError(
+            f"address {address!r} is unknown ({error.strerror}). Pass --address localhost for "
+            "this computer only or --address 0.0.0.0 for the network."
+        ) from error
+    except PermissionError as error:
+        raise ValueError(
+            f"port {port} may not be opened by this user. Pass another one above 1023: "
+            f"bertscope --port {DEFAULT_PORT}"
+        ) from error
+    except OSError as error:
+        free = _free_port_after(address, port)
+        if free is None:
+            raise ValueError(
+                f"cannot listen on {address}:{port} ({error.strerror}). Pass --address localhost."
+            ) from error
+        raise ValueError(
+            f"port {port} is in use by another program. Stop it, or pass a free port: "
+            f"bertscope --port {free}"
+        ) from error
+
+
+def _free_port_after(address: str, port: int) -> int | None:
+    for candidate in range(port + 1, min(port + 100, 65536)):
+        try:
+            _bind(address, candidate)
+        except OSError:
+            continue
+        return candidate
+    return None
+
+
+def _bind(address: str, port: int) -> None:
+    """Listen for a moment, as Streamlit will: its own message for a taken port is a log line."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        if os.name != "nt":  # on Windows this option would let two programs share the port
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((address, port))
+        probe.listen()
+
+
+def _python_path(root: Path) -> str:
+    """Return PYTHONPATH with `root` in front: app/main.py and the pages import `app`."""
+    inherited = os.environ.get("PYTHONPATH")
+    return os.pathsep.join([str(root), *([inherited] if inherited else [])])
+
+
+def _replace_process(command: list[str], environment: dict[str, str]) -> NoReturn:
+    """Run `command` instead of this process."""
+    sys.stdout.flush()
+    if os.name == "nt":  # exec there starts a second process and gives the terminal back at once
+        raise SystemExit(subprocess.run(command, env=environment, check=False).returncode)
+    os.execve(command[0], command, environment)

@@ -1,0 +1,74 @@
+"""Progress bars on stderr, so that stdout stays clean, and clean stops."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+OnStage = Callable[[str, float | None], None]
+"""Called with the current stage and the fraction done, 0 to 1; None if it is unknown."""
+
+
+def progress_bar(*, transient: bool = False) -> Progress:
+    """Return an empty bar with percentage, time and description; use it in a `with` block.
+
+    A transient bar disappears at the end and is drawn only on a terminal.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    # Of processes launched together, only the first one prints.
+    hidden = os.environ.get("RANK", "0") != "0"
+    console = Console(stderr=True, quiet=hidden)
+    return Progress(
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+        console=console,
+        refresh_per_second=2,
+        transient=transient,
+        disable=hidden or (transient and not console.is_terminal),
+    )
+
+
+@contextmanager
+def stages() -> Iterator[OnStage]:
+    """Show work in stages on one bar, removed at the end; yield its callback."""
+    with progress_bar(transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(what: str, fraction: float | None) -> None:
+            # Without a total the bar only pulses.
+            total = None if fraction is None else 1.0
+            bar.update(task, total=total, completed=fraction or 0.0, description=what)
+
+        try:
+            yield show
+        finally:
+            bar.remove_task(task)
+
+
+@contextmanager
+def stop_signals() -> Iterator[Callable[[], bool]]:
+    """Yield a function: whether Ctrl+C or SIGTERM came; a second Ctrl+C ends the run at once."""
+    stop = False
+
+    def ask_to_stop(*_: object) -> None:
+        nonlocal stop
+        stop = True
+        signal.signal(signal.SIGINT, before[signal.SIGINT])
+
+    # A machine sends SIGTERM before it is switched off.
+    before = {s: signal.signal(s, ask_to_stop) for s in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,325 @@
+"""Commands on a text: tokenize, fill-mask, loss, nsp, trace.
+
+Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bertscope.cli.options import refuse_options
+from bertscope.cli.output import make_table, plain, print_json, print_table
+
+if TYPE_CHECKING:
+    from bertcore import Model
+    from bertcore.tokenizer import Encoding
+    from bertcore.tokenizer.wordpiece import WordSteps
+
+Checkpoint = Annotated[
+    str,
+    typer.Option(
+        "--checkpoint", help="'default', a folder, or a hub id such as bert-base-uncased."
+    ),
+]
+Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1, mps.")]
+Dtype = Annotated[str, typer.Option("--dtype", help="auto (float32), bfloat16, float16.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+TextA = Annotated[str, typer.Argument(metavar="TEXT", help="The text, or text A of a pair.")]
+TextB = Annotated[str | None, typer.Argument(metavar="[TEXT_B]", help="Text B of a pair.")]
+SHOWN_TRIES = 4
+"""Failed candidates that the table of `tokenize` names; the others are counted."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this file to the command line."""
+    app.command("tokenize")(tokenize)
+    app.command("fill-mask")(fill_mask)
+    app.command("loss")(loss)
+    app.command("nsp")(nsp)
+    app.command("trace")(trace)
+
+
+def tokenize(
+    text: TextA,
+    text_b: TextB = None,
+    checkpoint: Checkpoint = "default",
+    as_json: AsJson = False,
+) -> None:
+    """Split a text or pair into tokens, with the reason for each split.
+
+    \b
+    Examples:
+      bertscope tokenize "Unbelievable riverbanks!"
+      bertscope tokenize "He was tired." "He went to bed." --json
+    """
+    from bertcore.tokenizer.wordpiece import explain
+
+    bert, encoding = open_with_text(checkpoint, "cpu", "auto", text, text_b)
+    texts = [text] if text_b is None else [text, text_b]
+    kind = bert.tokenizer.kind
+    explained = kind == "WordPiece"
+    words = [explain(part, bert.tokenizer) if explained else [] for part in texts]
+    if as_json:
+        print_json(
+            {
+                **asdict(encoding),
+                "truncation": encoding.truncation and asdict(encoding.truncation),
+                "words": [asdict(word) for part in words for word in part],
+            }
+        )
+        return
+    # Every piece of a text in order; the encoding has the same pieces, fewer if truncated.
+    reasons = [[reason for word in part for reason in _reasons(word)] for part in words]
+    used = [0, 0]
+    table = make_table("token", "id", "segment", "characters", "why", right=("id", "segment"))
+    for position, token in enumerate(encoding.tokens):
+        source = encoding.text_ids[position]
+        if source < 0:
+            where, why = "", "added by the tokenizer"
+        else:
+            start, end = encoding.offsets[position]
+            where, why = f"{start}-{end}", f"{kind} (not explained here)"
+            if explained:
+                why = reasons[source][used[source]]
+            used[source] += 1
+        ids = str(encoding.input_ids[position]), str(encoding.segment_ids[position])
+        table.add_row(*map(plain, (token, *ids, where, why)))
+    print_table(table)
+
+
+def fill_mask(
+    text: TextA,
+    text_b: TextB = None,
+    top_k: Annotated[int, typer.Option("--top-k", help="Number of words for each [MASK].")] = 5,
+    candidates: Annotated[
+        str, typer.Option("--candidates", help="Your own words to score, separated by commas.")
+    ] = "",
+    checkpoint: Checkpoint = "default",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Predict words for each [MASK]; several masks are predicted independently.
+
+    \b
+    Examples:
+      bertscope fill-mask "Paris is the capital of [MASK]." --top-k 5
+      bertscope fill-mask "The [MASK] was steep." --candidates "river bank,hill"
+    """
+    from bertcore.analysis.shared.inputs import mask_positions
+    from bertcore.analysis.words.candidates import parse_candidates, score_candidates
+    from bertcore.objectives.text_loss import refuse_cut_masks
+
+    words = parse_candidates(candidates)
+    if candidates and not words:
+        raise ValueError(
+            f"--candidates is {candidates!r}: no candidate was given. Separate words with commas."
+        )
+    bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
+    positions = mask_positions(encoding, bert.tokenizer.mask_id)
+    if not positions:
+        refuse_cut_masks(bert.tokenizer, encoding, (text, text_b))
+    filled = bert.fill_mask(text, text_b, top_k=top_k)
+    scored = [score_candidates(bert, text, text_b, (), at, words) for at in positions]
+    if as_json:
+        print_json(
+            [
+                {
+                    "position": position,
+                    "predictions": [{"token": w, "probability": p} for w, p in best],
+                    "candidates": [
+                        {**asdict(c), "log_probability": c.log_probability} for c in scores
+                    ],
+                }
+                for position, best, scores in zip(positions, filled, scored, strict=True)
+            ]
+        )
+        return
+    for number, (best, scores) in enumerate(zip(filled, scored, strict=True), start=1):
+        table = make_table("word", "probability", "note", right=("probability",))
+        mask = bert.tokenizer.mask_token
+        table.title = plain(f"{mask} {number} of {len(positions)} (token {positions[number - 1]})")
+        table.title_justify = "left"
+        for word, probability in best:
+            table.add_row(plain(word), f"{probability:.4f}")
+        if scores:
+            table.add_section()
+        for candidate in scores:
+            cell = "" if candidate.probability is None else f"{candidate.probability:.3g}"
+            note = candidate.problem or (
+                f"rank {candidate.rank:,}" if candidate.rank else " ".join(candidate.pieces)
+            )
+            table.add_row(plain(candidate.word), cell, plain(note))
+        print_table(table)
+
+
+def loss(
+    context: typer.Context,
+    text: TextA,
+    text_b: TextB = None,
+    words: Annotated[
+        str | None,
+        typer.Option("--words", help="The right word for each [MASK], separated by commas."),
+    ] = None,
+    follows: Annotated[
+        bool | None,
+        typer.Option(
+            "--follows/--random", help="Add the next-sentence loss: B follows A, or is random."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the hidden tokens.", min=0)] = 0,
+    masked_lm_prob: Annotated[
+        float, typer.Option("--masked-lm-prob", help="Share of tokens to hide without a [MASK].")
+    ] = 0.15,
+    checkpoint: Checkpoint = "default",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Print the pretraining loss of a text or pair: -ln p of each hidden token, and the mean.
+
+    Without a [MASK] in the text, tokens are hidden as in pretraining: 15%, 80/10/10.
+
+    \b
+    Examples:
+      bertscope loss "The [MASK] sat on the mat." --words cat
+      bertscope loss "He went to the shop." "He bought milk." --follows --seed 3
+    """
+    if follows is not None and text_b is None:
+        raise ValueError(
+            f"{'--follows' if follows else '--random'} states whether B follows A, but there is "
+            "no text B. Give a pair, or leave the option out."
+        )
+    from bertcore.analysis.shared.inputs import text_positions
+
+    bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
+    if bert.tokenizer.mask_id in encoding.input_ids:
+        hiding = {"seed", "masked_lm_prob"}
+        refuse_options(context, hiding, f"the text already has {bert.tokenizer.mask_token}")
+    found = bert.loss(
+        text,
+        text_b,
+        words=None if words is None else [word.strip() for word in words.split(",")],
+        follows=follows,
+        seed=seed,
+        masked_lm_prob=masked_lm_prob,
+    )
+    if found.num_unknown:
+        unknown, of = bert.tokenizer.unk_token, len(text_positions(encoding))
+        typer.echo(
+            f"Note: {found.num_unknown} of the {of} tokens of the text "
+            f"{'is' if found.num_unknown == 1 else 'are'} {unknown}: the vocabulary has no pieces "
+            f"for these words. If one is hidden, the word to predict is {unknown} itself.",
+            err=True,
+        )
+    if as_json:
+        print_json({**asdict(found), "loss": found.loss})
+        return
+    table = make_table(
+        "token", "position", "became", "p", "-ln p", right=("position", "p", "-ln p")
+    )
+    for one in found.hidden:
+        cells = one.token, str(one.position), one.became, f"{one.probability:.4f}"
+        table.add_row(*map(plain, cells), f"{one.loss:.3f}")
+    print_table(table)
+    typer.echo(f"masked words, mean: {found.mlm_loss:.4f} nats")
+    if found.nsp_loss is not None:
+        typer.echo(f"next sentence:      {found.nsp_loss:.4f} nats")
+        typer.echo(f"sum:                {found.loss:.4f} nats")
+
+
+def nsp(
+    text_a: Annotated[str, typer.Argument(metavar="A", help="The first text.")],
+    text_b: Annotated[str, typer.Argument(metavar="B", help="The text that may follow it.")],
+    checkpoint: Checkpoint = "default",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Print the probability that B follows A.
+
+    \b
+    Examples:
+      bertscope nsp "He went to the shop." "He bought milk."
+    """
+    bert, _ = open_with_text(checkpoint, device, dtype, text_a, text_b)
+    score = bert.next_sentence(text_a, text_b)
+    if as_json:
+        print_json(asdict(score))
+    else:
+        typer.echo(f"{score.is_next:.4f}  B follows A\n{score.not_next:.4f}  B is a random text")
+
+
+def trace(
+    text: TextA,
+    out: Annotated[Path, typer.Option("--out", help="NPZ file to write.")],
+    text_b: TextB = None,
+    checkpoint: Checkpoint = "default",
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Write every activation of a text or pair to a file of named arrays.
+
+    \b
+    Examples:
+      bertscope trace "The river bank was steep." "It had rained." --out bank.npz
+    """
+    import numpy as np
+
+    from bertscope.cli.files import check_target, trace_arrays, write_whole
+
+    check_target(out, ".npz")
+    bert, encoding = open_with_text(checkpoint, device, dtype, text, text_b)
+    arrays = trace_arrays(bert.trace(text, text_b, encoding=encoding))
+    write_whole(out, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
+    shapes = {name: list(array.shape) for name, array in arrays.items()}
+    if as_json:
+        print_json({"out": str(out), "shapes": shapes})
+        return
+    table = make_table("array", "shape", right=("shape",))
+    for name, shape in shapes.items():
+        table.add_row(name, " x ".join(map(str, shape)))
+    print_table(table)
+    typer.echo(f"written to {out}")
+
+
+def open_with_text(
+    checkpoint: str, device: str, dtype: str, text: str, text_b: str | None
+) -> tuple[Model, Encoding]:
+    """Open the checkpoint and encode; reject blank texts, and report truncation on stderr."""
+    for name, value in (("text" if text_b is None else "text A", text), ("text B", text_b)):
+        if value is not None and not value.strip():
+            raise ValueError(f"{name} is blank. Give at least one word, in quotation marks.")
+    from bertcore import load
+
+    bert = load(checkpoint, device=device, dtype=dtype)
+    encoding = bert.tokenize(text, text_b)
+    if encoding.truncation is not None:
+        typer.echo(f"Note: {encoding.truncation.sentence()}", err=True)
+    return bert, encoding
+
+
+def _reasons(word: WordSteps) -> list[str]:
+    """Return a short explanation of each piece of a word."""
+    if word.is_added:
+        return ["kept whole: a special token"]
+    steps = [f"{name}: {before} -> {after}" for name, before, after in word.steps]
+    if word.unk_reason:
+        return ["; ".join([*steps, word.unk_reason])]
+    out = []
+    for number, piece in enumerate(word.pieces):
+        parts = steps if number == 0 else []
+        if piece.tried:
+            named = ", ".join(piece.tried[:SHOWN_TRIES])
+            more = len(piece.tried) - SHOWN_TRIES
+            parts = [
+                *parts,
+                f"not in the vocabulary: {named}{f' and {more} more' if more > 0 else ''}",
+            ]
+        out.append("; ".join(parts) or "in the vocabulary")
+    return out

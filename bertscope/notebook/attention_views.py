@@ -1,0 +1,221 @@
+"""The attention views in a notebook: overview, lines, heat map, neurons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from bertcore import Model, Trace
+from bertcore.analysis.mixing.neurons import allowed_keys
+from bertscope.notebook.app_modules import app_module
+from bertscope.notebook.notebook_view import (
+    NotebookView,
+    check_heads,
+    check_index,
+    chosen_options,
+    make_trace_view,
+    opening,
+)
+
+Between = Literal["all", "0>0", "0>1", "1>0", "1>1"]
+
+
+def show_overview(
+    trace: Trace,
+    layer: int = 0,
+    heads: Sequence[int] = (),
+    *,
+    measure: str = "",
+    order: Literal["place", "layer", "all"] = "place",
+    lowest: bool = False,
+    limit: float | None = None,
+    bert: Model | None = None,
+    height: int | None = None,
+) -> NotebookView:
+    """Show the attention of all heads of all layers as small pictures.
+
+    Args:
+        trace: One text or pair.
+        layer, heads: Marked at first; no heads for all of the layer.
+        measure: Written under each head, a field of `bertcore.analysis.heads.HeadMeasures`.
+        order: Of the heads: layer by layer, or sorted by the measure in each layer or over all.
+        lowest: The lowest first.
+        limit: Heads below it are dimmed (above it, if the lowest come first).
+        bert: Names the checkpoint in what is shown, and its special tokens.
+        height: Of the frame, in pixels; as high as it needs if not given.
+
+    Raises:
+        ValueError: If there is no such layer, head, measure or order.
+    """
+    check_heads(trace, [layer], heads)
+    overview = app_module("app.canvas.overview.overview")
+    names = ("", *overview.NAMES)
+    if measure not in names:
+        raise ValueError(f"measure is {measure!r}; expected one of {', '.join(names[1:])} or ''.")
+    options = chosen_options(overview, measure=measure, order=order, lowest=lowest, limit=limit)
+    special_tokens = app_module("app.plots.special_tokens")
+    marks = special_tokens.BERT if bert is None else special_tokens.marks_of(bert.tokenizer)
+    part = app_module("app.canvas.html_part").overview_part(trace, layer, heads, options, marks)
+    picture = app_module("app.canvas.views").OVERVIEW
+    code = picture.python(None, opening(bert, trace))
+    how = picture.reading_of(marks)
+    return make_trace_view(trace, bert, "Attention: all heads", part, code, how, height or 420)
+
+
+def show_lines(
+    trace: Trace,
+    layer: int = 0,
+    heads: Sequence[int] = (),
+    *,
+    words: bool = False,
+    mean: bool = False,
+    hide_special: bool = False,
+    between: Between = "all",
+    threshold: float | None = None,
+    looking: Sequence[int] = (),
+    looked_at: Sequence[int] = (),
+    bert: Model | None = None,
+    height: int | None = None,
+) -> NotebookView:
+    """Show attention as lines from each token to those it attends to.
+
+    Args:
+        trace: One text or pair.
+        layer, heads: Shown at first; no heads for all. The other heads, and up to five million
+            weights the other layers, are a click away.
+        words: Whole words in place of pieces.
+        mean: One line for the mean of the heads.
+        hide_special: Leave out [CLS] and [SEP].
+        between: "0>1" shows the lines from text A to text B only, and so on.
+        threshold: Lines below this weight are hidden; by the length of the text if not given.
+        looking, looked_at: Positions of query tokens (left) and key tokens (right) that are chosen.
+        bert: Names the checkpoint in what is shown.
+        height: Of the frame, in pixels; as high as it needs if not given.
+
+    Raises:
+        ValueError: If there is no such layer, head, token or choice.
+    """
+    check_heads(trace, [layer], heads)
+    for place in (*looking, *looked_at):
+        check_index("token", place, trace.num_tokens, "the text has tokens")
+    lines = app_module("app.canvas.lines.lines")
+    sides = (("l", looking), ("r", looked_at))
+    options = chosen_options(
+        lines,
+        special=hide_special,
+        words=words,
+        mean=mean,
+        filter=between,
+        threshold=threshold,
+        chosen="".join(name + ".".join(map(str, places)) for name, places in sides if places),
+    )
+    part = app_module("app.canvas.html_part").lines_part(trace, layer, heads, options)
+    data, picture = (
+        app_module("app.canvas.shared.attention_data"),
+        app_module("app.canvas.views").LINES,
+    )
+    code = picture.python(None, opening(bert, trace), **data.weights_code([layer], heads))
+    fits = 190 + min(672, 26 * trace.num_tokens + 12)
+    return make_trace_view(
+        trace,
+        bert,
+        f"Attention: lines of layer {layer}",
+        part,
+        code,
+        picture.how,
+        height or fits,
+    )
+
+
+def show_map(
+    trace: Trace,
+    layers: int | Sequence[int] = 0,
+    heads: int | Sequence[int] = (),
+    *,
+    words: bool = False,
+    rows: Literal["text", "chosen", "entropy"] = "text",
+    columns: Literal["text", "chosen", "received"] = "text",
+    bert: Model | None = None,
+    height: int | None = None,
+) -> NotebookView:
+    """Show one head, or the mean of several heads and layers, as a heat map.
+
+    Args:
+        trace: One text or pair.
+        layers, heads: One or several of each; no heads for all.
+        words: Whole words in place of pieces.
+        rows, columns: Their order.
+        bert: Names the checkpoint in what is shown.
+        height: Of the frame, in pixels; as high as it needs if not given.
+
+    Raises:
+        ValueError: If there is no such layer, head or choice, or no layer at all.
+    """
+    layer_list = sorted({layers} if isinstance(layers, int) else set(layers))
+    head_list = sorted({heads} if isinstance(heads, int) else set(heads))
+    if not layer_list:
+        raise ValueError(
+            "no layer is given. Give one, such as layers=0, or several: layers=[0, 1]."
+        )
+    check_heads(trace, layer_list, head_list)
+    maps, data = (
+        app_module("app.canvas.heat_map.heat_map"),
+        app_module("app.canvas.shared.attention_data"),
+    )
+    options = chosen_options(maps, rows=rows, columns=columns, words=words)
+    part = app_module("app.canvas.html_part").heat_map_part(trace, layer_list, head_list, options)
+    title = f"Attention: {data.mean_weights(trace, layer_list, head_list)[1]}"
+    picture = app_module("app.canvas.views").MAP
+    code = picture.python(None, opening(bert, trace), **data.weights_code(layer_list, head_list))
+    fits = 300 + max(200, min(640, 30 * trace.num_tokens))
+    return make_trace_view(
+        trace,
+        bert,
+        title,
+        part,
+        code,
+        picture.how,
+        height or fits,
+    )
+
+
+def show_neurons(
+    trace: Trace,
+    layer: int = 0,
+    head: int = 0,
+    *,
+    query: int | None = None,
+    order: Literal["weight", "text"] = "weight",
+    bert: Model | None = None,
+    height: int | None = None,
+) -> NotebookView:
+    """Show how a head's weights are computed: query times key, score, softmax.
+
+    Args:
+        trace: One text or pair, run without changes.
+        layer, head: Which.
+        query: Position of the query token; the first word if not given.
+        order: Of the keys.
+        bert: Names the checkpoint in what is shown, and tells which keys are masked.
+        height: Of the frame, in pixels; as high as it needs if not given.
+
+    Raises:
+        ValueError: If there is no such layer, head, token or order.
+    """
+    check_heads(trace, [layer], [head])
+    if query is not None:
+        check_index("query", query, trace.num_tokens, "the text has tokens")
+    neurons = app_module("app.canvas.neurons.neurons")
+    options = chosen_options(neurons, order=order, query=query)
+    allowed = None if bert is None else allowed_keys(bert, layer, trace.num_tokens)
+    part = app_module("app.canvas.html_part").neurons_part(trace, layer, head, options, allowed)
+    views = app_module("app.canvas.views")
+    picture = views.NEURONS
+    code = picture.python(None, opening(bert, trace), layer=layer, head=head)
+    title, fits = (
+        f"Attention: neurons of layer {layer} head {head}",
+        270 + 22 * min(20, trace.num_tokens),
+    )
+    mask = "" if bert is None else views.mask_sentence(bert.config, layer, allowed)
+    how = picture.how.format(head_width=trace.queries.shape[-1], mask=mask)
+    return make_trace_view(trace, bert, title, part, code, how, height or fits)

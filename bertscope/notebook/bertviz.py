@@ -1,0 +1,49 @@
+"""BertViz's own views in a notebook, without a network and safe for any token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from bertcore import Model, Trace
+from bertscope.notebook.app_modules import app_module
+from bertscope.notebook.notebook_view import NotebookView, check_heads, make_view, opening, typed
+
+
+def show_bertviz(
+    trace: Trace,
+    kind: Literal["head", "model", "neuron"] = "head",
+    layer: int = 0,
+    heads: Sequence[int] = (),
+    *,
+    bert: Model | None = None,
+) -> NotebookView:
+    """Show BertViz's own head, model or neuron view.
+
+    The neuron view is of any checkpoint whose queries and keys are known; BertViz's own function
+    takes the model classes of 2019 that come with it.
+
+    Args:
+        trace: One text or pair; of a long one the first tokens are shown.
+        kind: Which view.
+        layer, heads: Shown at first; no heads for all, and the first for the neuron view.
+        bert: Names the checkpoint in what is shown.
+
+    Raises:
+        ValueError: If there is no such view, layer or head, or the trace has no queries and keys.
+    """
+    kinds = app_module("app.bertviz_views.kinds")
+    if kind not in kinds.KINDS:
+        known = ", ".join(map(repr, kinds.KINDS))
+        raise ValueError(f"kind is {kind!r}; expected one of {known}.")
+    check_heads(trace, [layer], heads)
+    view = kinds.of_trace(trace, kind, layer, heads)
+    part = app_module("app.bertviz_views.html_part").of_view(view)
+    controls = app_module("app.bertviz_views.controls")
+    picture = controls.picture_of(kind)
+    values = controls.code_values(kind, layer, heads, view.shown)
+    code = picture.python(None, opening(bert, trace), **values)
+    title = f"BertViz, {kinds.KINDS[kind].lower()}"
+    return make_view(
+        title, [part], bert, typed(trace), code, min(view.height, 900), how=picture.how
+    )

@@ -1,0 +1,95 @@
+"""The heads over many sentences, in a notebook."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from bertcore import Model
+from bertcore.analysis.heads.report import HeadReport
+from bertcore.analysis.heads.similarity import head_map
+from bertscope.notebook.app_modules import app_module
+from bertscope.notebook.notebook_view import Drawn, NotebookView, show_figures
+
+
+def show_heads(
+    bert: Model,
+    report: HeadReport,
+    measure: str = "to_previous",
+    direction: Literal["", "to_head", "to_dependent"] = "",
+    *,
+    opened: tuple[int, int] | None = None,
+) -> NotebookView:
+    """Show one measure, or one dependency relation, of all heads, and all habits of one head.
+
+    Args:
+        bert: That was measured.
+        report: As `bertcore.analysis.heads.report.report_heads` returns it.
+        measure: A habit such as "to_previous", or a relation such as "obj".
+        direction: Of a relation: which of its two words looks for the other.
+        opened: Layer and head whose habits are drawn; the one with the most if not given.
+
+    Raises:
+        ValueError: If there is no such measure or head.
+    """
+    grids, answers = app_module("app.heads.grid_figures"), app_module("app.heads.answer")
+    names = app_module("app.heads.names")
+    known = names.all_measured(report)
+    measured = names.Measured(measure, direction)
+    if measured.key not in known:
+        listed = ", ".join(f"{one.name} {one.direction}".strip() for one in known.values())
+        wanted = f"{measure} {direction}".strip()
+        raise ValueError(f"{wanted!r} was not measured; expected one of {listed}.")
+    best = answers.best(report, measured)
+    if opened is None:
+        opened = best
+    else:
+        num_layers, num_heads = report.statistics.means.mean.shape[:2]
+        if not (0 <= opened[0] < num_layers and 0 <= opened[1] < num_heads):
+            raise ValueError(
+                f"opened is {opened}; expected a layer from 0 to {num_layers - 1} and a head from "
+                f"0 to {num_heads - 1}."
+            )
+    special_tokens = app_module("app.plots.special_tokens")
+    marks = special_tokens.marks_of(bert.tokenizer)
+    grid = grids.head_grid(grids.MeasuredHeads(report, measured), opened=opened, marks=marks)
+    drawn = [Drawn("", grid, "")]
+    if opened is not None:
+        bars = grids.head_bars(grids.OneHead(report, *opened), marks=marks)
+        sentences = answers.sentences(report, measured, opened, is_best=opened == best)
+        caption = special_tokens.own_markdown(sentences, marks)
+        drawn = [Drawn("", grid, caption), Drawn("", bars, "")]
+    grid_part = app_module("app.heads.grid")
+    number = grid_part.cell_meaning(report, measured)
+    how = grid_part.GRID.reading_of(marks, number=number, opening="")
+    drawn[-1] = drawn[-1]._replace(caption=how)
+    return show_figures("Heads", drawn, bert, {}, "")
+
+
+def show_head_map(
+    bert: Model,
+    report: HeadReport,
+    colour: Literal["habit", "layer"] = "habit",
+    *,
+    opened: tuple[int, int] | None = None,
+) -> NotebookView:
+    """Show all heads as points: near ones attend to the same tokens.
+
+    Args:
+        bert: That was measured.
+        report: As `bertcore.analysis.heads.report.report_heads` returns it.
+        colour: By each head's strongest habit, or by its layer.
+        opened: Layer and head that are ringed.
+
+    Raises:
+        ValueError: If there is no such colour.
+    """
+    figures, view = app_module("app.heads.map_figures"), app_module("app.heads.head_map")
+    if colour not in figures.COLOUR_BY:
+        known = ", ".join(map(repr, figures.COLOUR_BY))
+        raise ValueError(f"colour is {colour!r}; expected one of {known}.")
+    positions = head_map(report.distances)
+    marks = app_module("app.plots.special_tokens").marks_of(bert.tokenizer)
+    placed = figures.PlacedHeads(report, positions)
+    fig = figures.head_scatter(placed, colour=colour, opened=opened, marks=marks)
+    how = view.MAP.reading_of(marks, **view.map_values(report, positions.stress))
+    return show_figures("Heads that attend alike", [Drawn("", fig, how)], bert, {}, "")

@@ -1,0 +1,78 @@
+"""Two versions of a text side by side, in a notebook."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bertcore import Model, Trace
+from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
+from bertscope.notebook.app_modules import app_module
+from bertscope.notebook.notebook_view import (
+    Drawn,
+    NotebookView,
+    check_heads,
+    how_to_read,
+    opening,
+    show_figures,
+    typed,
+)
+
+_ANSWERS, _ATTENTION = "app.minimal_pair.answers", "app.minimal_pair.attention"
+_VECTORS = "app.minimal_pair.vectors"
+
+
+def show_minimal_pair(
+    bert: Model,
+    first: Trace,
+    second: Trace,
+    *,
+    layer: int | None = None,
+    head: int | None = None,
+    top_k: int = 5,
+) -> NotebookView:
+    """Show what differs between two versions of a text: words, attention, vectors.
+
+    Args:
+        bert: That both traces come from.
+        first, second: Two single texts, or two pairs.
+        layer: Whose attention is compared; the last if not given.
+        head: Which; the mean of the layer if not given.
+        top_k: Best words of each version at each [MASK] that both have.
+
+    Raises:
+        ValueError: If one is a pair and the other is not, there is no such layer or head, or the
+            weights hold NaN.
+    """
+    layer = len(first.attentions) - 1 if layer is None else layer
+    check_heads(first, [layer], [] if head is None else [head])
+    comparison = compare_pair(bert, first, second, top_k)
+    figures, shared = app_module("app.minimal_pair.figures"), app_module("app.plots.before_after")
+    drawn = []
+    if comparison.shifts:
+        mask, unknown = bert.tokenizer.mask_token or "", [None] * len(comparison.shifts)
+        fig = shared.word_bars(comparison.shifts, unknown, figures.RUNS, mask)
+        drawn.append(Drawn("Words", fig, how_to_read(bert, _ANSWERS, "WORDS")))
+    if comparison.next_first is not None and comparison.next_second is not None:
+        is_next = (comparison.next_first.is_next, comparison.next_second.is_next)
+        fig = shared.answer_bars(is_next, figures.RUNS)
+        how = how_to_read(bert, _ANSWERS, "NEXT_SENTENCE")
+        drawn.append(Drawn("Next sentence", fig, how))
+    names = figures.column_names(first, second, comparison.columns)
+    changed = list(comparison.changed)
+    maps = aligned_attention(first, second, comparison.columns, layer, head)
+    one, two = (attention.numpy() for attention in maps)
+    fig = figures.difference_map(one, two, names, changed)
+    where = f"layer {layer}, " + ("the mean of its heads" if head is None else f"head {head}")
+    how = how_to_read(bert, _ATTENTION, "ATTENTION")
+    drawn.append(Drawn(f"What each token attends to: {where}", fig, how))
+    fig = shared.attention_grid(comparison.attention_change)
+    how = how_to_read(bert, _ATTENTION, "HEADS")
+    drawn.append(Drawn("Which heads differ most", fig, how))
+    fig = figures.vector_strips(np.asarray(comparison.hidden_change), names, changed)
+    how = how_to_read(bert, _VECTORS, "VECTORS")
+    drawn.append(Drawn("How each token's vector differs", fig, how))
+    texts = app_module("app.minimal_pair.compared").written((second.text_a, second.text_b))
+    attention = app_module(_ATTENTION).ATTENTION
+    code = opening(bert, first) + attention.code.format(texts=texts, layer=layer, head=head)
+    both = {**typed(first), **typed(second, "Second version, ")}
+    return show_figures("Minimal pair", drawn, bert, both, code)

@@ -1,0 +1,209 @@
+"""A view in a notebook: the app's HTML file in a frame."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from bertcore import Model, Trace
+from bertscope.notebook.app_modules import app_module
+
+AROUND = 310
+"""Pixels of the title, the caption and the folded parts of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookView:
+    """One view; a notebook shows it, and `save` keeps it."""
+
+    html: str
+    """The whole file, the same as the app's HTML download."""
+    height: int
+    """In pixels, of the frame in the notebook."""
+
+    def _repr_html_(self) -> str:
+        """Return a frame with the file; it cannot reach the notebook."""
+        return (
+            f'<iframe srcdoc="{html.escape(self.html)}" sandbox="allow-scripts allow-downloads" '
+            f'style="width: 100%; height: {self.height}px; border: 0" loading="lazy"></iframe>'
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the view as an HTML file; return its path.
+
+        Raises:
+            OSError: If the file cannot be written.
+        """
+        file = Path(path)
+        file.write_text(self.html, encoding="utf-8")
+        return file
+
+
+def make_trace_view(
+    trace: Trace,
+    bert: Model | None,
+    title: str,
+    part: Any,
+    code: str,
+    how: str,
+    height: int,
+    *,
+    table: Any = None,
+) -> NotebookView:
+    """Return a view of a trace.
+
+    Args:
+        trace, bert: What is shown, and the checkpoint where it is known.
+        title: Of the view.
+        part: The picture, a `Part` of the app's `report.document`.
+        code: Python that makes its numbers.
+        how: How to read it, in Markdown.
+        height: Pixels of the picture and its controls.
+        table: A `Table` of the same module, where the picture has none of its own.
+    """
+    return make_view(title, [part], bert, typed(trace), code, height, how=how, table=table)
+
+
+class Drawn(NamedTuple):
+    """One of several figures of a view."""
+
+    title: str
+    fig: Any
+    """A Plotly figure."""
+    caption: str
+    """How to read it, in Markdown."""
+
+
+def show_figures(
+    title: str, drawn: Sequence[Drawn], bert: Model | None, texts: Mapping[str, str], code: str
+) -> NotebookView:
+    """Return a view of Plotly figures, each with its caption; arguments as `make_view`."""
+    chart = app_module("app.html_file.chart")
+    parts = [chart.chart(one.fig).among_others(one.title, one.caption) for one in drawn]
+    height = sum(int(one.fig.height or 420) + 130 for one in drawn)
+    return make_view(title, parts, bert, texts, code, height)
+
+
+def make_view(
+    title: str,
+    parts: Sequence[Any],
+    bert: Model | None,
+    texts: Mapping[str, str],
+    code: str,
+    height: int,
+    *,
+    how: str = "",
+    table: Any = None,
+) -> NotebookView:
+    """Return a view.
+
+    Args:
+        title: Of the view.
+        parts: Pictures, each a `Part` of the app's `report.document`.
+        bert: The checkpoint where it is known.
+        texts: What was typed, by its name.
+        code: Python that makes the numbers.
+        height: Pixels of the pictures and their controls.
+        how: How to read it, in Markdown.
+        table: A `Table` of the same module.
+    """
+    document = app_module("app.html_file.document")
+    facts = {}
+    if bert is not None:
+        facts["Checkpoint"] = bert.name
+        if bert.report is not None:
+            facts["Fingerprint of the weights"] = bert.report.fingerprint
+    report = document.Report(
+        title=title,
+        parts=parts,
+        how_to_read=how,
+        texts=texts,
+        facts=facts,
+        code=code,
+        table=table,
+        folds=True,
+    )
+    return NotebookView(document.to_html(report), height + AROUND)
+
+
+def with_special_tokens(bert: Model, text: str) -> str:
+    """Return Markdown with the checkpoint's special tokens in place of BERT's."""
+    marks = app_module("app.plots.special_tokens")
+    markdown: str = marks.own_markdown(text, marks.marks_of(bert.tokenizer))
+    return markdown
+
+
+def how_to_read(bert: Model, module: str, picture: str, **values: object) -> str:
+    """Return how to read one of the app's pictures, with the checkpoint's special tokens.
+
+    Args:
+        bert: The checkpoint.
+        module, picture: Where the `Picture` is, such as "app.masked_words.lens", "LENS".
+        values: Fill the braces of the text.
+    """
+    marks = app_module("app.plots.special_tokens").marks_of(bert.tokenizer)
+    how: str = getattr(app_module(module), picture).reading_of(marks, **values)
+    return how
+
+
+def typed(trace: Trace, prefix: str = "") -> dict[str, str]:
+    """Return the texts of a trace by their names."""
+    both = {f"{prefix}Text A": trace.text_a, f"{prefix}Text B": trace.text_b}
+    return {name: text for name, text in both.items() if text}
+
+
+def opening(bert: Model | None, trace: Trace) -> str:
+    """Return Python that opens the checkpoint and runs the text of a trace."""
+    code: str = app_module("app.canvas.shared.attention_data").opening(source_of(bert), trace)
+    return code
+
+
+def source_of(bert: Model | None) -> str:
+    """Return the source that opens the checkpoint again, as far as known."""
+    return "default" if bert is None else bert.name
+
+
+def chosen_options(view: ModuleType, **chosen: Any) -> dict[str, Any]:
+    """Return the options with which one of the app's views opens.
+
+    Raises:
+        ValueError: If a choice is none of those that the view has.
+    """
+    for name, options in view.OPTION_CHOICES.items():
+        if isinstance(options, re.Pattern):  # made by the caller
+            continue
+        known = dict.fromkeys((view.DEFAULT_OPTIONS[name], *options))
+        if name in chosen and chosen[name] not in known:
+            listed = ", ".join(repr(option) for option in known)
+            raise ValueError(
+                f"{chosen[name]!r} is no choice of this view; expected one of {listed}."
+            )
+    return {**view.DEFAULT_OPTIONS, **chosen}
+
+
+def check_heads(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> None:
+    """Make sure that a trace has these layers and heads.
+
+    Raises:
+        ValueError: If it has not.
+    """
+    num_layers, num_heads = trace.attentions.shape[:2]
+    for layer in layers:
+        check_index("layer", layer, num_layers, "this checkpoint has layers")
+    for head in heads:
+        check_index("head", head, num_heads, "a layer of this checkpoint has heads")
+
+
+def check_index(name: str, index: int, number: int, has: str) -> None:
+    """Check that `index` is from 0 to `number` - 1.
+
+    Raises:
+        ValueError: If it does not.
+    """
+    if not 0 <= index < number:
+        raise ValueError(f"{name} is {index}, but {has} 0 to {number - 1}.")

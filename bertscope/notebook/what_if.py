@@ -1,0 +1,129 @@
+"""The effect of changes, and the importance of heads, in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bertcore import Model, Trace
+from bertcore.analysis.compare.before_after import compare_runs
+from bertcore.analysis.compare.task_shift import compare_task
+from bertcore.analysis.heads.importance import rank_heads
+from bertcore.analysis.shared.inputs import masked_encoding
+from bertcore.interventions.what_if import Changes
+from bertcore.tasks.checkpoint_head import read_task_head
+from bertscope.notebook.app_modules import app_module
+from bertscope.notebook.notebook_view import (
+    Drawn,
+    NotebookView,
+    how_to_read,
+    opening,
+    show_figures,
+    typed,
+    with_special_tokens,
+)
+
+_ANSWERS, _INSIDE = "app.what_if.answers", "app.what_if.inside"
+
+
+def show_what_if(
+    bert: Model, trace: Trace, changes: Changes, *, masked: Sequence[int] = (), top_k: int = 5
+) -> NotebookView:
+    """Run a text with changes, and show what BERT answers before and after.
+
+    Args:
+        bert: The checkpoint.
+        trace: One text or pair through it; only its texts are taken.
+        changes: Heads or layers off, another attention pattern, edited ids or weights.
+        masked: Positions that are replaced by [MASK] in both runs.
+        top_k: Best words of each run.
+
+    Raises:
+        ValueError: If the changes are not possible, a position does not exist, or the weights hold
+            NaN.
+        RuntimeError: If the checkpoint has a task head that cannot be read.
+    """
+    encoding = masked_encoding(bert, trace.text_a, trace.text_b, tuple(masked))
+    before = bert.trace(trace.text_a, trace.text_b, encoding=encoding)
+    after = bert.trace(trace.text_a, trace.text_b, encoding=encoding, changes=changes)
+    comparison = compare_runs(bert, before, after, top_k)
+    reader = read_task_head(bert)
+    figures, answers = app_module("app.plots.before_after"), app_module(_ANSWERS)
+    drawn = []
+    if reader is not None:
+        task = compare_task(bert, reader, before, after)
+        details = answers.TASK_DETAILS[task.kind]
+        how = how_to_read(bert, _ANSWERS, "TASK", details=with_special_tokens(bert, details))
+        drawn.append(Drawn("The task", answers.TASK.figure(task), how))
+    if comparison.shifts:
+        # What was hidden is named; a mask that was typed hides nothing that is known.
+        originals = [
+            trace.tokens[shift.position] if shift.position in masked else None
+            for shift in comparison.shifts
+        ]
+        fig = figures.word_bars(comparison.shifts, originals, mask=bert.tokenizer.mask_token or "")
+        drawn.append(Drawn("Words", fig, how_to_read(bert, _ANSWERS, "WORDS")))
+    if comparison.next_before is not None and comparison.next_after is not None:
+        fig = figures.answer_bars((comparison.next_before.is_next, comparison.next_after.is_next))
+        how = how_to_read(bert, _ANSWERS, "NEXT_SENTENCE")
+        drawn.append(Drawn("Next sentence", fig, how))
+    fig = app_module("app.what_if.inside_figures").hidden_bars(comparison, before.tokens)
+    how = how_to_read(bert, _INSIDE, "HIDDEN")
+    drawn.append(Drawn("What changed after each layer", fig, how))
+    fig = figures.attention_grid(comparison.attention_change, changes.silent_heads(bert.config))
+    how = how_to_read(bert, _INSIDE, "ATTENTION")
+    drawn.append(Drawn("What changed in each head's attention", fig, how))
+    code = answers.RUNS_CODE if reader is None else answers.TASK.code
+    code = opening(bert, trace) + code.format(masked=tuple(masked), changes=changes)
+    return show_figures("What if", drawn, bert, typed(trace), code)
+
+
+def show_ranking(
+    bert: Model,
+    trace: Trace,
+    *,
+    measure: str = "",
+    masked: Sequence[int] = (),
+    word: str | None = None,
+    label: str | None = None,
+    changes: Changes | None = None,
+) -> NotebookView:
+    """Remove every head alone, and show the effect of each.
+
+    Args:
+        bert: The checkpoint.
+        trace: One text or pair through it; only its texts are taken.
+        measure: The effect, a field of `HeadImportance` that this text and checkpoint have; the
+            first of them if not given.
+        masked: Positions that are replaced by [MASK]; the first mask is read.
+        word, label: Followed there, and in the task head's answer; the best guess if not given.
+        changes: In force in all runs.
+
+    Raises:
+        ValueError: If there is no such measure, position, word or label.
+        RuntimeError: If the checkpoint has a task head that cannot be read.
+    """
+    encoding = masked_encoding(bert, trace.text_a, trace.text_b, tuple(masked))
+    at = [i for i, token in enumerate(encoding.tokens) if token == bert.tokenizer.mask_token]
+    reader = read_task_head(bert)
+    importance = rank_heads(
+        bert,
+        encoding,
+        changes=changes or Changes(),
+        position=at[0] if at and "mlm" in bert.capabilities else None,
+        word=word,
+        task=reader,
+        label=label,
+    )
+    known = importance.measures()
+    measure = measure or known[0]
+    if measure not in known:
+        raise ValueError(f"measure is {measure!r}; expected one of {', '.join(known)}.")
+    figures = app_module("app.what_if.ranking_figures")
+    name = figures.measure_name(measure, importance.task)
+    ranking = app_module("app.what_if.ranking")
+    how = ranking.ranking_caption(importance, measure) + " "
+    how += how_to_read(bert, "app.what_if.ranking", "RANKING")
+    drawn = [Drawn(f"The effect on {name}", figures.effect_grid(importance, measure), how)]
+    values = ranking.code_values(importance, measure, masked, changes or Changes())
+    code = opening(bert, trace) + ranking.RANKING.code.format(**values)
+    return show_figures("What each head matters here", drawn, bert, typed(trace), code)

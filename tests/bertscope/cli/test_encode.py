@@ -1,0 +1,137 @@
+"""`bertscope encode` into a folder: what is printed, remembered, refused, and stopped."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from bertcore import load
+from bertcore.corpus import open_encoded
+from bertcore.corpus.parts import layer_file
+from bertscope.cli import encode as command
+from bertscope.cli import train_tokenizer
+from bertscope.cli.errors import SentenceGroup
+from tests.support.small_corpus import small_documents, write_documents
+from tests.support.tiny import tiny_bert
+
+app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
+command.register(app)
+train_tokenizer.register(app)  # a second command, so that `encode` is typed
+runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    return write_documents(tmp_path / "text.txt", small_documents(20))
+
+
+def run(*words: str | Path) -> str:
+    """Run `bertscope encode` and return what it printed."""
+    result = runner.invoke(app, ["encode", *map(str, words)])
+    assert result.exit_code == 0, (result.stderr, result.exception)
+    return result.stdout
+
+
+def refusal(*words: str | Path) -> str:
+    """Run a command line that must fail, and return its one sentence."""
+    result = runner.invoke(app, ["encode", *map(str, words)])
+    assert result.exit_code == 2, (result.stdout, result.stderr)
+    assert result.stdout == ""
+    return result.stderr.splitlines()[-1]
+
+
+def test_layers_are_typed_as_numbers(folder: Path, corpus: Path, tmp_path: Path) -> None:
+    words = ("--layers", "0", "-1", "--out", tmp_path / "v", "--checkpoint", folder)
+    words = map(str, ("encode", corpus, *words, "--dtype", "float32"))
+    result = runner.invoke(app, [*words])
+    assert result.exit_code == 0, result.stderr
+    encoded = open_encoded(tmp_path / "v")
+    assert encoded.layers == (0, 2)
+    assert f"{len(encoded):,} token vectors of width 32" in result.stdout
+    assert "on the disk" in result.stderr
+    text = encoded.sentences()["text"][0].as_py()
+    expected = load(folder, device="cpu").trace(text).hidden_states[2][1:-1].numpy()
+    np.testing.assert_allclose(encoded.vectors(2)[: len(expected)], expected, atol=5e-3)
+
+
+def test_json_and_what_a_folder_remembers(folder: Path, corpus: Path, tmp_path: Path) -> None:
+    words = (corpus, "--out", tmp_path / "v", "--checkpoint", folder, "--unit", "word")
+    found = json.loads(run(*words, "--pooling", "first", "--sample", "0.5", "--json"))
+    assert found["complete"]
+    assert (found["layers"], found["unit"]) == ([2], "word")
+    assert found["rows"] == len(open_encoded(tmp_path / "v"))
+    again = json.loads(run("--out", tmp_path / "v", "--resume", "--json"))
+    assert again == found
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--layers", "3"), "layer 3 does not exist"),
+        (("--layers", "two"), "--layers is 'two'"),
+        (("--unit", "letter"), "unit is 'letter'"),
+        (("--unit", "word", "--pooling", "cls"), "pooling is 'cls'"),
+        (("--pooling", "max"), "tokens are not pooled"),
+        (("--sample", "0"), "sample is 0"),
+        (("--sample", "1.5"), "sample is 1.5"),
+        (("--dtype", "float16"), "dtype is 'float16'"),
+        (("--unit", "word", "--special-tokens"), "special_tokens"),
+        (("--text-column", "text"), "plain text"),
+        (("--layer", "1"), "--layer would have no effect"),
+        (("--resume",), "has no encoded corpus"),
+        (("--resume", "--layers", "1"), "--layers would have no effect"),
+    ],
+)
+def test_wrong_options_are_a_sentence(
+    folder: Path, corpus: Path, tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    line = refusal(corpus, "--out", tmp_path / "v", "--checkpoint", folder, *words)
+    assert sentence in line
+    assert not (tmp_path / "v").exists()
+
+
+def test_a_corpus_must_be_named(folder: Path, corpus: Path, tmp_path: Path) -> None:
+    assert "no corpus" in refusal("--out", tmp_path / "v", "--checkpoint", folder)
+    assert "2 were given" in refusal(corpus, corpus, "--out", tmp_path / "v.npy")
+    assert "--unit would" in refusal(corpus, "--out", tmp_path / "v.npy", "--unit", "word")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+def test_sigterm_stops_behind_a_whole_part(folder: Path, tmp_path: Path) -> None:
+    corpus = write_documents(tmp_path / "text.txt", small_documents(6000))
+    words = ["encode", corpus, "--out", tmp_path / "v", "--checkpoint", folder, "--layers", "2"]
+    words += ["--tokens-per-batch", "40", "--dtype", "float32"]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "bertscope", *map(str, words)],
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    ends = time.monotonic() + 120
+    while not layer_file(tmp_path / "v", 2, 0).exists():
+        assert child.poll() is None, child.communicate()
+        assert time.monotonic() < ends
+        time.sleep(0.01)
+    child.send_signal(signal.SIGTERM)
+    out, error = child.communicate(timeout=60)
+    assert child.returncode == 130, error
+    assert "--resume" in out
+    assert "Traceback" not in error
+    assert not open_encoded(tmp_path / "v", incomplete=True).manifest.complete
+    assert not list((tmp_path / "v").rglob("*.partial"))

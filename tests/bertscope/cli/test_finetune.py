@@ -1,0 +1,226 @@
+"""`bertscope finetune` and `evaluate`: from the command line, with one sentence for wrong input."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from bertscope.cli import evaluate, finetune
+from bertscope.cli.errors import SentenceGroup
+from tests.support.finetuning_files import write_reviews
+from tests.support.tiny import tiny_bert
+
+ROOT = Path(__file__).resolve().parents[3]
+app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
+finetune.register(app)
+evaluate.register(app)
+runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
+
+QUICK = "--epochs 1 --batch-size 8 --max-seq-length 32 --device cpu".split()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train.tsv, dev.tsv and the checkpoint tiny."""
+    folder = tmp_path_factory.mktemp("files")
+    write_reviews(folder / "train.tsv", 40)
+    write_reviews(folder / "dev.tsv", 16, seed=1)
+    tiny_bert().save(folder / "tiny")
+    return folder
+
+
+def words(files: Path, out: Path, *more: str | Path, train: Path | None = None) -> list[str]:
+    inputs = ["--train", train or files / "train.tsv", "--dev", files / "dev.tsv"]
+    return [
+        *map(str, ["finetune", *inputs, "--checkpoint", files / "tiny", "--out", out]),
+        *QUICK,
+        *map(str, more),
+    ]
+
+
+def invoke(*line: str | Path) -> Result:
+    return runner.invoke(app, [*map(str, line)])
+
+
+def refusal(*line: str | Path) -> str:
+    result = invoke(*line)
+    assert result.exit_code == 2, (result.stdout, result.stderr, result.exception)
+    assert "Traceback" not in result.stderr
+    last = [text for text in result.stderr.splitlines() if text.strip()][-1]
+    assert last.startswith("Error: ")
+    return last
+
+
+def test_train_then_evaluate(files: Path, tmp_path: Path) -> None:
+    """The line of the issue, rates after --lr too; evaluate then says what the report says."""
+    out = tmp_path / "out"
+    result = invoke(*words(files, out, "--seeds", "2", "--lr", "1e-3", "3e-3"))
+    assert result.exit_code == 0, (result.stderr, result.exception)
+    assert "Done. The model and its report.md are in" in result.stdout
+    report = json.loads((out / "report.json").read_text())
+    assert len(report["runs"]) == 4
+    assert report["settings"]["learning_rates"] == [1e-3, 3e-3]
+    assert report["settings"]["seeds"] == [1, 2]
+    evaluated = ["evaluate", "--task", "classify", "--checkpoint", out, "--device", "cpu"]
+    data = ["--data", files / "dev.tsv"]
+    answers = tmp_path / "answers.jsonl"
+    scored = invoke(*evaluated, *data, "--json", "--predictions", answers)
+    assert scored.exit_code == 0, (scored.stderr, scored.exception)
+    values = json.loads(scored.stdout)
+    assert values["metrics"] == pytest.approx(report["best"]["scores"]["metrics"])
+    assert values["max_seq_length"] == 32
+    lines = [json.loads(line) for line in answers.read_text().splitlines()]
+    assert [line["row"] for line in lines] == list(range(1, 17))
+    right = sum(line["gold"] == line["predicted"] for line in lines)
+    assert right / 16 == pytest.approx(values["metrics"]["accuracy"])
+    table = invoke(*evaluated, *data)
+    assert "accuracy" in table.stdout
+    assert "95% interval" in table.stdout
+
+
+def test_as_json(files: Path, tmp_path: Path) -> None:
+    result = invoke(*words(files, tmp_path / "out", "--json", "--class-weights", "1,2"))
+    assert result.exit_code == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert report["settings"]["config"]["class_weights"] == [1.0, 2.0]
+
+
+def test_what_is_done_against_a_bias_is_recorded(files: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("she\the\nwoman\tman\n")
+    more = ["--swap-words", pairs, "--direction-penalty", "2", "--direction-words", pairs]
+    result = invoke(*words(files, out, *more))
+    assert result.exit_code == 0, (result.stderr, result.exception)
+    assert "of 40 training examples have a word of the pairs" in " ".join(result.stderr.split())
+    settings = json.loads((out / "finetune.json").read_text())
+    for name in ("swap", "direction"):
+        assert settings[name]["pairs"] == [["she", "he"], ["woman", "man"]]
+    report = (out / "report.md").read_text()
+    assert f"| Words swapped in training | {pairs}: 2 pairs, mode augment |" in report
+    assert f"| Direction penalty | 2, {pairs}: 2 pairs |" in report
+
+
+def test_mistakes_against_a_bias_get_one_sentence(files: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for option, value in (("--swap-mode", "augment"), ("--direction-words", "gender")):
+        assert f"{option} would have no effect" in refusal(*words(files, out, option, value))
+    assert "no set of words 'none'" in refusal(*words(files, out, "--swap-words", "none"))
+    assert "no column 'gender' for --balance; it has 'sentence', 'label'" in refusal(
+        *words(files, out, "--balance", "gender")
+    )
+    assert "direction_penalty is -1.0" in refusal(*words(files, out, "--direction-penalty", "-1"))
+    assert not out.exists()
+
+
+def test_mistakes_get_one_sentence(files: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert "Give --train FILE and --dev FILE" in refusal("finetune", "--out", out)
+    assert "no column 'review' for --text; it has 'sentence', 'label'" in refusal(
+        *words(files, out, "--text", "review")
+    )
+    assert "task is 'guess'; expected one of classify" in refusal(
+        *words(files, out, "--task", "guess")
+    )
+    assert "expected balanced, or numbers" in refusal(*words(files, out, "--class-weights", "a"))
+    assert "belongs to no option" in refusal(*words(files, out, "0.1"))
+    assert "--doc-stride would have no effect" in refusal(*words(files, out, "--doc-stride", "7"))
+    assert "has no fine-tuning run" in refusal("finetune", "--out", out, "--resume")
+    assert "--epochs would have no effect" in refusal(
+        "finetune", "--out", out, "--resume", "--epochs", "2"
+    )
+    one = tmp_path / "one.tsv"
+    one.write_text("sentence\tlabel\na\tx\nb\tx\n")
+    assert "has 1 label ('x'); at least two are needed" in refusal(*words(files, out, train=one))
+    none = tmp_path / "none.tsv"
+    none.write_text("sentence\tlabel\n")
+    assert "has no example to use (0 rows)" in refusal(*words(files, out, train=none))
+    other = tmp_path / "other.tsv"
+    other.write_text("sentence\tlabel\na\tx\nb\ty\n")
+    assert "row 1 of" in refusal(*words(files, out, train=other))
+    assert "which is not one of 'x', 'y'" in refusal(*words(files, out, train=other))
+    assert not out.exists()
+
+
+def test_mistakes_of_evaluate_get_one_sentence(files: Path, tmp_path: Path) -> None:
+    base = ["evaluate", "--checkpoint", files / "tiny", "--data", files / "dev.tsv"]
+    assert "has no task head" in refusal(*base, "--task", "classify")
+    assert "--rows would have no effect" in refusal(*base, "--task", "classify", "--rows", "3")
+    assert "--label would have no effect" in refusal(*base, "--label", "x")
+    assert "this version scores mlm, causal, minimal-pairs, classify" in refusal(
+        *base, "--task", "guess"
+    )
+    nowhere = tmp_path / "no" / "p.jsonl"
+    assert "--null-threshold would have no effect: it is for --task qa" in refusal(
+        *base, "--task", "classify", "--null-threshold", "3"
+    )
+    assert "--null-threshold is nan; expected a finite number" in refusal(
+        *base, "--task", "qa", "--null-threshold", "nan"
+    )
+    assert "is not in an existing one" in refusal(
+        *base, "--task", "classify", "--predictions", nowhere
+    )
+
+
+def test_a_label_list_that_disagrees_with_the_checkpoint(files: Path, tmp_path: Path) -> None:
+    assert invoke(*words(files, tmp_path / "first")).exit_code == 0
+    other = tmp_path / "other.tsv"
+    other.write_text("sentence\tlabel\na\tx\nb\ty\n")
+    line = ["finetune", "--train", other, "--dev", other, "--out", tmp_path / "second", *QUICK]
+    told = refusal(*line, "--checkpoint", tmp_path / "first")
+    assert "was fine-tuned with the labels 'bad', 'good', but the data has 'x', 'y'" in told
+    fresh = invoke(*line, "--checkpoint", tmp_path / "first", "--new-head")
+    assert fresh.exit_code == 0, fresh.stderr
+    data = ["--task", "classify", "--checkpoint", tmp_path / "first", "--data", other]
+    assert "which is not one of 'bad', 'good'" in refusal("evaluate", *data)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+def test_ctrl_c_keeps_what_there_is(files: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    line = words(files, out, "--epochs", "4000")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bertscope", *line],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    best = out / "runs" / "lr-0.0003-seed-1" / "best" / "config.json"
+    end = time.monotonic() + 240
+    while not best.is_file() and time.monotonic() < end and process.poll() is None:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    told, _ = process.communicate(timeout=240)
+    assert process.returncode == 0
+    assert "Stopped and saved. Continue with: bertscope finetune --out" in told
+    assert best.is_file()
+    assert (best.parents[1] / "training_state.pt").is_file()
+
+
+def test_a_part_of_the_training_file_is_held_out(files: Path, tmp_path: Path) -> None:
+    """--sample of it, and of that --held-out; both are kept, so that the run resumes without it."""
+    out = tmp_path / "out"
+    line = ["finetune", "--train", files / "train.tsv", "--checkpoint", files / "tiny"]
+    result = invoke(*line, "--out", out, "--held-out", "0.25", "--sample", "24", "--json", *QUICK)
+    assert result.exit_code == 0, result.stderr
+    report = json.loads(result.stdout)
+    kept = [(out / "data" / f"{part}.jsonl").read_text() for part in ("train", "dev")]
+    nums = (report["num_train"], report["num_dev"])
+    assert nums == tuple(len(part.splitlines()) for part in kept)
+    assert report["num_train"] + report["num_dev"] == 24
+    assert report["dev"] == str(out / "data" / "dev.jsonl")
+    both = [*words(files, tmp_path / "both"), "--held-out", "0.25"]
+    assert "--dev and --held-out are both given" in refusal(*both)
+    many = refusal(*line, "--out", tmp_path / "many", "--held-out", "0.9", *QUICK)
+    assert "held_out is 0.9; expected more than 0 and at most 0.5" in many

@@ -1,0 +1,212 @@
+"""The command line's frame: how it reports mistakes and how it opens the app."""
+
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from bertscope import app_root
+from bertscope.cli import entry, open_app
+from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.main import app
+
+ROOT = Path(__file__).resolve().parents[3]
+runner = CliRunner()
+NO_MEMORY = (
+    "there is not enough memory for this. Use fewer or shorter texts, a smaller batch or a smaller "
+    "checkpoint."
+)
+
+
+def command_that_raises(error: BaseException) -> typer.Typer:
+    """A command line with one command, `work`, that raises."""
+    line = typer.Typer(cls=SentenceGroup, rich_markup_mode=None)
+
+    @line.callback()
+    def start() -> None:
+        """Keep `work` a command of a group."""
+
+    @line.command()
+    def work(times: int = 1) -> None:
+        raise error
+
+    return line
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (
+            ValueError("top_k is 0;\n    it must be at least 1."),
+            "top_k is 0; it must be at least 1.",
+        ),
+        (FileNotFoundError(2, "No such file", "a.txt"), "cannot use 'a.txt': No such file."),
+        (RuntimeError("the file is broken"), "the file is broken"),
+        (ValueError(), "ValueError without a message."),
+        (MemoryError(), NO_MEMORY),
+        (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory"), NO_MEMORY),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_exit_code_2(error: Exception, sentence: str) -> None:
+    result = runner.invoke(command_that_raises(error), ["work"])
+    assert result.exit_code == 2
+    assert result.stderr == f"Error: {sentence}\n"
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("error", [KeyError("a"), NotImplementedError("b"), TypeError("c")])
+def test_a_bug_keeps_its_traceback(error: Exception) -> None:
+    result = runner.invoke(command_that_raises(error), ["work"])
+    assert result.exception is error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["work", "--times", "many"], "'--times'"),
+        (["work", "--tims", "2"], "--tims"),
+        (["play"], "'play'"),
+    ],
+)
+def test_a_refused_option_is_one_line_that_names_the_help(arguments: list[str], part: str) -> None:
+    result = runner.invoke(command_that_raises(KeyError()), arguments)
+    assert result.exit_code == 2
+    assert part in result.stderr
+    assert result.stderr.rstrip().endswith("--help")
+    assert result.stderr.count("\n") == 1
+
+
+def test_exit_codes_of_commands_are_kept() -> None:
+    assert runner.invoke(command_that_raises(typer.Exit(3)), ["work"]).exit_code == 3
+    assert runner.invoke(command_that_raises(KeyboardInterrupt()), ["work"]).exit_code == 130
+
+
+def test_each_command_has_help_with_an_example() -> None:
+    commands = [command.name or "" for command in app.registered_commands]
+    assert {"app", "tokenize", "fill-mask", "nsp", "pretrain", "inspect"} <= set(commands)
+    for name in commands:
+        result = runner.invoke(app, [name, "--help"], prog_name="bertscope")
+        assert result.exit_code == 0
+        assert f"bertscope {name}" in result.stdout.split("\n", 1)[1], f"{name} has no example"
+
+
+def test_ctrl_c_at_the_first_moment_shows_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped() -> None:
+        raise KeyboardInterrupt
+
+    commands = ModuleType("bertscope.cli.main")
+    monkeypatch.setattr(commands, "main", stopped, raising=False)
+    monkeypatch.setitem(sys.modules, "bertscope.cli.main", commands)
+    with pytest.raises(SystemExit) as end:
+        entry.main()
+    assert end.value.code == 130
+
+
+@pytest.mark.parametrize("words", [["--help"], ["pretrain", "--help"], ["finetune", "--help"]])
+def test_help_does_not_load_torch(words: list[str]) -> None:
+    """`bertscope --help` answers at once."""
+    script = (
+        "import sys\nfrom bertscope.cli.main import app\n"
+        f"try: app({words})\nexcept SystemExit as end: assert end.code == 0\n"
+        "heavy = {'torch', 'transformers', 'sklearn', 'pandas', 'numpy'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+
+
+def test_a_checkpoint_opens_without_the_compiler() -> None:
+    """torch's compiler and sympy take a second and 75 MB, and a reader of a model needs neither."""
+    script = (
+        "import sys, bertcore\nbertcore.load('default').trace('the river')\n"
+        "heavy = {'torch._dynamo', 'sympy', 'transformers', 'sklearn'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+
+
+def test_version() -> None:
+    import bertcore
+
+    assert runner.invoke(app, ["--version"]).stdout.strip() == bertcore.__version__
+
+
+def test_a_taken_port_is_one_sentence_that_offers_a_free_one() -> None:
+    with socket.socket() as taken:
+        taken.bind(("localhost", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        for arguments in (["--port", str(port)], ["app", "--port", str(port)]):
+            result = runner.invoke(app, arguments)
+            assert result.exit_code == 2
+            assert f"port {port} is in use" in result.stderr
+            offered = int(result.stderr.split("bertscope --port ")[1])
+            open_app.check_port("localhost", offered)
+            assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [["--no-training"], ["app", "--no-training"], ["app"]])
+def test_no_training_reaches_the_app(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[dict[str, str]] = []
+    monkeypatch.delenv("BERTSCOPE_NO_TRAINING", raising=False)
+    monkeypatch.setattr(open_app, "check_port", lambda *_: None)
+    monkeypatch.setattr(open_app, "_replace_process", lambda _, env: found.append(env))
+    assert runner.invoke(app, words).exit_code == 0
+    expected = "1" if "--no-training" in words else None
+    assert found[0].get("BERTSCOPE_NO_TRAINING") == expected
+
+
+@pytest.mark.parametrize("address", ["no.such.host.invalid", "203.0.113.7"])
+def test_an_address_that_is_not_ours_is_one_sentence(address: str) -> None:
+    result = runner.invoke(app, ["app", "--address", address])
+    assert result.exit_code == 2
+    assert address in result.stderr
+    assert "--address localhost" in result.stderr
+
+
+def test_missing_streamlit_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    result = runner.invoke(app, [])
+    assert result.exit_code == 2
+    assert "pip install bertscope" in result.stderr
+
+
+def test_missing_files_of_the_app_are_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(app_root, "__file__", str(tmp_path / "bertscope" / "app_root.py"))
+    with pytest.raises(RuntimeError, match="app's files are missing"):
+        app_root.find_app_root()
+
+
+def test_the_config_becomes_flags_that_streamlit_knows() -> None:
+    flags = open_app.config_flags(ROOT / ".streamlit" / "config.toml")
+    assert "--browser.gatherUsageStats=false" in flags
+    assert "--theme.dark.sidebar.backgroundColor=#161B28" in flags
+    (colors,) = [flag for flag in flags if flag.startswith("--theme.chartCategoricalColors=")]
+    assert json.loads(colors.partition("=")[2])[0] == "#3457D5"
+    run = subprocess.run(
+        [sys.executable, "-m", "streamlit", "run", "no_such_file.py", *flags],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "File does not exist" in run.stderr  # Streamlit read past all the flags
+
+
+def test_a_broken_config_names_the_file(tmp_path: Path) -> None:
+    broken = tmp_path / "config.toml"
+    broken.write_text("[server\n", encoding="utf-8")
+    with pytest.raises(RuntimeError, match=r"config\.toml cannot be read"):
+        open_app.config_flags(broken)

@@ -1,0 +1,490 @@
+"""The commands pretrain, train-tokenizer and evaluate: interrupted, and what they say."""
+
+import inspect
+import json
+import re
+import signal
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from bertcore import Bert, load
+from bertcore.architecture.families import FAMILIES
+from bertcore.configs import OptimizerConfig
+from bertcore.grammar import accuracies, bundled_pairs, score_pairs
+from bertcore.network import ALL_HEADS
+from bertcore.pretraining import (
+    DataConfig,
+    Pretraining,
+    causal_rows,
+    evaluate_next_tokens,
+    evaluate_pretraining,
+    fixed_batches,
+    read_documents,
+)
+from bertcore.tokenizer import Tokenizer
+from bertscope.cli import pretrain
+from tests.support.command_line import invoke, make_texts, metrics, refusal, succeed, words_of
+from tests.support.small_corpus import small_corpus
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+from tests.support.tiny_others import make_other
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train.txt, valid.txt and the tokenizer tok."""
+    return make_texts(tmp_path_factory.mktemp("texts"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_saves_and_leaves_with_0(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    step = Pretraining.take_step
+
+    def interrupted(self: Pretraining) -> dict[str, Any]:
+        if self.progress.step == 4:
+            signal.raise_signal(number)
+        return step(self)
+
+    before = signal.getsignal(number)
+    run = tmp_path / "my run"
+    with monkeypatch.context() as patch:
+        patch.setattr(Pretraining, "take_step", interrupted)
+        shown = succeed(*words_of(texts, run, "--steps", "8"))
+    assert f"Continue with: bertscope pretrain --out '{run}' --resume" in shown
+    assert signal.getsignal(number) is before
+    assert [folder.name for folder in sorted((run / "checkpoints").iterdir())] == [
+        "step-3",
+        "step-5",
+    ]
+    assert "Done." in succeed("pretrain", "--out", run, "--resume")
+    succeed(*words_of(texts, tmp_path / "whole", "--steps", "8"))
+    assert metrics(run) == metrics(tmp_path / "whole")
+    assert "Done." in succeed("pretrain", "--out", run, "--resume")  # nothing left to do
+    assert metrics(run) == metrics(tmp_path / "whole")
+
+
+def test_a_run_says_what_it_is_made_of(texts: Path, tmp_path: Path) -> None:
+    succeed(*words_of(texts, tmp_path / "run", "--steps", "2"))
+    settings = json.loads((tmp_path / "run" / "config.json").read_text())
+    report = settings["data_report"]["train"]
+    assert report["num_documents"] == 40
+    assert report["num_tokens"] == small_corpus().num_tokens
+    assert 0.5 < report["share_random"] < 1
+    assert 0 < report["share_padding"] < 1
+    assert settings["data_report"]["valid"]["num_documents"] == 8
+    assert settings["train"]["seed"] == 7
+
+
+def test_divergence_is_one_sentence_and_keeps_the_checkpoint(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = Pretraining.take_step
+
+    def broken(self: Pretraining) -> dict[str, Any]:
+        if self.progress.step == 4:
+            with torch.no_grad():
+                self.network.embeddings.norm.weight[0] = float("nan")
+        return step(self)
+
+    run = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr(Pretraining, "take_step", broken)
+        sentence = refusal(*words_of(texts, run, "--steps", "8"))
+    assert "training diverged at step 5 (loss nan" in sentence
+    assert "step-3 is kept" in sentence
+    assert [folder.name for folder in (run / "checkpoints").iterdir()] == ["step-3"]
+    assert "Done." in succeed("pretrain", "--out", run, "--resume")
+
+
+def test_folders_in_use_and_runs_that_are_not_there(texts: Path, tmp_path: Path) -> None:
+    used = tmp_path / "used"
+    used.mkdir()
+    (used / "thesis.txt").write_text("mine")
+    assert "is not empty" in refusal(*words_of(texts, used, "--steps", "3"))
+    assert [path.name for path in used.iterdir()] == ["thesis.txt"]
+    assert "is a file" in refusal(*words_of(texts, used / "thesis.txt", "--steps", "3"))
+    for missing in (used, tmp_path / "nowhere"):
+        sentence = refusal("pretrain", "--out", missing, "--resume")
+        assert "is not a training run that can be resumed" in sentence
+        assert "Errno" not in sentence
+    assert [path.name for path in tmp_path.iterdir()] == ["used"]
+    bare = ["pretrain", "--out", tmp_path / "x", "--steps", "3"]
+    assert "--corpus and --valid are missing" in refusal(*bare)
+    assert "--valid is missing" in refusal(*bare, "--corpus", texts / "train.txt")
+    sentence = refusal("pretrain", "--out", used, "--resume", "--minutes", "3", "--seed", "2")
+    assert "--minutes" in sentence
+    assert "--seed" in sentence
+    assert "would have no effect" in sentence
+
+
+def test_settings_changed_by_hand_are_refused(texts: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    succeed(*words_of(texts, run, "--steps", "2"))
+    settings = json.loads((run / "config.json").read_text())
+    settings["train"]["speed"] = 3
+    (run / "config.json").write_text(json.dumps(settings))
+    assert "settings that this version does not know" in refusal(
+        "pretrain", "--out", run, "--resume"
+    )
+
+
+def test_a_vocabulary_is_learned_whole_or_not_at_all(texts: Path, tmp_path: Path) -> None:
+    out = tmp_path / "mine"
+    command = ["train-tokenizer", "--corpus", texts / "train.txt", "--out", out, "--vocab-size"]
+    assert "the corpus gave only" in refusal(*command, "9999")
+    assert "does not exist" in refusal("train-tokenizer", "--corpus", "nowhere", "--out", out)
+    assert list(tmp_path.iterdir()) == []
+    told = succeed(*command, "90")
+    characters = sum(len(piece) == 1 for piece in Tokenizer.open(out).vocab)
+    assert f"90 pieces ({characters} characters) written" in told
+    assert Tokenizer.open(out).vocab_size == 90
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+    assert "already exists" in refusal(*command, "90")
+    command[command.index(out)] = tmp_path / "few"
+    assert "30 pieces (10 characters) written" in succeed(*command, "30", "--alphabet", "10")
+    assert "--alphabet" in refusal(*command, "30", "--alphabet", "0")
+
+
+def test_pretrain_learns_its_own_vocabulary(texts: Path, tmp_path: Path) -> None:
+    words = words_of(texts, tmp_path / "run", "--steps", "2", "--vocab-size", "90")
+    at = words.index("--tokenizer")
+    succeed(*words[:at], *words[at + 2 :])
+    bert = load(tmp_path / "run" / "checkpoints" / "step-2", device="cpu")
+    assert bert.config.vocab_size == bert.tokenizer.vocab_size == 90
+    words = words_of(texts, tmp_path / "few", "--steps", "1", "--vocab-size", "30")
+    succeed(*words[:at], *words[at + 2 :], "--alphabet", "10")
+    vocab = load(tmp_path / "few" / "checkpoints" / "step-1", device="cpu").tokenizer.vocab
+    assert sum(len(piece) == 1 for piece in vocab) == 10
+    assert "--alphabet" in refusal(*words, "--alphabet", "10")
+
+
+def test_capitals_and_accents_are_two_choices(texts: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "russian.txt"
+    corpus.write_text("Ещё один Йод и ёлка.\n" * 3, encoding="utf-8")
+    line = ["train-tokenizer", "--corpus", corpus, "--vocab-size", "30"]
+    succeed(*line, "--out", tmp_path / "kept", "--keep-accents")
+    kept = Tokenizer.open(tmp_path / "kept")
+    assert (kept.do_lower_case, kept.strip_accents) == (True, False)
+    assert kept.decode(kept.encode("Йод").input_ids[1:-1]) == "йод"
+    succeed(*line, "--out", tmp_path / "stripped")
+    assert "й" not in Tokenizer.open(tmp_path / "stripped").vocab
+    refused = refusal(*words_of(texts, tmp_path / "run"), "--keep-accents")
+    assert "--strip-accents" in refused
+    words = words_of(texts, tmp_path / "run", "--steps", "1", "--vocab-size", "90")
+    at = words.index("--tokenizer")
+    succeed(*words[:at], *words[at + 2 :], "--keep-accents")
+    opened = load(tmp_path / "run" / "checkpoints" / "step-1", device="cpu").tokenizer
+    assert opened.strip_accents is False
+
+
+def test_unknown_words_are_counted(tmp_path: Path) -> None:
+    folder = tiny_bert().save(tmp_path / "tiny")
+    data = tmp_path / "chinese.txt"
+    data.write_text("我爱学习。\n我爱中文。\n\n" * 20, encoding="utf-8")
+    line = ["evaluate", "--data", data, "--checkpoint", folder, "--device", "cpu"]
+    found = json.loads(succeed(*line, "--objective", "mlm", "--json"))
+    assert 0.5 < found["num_unknown"] / found["num_masked"] <= 1
+    share = f"{found['num_unknown'] / found['num_masked']:.1%}"
+    told = succeed(*line, "--objective", "mlm").splitlines()
+    (row,) = [row for row in told if "unknown tokens" in row]
+    assert share in row
+
+
+def test_evaluate_prints_what_the_core_computes(texts: Path, tmp_path: Path) -> None:
+    bert = tiny_bert()
+    folder = bert.save(tmp_path / "tiny")
+    command = ["evaluate", "--data", texts / "valid.txt", "--checkpoint", folder, "--device", "cpu"]
+    found = json.loads(succeed(*command, "--json", "--rows", "12"))
+    config = DataConfig.for_length(64)
+    batches = fixed_batches(small_corpus(8, seed=5), bert.tokenizer, config, seed=0, num_rows=12)
+    expected = evaluate_pretraining(load(folder, device="cpu").module, batches, bert.tokenizer)
+    assert found["max_seq_length"] == 64  # this checkpoint has no more positions
+    assert found["num_pairs"] == expected.num_pairs == 12
+    for name in ("mlm_loss", "mlm_top1", "nsp_loss", "nsp_accuracy", "bits_per_character"):
+        assert found[name] == getattr(expected, name)
+    table = succeed(*command, "--rows", "12")
+    for number in (
+        f"{expected.mlm_loss:.3f}",
+        f"{expected.mlm_top1:.1%}",
+        f"{expected.nsp_accuracy:.1%}",
+        f"{expected.bits_per_character:.3f}",
+        f"12 pairs, {expected.num_masked} hidden tokens",
+    ):
+        assert number in table
+    assert json.loads(succeed(*command, "--json", "--dtype", "bfloat16"))["mlm_loss"] > 0
+
+
+def test_evaluate_agrees_with_the_run(texts: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    succeed(*words_of(texts, run, "--steps", "3", "--dtype", "float32"))
+    found = json.loads(
+        succeed(
+            "evaluate", "--data", texts / "valid.txt", "--json", "--device", "cpu",
+            "--max-seq-length", "24", "--checkpoint", run / "checkpoints" / "step-3",
+        )
+    )  # fmt: skip
+    # Another batch size lays the masks elsewhere, so the numbers are near and not the same.
+    assert found["mlm_loss"] == pytest.approx(metrics(run)[-1]["valid_mlm_loss"], abs=0.3)
+    assert found["num_pairs"] == metrics(run)[-1]["valid_num_pairs"]
+
+
+def test_evaluate_refuses_with_a_sentence(texts: Path, tmp_path: Path) -> None:
+    folder = tiny_bert().save(tmp_path / "tiny")
+    headless = tiny_bert(heads=ALL_HEADS - {"nsp"}).save(tmp_path / "headless")
+    one_segment = tiny_bert(tiny_config(type_vocab_size=1)).save(tmp_path / "one")
+    data = ["--data", texts / "valid.txt", "--device", "cpu", "--checkpoint"]
+    empty = tmp_path / "empty.txt"
+    empty.write_text("\n\n")
+    for words, sentence in (
+        (["--task", "swim", *data, folder], "--task is 'swim'; this version scores mlm"),
+        (["--data", tmp_path / "nowhere", "--checkpoint", folder], "does not exist"),
+        (["--data", empty, "--checkpoint", folder], "has no text"),
+        ([*data, headless, "--objective", "mlm+nsp"], "no next-sentence"),
+        ([*data, one_segment, "--objective", "mlm+nsp"], "no second segment"),
+        (
+            [*data, folder, "--objective", "clm"],
+            "objective is 'clm'; expected auto, mlm+nsp or mlm",
+        ),
+        (
+            [*data, folder, "--objective", "wwm"],
+            "objective is 'wwm'; expected auto, mlm+nsp or mlm",
+        ),
+        ([*data, tmp_path / "nowhere"], "nowhere"),
+        ([*data, folder, "--max-seq-length", "65"], "this checkpoint has 64 positions"),
+        ([*data, folder, "--max-seq-length", "3"], "expected at least 5"),
+        ([*data, folder, "--rows", "0"], "--rows"),
+    ):
+        assert sentence in refusal("evaluate", *words)
+
+
+def test_evaluate_of_a_text_without_pairs(texts: Path, tmp_path: Path) -> None:
+    folder = tiny_bert().save(tmp_path / "tiny")
+    lone, one = tmp_path / "lone.txt", tmp_path / "one.txt"
+    lone.write_text("the dog sat on the mat.\n")
+    one.write_text("the dog sat on the mat.\n" * 30)
+    line = ["evaluate", "--checkpoint", folder, "--device", "cpu", "--json", "--data"]
+    result = invoke(*line, lone)
+    assert "two sentences" in result.stderr
+    found = json.loads(result.stdout)
+    assert (found["objective"], found["num_rows"]) == ("mlm", 1)
+    assert "num_pairs" not in found
+    assert "1 row of packed text, 1 hidden token " in succeed(
+        *[w for w in line if w != "--json"], lone
+    )
+    assert "two sentences" in refusal(*line, lone, "--objective", "mlm+nsp")
+    result = invoke(*line, one)
+    assert "single document" in result.stderr
+    assert json.loads(result.stdout)["objective"] == "mlm+nsp"
+    assert invoke(*line, one, "--objective", "mlm").stderr.strip() == ""
+    assert invoke(*line, texts / "valid.txt").stderr.strip() == ""
+
+
+@pytest.mark.parametrize("kind", ["T5ForConditionalGeneration", "BartForConditionalGeneration"])
+def test_masked_words_of_a_decoder_are_scored_otherwise(
+    texts: Path, tmp_path: Path, kind: str
+) -> None:
+    folder = tmp_path / "other"
+    make_other(kind, folder)
+    family = "T5" if kind.startswith("T5") else "BART"
+    data = ["--data", texts / "valid.txt", "--device", "cpu", "--checkpoint", folder]
+    sentence = refusal("evaluate", *data)
+    assert all(part in sentence for part in (family, "--task minimal-pairs", "bertscope loss"))
+    inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt", "--steps", "2"]
+    run = ["pretrain", *inputs, "--out", tmp_path / "run", "--from-checkpoint", folder]
+    sentence = refusal(*run)
+    assert all(part in sentence for part in (family, "--from-checkpoint", "BERT family"))
+    sentence = refusal(*run, "--objective", "denoise-t5")
+    assert "starts from noise. Leave --from-checkpoint out" in sentence
+
+
+def test_a_teacher_names_the_objectives_beside_it(texts: Path, tmp_path: Path) -> None:
+    inputs = ["--corpus", texts / "train.txt", "--valid", texts / "valid.txt", "--steps", "2"]
+    run = ["pretrain", *inputs, "--out", tmp_path / "run", "--student-layers", "1", "--teacher"]
+    folder = tiny_bert().save(tmp_path / "tiny")
+    for objective in ("mass", "rtd", "causal"):
+        sentence = refusal(*run, folder, "--objective", objective)
+        assert all(name in sentence for name in (objective, "mlm+nsp", "mlm", "wwm"))
+        assert "--from-checkpoint" not in sentence
+    sentence = refusal(*run, causal_checkpoint(tmp_path / "causal"))
+    assert "predicts next tokens" in sentence
+    assert "objective" not in sentence
+
+
+def test_evaluate_causal_prints_what_the_core_computes(texts: Path, tmp_path: Path) -> None:
+    folder = causal_checkpoint(tmp_path / "causal")
+    command = ["evaluate", "--task", "causal", "--data", texts / "valid.txt", "--device", "cpu"]
+    command += ["--checkpoint", folder]
+    found = json.loads(succeed(*command, "--json", "--rows", "5"))
+    bert = load(folder, device="cpu")
+    rows = causal_rows(
+        read_documents([texts / "valid.txt"]), bert, max_seq_length=64, seed=0, num_rows=5
+    )
+    expected = evaluate_next_tokens(bert, rows)
+    assert {name: found[name] for name in expected.to_dict()} == expected.to_dict()
+    assert (found["task"], found["max_seq_length"], found["num_rows"]) == ("causal", 64, len(rows))
+    table = succeed(*command, "--rows", "5")
+    for number in (
+        f"{expected.loss:.3f}",
+        f"{expected.perplexity:,.1f}",
+        f"{expected.bits_per_character:.3f}",
+        f"{expected.top1:.1%}",
+        f"{len(rows)} rows of text, {expected.num_tokens} tokens",
+    ):
+        assert number in table
+
+
+def causal_checkpoint(folder: Path) -> Path:
+    network = tiny_network(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
+    return Bert(network, tiny_tokenizer()).save(folder)
+
+
+def test_evaluate_causal_refuses_with_a_sentence(texts: Path, tmp_path: Path) -> None:
+    causal = causal_checkpoint(tmp_path / "causal")
+    masked = tiny_bert().save(tmp_path / "tiny")
+    data = ["--data", texts / "valid.txt", "--device", "cpu", "--checkpoint"]
+    empty = tmp_path / "empty.txt"
+    empty.write_text("\n\n")
+    for words, sentence in (
+        (["--task", "causal", *data, masked], "does not predict the next token"),
+        ([*data, causal], "Score it with --task causal"),
+        (["--task", "causal", *data, causal, "--objective", "mlm"], "--objective"),
+        (["--task", "causal", *data, causal, "--label", "x"], "--label"),
+        (["--task", "causal", *data, causal, "--max-seq-length", "65"], "takes 3 to 64"),
+        (["--task", "causal", *data, causal, "--rows", "0"], "--rows"),
+        (["--task", "causal", "--data", tmp_path / "no", "--checkpoint", causal], "does not exist"),
+        (["--task", "causal", "--data", empty, "--checkpoint", causal], "no token"),
+        (["--task", "causal", "--checkpoint", causal], "--data is missing"),
+        (["--task", "minimal-pairs", "--checkpoint", causal, "--by-layer"], "lens"),
+        (["--task", "minimal-pairs", "--checkpoint", causal, "--scoring", "single"], "--scoring"),
+    ):
+        assert sentence in refusal("evaluate", *words)
+
+
+def test_the_grammar_exam_of_a_causal_checkpoint(tmp_path: Path) -> None:
+    causal = causal_checkpoint(tmp_path / "causal")
+    told = json.loads(
+        succeed("evaluate", "--task", "minimal-pairs", "--checkpoint", causal, "--json")
+    )
+    assert told["scoring"] == "left-to-right"
+    bert = load(causal, device="cpu")
+    scores = [score for part in score_pairs(bert, bundled_pairs().pairs) for score in part]
+    assert told["all"]["num_right"] == accuracies(scores, [])[0].num_right
+
+
+def test_the_recipe_of_the_paper(texts: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    words = words_of(texts, run, "--recipe", "paper", "--steps", "12", "--long-seq-length", "48")
+    succeed(*words, "--batch-size", "16", "--gradient-accumulation", "4")
+    settings = json.loads((run / "config.json").read_text())
+    train, data, optimizer = (settings[name] for name in ("train", "data", "optimizer"))
+    assert (train["start"], train["dropout"], data["dupe_factor"]) == ("noise", 0.1, 10)
+    assert (data["long_ratio"], data["long_seq_length"], data["masked_lm_prob"]) == (0.1, 48, 0.15)
+    assert (optimizer["optimizer"], optimizer["learning_rate"]) == ("adamw", 1e-4)
+    assert (optimizer["adam_beta2"], optimizer["warmup_ratio"]) == (0.999, 0.01)
+    assert (data["batch_size"], train["gradient_accumulation"]) == (16, 4)  # what is typed wins
+    words[words.index(str(run))] = str(tmp_path / "ours")
+    words[words.index("paper")] = "ours"
+    succeed(*(word for word in words if word not in ("--long-seq-length", "48")))
+    settings = json.loads((tmp_path / "ours" / "config.json").read_text())
+    defaults = json.loads(json.dumps(asdict(OptimizerConfig())))
+    assert settings["optimizer"] == defaults
+    assert settings["data"]["dupe_factor"] == 0
+
+
+def test_recipes_are_refused_by_a_sentence(texts: Path, tmp_path: Path) -> None:
+    words = words_of(texts, tmp_path / "run", "--steps", "3")
+    assert "expected one of ours, paper" in refusal(*words, "--recipe", "theirs")
+    sentence = refusal(*words, "--recipe", "paper", "--muon-learning-rate", "1e-3")
+    assert "AdamW does not use it" in sentence
+    sentence = refusal(*words, "--long-seq-length", "64")
+    assert "--long-seq-length would have no effect: it is for a run with --long-ratio" in sentence
+    sentence = refusal(*words, "--recipe", "paper")  # 4 rows in 8 parts
+    assert "batch" in sentence
+    teacher = [
+        *words[:1],
+        *words[1:5],
+        *words[7:9],
+        "--teacher",
+        "default",
+        "--student-layers",
+        "1",
+    ]
+    sentence = refusal(*teacher, "--steps", "3", "--recipe", "paper")
+    assert "DistilBERT's settings" in sentence
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("command", ["pretrain", "train-tokenizer", "evaluate"])
+def test_help_has_an_example(command: str) -> None:
+    assert f"bertscope {command} " in succeed(command, "--help").partition("Example")[2]
+
+
+def test_help_shows_each_setting_once_in_its_group() -> None:
+    """Only --help itself belongs to no group."""
+    shown = succeed("pretrain", "--help")
+    groups = re.split(r"^([A-Z][a-z ]+):$", shown[shown.index("Text and run:") :], flags=re.M)
+    assert groups[1::2] == [
+        *("Text and run", "Length", "Network", "Batches", "Optimiser"),
+        *("Bias mitigation", "Teacher", "Machine"),
+        *("Scores and checkpoints", "Other"),
+    ]
+    options = [re.findall(r"^  (?:-\w, )?(--[\w-]+)", group, flags=re.M) for group in groups[2::2]]
+    assert options[-1] == ["--help"]
+    listed = [name for group in options for name in group]
+    assert len(set(listed)) == len(listed)
+    signature = inspect.signature(pretrain.pretrain).parameters
+    assert len(listed) == len(signature)  # `context` is no option, --help no parameter
+    assert "--learning-rate" in options[4]
+
+
+@pytest.mark.parametrize("family", [name for name in FAMILIES if name != "bert"])
+def test_every_family_is_pretrained_and_opens_in_transformers(
+    family: str, texts: Path, tmp_path: Path
+) -> None:
+    """On masked words alone; interrupted, it goes on to the same end."""
+    run = tmp_path / "run"
+    words = words_of(texts, run, "--family", family, "--steps", "8")
+    step = Pretraining.take_step
+
+    def interrupted(self: Pretraining) -> dict[str, Any]:
+        if self.progress.step == 4:
+            signal.raise_signal(signal.SIGINT)
+        return step(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Pretraining, "take_step", interrupted)
+        succeed(*words)
+    assert "Done." in succeed("pretrain", "--out", run, "--resume")
+    words[words.index(str(run))] = str(tmp_path / "whole")
+    succeed(*words)
+    assert metrics(run) == metrics(tmp_path / "whole")
+    folder = run / "checkpoints" / "step-8"
+    ours = load(folder, device="cpu")
+    assert ours.config.model_type == family
+    model = transformers.AutoModelForMaskedLM.from_pretrained(folder).eval()
+    ids = torch.tensor([ours.tokenize("the river bank was steep").input_ids])
+    with torch.no_grad():
+        expected = model(input_ids=ids).logits
+        found = ours.module.mlm_logits(ours.module(ids))
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+    sentence = refusal(
+        *words_of(
+            texts, tmp_path / "x", "--family", family, "--steps", "2", "--objective", "mlm+nsp"
+        )
+    )
+    assert "needs a next-sentence head" in sentence

@@ -1,0 +1,88 @@
+"""`bertscope app` for a class: what its options state to the app."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bertscope.cli import open_app
+from bertscope.cli.main import app
+
+runner = CliRunner()
+
+
+class Started:
+    """What would have run in place of the command."""
+
+    def __init__(self) -> None:
+        self.command: list[str] = []
+        self.environment: dict[str, str] = {}
+
+    def __call__(self, command: list[str], environment: dict[str, str]) -> None:
+        self.command, self.environment = command, environment
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Started:
+    for name in ("ACCESS", "CHECKPOINTS", "ALLOW_TRAINING", "KEY", "HOSTS", "NO_TRAINING"):
+        monkeypatch.delenv(f"BERTSCOPE_{name}", raising=False)
+    made = Started()
+    monkeypatch.setattr(open_app, "check_port", lambda *_: None)
+    monkeypatch.setattr(open_app, "_replace_process", made)
+    return made
+
+
+def stated(started: Started) -> dict[str, str]:
+    """The variables of the policy."""
+    names = ("ACCESS", "CHECKPOINTS", "ALLOW_TRAINING", "KEY", "HOSTS", "NO_TRAINING")
+    found = {name: started.environment.get(f"BERTSCOPE_{name}") for name in names}
+    return {name: value for name, value in found.items() if value}
+
+
+@pytest.mark.parametrize("words", [[], ["app"], ["--address", "0.0.0.0"]])
+def test_nothing_is_stated_of_itself(started: Started, words: list[str]) -> None:
+    assert runner.invoke(app, words).exit_code == 0
+    assert stated(started) == {}
+
+
+def test_all_options_reach_the_app(started: Started, tmp_path: Path) -> None:
+    key = tmp_path / "key.txt"
+    key.write_text("the river bank\n", encoding="utf-8")
+    words = ["app", "--address", "0.0.0.0", "--closed", "--checkpoints", str(tmp_path)]
+    words += ["--allow-training", "--training-minutes", "2.5", "--key-file", str(key)]
+    result = runner.invoke(app, [*words, "--host", "a.example.org", "--host", "*.b.example"])
+    assert result.exit_code == 0, result.stderr
+    assert stated(started) == {
+        "ACCESS": "closed",
+        "CHECKPOINTS": str(tmp_path.resolve()),
+        "ALLOW_TRAINING": "2.5",
+        "KEY": "the river bank",
+        "HOSTS": "a.example.org,*.b.example",
+    }
+    assert "the river bank" not in " ".join(started.command) + result.stdout
+
+
+def test_the_key_may_be_a_variable(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERTSCOPE_KEY", "the river bank")
+    assert runner.invoke(app, ["app", "--open"]).exit_code == 0
+    assert stated(started) == {"ACCESS": "open", "KEY": "the river bank"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--open", "--allow-training"], "--closed"),
+        (["--open", "--checkpoints", "."], "--closed"),
+        (["--address", "localhost", "--checkpoints", "."], "--closed"),
+        (["--address", "127.0.0.1", "--allow-training"], "--closed"),
+        (["--no-training", "--allow-training"], "contradict"),
+        (["--checkpoints", "no-such-folder"], "no-such-folder"),
+        (["--key-file", "no-such-file"], "no-such-file"),
+    ],
+)
+def test_a_contradiction_is_one_sentence(started: Started, words: list[str], said: str) -> None:
+    result = runner.invoke(app, ["app", "--address", "0.0.0.0", *words])
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert started.command == []

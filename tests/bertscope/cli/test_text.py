@@ -1,0 +1,278 @@
+"""The commands on a text: they print what the core says, and mistakes get a sentence."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from bertcore import Bert, load
+from bertcore.analysis.words.candidates import score_candidates
+from bertcore.network import ALL_HEADS
+from bertscope.cli import encode as encode_command
+from bertscope.cli import text as commands
+from bertscope.cli.errors import SentenceGroup
+from tests.support.tiny import tiny_bert
+
+COMMANDS = ("tokenize", "fill-mask", "nsp", "trace", "encode")
+ROOT = Path(__file__).resolve().parents[3]
+A, B = "The river banks was steep.", "It had rained."
+app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
+commands.register(app)
+encode_command.register(app)
+runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def bert(folder: Path) -> Bert:
+    return load(folder, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def headless(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    bert = tiny_bert(heads=ALL_HEADS - {"mlm", "nsp"})
+    return bert.save(tmp_path_factory.mktemp("checkpoint") / "headless")
+
+
+def run(*words: str | Path, checkpoint: Path | None = None) -> str:
+    """Run a command line and return what it printed."""
+    more = [] if checkpoint is None else ["--checkpoint", str(checkpoint)]
+    result = runner.invoke(app, [*map(str, words), *more])
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def refusal(*words: str | Path, checkpoint: Path | None = None) -> str:
+    """Run a command line that must fail, and return its one sentence."""
+    more = [] if checkpoint is None else ["--checkpoint", str(checkpoint)]
+    result = runner.invoke(app, [*map(str, words), *more])
+    assert result.exit_code == 2, (result.stdout, result.stderr)
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+    return result.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_help_with_an_example(command: str) -> None:
+    text = run(command, "--help")
+    assert f"bertscope {command} " in text.partition("Examples:")[2]
+    for option in ("--checkpoint", "--json"):
+        assert option in text
+
+
+def test_tokenize_as_json_is_the_encoding(bert: Bert, folder: Path) -> None:
+    found = json.loads(run("tokenize", A, B, "--json", checkpoint=folder))
+    encoding = bert.tokenize(A, B)
+    for name in ("tokens", "input_ids", "segment_ids", "text_ids", "word_ids"):
+        assert found[name] == getattr(encoding, name)
+    pieces = [piece["token"] for word in found["words"] for piece in word["pieces"]]
+    assert pieces == [t for t, i in zip(encoding.tokens, encoding.text_ids, strict=True) if i >= 0]
+    assert found["truncation"] is None
+
+
+def test_tokenize_shows_each_token_and_why(bert: Bert, folder: Path) -> None:
+    lines = run("tokenize", "The banks 日 [MASK]", "It", checkpoint=folder).splitlines()
+    rows = {line.split()[0]: line for line in lines if line.strip()}
+    assert ": The -> the" in rows["the"]
+    assert "banks" in rows["bank"]  # the candidate that failed
+    assert "4-8" in rows["bank"]
+    assert "8-9" in rows["##s"]
+    assert "No piece" in rows["[UNK]"]
+    assert "special token" in rows["[MASK]"]
+    assert "added by the tokenizer" in rows["[CLS]"]
+    assert str(bert.tokenizer.token_to_id("bank")) in rows["bank"].split()
+
+
+def test_tokenize_prints_markup_letter_by_letter(folder: Path) -> None:
+    text = run("tokenize", "[bold]river[/bold] </script>", checkpoint=folder)
+    assert "river" in text
+    assert text.count("/") >= 2
+
+
+def test_tokenize_sends_nothing_that_steers_the_terminal(folder: Path) -> None:
+    text = run("tokenize", "a\x1b[31mred \u202eabc", checkpoint=folder)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "\\x1b" in text
+
+
+def test_a_terminal_without_the_characters_gets_escapes(folder: Path) -> None:
+    line = ["-m", "bertscope", "tokenize", "日 river", "--checkpoint", str(folder)]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "160"}
+    done = subprocess.run(
+        [sys.executable, *line], env=environment, capture_output=True, check=True, cwd=ROOT
+    )
+    assert "\\u65e5" in done.stdout.decode("ascii")
+
+
+def test_a_long_text_is_cut_and_says_so(folder: Path) -> None:
+    result = runner.invoke(app, ["tokenize", "river " * 600, "--checkpoint", str(folder)])
+    assert result.exit_code == 0
+    assert "602 tokens but the limit is 64" in " ".join(result.stderr.split())
+    assert result.stdout.count("river") == 62
+
+
+def test_fill_mask_equals_the_core(bert: Bert, folder: Path) -> None:
+    text = "The [MASK] was [MASK]."
+    found = json.loads(
+        run(
+            "fill-mask",
+            text,
+            "--top-k",
+            3,
+            "--candidates",
+            "rivers, 日,bank",
+            "--json",
+            checkpoint=folder,
+        )
+    )
+    expected = bert.fill_mask(text, top_k=3)
+    assert [entry["position"] for entry in found] == [2, 4]
+    for entry, best in zip(found, expected, strict=True):
+        assert [(p["token"], p["probability"]) for p in entry["predictions"]] == [
+            (word, pytest.approx(probability, abs=1e-6)) for word, probability in best
+        ]
+        own = score_candidates(bert, text, None, (), entry["position"], ["rivers", "日", "bank"])
+        assert [c["log_probability"] for c in entry["candidates"]] == [
+            c.log_probability if c.log_probability is None else pytest.approx(c.log_probability)
+            for c in own
+        ]
+
+
+def test_fill_mask_prints_words_and_candidates(bert: Bert, folder: Path) -> None:
+    text = run("fill-mask", "The [MASK] was", "--candidates", "rivers,日", checkpoint=folder)
+    ((word, probability), *_) = bert.fill_mask("The [MASK] was")[0]
+    assert word in text
+    assert f"{probability:.4f}" in text
+    assert "river ##s" in text
+    assert "cannot be written" in text
+
+
+def test_nsp_equals_the_core(bert: Bert, folder: Path) -> None:
+    expected = bert.next_sentence(A, B)
+    found = json.loads(run("nsp", A, B, "--json", checkpoint=folder))
+    assert found == pytest.approx(
+        {"is_next": expected.is_next, "not_next": expected.not_next}, abs=1e-6
+    )
+    assert f"{expected.is_next:.4f}  B follows A" in run("nsp", A, B, checkpoint=folder)
+
+
+def test_trace_writes_every_activation(bert: Bert, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "t.npz"
+    shapes = json.loads(run("trace", A, B, "--out", out, "--json", checkpoint=folder))["shapes"]
+    trace = bert.trace(A, B)
+    with np.load(out, allow_pickle=False) as arrays:
+        assert arrays["tokens"].tolist() == trace.tokens
+        assert arrays["offsets"].tolist() == [list(pair) for pair in trace.offsets]
+        assert arrays["segment_ids"].tolist() == trace.segment_ids
+        for name in ("hidden_states", "attentions", "queries", "keys", "values"):
+            expected = getattr(trace, name).numpy()
+            np.testing.assert_allclose(arrays[name], expected, atol=1e-6)
+            assert shapes[name] == list(expected.shape)
+        total = sum(arrays[f"embeddings_{n}"] for n in ("token", "segment", "position"))
+        np.testing.assert_allclose(arrays["embeddings_sum"], total, atol=1e-5)
+        np.testing.assert_allclose(arrays["embeddings_output"], trace.embeddings.output, atol=1e-6)
+        assert set(shapes) == set(arrays)
+    assert os.listdir(tmp_path) == ["t.npz"]
+
+
+def test_trace_in_bfloat16_is_written_as_float32(folder: Path, tmp_path: Path) -> None:
+    text = run("trace", A, "--out", tmp_path / "t.npz", "--dtype", "bfloat16", checkpoint=folder)
+    assert "3 x 9 x 32" in text
+    with np.load(tmp_path / "t.npz", allow_pickle=False) as arrays:
+        assert arrays["hidden_states"].dtype == np.float32
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_encode_gives_a_row_for_each_line(
+    bert: Bert, folder: Path, tmp_path: Path, packed: bool
+) -> None:
+    content = f"\ufeff{A}\n\n  {B} \r\nriver\n".encode()
+    file = tmp_path / ("lines.txt.gz" if packed else "lines.txt")
+    file.write_bytes(gzip.compress(content) if packed else content)
+    words = ("encode", file, "--out", tmp_path / "v.npy", "--layer", 1, "--pooling", "cls")
+    text = run(*words, "--batch-size", 1, checkpoint=folder)
+    assert "3 vectors of width 32" in text
+    assert "1 blank line" in text
+    expected = bert.encode([A, B, "river"], layer=1, pooling="cls").numpy()
+    np.testing.assert_allclose(np.load(tmp_path / "v.npy"), expected, atol=1e-5)
+
+
+def test_encode_of_many_lines_keeps_their_order(bert: Bert, folder: Path, tmp_path: Path) -> None:
+    lines = ["river " * (1 + i * 7 % 11) + "bank" for i in range(70)]
+    (tmp_path / "lines.txt").write_text("\n".join(lines), encoding="utf-8")
+    words = ("encode", tmp_path / "lines.txt", "--out", tmp_path / "v.npy", "--batch-size", 2)
+    found = json.loads(run(*words, "--json", checkpoint=folder))
+    assert found["shape"] == [70, 32]
+    np.testing.assert_allclose(np.load(tmp_path / "v.npy"), bert.encode(lines), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("tokenize", " "), "text is blank"),
+        (("tokenize", "a", ""), "text B is blank"),
+        (("fill-mask", "no mask here"), "no [MASK]"),
+        (("fill-mask", "a [MASK]", "--top-k", "0"), "top_k is 0"),
+        (("fill-mask", "a [MASK]", "--top-k", "many"), "--top-k"),
+        (("fill-mask", "a [MASK]", "--candidates", ",,"), "no candidate was given"),
+        (("nsp", "a"), "B"),
+        (("nsp", "", "b"), "text A is blank"),
+        (("nsp", "a", "b", "--dtype", "float8"), "dtype is 'float8'"),
+        (("nsp", "a", "b", "--device", "abacus"), "device is 'abacus'"),
+        (("trace", "a", "--out", "a.npy"), "ends in .npz"),
+        (("trace", "a", "--out", "missing-folder/a.npz"), "does not exist"),
+        (("encode", "missing.txt", "--out", "v.npy"), "missing.txt"),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_exit_code_2(
+    folder: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    assert sentence in refusal(*words, checkpoint=folder)
+
+
+@pytest.mark.parametrize("command", [("nsp", A, B), ("fill-mask", "a [MASK]")])
+def test_a_checkpoint_without_the_head_says_so(headless: Path, command: tuple[str, ...]) -> None:
+    assert "head" in refusal(*command, checkpoint=headless)
+
+
+def test_a_missing_checkpoint_says_so(tmp_path: Path) -> None:
+    assert "nothing-here" in refusal("tokenize", "a", checkpoint=tmp_path / "nothing-here")
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "sentence"),
+    [
+        (b"\n \n", (), "has no text"),
+        (b"caf\xe9\n", (), "not UTF-8"),
+        (b"a\n", ("--layer", "3"), "layer is 3"),
+        (b"a\n", ("--pooling", "best"), "pooling is 'best'"),
+        (b"a\n", ("--batch-size", "0"), "--batch-size"),
+    ],
+)
+def test_encode_refuses_what_it_cannot_use(
+    folder: Path, tmp_path: Path, content: bytes, options: tuple[str, ...], sentence: str
+) -> None:
+    (tmp_path / "lines.txt").write_bytes(content)
+    words = ("encode", tmp_path / "lines.txt", "--out", tmp_path / "v.npy", *options)
+    assert sentence in refusal(*words, checkpoint=folder)
+    assert not (tmp_path / "v.npy").exists()
+
+
+def test_encode_refuses_half_an_archive(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "lines.txt.gz").write_bytes(gzip.compress(b"river\n" * 99)[:20])
+    words = ("encode", tmp_path / "lines.txt.gz", "--out", tmp_path / "v.npy")
+    assert "not a whole archive" in refusal(*words, checkpoint=folder)
