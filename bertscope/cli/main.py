@@ -99,7 +99,3 @@ app = build_app()
 def main() -> None:
     """Run the command line of this process."""
     app(prog_name="bertscope")
-
-
-if __name__ == "__main__":
-    main()
