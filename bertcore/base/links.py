@@ -1,7 +1,9 @@
-"""Checks of files in folders of unknown origin: links out of the folder, and sizes."""
+"""Checks of files in folders of unknown origin: links out of the folder, kinds and sizes."""
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 
@@ -27,7 +29,8 @@ def check_file(file: Path, max_bytes: int) -> None:
     """Reject a file that is not the folder's own, or is too large to be read into memory.
 
     Raises:
-        RuntimeError: If it is a link to a place outside its folder, or has over `max_bytes`.
+        RuntimeError: If it is a link to a place outside its folder, a pipe or a device, or has
+            over `max_bytes`.
         OSError: If it is missing or cannot be accessed.
     """
     if leads_out(file):
@@ -35,5 +38,24 @@ def check_file(file: Path, max_bytes: int) -> None:
             f"{file} is a link to a file outside its folder, so it is not opened. Put the file "
             "itself there."
         )
-    if file.stat().st_size > max_bytes:
+    _check_state(file, file.stat(), max_bytes)
+
+
+def read_file(file: Path, max_bytes: int) -> bytes:
+    """Return the content of a file that `check_file` accepts.
+
+    Raises:
+        RuntimeError, OSError: As `check_file`.
+    """
+    check_file(file, max_bytes)
+    # The opened file is checked again: another program may have put a pipe in its place.
+    with open(os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as opened:
+        _check_state(file, os.fstat(opened.fileno()), max_bytes)
+        return opened.read(max_bytes)
+
+
+def _check_state(file: Path, state: os.stat_result, max_bytes: int) -> None:
+    if not stat.S_ISREG(state.st_mode):
+        raise RuntimeError(f"{file} is not a file but a folder, a pipe or a device.")
+    if state.st_size > max_bytes:
         raise RuntimeError(f"{file} has over {max_bytes:,} bytes. Is it the right file?")

@@ -2,12 +2,12 @@
 
 import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bertcore.base.links import check_file
+from bertcore.base.links import read_file
 from bertcore.tokenizer.encoding import AddedToken
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
 
@@ -22,7 +22,7 @@ VOCAB_JSON_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
 MODEL_CONFIG_FILE = "config.json"
 
-_MAX_BYTES = 200_000_000
+MAX_BYTES = 200_000_000
 """Maximum size of a file: a tokenizer.json of a million pieces has half of that."""
 DEFAULT_MAX_LENGTH = 512
 """Positions of every published BERT; the default if no file states it."""
@@ -185,32 +185,12 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         if not path.is_file():
             return {}
-        check_file(path, _MAX_BYTES)
-        content: dict[str, Any] = dict(json.loads(path.read_text(encoding="utf-8")))
+        content: dict[str, Any] = dict(json.loads(read_file(path, MAX_BYTES).decode()))
     except OSError as error:
         raise RuntimeError(f"{path} cannot be read ({error.strerror}).") from error
     except (ValueError, TypeError, RecursionError) as error:
         raise RuntimeError(f"{path} is not a JSON object ({error}). Copy it again.") from error
     return content
-
-
-def check_vocabulary_files(folder: Path, names: Iterable[str]) -> None:
-    """Check files that a library is about to read, as `read_json` checks those it reads itself.
-
-    Args:
-        folder: The tokenizer's folder.
-        names: The names of the files; missing ones are skipped.
-
-    Raises:
-        RuntimeError: If one cannot be read, is too large, or is a link to a file outside its
-            folder.
-    """
-    for file in (folder / name for name in names):
-        try:
-            if file.is_file():
-                check_file(file, _MAX_BYTES)
-        except OSError as error:
-            raise RuntimeError(f"{file} cannot be read ({error.strerror}).") from error
 
 
 def malformed(folder: str | Path, error: BaseException) -> RuntimeError:
@@ -231,13 +211,12 @@ def _no_vocabulary(folder: Path) -> str:
 
 def _read_vocab(path: Path) -> list[str]:
     try:
-        check_file(path, _MAX_BYTES)
-        text = path.read_text(encoding="utf-8")
+        text = read_file(path, MAX_BYTES).decode()
     except OSError as error:
         raise RuntimeError(f"{path} cannot be read ({error.strerror}).") from error
     except UnicodeDecodeError as error:
         raise RuntimeError(f"{path} is not UTF-8 text ({error}). Copy it again.") from error
-    lines = text.split("\n")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
 

@@ -19,11 +19,14 @@ from tokenizers import Encoding as FastEncoding
 from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import decoders, models, pre_tokenizers, processors
 
+from bertcore.base.links import check_file
+from bertcore.tokenizer.bounds import checked_rules
 from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
 from bertcore.tokenizer.files import (
     ADDED_TOKENS_FILE,
     CONFIG_FILE,
     MALFORMED,
+    MAX_BYTES,
     MERGES_FILE,
     MODEL_CONFIG_FILE,
     ROLES,
@@ -31,12 +34,17 @@ from bertcore.tokenizer.files import (
     TOKENIZER_FILE,
     VOCAB_FILE,
     VOCAB_JSON_FILE,
-    check_vocabulary_files,
     is_wordpiece,
     malformed,
     max_length_of,
     named_special_tokens,
     read_json,
+)
+from bertcore.tokenizer.older_files import (
+    OLDER_FILES,
+    SENTENCEPIECE_FILES,
+    convert_older_files,
+    read_vocabulary,
 )
 from bertcore.tokenizer.tokenizer import Tokenizer, library_errors
 from bertcore.tokenizer.training import SPECIAL_TOKENS
@@ -60,10 +68,6 @@ _SETS_SPACE = {
 }
 """Classes of `transformers` that use add_prefix_space of tokenizer_config.json; others only use
 tokenizer.json."""
-_CONVERTIBLE = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model")
-"""SentencePiece vocabularies, which `transformers` converts to the form of tokenizer.json."""
-_OLDER_FILES = (*_CONVERTIBLE, VOCAB_JSON_FILE, MERGES_FILE, VOCAB_FILE)
-"""Vocabularies beside or instead of tokenizer.json."""
 
 
 def open_tokenizer(folder: str | Path) -> Tokenizer:
@@ -91,7 +95,7 @@ def open_tokenizer(folder: str | Path) -> Tokenizer:
     if present:
         return LibraryTokenizer.open(folder)
     is_bare = not (folder / VOCAB_FILE).is_file()
-    pieces = next((name for name in _CONVERTIBLE if (folder / name).is_file()), None)
+    pieces = next((name for name in SENTENCEPIECE_FILES if (folder / name).is_file()), None)
     return LibraryTokenizer.convert(folder) if is_bare and pieces else Tokenizer.open(folder)
 
 
@@ -119,11 +123,11 @@ def open_other_tokenizer(folder: str | Path, tokens: Mapping[str, str]) -> Token
             return Tokenizer.open(folder)
         return LibraryTokenizer.convert(folder, tokens=tokens)
     both = all((folder / name).is_file() for name in (VOCAB_JSON_FILE, MERGES_FILE))
-    if both or any((folder / name).is_file() for name in _CONVERTIBLE):
+    if both or any((folder / name).is_file() for name in SENTENCEPIECE_FILES):
         return LibraryTokenizer.convert(folder, tokens=tokens)
     raise FileNotFoundError(
         f"{folder} contains no tokenizer: neither {TOKENIZER_FILE} nor {VOCAB_JSON_FILE} with "
-        f"{MERGES_FILE} nor {_CONVERTIBLE[0]}. Copy the checkpoint's tokenizer into it."
+        f"{MERGES_FILE} nor {SENTENCEPIECE_FILES[0]}. Copy the checkpoint's tokenizer into it."
     )
 
 
@@ -211,7 +215,6 @@ class LibraryTokenizer(Tokenizer):
                 name a special token.
         """
         folder = Path(folder)
-        check_vocabulary_files(folder, (TOKENIZER_FILE, *_OLDER_FILES))
         config = read_json(folder / CONFIG_FILE)
         special = read_json(folder / SPECIAL_TOKENS_FILE)
         roles = _roles(special, config)
@@ -219,11 +222,11 @@ class LibraryTokenizer(Tokenizer):
         source = folder / (TOKENIZER_FILE if is_json else VOCAB_JSON_FILE)
         try:
             with library_errors("{}"):
-                fast = (
-                    FastTokenizer.from_file(str(source))
-                    if is_json
-                    else _byte_level_bpe(source, folder / MERGES_FILE, config, roles)
-                )
+                if is_json:
+                    content = checked_rules(read_json(source))
+                    fast = FastTokenizer.from_str(json.dumps(content))
+                else:
+                    fast = _byte_level_bpe(folder, config, roles)
         except Exception as error:
             raise RuntimeError(f"{source} cannot be read ({error}). Copy it again.") from error
         try:
@@ -244,14 +247,13 @@ class LibraryTokenizer(Tokenizer):
             RuntimeError: If that fails.
         """
         folder = Path(folder)
-        check_vocabulary_files(folder, _OLDER_FILES)
-        from transformers import AutoTokenizer
-
+        for file in (folder / name for name in OLDER_FILES):
+            if file.is_file():
+                check_file(file, MAX_BYTES)
         try:
-            converted = AutoTokenizer.from_pretrained(
-                folder, local_files_only=True, trust_remote_code=False
-            )
-            fast = FastTokenizer.from_str(converted.backend_tokenizer.to_str())
+            with library_errors("{}"):
+                converted = convert_older_files(folder)
+                fast = FastTokenizer.from_str(converted.backend_tokenizer.to_str())
         except Exception as error:  # of many kinds, from three libraries
             raise RuntimeError(
                 f"{folder} contains {_older_files(folder)} but no {TOKENIZER_FILE}, and "
@@ -457,7 +459,7 @@ def _read_template(
 
 
 def _older_files(folder: Path) -> str:
-    return " and ".join(name for name in _OLDER_FILES if (folder / name).is_file())
+    return " and ".join(name for name in OLDER_FILES if (folder / name).is_file())
 
 
 def trim_span(text: str, span: tuple[int, int]) -> tuple[int, int]:
@@ -481,15 +483,16 @@ def _roles(*files: dict[str, Any]) -> dict[str, str]:
     return roles
 
 
-def _byte_level_bpe(
-    vocab: Path, merges: Path, config: dict[str, Any], roles: dict[str, str]
-) -> FastTokenizer:
+def _byte_level_bpe(folder: Path, config: dict[str, Any], roles: dict[str, str]) -> FastTokenizer:
     """Build RoBERTa's tokenizer from its two older files.
 
     Source: GPT-2's byte-level BPE (Radford et al. 2019, section 2.2) with the special tokens of
         fairseq's RoBERTa: <s> A </s> </s> B </s>.
     """
-    fast = FastTokenizer(models.BPE.from_file(str(vocab), str(merges)))
+    vocab = read_vocabulary(folder / VOCAB_JSON_FILE)
+    lines = read_vocabulary(folder / MERGES_FILE).decode().splitlines()
+    merges = [line.split(" ") for line in lines if not line.startswith("#version")]
+    fast = FastTokenizer(models.BPE(json.loads(vocab), [(a, b) for a, b in merges]))
     add_space = bool(config.get("add_prefix_space", False))
     fast.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=add_space)
     fast.decoder = decoders.ByteLevel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -422,12 +423,13 @@ def test_panics_of_the_library_are_sentences(tmp_path: Path) -> None:
     damaged = {"type": "Precompiled", "precompiled_charsmap": "AAAA"}
     with pytest.raises(RuntimeError, match=r"tokenizer\.json cannot be read \(.*Precompiled"):
         open_tokenizer(change(tmp_path, tmp_path / "x", normalizer=damaged))
-    endless = {"type": "Split", "pattern": {"Regex": "(x+x+)+y"}, "behavior": "Isolated"}
-    split = {**endless, "invert": False}
-    ours = open_tokenizer(change(tmp_path, tmp_path / "y", pre_tokenizer=split))
+    # A trie with places for ASCII only: the library looks up others outside it.
+    table = base64.b64encode((512).to_bytes(4, "little") + bytes(512)).decode()
+    half = {"type": "Precompiled", "precompiled_charsmap": table}
+    ours = open_tokenizer(change(tmp_path, tmp_path / "y", normalizer=half))
     for cut in (ours.encode, ours.encode_word):
-        with pytest.raises(ValueError, match=r"cannot split this text \(.*retry-limit"):
-            cut("x" * 28)
+        with pytest.raises(ValueError, match=r"cannot split this text \(.*out of bounds"):
+            cut("é")
     assert ours.decode(ours.encode("the").input_ids, skip_special_tokens=True) == "the"
 
 
