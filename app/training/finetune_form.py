@@ -63,7 +63,8 @@ TASK_NAMES = {
     "choice": "Choose an ending",
 }
 RATES = (0.0, 1e-5, 2e-5, 3e-5, 5e-5, 1e-4, 3e-4, 1e-3)
-PREVIEW_ROWS = 6
+PREVIEW_ROWS, PREVIEW_CHARACTERS = 6, 1000
+"""Of the first rows: how many, and of each cell."""
 COLUMN_WIDTH = 105
 """Pixels of the choice of a column: three fit beside the first rows."""
 SHOWN_LABELS = 8
@@ -182,7 +183,8 @@ def _show_rows(guessed: Guess) -> None:
         st.caption("Questions about texts, in SQuAD format, counted below.")
         return
     names = _shown_names(guessed.columns)
-    rows = [[*row, *[""] * (len(names) - len(row))] for row in guessed.rows[:PREVIEW_ROWS]]
+    rows = [[cell[:PREVIEW_CHARACTERS] for cell in row] for row in guessed.rows[:PREVIEW_ROWS]]
+    rows = [[*row, *[""] * (len(names) - len(row))] for row in rows]
     frame_of_rows = pd.DataFrame([row[: len(names)] for row in rows], columns=names)
     widths = [max(map(len, [name, *frame_of_rows[name]])) for name in names]
     st.dataframe(
@@ -199,11 +201,13 @@ def _show_rows(guessed: Guess) -> None:
 
 def _shown_names(columns: Sequence[str]) -> list[str]:
     """Return the names of columns, unique and not empty, as a table on the page needs them."""
-    names: list[str] = []
+    names: dict[str, None] = {}
     for number, column in enumerate(columns, start=1):
         name = column or f"(column {number})"
-        names.append(name if name not in names else f"{name} ({number})")
-    return names
+        while name in names:
+            name += f" ({number})"
+        names[name] = None
+    return list(names)
 
 
 def _choose_columns(task: str, guessed: Guess) -> Columns | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from bertcore.bias.sentence_scores import Progress, shared_positions, unmasked_likelihoods
 from bertcore.bias.shares import Share, preferred, shares
-from bertcore.data.files import BadRows
+from bertcore.data.files import BadRows, listed_columns
 from bertcore.data.tables import open_table
 from bertcore.grammar import TokenCounts, pseudo_log_likelihoods
 from bertcore.model import Model
@@ -64,7 +64,7 @@ def read_crows_pairs(path: Path, *, bad_rows: BadRows | None = None) -> tuple[St
         if missing:
             raise ValueError(
                 f"{str(path)!r} has no column {missing[0]!r}; it has "
-                f"{', '.join(map(repr, table.columns[:20]))}. CrowS-Pairs has the more "
+                f"{listed_columns(table.columns)}. CrowS-Pairs has the more "
                 f"stereotyping sentence in {MORE!r} and the less stereotyping one in {LESS!r}."
             )
         places = [table.columns.index(name) for name in (MORE, LESS)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,14 @@ import pyarrow.parquet as pq
 
 from bertcore.corpus.read_tagged import TAGGED, read_tagged, tag_fields
 from bertcore.corpus.word_tags import WordTags
-from bertcore.data.files import BadRows, kind_of, lines_of, open_text
+from bertcore.data.files import (
+    BadRows,
+    check_width,
+    kind_of,
+    lines_of,
+    listed_columns,
+    open_text,
+)
 from bertcore.data.tables import column_place, open_table
 from bertcore.pretraining.data.sentences import split_sentences
 
@@ -322,6 +330,7 @@ def _columns(path: Path, skip_bad_rows: bool) -> list[tuple[str, pa.DataType]]:
     if kind_of(path) == ".parquet":
         with path.open("rb") as raw:
             schema = _open_parquet(path, raw).schema_arrow
+        check_width(len(schema), repr(str(path)))
         return [(column.name, column.type) for column in schema]
     with open_table(path, BadRows(skip=skip_bad_rows)) as table:
         return [(name, pa.string()) for name in table.columns]
@@ -344,9 +353,9 @@ def _choose(columns: Sequence[tuple[str, pa.DataType]], wanted: str | None, path
             "Choose one of them."
         )
     column_place(names, wanted, path)
-    doubled = sorted({name for name in names if names.count(name) > 1})
-    if doubled:
-        column_place(names, doubled[0], path)  # raises, with the places
+    name, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        column_place(names, name, path)  # raises, with the places
     kind = dict(columns)[wanted]
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         raise ValueError(
@@ -357,8 +366,7 @@ def _choose(columns: Sequence[tuple[str, pa.DataType]], wanted: str | None, path
 
 
 def _listed(columns: Sequence[tuple[str, pa.DataType]]) -> str:
-    names = ", ".join(repr(name[:40]) for name, _ in columns[:20])
-    return f"{names} and {len(columns) - 20} more" if len(columns) > 20 else names
+    return listed_columns([name for name, _ in columns])
 
 
 def _cell(value: Any) -> str | None:

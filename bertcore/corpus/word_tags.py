@@ -6,6 +6,7 @@ A row has the tags of the word in which it begins. If a treebank splits "didn't"
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -66,11 +67,10 @@ def spans_in(text: str, spans: Sequence[Span], other: str) -> tuple[Span, ...] |
     here, there = _places(text), _places(other)
     if [text[i] for i in here] != [other[i] for i in there]:
         return None
-    numbers = {place: number for number, place in enumerate(here)}
     found = []
     for start, end in spans:
-        inside = [numbers[i] for i in range(start, end) if i in numbers]
-        found.append((there[inside[0]], there[inside[-1]] + 1) if inside else (0, 0))
+        first, last = bisect_left(here, start), bisect_left(here, end) - 1
+        found.append((there[first], there[last] + 1) if first <= last else (0, 0))
     return tuple(found)
 
 
@@ -86,8 +86,8 @@ def owners(length: int, spans: Sequence[Span], starts: NDArray[np.int64]) -> NDA
         [T].
     """
     owner = np.full(length + 1, -1, dtype=np.int64)
-    for word in reversed(range(len(spans))):
-        first, end = spans[word]
+    words = {span: word for word, span in reversed([*enumerate(spans)])}  # each span once
+    for (first, end), word in words.items():
         owner[first:end] = word
     return owner[np.minimum(starts, length)]
 

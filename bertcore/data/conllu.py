@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from bertcore.data.files import MAX_WORDS
+
 _NUM_COLUMNS = 10
 _ID, _FORM, _TAG, _OWN_TAG, _HEAD, _RELATION, _MISC = 0, 1, 3, 4, 6, 7, 9
 _TEXT = re.compile(r"#\s*text\s*=(.*)")
@@ -161,6 +163,11 @@ def _read(line: str, current: _Open) -> None:
             )
         current.surface.append((form, space, first, last))
         return
+    if num_words == MAX_WORDS:
+        raise ValueError(
+            f"the sentence has more than {MAX_WORDS:,} words; expected an empty line after each "
+            "sentence."
+        )
     if not _WORD.fullmatch(place) or int(place) != num_words + 1:
         raise ValueError(
             f"the word's number is {_quoted(place)}; expected {num_words + 1}. "

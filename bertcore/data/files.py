@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO
@@ -13,6 +13,10 @@ from bertcore.data import packed_files
 
 LONGEST_LINE = 10_000_000
 """Characters of a line or cell; a longer one is no example but a broken file."""
+MAX_COLUMNS = 2000
+"""Of a table: twice as many as the labels that can be learned."""
+MAX_WORDS = 20_000
+"""Of a sentence; one with more lacks its blank line, and would fill the memory."""
 
 
 _MARKS = (
@@ -145,6 +149,29 @@ def lines_of(file: TextIO, path: Path) -> Iterator[str]:
                 "Is it the right file?"
             )
         yield line.rstrip("\r\n")
+
+
+def check_width(num_columns: int, table: str) -> None:
+    """Refuse a table that no form can show and no task can use.
+
+    Args:
+        num_columns: Its columns.
+        table: What to call it in the message, quoted.
+
+    Raises:
+        ValueError: If it has more than MAX_COLUMNS columns.
+    """
+    if num_columns > MAX_COLUMNS:
+        raise ValueError(
+            f"{table} has {num_columns:,} columns; expected at most {MAX_COLUMNS:,}. Check "
+            "that rows end with line breaks, or keep only the columns to use."
+        )
+
+
+def listed_columns(names: Sequence[str]) -> str:
+    """Return the first names, quoted and shortened, for a message."""
+    quoted = ", ".join(repr(name[:40]) for name in names[:20])
+    return quoted + (f" and {len(names) - 20} more" if len(names) > 20 else "")
 
 
 class BadRows:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
 from bertcore.configs.columns import Columns
-from bertcore.data.files import BadRows, kind_of, lines_of, open_text
+from bertcore.data.files import BadRows, check_width, kind_of, lines_of, open_text
 from bertcore.data.read_labels import (
     LABEL_LISTS,
     NO,
@@ -29,6 +28,10 @@ from bertcore.data.tables import open_table
 
 FIRST_ROWS = 1000
 """Rows from which is guessed."""
+FIRST_CELLS = 200_000
+"""Cells from which is guessed, in a wide table."""
+FIRST_CHARACTERS = 20_000_000
+"""Characters from which is guessed, in long rows."""
 _MOST_CLASSES = 50
 """Different values of a column that is taken for labels by its content."""
 _MORE_LABELS = (
@@ -124,7 +127,8 @@ def summarize(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[Co
 def _guess_table(path: Path) -> Guess:
     """Return the guess for a table with columns of texts, or of lists of words and tags."""
     with open_table(path, BadRows(skip=True), has_header=lambda cells: False) as table:
-        first = [[_as_text(cell) for cell in row.cells] for row in islice(table.rows, FIRST_ROWS)]
+        cells = ([_as_text(cell) for cell in row.cells] for row in table.rows)
+        first = _first_rows(cells)
         names, is_json = table.columns, table.has_header
     width = len(names)
     if not is_json and is_stsb(first[0]):
@@ -237,26 +241,48 @@ def _made(
 def _is_tags(path: Path) -> bool:
     """Return whether a file has one word per line with its columns, and blank lines in between."""
     with open_text(path) as file:
-        lines = list(islice(lines_of(file, path), FIRST_ROWS))
+        lines = _first_lines(file, path)
     filled = [line for line in lines if line.strip() and not line.startswith("-DOCSTART-")]
     has_blanks = any(not line.strip() for line in lines)
     if not filled or not has_blanks:
         return False
-    width, num = Counter(len(_cells(line)) for line in filled).most_common(1)[0]
-    words = [_cells(line)[0] for line in filled]
+    cells = [_cells(line) for line in filled]
+    width, num = Counter(map(len, cells)).most_common(1)[0]
+    words = [row[0] for row in cells]
     is_short = sum(" " not in word for word in words) > 0.95 * len(words)
     return width >= 2 and num > 0.9 * len(filled) and is_short
 
 
 def _guess_tags(path: Path, *, is_treebank: bool) -> Guess:
     with open_text(path) as file:
-        lines = islice(lines_of(file, path), FIRST_ROWS)
-        kept = [_cells(line) for line in lines if line.strip() and not line.startswith("#")]
+        lines = _first_lines(file, path)
+    kept = [_cells(line) for line in lines if line.strip() and not line.startswith("#")]
     rows = [cells for cells in kept if not cells[0].startswith("-DOCSTART-")]
     width = max((len(row) for row in rows), default=0)
+    check_width(width, repr(str(path)))
     names = tuple(map(str, range(1, width + 1)))
     chosen = Columns(text="2", label="4") if is_treebank else Columns(text="1", label=str(width))
     return _made("tags", names, rows, "tag", chosen)
+
+
+def _first_rows(rows: Iterable[list[str]]) -> list[list[str]]:
+    """Return the first rows, at least one; fewer if they are wide or long."""
+    first: list[list[str]] = []
+    num_cells = num_characters = 0
+    for row in rows:
+        first.append(row)
+        num_cells, num_characters = num_cells + len(row), num_characters + sum(map(len, row))
+        if (
+            len(first) == FIRST_ROWS
+            or num_cells >= FIRST_CELLS
+            or num_characters >= FIRST_CHARACTERS
+        ):
+            break
+    return first
+
+
+def _first_lines(file: TextIO, path: Path) -> list[str]:
+    return [line for [line] in _first_rows([line] for line in lines_of(file, path))]
 
 
 def _cells(line: str) -> list[str]:

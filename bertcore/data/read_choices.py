@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import ChoiceExample
-from bertcore.data.files import BadRows
+from bertcore.data.files import BadRows, listed_columns
 from bertcore.data.tables import column_place, open_table
 
 
@@ -29,11 +29,12 @@ def read_choices(
     """
     with open_table(path, bad_rows) as table:
         names = list(table.columns)
-        endings = [f"ending{i}" for i in range(len(names)) if f"ending{i}" in names]
-        if len(endings) < 2 or endings != [f"ending{i}" for i in range(len(endings))]:
+        usual = {f"ending{i}": i for i in range(len(names))}
+        endings = sorted(usual.keys() & names, key=usual.__getitem__)
+        if len(endings) < 2 or usual[endings[-1]] != len(endings) - 1:
             raise ValueError(
                 f"{str(path)!r} has no columns ending0, ending1, ...; it has "
-                f"{', '.join(map(repr, names))}. Multiple choice is read in SWAG format."
+                f"{listed_columns(names)}. Multiple choice is read in SWAG format."
             )
 
         def find(name: str | None, usual: str, option: str) -> int:
@@ -44,7 +45,7 @@ def read_choices(
                 return -1
             raise ValueError(
                 f"{str(path)!r} has no column {wanted!r} for {option}; it has "
-                f"{', '.join(map(repr, names))}."
+                f"{listed_columns(names)}."
             )
 
         text = find(columns.text, "sent1", "--text")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -104,7 +106,7 @@ def label_header(columns: Columns) -> HasHeader:
     by_number = bool(named) and all(name.isdigit() for name in named)
 
     def has_header(cells: Sequence[str]) -> bool:
-        return not by_number or all(name in [cell.strip() for cell in cells] for name in named)
+        return not by_number or {cell.strip() for cell in cells}.issuperset(named)
 
     return has_header
 
@@ -122,7 +124,7 @@ def _label_places(table: Table, label: str | None, path: Path) -> list[int]:
     if label in names or "," not in label:
         return [find_column(names, label, "--label", path)]
     parts = _parts(label)
-    twice = next((name for name in parts if parts.count(name) > 1), None)
+    twice = _repeated(parts)
     if twice is not None:
         raise ValueError(f"--label names the column {twice[:40]!r} twice. Name each column once.")
     return [find_column(names, name, "--label", path) for name in parts]
@@ -176,10 +178,16 @@ def _of_cell(value: Any) -> _Found:
     labels = tuple(as_text(item) for item in items)
     if "" in labels:
         raise ValueError(f"an empty label among {len(labels)}: {SEPARATOR.join(labels)[:60]!r}")
-    twice = next((label for label in labels if labels.count(label) > 1), None)
+    twice = _repeated(labels)
     if twice is not None:
         raise ValueError(f"the label {twice[:40]!r} twice")
     return _Found(labels)
+
+
+def _repeated(names: Sequence[str]) -> str | None:
+    """Return a name that occurs more than once; None if there is none."""
+    name, count = max(Counter(names).items(), key=itemgetter(1), default=("", 0))
+    return name if count > 1 else None
 
 
 def _json_list(text: str) -> list[Any]:

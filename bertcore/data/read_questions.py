@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bertcore.data.examples import QuestionExample
-from bertcore.data.files import BadRows, open_text
+from bertcore.data.files import BadRows, check_width, open_text
 from bertcore.data.tables import Row, Table
 
 _OF_THE_EXAMPLE = ("id", "question", "context", "answers", "is_impossible")
@@ -87,6 +87,7 @@ def question_columns(path: Path) -> Table:
         for parts in _questions(_content(path), path)
     ]
     names = tuple(dict.fromkeys(name for fields in found for name in fields))
+    check_width(len(names), repr(str(path)))
     rows = (
         Row(number, [fields.get(name) for name in names])
         for number, fields in enumerate(found, start=1)

@@ -9,13 +9,19 @@ from typing import BinaryIO, NamedTuple
 
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import TaggedExample
-from bertcore.data.files import BadRows, kind_of, lines_of, open_text
+from bertcore.data.files import (
+    MAX_COLUMNS,
+    MAX_WORDS,
+    BadRows,
+    kind_of,
+    lines_of,
+    listed_columns,
+    open_text,
+)
 from bertcore.data.tables import JSON_LINES, column_place, open_table
 
 _ENTITY = re.compile(r"O|[BIES]-.+")
 _UD_WORD, _UD_TAG = 2, 4
-MOST_WORDS = 20_000
-"""Of a sentence; one with more lacks its blank line, and would fill the memory."""
 JSON_WORDS, JSON_TAGS = ("tokens", "words"), ("tags", "ner_tags", "labels", "pos_tags")
 
 
@@ -146,6 +152,12 @@ def read_columns(
                     f"its tag, at least {needed}."
                 )
                 continue
+            if len(cells) > MAX_COLUMNS:
+                wrong = wrong or (
+                    f"line {number} of {str(path)!r} has {len(cells):,} columns; expected a word "
+                    f"and its tags, at most {MAX_COLUMNS:,}."
+                )
+                continue
             width = width or len(cells)
             if -1 in tags_at and len(cells) != width:  # the last column would be another one
                 wrong = wrong or (
@@ -155,9 +167,9 @@ def read_columns(
                     * (len(tags_at) == 1)
                 )
                 continue
-            if len(words) == MOST_WORDS:
+            if len(words) == MAX_WORDS:
                 wrong = wrong or (
-                    f"the sentence at line {start} of {str(path)!r} has more than {MOST_WORDS:,} "
+                    f"the sentence at line {start} of {str(path)!r} has more than {MAX_WORDS:,} "
                     "words; expected a blank line after each sentence."
                 )
                 continue
@@ -180,7 +192,7 @@ def _json(path: Path, columns: Columns, bad_rows: BadRows) -> Iterator[TaggedExa
                     return column_place(table.columns, wanted, path)
             raise ValueError(
                 f"{str(path)!r} has no column {' or '.join(map(repr, names))}; it has "
-                f"{', '.join(map(repr, table.columns))}. Name it with {option}."
+                f"{listed_columns(table.columns)}. Name it with {option}."
             )
 
         word_at = find(columns.text, JSON_WORDS, "--text")

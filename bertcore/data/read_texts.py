@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import TextExample
-from bertcore.data.files import BadRows
+from bertcore.data.files import BadRows, listed_columns
 from bertcore.data.tables import HasHeader, Table, column_place, open_table
 
 SINGLES = ("sentence", "text", "content", "review")
@@ -164,7 +164,7 @@ def find_column(names: Sequence[str], name: str, option: str, path: Path) -> int
     """
     if name not in names:
         raise ValueError(
-            f"{str(path)!r} has no column {name!r} for {option}; it has {_listed(names)}."
+            f"{str(path)!r} has no column {name!r} for {option}; it has {listed_columns(names)}."
         )
     return column_place(names, name, path)
 
@@ -182,7 +182,7 @@ def usual_column(
             return column_place(names, name, path)
     raise ValueError(
         f"{str(path)!r} has no column with a usual name for the {what}; it has "
-        f"{_listed(names)}. Name it with {option}."
+        f"{listed_columns(names)}. Name it with {option}."
     )
 
 
@@ -213,8 +213,3 @@ def as_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value).strip()
-
-
-def _listed(names: Sequence[str]) -> str:
-    quoted = ", ".join(repr(name[:40]) for name in names[:20])
-    return quoted + (f" and {len(names) - 20} more" if len(names) > 20 else "")

@@ -11,7 +11,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
-from bertcore.data.files import LONGEST_LINE, BadRows, kind_of, lines_of, open_text
+from bertcore.data.files import (
+    LONGEST_LINE,
+    BadRows,
+    check_width,
+    kind_of,
+    lines_of,
+    open_text,
+)
 
 _LOOK_AT_LINES = 20_000
 """Lines that decide whether the cells of a TSV are quoted."""
@@ -79,7 +86,8 @@ def open_table(
         file: The same file, already open; its position shows how far it has been read.
 
     Raises:
-        ValueError: If the file cannot be read, has no row, or its quotes are not closed.
+        ValueError: If the file cannot be read, has no row or more than MAX_COLUMNS columns, or its
+            quotes are not closed.
     """
     kind = kind_of(path)
     if kind in JSON_LINES:
@@ -143,8 +151,9 @@ def _table(
     first = next(lines, None)
     if first is None:
         raise ValueError(f"{str(path)!r} is empty. Give a table with a row for each example.")
-    names = has_header(first)
     width = len(first)
+    check_width(width, repr(str(path)))
+    names = has_header(first)
 
     def rows() -> Iterator[Row]:
         if not names:
@@ -175,6 +184,7 @@ def _json_table(file: TextIO, path: Path, bad_rows: BadRows) -> Table:
             f"{str(path)!r} has no JSON lines: its first line is {error}. "
             'Write one object per line, such as {"text": "...", "label": "..."}.'
         ) from error
+    check_width(len(columns), repr(str(path)))
 
     def rows() -> Iterator[Row]:
         number = 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from bertcore.data.files import BadRows
+from bertcore.data.files import BadRows, listed_columns
 from bertcore.data.tables import column_place, open_table
 
 BUNDLED = Path(__file__).parent / "data" / "minimal_pairs.tsv"
@@ -159,7 +159,7 @@ def _place(
             return column_place(lowered, found, path)
     elif wanted in names:
         return column_place(names, wanted, path)
-    listed = ", ".join(repr(name[:40]) for name in names[:20])
+    listed = listed_columns(names)
     what = f"no column {wanted!r}" if wanted else f"no column of {option} sentences"
     raise ValueError(f"{str(path)!r} has {what}; it has {listed}. Name one with --{option}.")
 

@@ -145,12 +145,15 @@ def is_tree(heads: Sequence[int]) -> bool:
     """Return whether heads form a single tree: one root to which every word leads."""
     if sum(head < 0 for head in heads) != 1:
         return False
+    leads_to_root = {-1}
     for word in range(len(heads)):
-        steps = 0
-        while word >= 0:
-            word, steps = heads[word], steps + 1
-            if steps > len(heads):
+        path: dict[int, None] = {}
+        while word not in leads_to_root:
+            if word in path:
                 return False
+            path[word] = None
+            word = heads[word]
+        leads_to_root.update(path)
     return True
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bertcore.analysis.patching.answers import Answer, common_masks, word_answer
 from bertcore.analysis.patching.pair import PatchPair, patch_pair
 from bertcore.analysis.patching.patch import Direction, OnFraction, Part, patch
-from bertcore.data.files import BadRows
+from bertcore.data.files import BadRows, listed_columns
 from bertcore.data.tables import column_place, open_table
 from bertcore.evaluation.intervals import Interval, bootstrap_means
 from bertcore.model import Model
@@ -99,9 +99,9 @@ def read_texts(path: Path, *, bad_rows: BadRows | None = None) -> tuple[PatchTex
     with open_table(path, bad_rows) as table:
         absent = [name for name in COLUMNS if name not in table.columns]
         if absent:
-            listed = ", ".join(repr(name[:40]) for name in table.columns[:20])
             raise ValueError(
-                f"{str(path)!r} has no column {absent[0]!r}; it has {listed}. Expected the columns "
+                f"{str(path)!r} has no column {absent[0]!r}; it has "
+                f"{listed_columns(table.columns)}. Expected the columns "
                 f"{', '.join(COLUMNS)}: two texts with [MASK], and the word that fits each."
             )
         places = [column_place(table.columns, name, path) for name in COLUMNS]

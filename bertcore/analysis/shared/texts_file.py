@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from bertcore.analysis.shared.collect import Sentence
+from bertcore.data.files import check_width
 
 MAX_FILE_BYTES = 50 * 2**20
 """Larger files are rejected."""
@@ -228,6 +229,7 @@ def _table(
                 raise csv.Error(f"a cell has more than {MAX_CELL:,} characters")
             if any(cell.strip() for cell in row):
                 rows.append(row)
+            check_width(len(row), file_name)
             if len(rows) > 2 * max_rows:
                 break
     except csv.Error as error:
