@@ -8,8 +8,8 @@ from ..canvas.views import HEADS, LAYER, draw_lines, draw_map, draw_neurons, dra
 from ..plots.special_tokens import Marks
 from ..plots.untrusted_text import plain
 from ..shell import frame
+from ..shell.links import ATTENTION_VIEW as VIEW
 from ..shell.one_of import one_of
-from ..shell.state import Field
 from . import PAGE, decoder, switch_off, window
 from .head_sentence import head_sentence
 
@@ -20,7 +20,6 @@ DRAWN = {
     "neurons": draw_neurons,
     "bertviz": draw_bertviz,
 }
-VIEW = Field("view", "lines")
 
 
 @frame.fragment

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ..what_if.changes import name_of, switch_off, want_question
-
-_PAGE = Path(__file__).resolve().parents[2] / "pages" / "what_if.py"
+from ..shell.links import name_of, open_page, switch_off, want_question
 
 
 def offer(row: DeltaGenerator, layer: int, heads: Sequence[int], num_heads: int) -> None:
@@ -37,4 +33,4 @@ def offer(row: DeltaGenerator, layer: int, heads: Sequence[int], num_heads: int)
     ):
         switch_off(names)
         want_question()
-        st.switch_page(_PAGE)
+        open_page("what_if")

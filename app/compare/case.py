@@ -21,8 +21,8 @@ from ..inspect_checkpoint import model as inspection
 from ..inspect_checkpoint.task_views import view_of
 from ..plots.formats import shorten
 from ..shell import cache, consent, frame, sidebar, state
+from ..shell.links import COMPARED_WITH, SUGGESTED
 from . import saved_checkpoints
-from .fields import SECOND, SUGGESTED
 
 EXAMPLE = "sentiment"
 """The fine-tuned checkpoint that the default one is compared with if nothing is chosen."""
@@ -201,14 +201,14 @@ def swap(first: str, second: str) -> None:
     """Swap the checkpoints."""
     sidebar.choose(second)
     consent.allow(first)
-    SECOND.put(first)
+    COMPARED_WITH.put(first)
 
 
 def compare_saved(first: str, second: str) -> None:
     """Compare two saved checkpoints of a run."""
     sidebar.choose(first)
     consent.allow(second)
-    SECOND.put(second)
+    COMPARED_WITH.put(second)
 
 
 def opening_code(case: Case) -> str:

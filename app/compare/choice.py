@@ -13,7 +13,7 @@ from ..access import checkpoints
 from ..access.policy import policy
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, consent, frame, sidebar
-from ..training.fields import RUN
+from ..shell.links import COMPARED_WITH, RUN, SUGGESTED
 from ..training.folder_choice import choose_folder
 from ..training.runs import default_folder
 from . import saved_checkpoints
@@ -29,7 +29,6 @@ from .case import (
     suggested,
     swap,
 )
-from .fields import SECOND, SUGGESTED
 
 HELP = (
     "The sidebar's checkpoint is the first of the two, unless it is compared with the one that its "
@@ -72,23 +71,23 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
     """
     own_source = page.bert_key.source
     row = st.container(horizontal=True, vertical_alignment="bottom", key="compare_choice")
-    chosen = SECOND.value or SUGGESTED
+    chosen = COMPARED_WITH.value or SUGGESTED
     options = list(dict.fromkeys([SUGGESTED, *choices(), chosen]))
     names = shown_names(options)
     hint = _hint(page.bert_key)
     row.selectbox(
         f"Compare {plain(shown_name(own_source))} with",
         options,
-        key=SECOND.key(),
+        key=COMPARED_WITH.key(),
         accept_new_options=not policy().is_closed,
         format_func=lambda source: (
             hint if source == SUGGESTED else names.get(source) or shown_name(source)
         ),
-        on_change=lambda: consent.allow(SECOND.value),
+        on_change=lambda: consent.allow(COMPARED_WITH.value),
         help=f"{sidebar.how_to_choose()} {HELP}",
         width=420,
     )
-    chosen = (SECOND.value or SUGGESTED).strip()
+    chosen = (COMPARED_WITH.value or SUGGESTED).strip()
     with frame.guard(stop=True):
         own_side, other_side = sides(page, chosen)
     first_side, second_side = in_order(own_side, other_side, chosen)
@@ -139,7 +138,7 @@ def open_other(side: Side, choose: Callable[[str], None]) -> None:
 def put_second(source: str) -> None:
     """Make a source the second checkpoint, as the visitor's own choice."""
     consent.allow(source)
-    SECOND.put(source)
+    COMPARED_WITH.put(source)
 
 
 def _note_limits(first: Side, second: Side) -> None:

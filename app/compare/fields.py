@@ -5,14 +5,10 @@ from __future__ import annotations
 from ..shell.state import Field
 from .grid_figures import MEASURES
 
-SUGGESTED = ""
-"""Stands for what the first checkpoint's training began with, or else an untrained network."""
 MOST_CHANGED = "best"
 """Stands for the head that differs most."""
 ESTIMATES = {"plain": "CKA", "debiased": "Debiased CKA"}
 
-SECOND = Field("compare_with", SUGGESTED)
-"""Source of the second checkpoint."""
 VIEW = Field("compare_view", "answers")
 QUESTION = Field("compare_question", "")
 PLACE = Field("compare_place", 0)

@@ -1,29 +1,33 @@
 """BERT at a glance: the whole network on one text, from the characters to the predictions."""
 
-from pathlib import Path
-
 import numpy as np
 import streamlit as st
 
-from ..attention.page import VIEW as ATTENTION_VIEW
 from ..canvas.html_part import part_of_bundle
 from ..canvas.views import HEADS, LAYER, LAYERS
 from ..html_file.chart import Data
 from ..html_file.document import Part
-from ..inside_layer import page as inside_layer
-from ..layer_map.fields import LAYER as MAP_LAYER
-from ..masked_words.predictions import MASK, MASKED
 from ..shell import cache, frame
+from ..shell.links import (
+    ATTENTION_VIEW,
+    INSIDE_LAYER,
+    INSIDE_LAYER_TOKEN,
+    INSIDE_LAYER_VIEW,
+    MAP_LAYER,
+    MASK,
+    MASKED,
+    ONE_TOKEN,
+    TOKEN,
+    TOKENS_VIEW,
+    open_page,
+)
 from ..shell.picture import Picture
 from ..shell.state import Field
-from ..tokens.page import TOKEN
-from ..tokens.page import VIEW as TOKENS_VIEW
 from . import PAGE, drawing
 from .drawing import Opened
 from .steps import signs, walk
 from .summary import MISSING, Glance, summarize
 
-PAGES = Path(__file__).resolve().parents[2] / "pages"
 PAGE_OF_PART = {
     "text": "tokens",
     "token": "tokens",
@@ -100,7 +104,7 @@ def show(page: frame.Page, first_step: int) -> None:
     drawing.draw(data, key="glance", on_open=opened, on_step=STEP.put)
     page_name = st.session_state.pop(_OPENED, None)
     if page_name is not None:
-        st.switch_page(PAGES / f"{page_name}.py")
+        open_page(page_name)
 
     def part() -> Part:
         return part_of_bundle(drawing.BUNDLE, [drawing.message(bert, glance, steps, STEP.value)])
@@ -131,9 +135,9 @@ def _choose(chosen: Opened, glance: Glance) -> None:
         LAYERS.put([])
         HEADS.put([] if head is None else [head])
     elif part in ("norm", "feed_forward"):
-        inside_layer.LAYER.put(layer or 0)
-        inside_layer.TOKEN.put(-1 if position is None else position)
-        inside_layer.VIEW.put(inside_layer.ONE)
+        INSIDE_LAYER.put(layer or 0)
+        INSIDE_LAYER_TOKEN.put(-1 if position is None else position)
+        INSIDE_LAYER_VIEW.put(ONE_TOKEN)
     elif part == "layer":
         MAP_LAYER.put((layer or 0) + 1)
     elif part == "words" and glance.hidden:

@@ -13,13 +13,15 @@ from bertcore.analysis.words.surprise import example_mask
 from ..canvas.html_part import part_of_bundle
 from ..html_file.chart import Data
 from ..html_file.document import Part
-from ..masked_words.predictions import MASKED
 from ..mixing.measures import usual_token
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, frame
+from ..shell.links import INSIDE_LAYER as LAYER
+from ..shell.links import INSIDE_LAYER_TOKEN as TOKEN
+from ..shell.links import INSIDE_LAYER_VIEW as VIEW
+from ..shell.links import MASKED, ONE_TOKEN
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
-from ..shell.state import Field
 from ..token_strip.token_strip import token_strip
 from . import PAGE, drawing
 from .all_tokens import AllTokens, all_tokens
@@ -29,12 +31,8 @@ from .run import Asked, Run
 from .sheet import Sheet
 from .who_wrote import choose_word, show_who_wrote
 
-ONE, ALL = "token", "all"
-VIEWS = {ONE: "One token", ALL: "All tokens"}
-VIEW = Field("layer_view", ONE, tuple(VIEWS))
-TOKEN = Field("layer_token", -1)
-"""-1 for the first hidden token, or else a default one."""
-LAYER = Field("inside_layer", 0, url="layer")
+ALL = "all"
+VIEWS = {ONE_TOKEN: "One token", ALL: "All tokens"}
 
 
 def _arrays(sheet: Sheet) -> Data:
@@ -226,7 +224,7 @@ def _show_all(page: frame.Page, run: Run, layer: int, position: int) -> None:
 
     def follow(chosen: int) -> None:
         TOKEN.put(chosen)
-        VIEW.put(ONE)
+        VIEW.put(ONE_TOKEN)
 
     drawing.draw(message, key="layer_all", on_pick=follow)
     if len(found.rows) < run.trace.num_tokens:

@@ -14,8 +14,8 @@ from bertcore.analysis.space.projection import LayerMap
 from ..plots import theme
 from ..plots.figure import Figure
 from ..shell import frame
+from ..shell.links import MAP_LAYER as LAYER
 from ..shell.picture import Picture
-from .fields import LAYER
 from .figures import travel
 from .layer_watch import layer_watch
 from .overview_figures import overview, overview_arrays

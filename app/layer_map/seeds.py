@@ -14,8 +14,9 @@ from bertcore.analysis.space.seed_agreement import seed_agreement
 
 from ..shell import frame
 from ..shell.jobs import waiting
+from ..shell.links import MAP_LAYER as LAYER
 from ..shell.picture import Picture
-from .fields import LAYER, SECOND_SEED
+from .fields import SECOND_SEED
 from .maps import Mapped
 from .seed_figures import TwoSeeds, agreement_curve, agreement_table, moved_table, seed_pair
 from .view import Points, View, code_of, embedding_work

@@ -7,16 +7,12 @@ from bertcore.analysis.words.surprise import example_mask, suggest_mask
 
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, frame
+from ..shell.links import MASKED
 from ..token_strip.token_strip import token_strip
 from . import PAGE
 from .lens import LENS, show_lens, show_ranks
 from .masking import show_masking
-from .predictions import (
-    MASKED,
-    choose_mask,
-    show_candidates,
-    show_predictions,
-)
+from .predictions import choose_mask, show_candidates, show_predictions
 from .surprise import show_surprise
 from .without_masked_words import show_instead
 

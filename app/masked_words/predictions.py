@@ -9,6 +9,7 @@ from bertcore.analysis.words.predictions import MaskPredictions, fill_in_turn, p
 
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, frame
+from ..shell.links import MASK
 from ..shell.picture import Picture
 from ..shell.state import Field
 from .predictions_figures import (
@@ -23,10 +24,7 @@ from .predictions_figures import (
 MOST_IN_TURN = 16
 """Most masks that are also filled one after another; each costs a run."""
 
-MASKED: Field[list[int]] = Field("masked", [])
-"""Positions that the visitor hid."""
 TOP_K = Field("top_k", 5)
-MASK = Field("mask", 0)
 CANDIDATES_LINE = Field("candidates", "")
 
 PREDICTIONS = Picture(

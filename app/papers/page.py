@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import groupby
-from pathlib import Path
 
 import pandas as pd
 import streamlit as st
@@ -12,16 +11,15 @@ from bertcore.papers import Claim, Literature, read_papers
 
 from ..navigation import PAGES
 from ..shell import frame
+from ..shell.links import TOKENS_VIEW, open_page
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
-from ..tokens.page import VIEW as TOKENS_VIEW
 from . import PAGE
 from .figures import ablation_dots, ablation_table, glue_dots, glue_table
 from .tables import links, markdown_table, show_contrasts
 from .ways_figures import ways_figure, ways_table
 
-_SCRIPTS = Path(__file__).resolve().parents[2] / "pages"
 _SETUP = "from bertcore.papers import read_papers\n"
 
 SCORES, ABLATIONS, CLAIMS, NUMBERS, WAYS, TRANSFORMER, READING = VIEWS = (
@@ -163,7 +161,7 @@ def _show_claim(claim: Claim, number: int) -> None:
     ):
         if claim.view is not None:
             TOKENS_VIEW.put(claim.view)
-        st.switch_page(_SCRIPTS / f"{claim.page}.py")
+        open_page(claim.page)
 
 
 def _show_numbers(literature: Literature) -> None:

@@ -7,9 +7,10 @@ from bertcore import Trace
 from bertcore.analysis.space.embeddings import token_columns
 
 from ..shell import frame
+from ..shell.links import TOKEN
+from ..shell.links import TOKENS_VIEW as VIEW
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
-from ..shell.state import Field
 from ..token_strip.token_strip import token_strip
 from . import PAGE
 from .embedding_sum import show_leave_one_out, show_norm, show_sum
@@ -25,8 +26,6 @@ VIEWS = {
     "Nearest words": show_nearest,
     "A vocabulary grows": show_growth,
 }
-VIEW = Field("tokens_view", "Three embeddings", tuple(VIEWS), url="view")
-TOKEN = Field("token", 1)
 
 
 def _token_table(trace: Trace) -> pd.DataFrame:

@@ -17,10 +17,6 @@ SOURCES = {
 STARTS = {"warm": "Word counts", "noise": "Noise", "checkpoint": "A checkpoint"}
 LENGTH_UNITS = ("minutes", "steps")
 
-FOLDER = Field("runs", "")
-"""Folder of the runs; on the Compare page too."""
-RUN = Field("run", "")
-"""Name of a run in it; on the Compare page too."""
 VIEW = Field("training_view", WATCH, VIEWS)
 
 KIND = Field("training_kind", "pretrain", tuple(KINDS))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 import streamlit as st
@@ -12,16 +11,15 @@ from bertcore.base.durations import duration
 from bertcore.finetuning.run_result import rank
 
 from ..access import checkpoints, places
-from ..compare.fields import SECOND, SUGGESTED
 from ..plots.metric_names import METRIC_NAMES
 from ..plots.untrusted_text import plain
 from ..shell import sidebar
+from ..shell.links import COMPARED_WITH, SUGGESTED, open_page
 from ..shell.picture import Picture
 from .finetune_figures import finetuning_curves, finetuning_table, wrong_table
 from .finetune_runs import checkpoint_of, current_trial, dev_errors, metric_of
 from .run import Run, Trial
 
-PAGES = Path(__file__).resolve().parents[2] / "pages"
 _OPENING = "_finetuned_opening"
 WRONG_ROWS = 10
 """Wrong examples that are visible without scrolling."""
@@ -100,7 +98,7 @@ def show_openers(run: Run, row: DeltaGenerator) -> None:
     """Draw what opens the best checkpoint so far on other pages, once no process works on it."""
     page = st.session_state.pop(_OPENING, None)
     if page is not None:
-        st.switch_page(PAGES / f"{page}.py")
+        open_page(page)
     checkpoint = None if run.is_active or not run.trials else checkpoint_of(run)
     if checkpoint is None:
         return
@@ -121,7 +119,7 @@ def _open(source: str, page: str) -> None:
     """Open a checkpoint on all pages; on Compare beside the one that it started from."""
     sidebar.choose(source)
     if page == "compare":
-        SECOND.put(SUGGESTED)
+        COMPARED_WITH.put(SUGGESTED)
     st.session_state[_OPENING] = page
 
 

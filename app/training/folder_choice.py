@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ..access import training
 from ..access.policy import policy
-from .fields import FOLDER
+from ..shell.links import RUNS_FOLDER
 
 NAMES = {training.OWN: "My runs", training.SHARED: "Runs of this server"}
 
@@ -26,7 +26,7 @@ def choose_folder(where: DeltaGenerator, default: Path, help: str) -> Path | Non
     """
     if not policy().is_closed:
         typed = where.text_input(
-            "Folder of the runs", key=FOLDER.key(default=str(default)), help=help
+            "Folder of the runs", key=RUNS_FOLDER.key(default=str(default)), help=help
         )
         return training.runs_folder(typed.strip() or str(default))
     folders = training.runs_folders()
@@ -35,13 +35,13 @@ def choose_folder(where: DeltaGenerator, default: Path, help: str) -> Path | Non
     usual = next(
         (name for name, folder in folders.items() if folder == default), next(iter(folders))
     )
-    asked = FOLDER.value or usual
+    asked = RUNS_FOLDER.value or usual
     if asked not in folders:
-        FOLDER.put(usual)  # the boxes stay usable; the page says what it refused
+        RUNS_FOLDER.put(usual)  # the boxes stay usable; the page says what it refused
     chosen = where.selectbox(
         "Folder of the runs",
         list(folders),
-        key=FOLDER.key(default=usual, options=list(folders)),
+        key=RUNS_FOLDER.key(default=usual, options=list(folders)),
         format_func=NAMES.__getitem__,
     )
     return training.runs_folder(chosen if asked in folders else asked)

@@ -9,9 +9,10 @@ from bertcore.pretraining.data.bundled import RECORDED_RUN
 from ..access.policy import policy
 from ..plots import theme
 from ..shell import frame
+from ..shell.links import RUN
 from ..shell.one_of import one_of
 from . import PAGE, finetune_form, form, process
-from .fields import KIND, KINDS, OF_FORM, REPLAY, RUN, START, VIEW, VIEWS, WATCH
+from .fields import KIND, KINDS, OF_FORM, REPLAY, START, VIEW, VIEWS, WATCH
 from .folder_choice import choose_folder
 from .new_run import show_started
 from .replay import show_replay

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import streamlit as st
-
 from bertcore import BertConfig, Model, Trace
 from bertcore.analysis.compare.before_after import BeforeAfter, compare_runs
 from bertcore.analysis.compare.task_shift import TaskShift, compare_task
@@ -22,10 +20,9 @@ from bertcore.tasks.checkpoint_head import read_task_head
 
 from ..shell import cache
 from ..shell.jobs.background import Progress, Work
+from ..shell.links import HEADS_OFF, name_of
 from ..shell.state import Field
 
-HEADS_OFF: Field[list[str]] = Field("off", [])
-"""Heads that are off, each as layer.head."""
 LAYERS_SKIPPED: Field[list[int]] = Field("skip", [])
 PATTERN = Field("pattern", PATTERNS[0], PATTERNS)
 PREFIX_LENGTH = Field("prefix", 0)
@@ -38,7 +35,6 @@ CELLS: Field[list[str]] = Field("cell", [])
 """Edited attention weights, each as layer.head:source-target:weight."""
 LISTS = (HEADS_OFF, LAYERS_SKIPPED, SEGMENT_IDS, POSITION_IDS, CELLS)
 
-_WANTED = "_what_if_wanted"
 _CELL = re.compile(r"(\d{1,3})\.(\d{1,3}):(\d{1,4})-(\d{1,4}):(0(?:\.\d{1,6})?|1(?:\.0{1,6})?)")
 _EDIT = re.compile(r"(\d{1,4})\.(\d{1,6})")
 
@@ -121,26 +117,6 @@ def forget_all() -> None:
         field.put([])
     PATTERN.put(PATTERN.default)
     DRAWN.put("")
-
-
-def switch_off(names: Iterable[str]) -> None:
-    """Switch more heads off, each as layer.head."""
-    HEADS_OFF.put(sorted({*HEADS_OFF.value, *names}, key=parse_head))
-
-
-def want_question() -> None:
-    """Make the page hide a word if none is hidden, for a visitor who arrives with a change."""
-    st.session_state[_WANTED] = True
-
-
-def wants_question() -> bool:
-    """Return whether `want_question` was called since the last call."""
-    return bool(st.session_state.pop(_WANTED, False))
-
-
-def name_of(layer: int, head: int) -> str:
-    """Return a head's name: layer.head."""
-    return f"{layer}.{head}"
 
 
 def edits(field: Field[list[str]], num_tokens: int, limit: int) -> tuple[tuple[int, int], ...]:

@@ -13,14 +13,13 @@ from bertcore.architecture.modern_config import ModernBertConfig
 from bertcore.interventions.hooks import Cell
 from bertcore.interventions.what_if import Changes, parse_head
 
-from ..masked_words.predictions import MASKED
 from ..plots.formats import shorten_middle
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame
+from ..shell.links import HEADS_OFF, MASKED, wants_question
 from ..shell.one_of import one_of
 from ..token_strip.token_strip import token_strip
 from .changes import (
-    HEADS_OFF,
     LAYERS_SKIPPED,
     PATTERN,
     POSITION_IDS,
@@ -33,7 +32,6 @@ from .changes import (
     put_blocks,
     put_cell,
     put_edit,
-    wants_question,
 )
 from .head_switches import Switched, head_switches
 from .mask_drawing import mask_drawing

@@ -11,25 +11,17 @@ import streamlit as st
 from bertcore.analysis.heads.importance import HeadImportance
 from bertcore.interventions.what_if import Changes, parse_head
 
-from ..masked_words.predictions import MASK
 from ..plots.before_after import head_table
 from ..plots.formats import shorten_middle
 from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.cache import BertKey
 from ..shell.jobs import waiting
+from ..shell.links import HEADS_OFF, MASK, name_of
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
-from .changes import (
-    HEADS_OFF,
-    Case,
-    Question,
-    before,
-    name_of,
-    ranking,
-    readable_task_head,
-)
+from .changes import Case, Question, before, ranking, readable_task_head
 from .inside import about
 from .ranking_figures import effect_grid, measure_name
 

@@ -1,0 +1,73 @@
+"""Links between pages: the choices of a page that other pages make, and how a page is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NoReturn
+
+import streamlit as st
+
+from bertcore.interventions.what_if import parse_head
+
+from .state import Field
+
+_SCRIPTS = Path(__file__).resolve().parents[2] / "pages"
+
+TOKENS_VIEW = Field("tokens_view", "Three embeddings", url="view")
+TOKEN = Field("token", 1)
+"""The token that Tokens & embeddings takes apart."""
+
+ATTENTION_VIEW = Field("view", "lines")
+
+ONE_TOKEN = "token"
+INSIDE_LAYER_VIEW = Field("layer_view", ONE_TOKEN)
+INSIDE_LAYER_TOKEN = Field("layer_token", -1)
+"""-1 for the first hidden token, or else a default one."""
+INSIDE_LAYER = Field("inside_layer", 0, url="layer")
+
+MASKED: Field[list[int]] = Field("masked", [])
+"""Positions that the visitor hid, on every page that hides words."""
+MASK = Field("mask", 0)
+"""The hidden position that Masked words looks closer at."""
+
+MAP_LAYER = Field("map_layer", 0)
+
+SUGGESTED = ""
+"""Stands for what the first checkpoint's training began with, or else an untrained network."""
+COMPARED_WITH = Field("compare_with", SUGGESTED)
+"""Source of the second checkpoint on Compare."""
+
+RUNS_FOLDER = Field("runs", "")
+"""Folder of the runs, on Training and on Compare."""
+RUN = Field("run", "")
+"""Name of a run in it."""
+
+HEADS_OFF: Field[list[str]] = Field("off", [])
+"""Heads that What if switches off, each as layer.head."""
+_WANTED = "_what_if_wanted"
+
+
+def open_page(folder: str) -> NoReturn:
+    """Open the page of `app/<folder>`."""
+    st.switch_page(_SCRIPTS / f"{folder}.py")
+
+
+def name_of(layer: int, head: int) -> str:
+    """Return a head's name: layer.head."""
+    return f"{layer}.{head}"
+
+
+def switch_off(names: Iterable[str]) -> None:
+    """Make What if switch more heads off, each as layer.head."""
+    HEADS_OFF.put(sorted({*HEADS_OFF.value, *names}, key=parse_head))
+
+
+def want_question() -> None:
+    """Make What if hide a word if none is hidden, for a visitor who arrives with a change."""
+    st.session_state[_WANTED] = True
+
+
+def wants_question() -> bool:
+    """Return whether `want_question` was called since the last call."""
+    return bool(st.session_state.pop(_WANTED, False))
