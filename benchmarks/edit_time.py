@@ -12,7 +12,7 @@ import os
 import random
 from pathlib import Path
 
-from app.shell.state import CHECKPOINT_VARIABLE
+from app.access.policy import CHECKPOINT_VARIABLE
 from benchmarks import tables
 from benchmarks.visitors import new_sentence
 from tests.support.browser.running import running_app

@@ -11,7 +11,7 @@ import os
 import re
 from pathlib import Path
 
-from app.shell.state import CHECKPOINT_VARIABLE
+from app.access.policy import CHECKPOINT_VARIABLE
 from benchmarks import tables
 from tests.support.browser.running import running_app
 from tests.support.session import Session

@@ -20,7 +20,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-from app.shell.state import CHECKPOINT_VARIABLE
+from app.access.policy import CHECKPOINT_VARIABLE
 from benchmarks import tables
 from tests.support.browser.running import running_app
 from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser

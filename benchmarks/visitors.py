@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.shell.state import CHECKPOINT_VARIABLE
+from app.access.policy import CHECKPOINT_VARIABLE
 from benchmarks import streamlit_defaults, tables
 from benchmarks.memory import resident_bytes
 from tests.support.browser.running import Running, running_app

@@ -16,9 +16,8 @@ from bertcore.checkpoints.adapter import adapter_base
 from bertcore.checkpoints.folder import is_adapter, is_checkpoint
 from bertcore.checkpoints.source import SHIPPED
 
-from ..shell import state
 from . import visits
-from .policy import policy
+from .policy import CHECKPOINT_VARIABLE, default_source, policy
 
 log = logging.getLogger("bertscope.app")
 
@@ -130,8 +129,8 @@ def _by_name() -> dict[str, str]:
 
 def _always() -> dict[str, str]:
     """Return those that are known without reading the disk."""
-    chosen = os.environ.get(state.CHECKPOINT_VARIABLE)
-    return {name: name for name in SHIPPED} | ({state.default_source(): chosen} if chosen else {})
+    chosen = os.environ.get(CHECKPOINT_VARIABLE)
+    return {name: name for name in SHIPPED} | ({default_source(): chosen} if chosen else {})
 
 
 def _short(source: str) -> str:

@@ -21,6 +21,8 @@ from .host_names import check_host
 
 ACCESS = "BERTSCOPE_ACCESS"
 """Environment variable: "open" or "closed"; unset, the address decides."""
+CHECKPOINT_VARIABLE = "BERTSCOPE_CHECKPOINT"
+"""Environment variable naming the folder or hub id that opens instead of the shipped one."""
 CHECKPOINTS = "BERTSCOPE_CHECKPOINTS"
 """Environment variable: folder of the checkpoints that visitors of a closed server may open."""
 ALLOW_TRAINING = "BERTSCOPE_ALLOW_TRAINING"
@@ -177,3 +179,12 @@ def _training(minutes: str) -> TrainingLimits | None:
             "10."
         )
     return TrainingLimits(minutes=number)
+
+
+def default_source() -> str:
+    """Return the checkpoint that opens first: the setting of the environment, or "default".
+
+    Visitors of a closed server see its name, not its path.
+    """
+    chosen = os.environ.get(CHECKPOINT_VARIABLE) or "default"
+    return Path(chosen).name if policy().is_closed else chosen

@@ -7,20 +7,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from ..plots.answer_pairs import AnswerRows, answer_bars, answer_table
 from ..plots.figure import Figure
 from ..plots.special_tokens import marks_of, own_markdown
 from ..plots.untrusted_text import label_name, plain
 from ..shell.picture import Picture
 from .case import Case, code_of, unread_heads, wants_pair
-from .figures import (
-    AnswerRows,
-    answer_bars,
-    answer_rows,
-    answer_table,
-    label_rows,
-    layer_lines,
-    layer_table,
-)
+from .figures import answer_rows, label_rows, layer_lines, layer_table
 from .gradients import show_gradients
 from .selected_question import SelectedQuestion, choose_answer, choose_question, places_of
 

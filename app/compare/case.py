@@ -17,10 +17,11 @@ from bertcore.checkpoints.source import CAUSAL, DEFAULT, SHIPPED, base_source, i
 from bertcore.loading.untrained import untrained
 
 from ..access import checkpoints
+from ..access.policy import default_source
 from ..inspect_checkpoint import model as inspection
 from ..inspect_checkpoint.task_views import view_of
 from ..plots.formats import shorten
-from ..shell import cache, consent, frame, sidebar, state
+from ..shell import cache, consent, frame, sidebar
 from ..shell.links import COMPARED_WITH, SUGGESTED
 from . import saved_checkpoints
 
@@ -257,7 +258,7 @@ def shown_names(sources: Sequence[str]) -> dict[str, str]:
 
 def choices() -> list[str]:
     """Return the sources that are offered as second checkpoint."""
-    sources = [UNTRAINED, state.default_source(), *SHIPPED, *sidebar.known_sources()]
+    sources = [UNTRAINED, default_source(), *SHIPPED, *sidebar.known_sources()]
     return list(dict.fromkeys(sources))
 
 

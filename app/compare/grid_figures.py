@@ -13,12 +13,10 @@ from bertcore.analysis.compare.cka import LayerSimilarity
 from bertcore.analysis.compare.weight_drift import LAYER_KINDS, Drift, WeightDrift
 
 from ..plots import theme
-from ..plots.cells import numbered
-from ..plots.figure import Figure, Properties, bar, heatmap, scatter
+from ..plots.figure import Figure, bar, scatter
 from ..plots.head_cells import add_cells
+from ..plots.similarity_map import heat_from_zero, lay_out_cells, map_height
 
-MAX_NUMBERED = 16
-"""Most columns for which each cell shows its number."""
 MEASURES = {"relative": "relative change", "turn": "1 − cosine"}
 """What a tensor's drift is measured by."""
 _NAN = "not a number"
@@ -31,7 +29,7 @@ def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None
     `customdata`.
     """
     num_layers, num_heads = change.shape
-    fig = Figure(_heat(change, 100 * change, num_heads, "bits"))
+    fig = Figure(heat_from_zero(change, 100 * change, num_heads, "bits"))
     add_cells(
         fig,
         num_layers,
@@ -42,7 +40,7 @@ def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None
         opened=opened,
     )
     theme.plot_layout(fig, "", "head", "layer", min(44 * num_layers, 520) + 70)
-    _square(fig, num_layers, num_heads)
+    lay_out_cells(fig, num_layers, num_heads)
     fig.update_layout(dragmode=False, clickmode="event+select")
     return fig
 
@@ -64,7 +62,7 @@ def drift_grid(drift: WeightDrift, measure: str) -> Figure:
     )
     is_relative = measure == "relative"
     numbers, digits = (100 * values, "{:.1f}") if is_relative else (values, "{:.1g}")
-    heat = _heat(values, numbers, len(kinds), "", digits)
+    heat = heat_from_zero(values, numbers, len(kinds), "", digits)
     heat |= {
         "hoverinfo": None,
         "hovertemplate": "layer %{y}, %{x}: %{customdata}<extra></extra>",
@@ -109,25 +107,6 @@ def other_bars(drift: WeightDrift, measure: str) -> Figure:
     fig.update_xaxes(range=[0, max([*drawn, 1e-9]) * 1.15])
     fig.update_xaxes(tickformat=".0%" if measure == "relative" else ".2g", nticks=6)
     return fig
-
-
-def similarity_map(values: NDArray[np.float64], names: tuple[str, str]) -> Figure:
-    """Draw the CKA of every layer of the first (rows) with every layer of the second (columns)."""
-    rows, columns = values.shape
-    heat = _heat(values, 100 * values, columns, "CKA")
-    hover = "layer %{y} and layer %{x}: CKA %{z:.3f}<extra></extra>"
-    heat |= {"zmax": 1.0, "hoverinfo": None, "hovertemplate": hover}
-    fig = Figure(heat)
-    first, second = (theme.escape(name) for name in names)
-    height = map_height(rows)
-    theme.plot_layout(fig, "", f"layer of {second}", f"layer of {first}", height)
-    _square(fig, rows, columns)
-    return fig
-
-
-def map_height(rows: int) -> int:
-    """Return the height in pixels of the map of CKA, and of the curve beside it."""
-    return max(300, min(38 * rows, 520) + 80)
 
 
 def similarity_curve(values: NDArray[np.float64], chance: NDArray[np.float64]) -> Figure:
@@ -241,41 +220,6 @@ def _short(value: float, measure: str) -> str:
 
 def _bits(value: float) -> str:
     return _NAN if math.isnan(value) else f"{value:.3f} bits"
-
-
-def _heat(
-    values: NDArray[np.floating],
-    numbers: NDArray[np.floating],
-    columns: int,
-    unit: str,
-    digits: str = "{:.0f}",
-) -> Properties:
-    """Return a heat map from 0 up, with a number in each cell if there is room; NaN is empty."""
-    finite = values[np.isfinite(values)]
-    top = float(finite.max(initial=0.0))
-    highest = max(top, 1e-6)
-    written = {}
-    if columns <= MAX_NUMBERED:
-        text = [[digits.format(n) if math.isfinite(n) else "" for n in row] for row in numbers]
-        written = numbered(values, text, 12, high=highest)
-    return heatmap(
-        z=np.where(np.isfinite(values), values, np.nan),
-        zmin=0,
-        zmax=highest,
-        colorscale=theme.SEQUENTIAL,
-        xgap=2,
-        ygap=2,
-        hoverinfo="skip",
-        hoverongaps=True,
-        colorbar=theme.bar_beside(unit),
-        **written,
-    )
-
-
-def _square(fig: Figure, rows: int, columns: int) -> None:
-    fig.update_xaxes(range=[-0.5, columns - 0.5], dtick=1 if columns <= 24 else 4, showgrid=False)
-    fig.update_yaxes(range=[rows - 0.5, -0.5], dtick=1 if rows <= 24 else 4, showgrid=False)
-    fig.update_layout(margin={"l": 0, "r": 0, "t": 10, "b": 0})
 
 
 def _point(rows: int, columns: int) -> float:

@@ -14,6 +14,7 @@ from bertcore.analysis.compare.texts import TextsComparison, compare_texts
 from ..heads import sources
 from ..heads.sources import Chosen
 from ..plots.figure import Figure
+from ..plots.similarity_map import similarity_map
 from ..plots.untrusted_text import plain
 from ..shell.jobs import background, waiting
 from ..shell.jobs.background import Work
@@ -21,13 +22,7 @@ from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from .case import Case, code_of
 from .fields import ESTIMATE, ESTIMATES
-from .grid_figures import (
-    divergence_grid,
-    most_changed,
-    similarity_curve,
-    similarity_map,
-    similarity_table,
-)
+from .grid_figures import divergence_grid, most_changed, similarity_curve, similarity_table
 from .heads import divergence_table, pick
 
 MOST_ROWS = 40

@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.corpus.search import Hit
 
+from ..access.policy import default_source
 from ..navigation import PAGES
 from ..shell import frame, state
 from ..shell.state import Field
@@ -80,6 +81,6 @@ def link(page: frame.Page, hit: Hit, target: str) -> str | None:
     if len(hit.text) > state.MAX_URL_CHARACTERS:
         return None
     query = {"text_a": hit.text, "text_b": ""}
-    if page.bert_key.source != state.default_source():
+    if page.bert_key.source != default_source():
         query["checkpoint"] = page.bert_key.source
     return f"{target}?{urlencode(query)}"

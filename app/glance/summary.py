@@ -20,11 +20,8 @@ from bertcore.analysis.words.surprise import example_mask
 
 from ..canvas.shared import transport
 from ..canvas.shared.attention_words import words_of
+from ..plots.vector_strips import NUM_BANDS, mean_bands, rows_to_draw
 
-MAX_ROWS = 128
-"""Most tokens that are drawn; for longer inputs, the middle is folded."""
-NUM_BANDS = 16
-"""Cells of a vector: each is the mean of D / 16 neighbouring dimensions."""
 NUM_WORDS = 5
 """Words that are shown at each mask."""
 THUMBNAIL_SIZE = 48
@@ -153,24 +150,6 @@ def summarize(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, .
     )
 
 
-def rows_to_draw(trace: Trace, *, keep: Sequence[int] = (), most: int = MAX_ROWS) -> list[int]:
-    """Return the positions that are drawn: all, or both ends and what must not be folded.
-
-    Args:
-        keep: Positions that are drawn in any case, such as masks; the first few of them.
-    """
-    count = trace.num_tokens
-    if count <= most:
-        return list(range(count))
-    special = [place for place, text in enumerate(trace.text_ids) if text < 0]
-    wanted = dict.fromkeys([*keep[: most // 4], *special[: most // 4]])
-    for step in range(count):  # from both ends inwards, two from the front for one from the back
-        if len(wanted) >= most:
-            break
-        wanted[count - 1 - step // 3 if step % 3 == 2 else step - step // 3] = None
-    return sorted(wanted)
-
-
 def text_words(trace: Trace) -> list[Word]:
     """Return the words of the text, each with its first and last piece."""
     words = words_of(trace)
@@ -224,7 +203,7 @@ def vector_columns(
         vectors.append(("layer", layer, state))
     columns, cells = [], []
     for kind, layer, vector in vectors:
-        means = _bands(vector[list(rows)].float())
+        means = mean_bands(vector[list(rows)].float())
         finite = means[np.isfinite(means)]
         scale = float(np.percentile(np.abs(finite), FULL_COLOUR)) if finite.size else 0.0
         scaled = np.clip(means / scale, -1, 1) if scale > 0 else np.zeros_like(means)
@@ -232,12 +211,6 @@ def vector_columns(
         cells.append(np.where(np.isnan(scaled), MISSING, np.round(np.nan_to_num(scaled) * 127)))
         columns.append(Column(kind, layer, scale, vector.shape[-1]))
     return columns, np.stack(cells).astype(np.int8)
-
-
-def _bands(vectors: Tensor) -> NDArray[np.float32]:
-    """Return [R, D] as the means of neighbouring dimensions, [R, NUM_BANDS]."""
-    pooled = torch.nn.functional.adaptive_avg_pool1d(vectors[None], NUM_BANDS)[0]
-    return np.array(pooled.numpy(), dtype=np.float32)
 
 
 def _predictions(bert: Model, trace: Trace, masks: tuple[int, ...]) -> list[Words]:

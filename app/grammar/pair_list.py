@@ -10,6 +10,7 @@ import streamlit as st
 
 from bertcore.grammar import PairScore
 
+from ..access.policy import default_source
 from ..plots.untrusted_text import plain
 from ..shell import frame, state
 from ..shell.picture import Picture
@@ -118,6 +119,6 @@ def _link(page: frame.Page, score: PairScore) -> str | None:
     if len(score.pair.good) + len(score.pair.bad) > state.MAX_URL_CHARACTERS:
         return None
     query = {"text_a": score.pair.good, "text_b": "", "other_a": score.pair.bad}
-    if page.bert_key.source != state.default_source():
+    if page.bert_key.source != default_source():
         query["checkpoint"] = page.bert_key.source
     return f"minimal-pair?{urlencode(query)}"

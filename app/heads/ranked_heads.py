@@ -11,9 +11,10 @@ import streamlit as st
 from bertcore.analysis.heads.report import HeadReport
 from bertcore.analysis.heads.statistics import measure_index
 
+from ..access.policy import default_source
 from ..plots.special_tokens import own_text
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame, state
+from ..shell import cache, frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
@@ -191,7 +192,7 @@ def example(
 def link(key: cache.BertKey, text_a: str, text_b: str | None, head: tuple[int, int]) -> str:
     """Return the address of a head on the Attention page, with a sentence."""
     query = {"text_a": text_a, "text_b": text_b or "", "layer": head[0], "heads": head[1]}
-    if key.source != state.default_source():
+    if key.source != default_source():
         query["checkpoint"] = key.source
     # A parenthesis would end the link in Markdown; urlencode writes it as %28.
     return f"attention?{urlencode(query)}"

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from bertcore import Model
 from bertcore.analysis.mixing.layer_parts import layer_parts
 
-from ..glance.summary import NUM_BANDS, rows_to_draw
+from ..plots.vector_strips import mean_bands, rows_to_draw
 from .run import Run
 
 STAGES = ("Vector so far", "Attention writes", "Add & norm", "Feed-forward writes", "Add & norm")
@@ -65,7 +64,7 @@ def all_tokens(bert: Model, run: Run, layer: int, position: int) -> AllTokens:
     return AllTokens(
         stages=stages,
         rows=rows,
-        bands=np.stack([_bands(vector) for vector in vectors]),
+        bands=np.stack([mean_bands(vector) for vector in vectors]),
         norms=torch.stack([vector.norm(dim=-1) for vector in vectors]).numpy(),
         cosines=torch.stack(
             [torch.cosine_similarity(vector, vectors[0], dim=-1) for vector in vectors]
@@ -73,8 +72,3 @@ def all_tokens(bert: Model, run: Run, layer: int, position: int) -> AllTokens:
         firing=(parts.pre_activations[rows] > 0).sum(-1).tolist(),
         num_neurons=parts.activations.shape[-1],
     )
-
-
-def _bands(vectors: Tensor) -> NDArray[np.float32]:
-    pooled = torch.nn.functional.adaptive_avg_pool1d(vectors[None], NUM_BANDS)[0]
-    return np.array(pooled.numpy(), dtype=np.float32)

@@ -13,7 +13,6 @@ from bertcore.analysis.words.surprise import example_mask
 from ..canvas.html_part import part_of_bundle
 from ..html_file.chart import Data
 from ..html_file.document import Part
-from ..mixing.measures import usual_token
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, frame
 from ..shell.links import INSIDE_LAYER as LAYER
@@ -22,7 +21,7 @@ from ..shell.links import INSIDE_LAYER_VIEW as VIEW
 from ..shell.links import MASKED, ONE_TOKEN
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
-from ..token_strip.token_strip import token_strip
+from ..token_strip.token_strip import token_strip, usual_token
 from . import PAGE, drawing
 from .all_tokens import AllTokens, all_tokens
 from .heads import pair_sheet, word_sheet

@@ -7,11 +7,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ..plots.untrusted_text import plain
-from ..shell import frame
-from ..shell.picture import Picture
-from ..shell.state import Field
-from .figures import (
+from ..plots.logit_shares import (
     grid,
     shares_table,
     staircase,
@@ -19,6 +15,10 @@ from .figures import (
     token_shares,
     tokens_table,
 )
+from ..plots.untrusted_text import plain
+from ..shell import frame
+from ..shell.picture import Picture
+from ..shell.state import Field
 from .run import Asked, Run, attribution, best_words
 
 NUM_CHOICES = 8

@@ -12,6 +12,7 @@ import streamlit as st
 
 from bertcore.analysis.attribution import FileRun, MetricTable, WrongAnswer
 
+from ..access.policy import default_source
 from ..plots.metric_names import METRIC_NAMES
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame, state
@@ -264,6 +265,6 @@ def _link(page: frame.Page, name: str, error: WrongAnswer) -> str | None:
     if len(error.text) + len(error.text_pair or "") > state.MAX_URL_CHARACTERS:
         return None
     query = {"text_a": error.text, "text_b": error.text_pair or ""}
-    if page.bert_key.source != state.default_source():
+    if page.bert_key.source != default_source():
         query["checkpoint"] = page.bert_key.source
     return f"{name}?{urlencode(query)}"

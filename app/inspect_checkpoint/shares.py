@@ -11,7 +11,7 @@ from bertcore.analysis.attribution.class_shares import class_attribution, why_no
 from bertcore.analysis.words.logit_attribution import LogitAttribution
 from bertcore.tasks.targets import ClassTarget, LabelTarget, TagTarget
 
-from ..inside_layer.figures import (
+from ..plots.logit_shares import (
     grid,
     shares_table,
     staircase,

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..compare.grid_figures import similarity_map
 from ..plots import theme
 from ..plots.figure import Figure, bar, scatter
+from ..plots.similarity_map import similarity_map
 from .curve_figures import line, over_layers
 from .view import Measured
 

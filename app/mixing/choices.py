@@ -11,7 +11,7 @@ from ..shell import capabilities, frame
 from ..shell.cache import Texts
 from ..shell.one_of import one_of
 from ..shell.state import Field
-from ..token_strip.token_strip import token_strip
+from ..token_strip.token_strip import token_strip, usual_token
 from . import measures
 from .figures import NAMES
 from .measures import Choice, MixingMaps
@@ -23,7 +23,7 @@ ALL_HEADS = "all"
 
 VIEW = Field("mix_view", ONE, tuple(VIEWS))
 TOKEN = Field("mix_token", -1)
-"""-1 for `measures.usual_token`."""
+"""-1 for `usual_token`."""
 LAYER = Field("mix_layer", 0)
 HEAD = Field("mix_head", ALL_HEADS)
 TARGET = Field("mix_target", "word")
@@ -50,7 +50,7 @@ def kept_choice(page: frame.Page) -> Choice:
     return Choice(
         layer=LAYER.value,
         head=None if HEAD.value == ALL_HEADS else int(HEAD.value),
-        token=measures.usual_token(page.trace, mask_id) if token < 0 else token,
+        token=usual_token(page.trace, mask_id) if token < 0 else token,
         target=TARGET.value if targets else None,
     )
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from bertcore import Model, Trace
+from bertcore import Model
 from bertcore.analysis.mixing.flow import MOST_WORK, attention_flow, flow_work
 from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.rollout import rollout
@@ -86,18 +86,6 @@ def targets(bert: Model, text_b: str | None) -> list[str]:
 def has_separator_chart(bert: Model) -> bool:
     """Return whether a head may rest on [SEP]: not if it comes after all other tokens."""
     return "norms" in measures(bert) and not bert.config.family.is_causal
-
-
-def usual_token(trace: Trace, mask_id: int) -> int:
-    """Return the token to start from: the first [MASK], or else the last word of text A."""
-    if mask_id in trace.input_ids:
-        return trace.input_ids.index(mask_id)
-    words = [
-        i
-        for i, token in enumerate(trace.tokens)
-        if trace.text_ids[i] == 0 and token.lstrip("#").isalnum()
-    ]
-    return words[-1] if words else 0
 
 
 def one_token(texts: Texts, choice: Choice, *, slow: bool = False) -> MixingMaps:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ..access.policy import policy
-from . import state
+from ..access.policy import default_source, policy
 
 _AGREED = "_pickles_agreed"
 _CHOSEN = "_sources_chosen"
@@ -34,4 +33,4 @@ def allow(source: str) -> None:
 
 def is_chosen(source: str) -> bool:
     """Return whether the visitor chose a source, or whoever started the server did."""
-    return source == state.default_source() or source in st.session_state.get(_CHOSEN, ())
+    return source == default_source() or source in st.session_state.get(_CHOSEN, ())

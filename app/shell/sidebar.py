@@ -15,7 +15,7 @@ from bertcore.checkpoints.folder import is_checkpoint
 from bertcore.checkpoints.source import SHIPPED
 
 from ..access import checkpoints
-from ..access.policy import policy
+from ..access.policy import default_source, policy
 from ..plots import theme
 from ..plots.untrusted_text import plain
 from . import cache, fetch, state
@@ -25,7 +25,7 @@ from .state import Field
 
 FORMATS = ("svg", "png")
 CHECKPOINT = Field("checkpoint", "")
-"""A folder or hub id; empty for `state.default_source`."""
+"""A folder or hub id; empty for `default_source`."""
 DEVICE = Field("device", "auto")
 DTYPE = Field("dtype", "auto")
 PICTURE_FORMAT = Field("picture", FORMATS[0], FORMATS)
@@ -51,7 +51,7 @@ def chosen_key() -> cache.BertKey:
     Raises:
         NotOfferedError: If visitors of this server may not open it.
     """
-    return key_of(CHECKPOINT.value or state.default_source())
+    return key_of(CHECKPOINT.value or default_source())
 
 
 def key_of(source: str) -> cache.BertKey:
@@ -116,7 +116,7 @@ def _choose_device() -> None:
 
 
 def _choose_checkpoint() -> None:
-    default = state.default_source()
+    default = default_source()
     chosen = CHECKPOINT.value or default
     offered = list(dict.fromkeys([default, *SHIPPED, chosen, *known_sources()]))
     names = distinct_names(offered)

@@ -7,17 +7,13 @@ what differs from the default into the address, so that a view is a link.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar, cast
 
 import streamlit as st
 from streamlit.navigation.page import Page
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-
-from ..access.policy import policy
 
 MAX_URL_CHARACTERS = 1500
 """Longer texts stay out of the address: browsers and chat programs cut long links."""
@@ -31,8 +27,6 @@ CHOICE_TEXTS = tuple(f"choice_{number}" for number in range(1, 6))
 TEXTS = ("text_a", "text_b", "other_a", "other_b", *CHOICE_TEXTS)
 """Names of the visitor's texts, which stay out of the address together if they are too long."""
 
-CHECKPOINT_VARIABLE = "BERTSCOPE_CHECKPOINT"
-"""Environment variable naming the folder or hub id that opens instead of the shipped one."""
 
 _KEPT, _DEFAULTS, _USED, _RUNNING = "_kept", "_kept_defaults", "_kept_used", "_full_run"
 _PAGES, _IN_URL = "_kept_pages", "_kept_in_url"
@@ -132,15 +126,6 @@ class Field(Generic[T]):
         st.session_state.setdefault(_KEPT, {})[self.name] = new
         st.session_state.setdefault(_USED, set()).add(self.name)
         st.session_state[self.name] = new
-
-
-def default_source() -> str:
-    """Return the checkpoint that opens first: the setting of the environment, or "default".
-
-    Visitors of a closed server see its name, not its path.
-    """
-    chosen = os.environ.get(CHECKPOINT_VARIABLE) or "default"
-    return Path(chosen).name if policy().is_closed else chosen
 
 
 def used() -> set[str]:

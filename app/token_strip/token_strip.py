@@ -61,3 +61,15 @@ def token_strip(
         },
         on_picked_change=picked,
     )
+
+
+def usual_token(trace: Trace, mask_id: int) -> int:
+    """Return the token to start from: the first [MASK], or else the last word of text A."""
+    if mask_id in trace.input_ids:
+        return trace.input_ids.index(mask_id)
+    words = [
+        i
+        for i, token in enumerate(trace.tokens)
+        if trace.text_ids[i] == 0 and token.lstrip("#").isalnum()
+    ]
+    return words[-1] if words else 0

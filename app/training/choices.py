@@ -12,8 +12,8 @@ from bertcore.pretraining.data.bundled import NOVEL
 from bertcore.pretraining.objectives import objective_named
 
 from ..access import training
-from ..access.policy import policy
-from ..shell import sidebar, state, uploads
+from ..access.policy import default_source, policy
+from ..shell import sidebar, uploads
 from ..shell.one_of import one_of
 from .fields import (
     LENGTH_UNIT,
@@ -185,7 +185,7 @@ def _choose_row() -> int:
 
 
 def _choose_checkpoint() -> str:
-    chosen = sidebar.CHECKPOINT.value or state.default_source()
+    chosen = sidebar.CHECKPOINT.value or default_source()
     offered = sidebar.known_sources() if policy().is_closed else sidebar.local_checkpoints()
     known = list(dict.fromkeys([chosen, DEFAULT, *offered]))
     names = sidebar.distinct_names(known)

@@ -16,7 +16,7 @@ from bertcore.analysis.words.training_example import (
     training_example,
 )
 
-from ..compare.figures import AnswerRows, answer_bars, answer_table
+from ..plots.answer_pairs import AnswerRows, answer_bars, answer_table
 from ..plots.figure import Figure
 from ..plots.special_tokens import own_markdown
 from ..plots.untrusted_text import plain

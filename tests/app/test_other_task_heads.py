@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.shell import state
+from app.access.policy import CHECKPOINT_VARIABLE
 from bertcore.analysis.attribution import run_file
 from bertcore.tasks import open_task_model
 from tests.support.finetuning_files import (
@@ -69,7 +69,7 @@ def test_a_labelled_file(folders, monkeypatch, tmp_path, name):
     path = write(tmp_path / file_name, 24)
     if name == "mobilebert tagger":
         path.write_text(path.read_text().replace("LOC", "X"))
-    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(folders[name]))
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(folders[name]))
     at = with_file(page_of("inspect_checkpoint"), monkeypatch, path.name, path.read_bytes())
     at = ok(with_results(ran(ok(at))))
     model = open_task_model(folders[name], device="cpu")

@@ -10,7 +10,8 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from app.shell import cache, state
+from app.access.policy import CHECKPOINT_VARIABLE
+from app.shell import cache
 from app.shell.jobs import waiting
 from tests.support.opened import PAIR, said
 
@@ -34,7 +35,7 @@ def script(page: str) -> None:
 def test_a_page_without_memory_says_so(
     page: Path, checkpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, checkpoint)
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, checkpoint)
     num_done, limit, has_failed = 0, 10**6, False
 
     def limited(compute: Callable[..., Any]) -> Callable[..., Any]:

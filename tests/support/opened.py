@@ -15,7 +15,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
-from app.shell import state
+from app.access.policy import CHECKPOINT_VARIABLE
 from app.shell.jobs import background
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -40,7 +40,7 @@ def opener(folders: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch) -> Call
     st.cache_resource.clear()
 
     def opened(name: str, page: str, **query: str) -> AppTest:
-        monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(folders[name]))
+        monkeypatch.setenv(CHECKPOINT_VARIABLE, str(folders[name]))
         return ok(with_results(page_of(page, **{**PAIR, **query}).run()))
 
     return opened

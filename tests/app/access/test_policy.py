@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.access import policy as policies
-from app.access.policy import decide
+from app.access.policy import CHECKPOINT_VARIABLE, decide, default_source
 
 
 @pytest.mark.parametrize("address", ["localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "::1"])
@@ -71,3 +71,10 @@ def test_streamlit_alone_is_closed_unless_it_listens_here(monkeypatch: pytest.Mo
         policies.policy.cache_clear()
         assert policies.policy().is_closed is is_closed
     policies.policy.cache_clear()
+
+
+def test_default_source_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(CHECKPOINT_VARIABLE, raising=False)
+    assert default_source() == "default"
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, "/some/folder")
+    assert default_source() == "/some/folder"

@@ -9,8 +9,9 @@ import streamlit as st
 import torch
 from safetensors.torch import load_file, save_file
 
+from app.access.policy import CHECKPOINT_VARIABLE
 from app.plots.untrusted_text import plain
-from app.shell import cache, state, uploads
+from app.shell import cache, uploads
 from tests.support.opened import page_of, with_results
 from tests.support.tiny import tiny_bert
 
@@ -22,7 +23,7 @@ VIEWS = ["What was read", "Doctor", "Shape", "Model card", "Memory"]
 def folder(tmp_path, monkeypatch):
     st.cache_resource.clear()
     folder = tiny_bert().save(tmp_path / "tiny")
-    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(folder))
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(folder))
     return folder
 
 
@@ -204,7 +205,7 @@ def test_the_doctor_says_that_random_weights_are_random(page):
 
 
 def test_the_doctor_has_nothing_to_say_against_the_shipped_checkpoint(page, monkeypatch):
-    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, "default")
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, "default")
     page.query_params["checkpoint_view"] = "Doctor"
     at = page.run()
     assert not at.error

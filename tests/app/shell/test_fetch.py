@@ -12,8 +12,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from app.access.policy import CHECKPOINT_VARIABLE
 from app.plots import theme
-from app.shell import cache, state
+from app.shell import cache
 from app.shell.jobs import background, waiting
 from tests.support.hub import Hub, hub_server
 from tests.support.opened import button, complaints, finish_jobs, ok, page_of, said
@@ -36,7 +37,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     monkeypatch.setattr("huggingface_hub.file_download.time", no_wait)
     st.cache_resource.clear()
     local = tiny_bert(heads=frozenset({"pooler"})).save(tmp_path / "local")
-    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(local))
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(local))
     with hub_server() as hub:
         monkeypatch.setattr(constants, "ENDPOINT", hub.endpoint)
         template = hub.endpoint + "/{repo_id}/resolve/{revision}/{filename}"

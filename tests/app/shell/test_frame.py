@@ -10,6 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from app.access.policy import CHECKPOINT_VARIABLE
 from app.navigation import PAGES
 from app.plots.untrusted_text import plain, safe_card
 from app.shell import frame, picture_files, sidebar, state
@@ -28,7 +29,7 @@ MAIN = Path(__file__).parents[3] / "app" / "run.py"
 def folder(tmp_path, monkeypatch):
     st.cache_resource.clear()
     folder = tiny_bert().save(tmp_path / "tiny")
-    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(folder))
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(folder))
     return folder
 
 

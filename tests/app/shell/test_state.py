@@ -98,13 +98,6 @@ def test_put_and_value_work_without_a_widget():
     assert at.query_params["picked"] == "4"
 
 
-def test_default_source_follows_the_environment(monkeypatch):
-    monkeypatch.delenv(state.CHECKPOINT_VARIABLE, raising=False)
-    assert state.default_source() == "default"
-    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, "/some/folder")
-    assert state.default_source() == "/some/folder"
-
-
 def test_a_value_that_nobody_chose_follows_its_default():
     def script():
         import streamlit as st

@@ -9,8 +9,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from app.access.policy import CHECKPOINT_VARIABLE
 from app.plots.untrusted_text import plain
-from app.shell import state
 from app.tokens.growth import MOST_MERGES, SIZES
 from app.tokens.growth_figures import (
     ALL_SIZES,
@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     st.cache_resource.clear()
-    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(folder))
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(folder))
     return page_of("tokens", seconds=180, view="A vocabulary grows", text_a=OWN, text_b="")
 
 

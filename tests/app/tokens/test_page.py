@@ -3,7 +3,8 @@
 import pytest
 import streamlit as st
 
-from app.shell import cache, state
+from app.access.policy import CHECKPOINT_VARIABLE
+from app.shell import cache
 from app.shell.sentence_box import examples
 from bertcore import Bert
 from tests.support.opened import page_of
@@ -28,7 +29,7 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def page(folder, monkeypatch):
     st.cache_resource.clear()
-    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(folder))
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(folder))
     return page_of("tokens", seconds=30)
 
 
@@ -150,7 +151,7 @@ def other_page(tmp_path, monkeypatch):
     def opened(name, shape=None, **query):
         st.cache_resource.clear()
         make(name, tmp_path, **(shape or {}))
-        monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(tmp_path))
+        monkeypatch.setenv(CHECKPOINT_VARIABLE, str(tmp_path))
         at = page_of("tokens", view="Position table", text_b="", **query).run()
         assert not at.exception
         return " ".join(caption.value for caption in at.caption)
@@ -175,7 +176,7 @@ def test_a_position_beyond_the_drawn_ones_is_told(tmp_path, monkeypatch):
     st.cache_resource.clear()
     network = tiny_network(tiny_config(max_position_embeddings=100))
     Bert(network, tiny_tokenizer(max_length=100)).save(tmp_path)
-    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(tmp_path))
     text = "the river " * 40
     at = page_of("tokens", view="Position table", text_a=text, text_b="", token="70").run()
     assert not at.exception

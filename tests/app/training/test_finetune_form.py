@@ -16,8 +16,8 @@ import torch
 from safetensors.torch import load_file
 from streamlit.testing.v1 import AppTest
 
+from app.access.policy import CHECKPOINT_VARIABLE
 from app.inspect_checkpoint import labelled_files
-from app.shell import state
 from app.training import process as training_process
 from app.training import runs as training_runs
 from bertcore.checkpoints.source import labelled_file
@@ -36,7 +36,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def page(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     st.cache_resource.clear()
     training_process._children.clear()
-    monkeypatch.setenv(state.CHECKPOINT_VARIABLE, str(tiny))
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(tiny))
     monkeypatch.setattr(labelled_files, "_root", lambda: tmp_path / "uploads")
     (tmp_path / "uploads").mkdir()
     return page_of(

@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.access.policy import ACCESS
-from app.shell.state import CHECKPOINT_VARIABLE
+from app.access.policy import ACCESS, CHECKPOINT_VARIABLE
 from bertscope.cli.open_app import config_flags
 
 ROOT = Path(__file__).resolve().parents[3]

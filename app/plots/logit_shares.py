@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.words.logit_attribution import LogitAttribution, PartKind
 
-from ..plots import theme, token_flow
-from ..plots.cells import numbered
-from ..plots.figure import Figure, bar, heatmap
-from ..plots.formats import shorten, signed
-from ..plots.word_boxes import coloured_boxes
+from . import theme, token_flow
+from .cells import numbered
+from .figure import Figure, bar, heatmap
+from .formats import shorten, signed
+from .word_boxes import coloured_boxes
 
 BIASES: tuple[PartKind, ...] = (
     "embedding_bias",
