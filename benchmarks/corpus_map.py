@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-from app.corpus_map.points import MAX_GROUPS, Colours, Drawn
+from app.layer_map.corpus.points import MAX_GROUPS, Colours, Drawn
 from app.plots import theme
 from benchmarks import tables
 from bertcore.analysis.space.corpus_map import CorpusMap, dense_regions

@@ -6,7 +6,7 @@ import streamlit as st
 
 from bertcore.papers import read_papers
 
-from ..papers.tables import show_contrasts
+from ..plots.source_tables import contrasts
 from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.one_of import one_of
@@ -35,7 +35,8 @@ def draw() -> None:
     view = one_of("View", VIEWS, VIEW)
     with frame.guard():
         if view == TABLE:
-            show_contrasts(read_papers())
+            with st.container(key="contrasts"):  # as wide as its columns need
+                st.markdown(contrasts(read_papers()))
         elif view == POSITIONS:
             show_positions(page)
         else:

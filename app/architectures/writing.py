@@ -15,7 +15,7 @@ from bertcore.analysis.words.mask_writing import MaskWriting, write_with_masks
 from bertcore.analysis.words.written import WrittenScores, score_written
 
 from ..bundle import read_bundle
-from ..papers.tables import markdown_table
+from ..plots.source_tables import markdown_table
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, frame
 from ..shell.jobs import waiting

@@ -12,11 +12,11 @@ from bertcore.analysis.compare.checkpoints import limits
 from ..access import checkpoints
 from ..access.policy import policy
 from ..plots.untrusted_text import plain
+from ..run_folders import saved_checkpoints
+from ..run_folders.folder_choice import choose_folder
+from ..run_folders.runs import default_folder
 from ..shell import cache, capabilities, consent, frame, sidebar
 from ..shell.links import COMPARED_WITH, RUN, SUGGESTED
-from ..training.folder_choice import choose_folder
-from ..training.runs import default_folder
-from . import saved_checkpoints
 from .case import (
     Side,
     began_with,

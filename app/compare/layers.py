@@ -11,8 +11,6 @@ from bertcore.analysis.compare.cka import LayerSimilarity
 from bertcore.analysis.compare.decision import KINDS
 from bertcore.analysis.compare.texts import TextsComparison, compare_texts
 
-from ..heads import sources
-from ..heads.sources import Chosen
 from ..plots.figure import Figure
 from ..plots.similarity_map import similarity_map
 from ..plots.untrusted_text import plain
@@ -20,6 +18,8 @@ from ..shell.jobs import background, waiting
 from ..shell.jobs.background import Work
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
+from ..sources import head_texts as sources
+from ..sources.head_texts import Chosen
 from .case import Case, code_of
 from .fields import ESTIMATE, ESTIMATES
 from .grid_figures import divergence_grid, most_changed, similarity_curve, similarity_table

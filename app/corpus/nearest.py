@@ -18,9 +18,10 @@ from ..plots.untrusted_text import plain
 from ..shell import cache, frame
 from ..shell.picture import Picture
 from ..shell.state import Field
+from ..sources import encoded_corpus as source
+from ..sources.encoded_corpus import Opened
 from ..token_strip.token_strip import token_strip
-from . import concordance, hits, nearest_figures, source
-from .source import Opened
+from . import concordance, hits, nearest_figures
 
 COUNTS = (10, 25, 50, 100)
 TOKEN = Field("corpus_token", 7)

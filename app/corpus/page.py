@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..shell import frame
 from ..shell.one_of import one_of
 from ..shell.state import Field
-from . import PAGE, nearest, senses, source
+from ..sources import encoded_corpus as source
+from . import PAGE, nearest, senses
 
 VIEWS = {"nearest": "Nearest tokens", "senses": "Senses of a word"}
 VIEW = Field("corpus_view", "nearest", tuple(VIEWS))

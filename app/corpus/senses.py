@@ -18,8 +18,9 @@ from ..shell.jobs import waiting
 from ..shell.jobs.background import Progress, Work
 from ..shell.picture import Picture
 from ..shell.state import Field
-from . import hits, senses_figures, source
-from .source import Opened
+from ..sources import encoded_corpus as source
+from ..sources.encoded_corpus import Opened
+from . import hits, senses_figures
 
 GROUPS = {"": "by silhouette", "2": "2", "3": "3", "4": "4", "5": "5"}
 WORD = Field("senses_word", "bank")

@@ -12,6 +12,7 @@ from ..plots.special_tokens import own_markdown, own_text
 from ..shell import frame
 from ..shell.picture import Picture
 from ..shell.state import Field
+from ..sources.head_texts import Chosen
 from . import answer, job
 from .grid_figures import (
     MeasuredHeads,
@@ -24,7 +25,6 @@ from .grid_figures import (
 )
 from .names import QUESTIONS, Measured, all_measured
 from .ranked_heads import example, link
-from .sources import Chosen
 
 HIGHEST = "best"
 """Instead of a head's name: the head with the highest value."""

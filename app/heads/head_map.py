@@ -12,10 +12,10 @@ from ..shell import frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
+from ..sources.head_texts import Chosen
 from . import job
 from .grid import pick
 from .map_figures import COLOUR_BY, PlacedHeads, head_scatter, map_arrays
-from .sources import Chosen
 
 COLOUR = Field("heads_colour", "habit", tuple(COLOUR_BY))
 

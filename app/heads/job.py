@@ -8,7 +8,7 @@ from bertcore.analysis.heads.similarity import HeadMap, head_map
 from ..shell import cache, frame
 from ..shell.jobs import background, waiting
 from ..shell.jobs.background import Work
-from .sources import Chosen
+from ..sources.head_texts import Chosen
 
 REPORT_CODE = """
 from pathlib import Path

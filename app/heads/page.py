@@ -3,11 +3,11 @@
 import streamlit as st
 
 from ..shell import frame
+from ..sources.head_texts import Chosen, choose
 from . import PAGE, job
 from .grid import show_grid
 from .head_map import show_map
 from .ranked_heads import show_ranked
-from .sources import Chosen, choose
 
 
 @frame.fragment

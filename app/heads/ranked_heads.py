@@ -18,11 +18,11 @@ from ..shell import cache, frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
+from ..sources.head_texts import Chosen
 from . import job
 from .answer import best, is_habit
 from .grid_figures import measures_table, relations_table
 from .names import DIRECTION_NAMES, HABITS, Measured, relation_title
-from .sources import Chosen
 
 LISTS = {"habits": "Habits", **DIRECTION_NAMES}
 ORDERS = {"common": "commonest", "gain": "most above the baseline", "value": "highest"}

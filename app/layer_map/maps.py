@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from bertcore.analysis.shared.collect import VectorTable
 from bertcore.analysis.space.projection import LayerMap
 
+from ..layer_watch.layer_watch import layer_watch
 from ..plots import theme
 from ..plots.figure import Figure
 from ..shell import frame
 from ..shell.links import MAP_LAYER as LAYER
 from ..shell.picture import Picture
 from .figures import travel
-from .layer_watch import layer_watch
 from .overview_figures import overview, overview_arrays
 from .point_styles import Marks
 from .points import coordinates_table

@@ -6,12 +6,12 @@ import streamlit as st
 
 from bertcore.analysis.shared.collect import Sentence
 
-from ..corpus_map.show import show_corpus
 from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.one_of import one_of
 from . import PAGE, view
 from .controls import are_read, choose_points, choose_view, map_when_ready, searched
+from .corpus.show import show_corpus
 from .curves import show_curves
 from .fields import VIEW, VIEWS
 from .geometry import show_geometry

@@ -27,14 +27,14 @@ from bertcore.objectives.attention_masks import DIRECTIONS, Direction
 from bertcore.objectives.counting import Counts
 from bertcore.objectives.table import OBJECTIVES, Objective
 
-from ..papers.tables import links, markdown_table
+from ..epoch_masks.epochs import show_epochs
+from ..plots.source_tables import links, markdown_table
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
-from ..training_example.documents import DOCUMENTS
-from ..training_example.epochs import show_epochs
+from ..sources.documents import DOCUMENTS
 from . import PAGE, drawing
 from .counts_figures import counts_figure, counts_table, shares
 from .equal_time import equal_time_figure, equal_time_table, is_whole, measured

@@ -10,6 +10,7 @@ import streamlit as st
 from bertcore.papers import Claim, Literature, read_papers
 
 from ..navigation import PAGES
+from ..plots.source_tables import contrasts, links, markdown_table
 from ..shell import frame
 from ..shell.links import TOKENS_VIEW, open_page
 from ..shell.one_of import one_of
@@ -17,7 +18,6 @@ from ..shell.picture import Picture
 from ..shell.state import Field
 from . import PAGE
 from .figures import ablation_dots, ablation_table, glue_dots, glue_table
-from .tables import links, markdown_table, show_contrasts
 from .ways_figures import ways_figure, ways_table
 
 _SETUP = "from bertcore.papers import read_papers\n"
@@ -129,7 +129,8 @@ def draw() -> None:
         elif view == WAYS:
             _show_ways(literature)
         elif view == TRANSFORMER:
-            show_contrasts(literature)
+            with st.container(key="contrasts"):  # as wide as its columns need
+                st.markdown(contrasts(literature))
         else:
             _show_reading(literature)
 

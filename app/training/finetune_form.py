@@ -26,10 +26,11 @@ from ..access import places, training
 from ..access.policy import policy
 from ..plots.formats import shorten_middle
 from ..plots.untrusted_text import plain
+from ..run_folders import process
 from ..shell import cache, frame, sidebar
 from ..shell.jobs import waiting
 from ..shell.one_of import one_of
-from . import process, tables
+from . import tables
 from .fields import (
     COLUMNS,
     DEV,

@@ -13,12 +13,12 @@ from bertcore.finetuning.run_result import rank
 from ..access import checkpoints, places
 from ..plots.metric_names import METRIC_NAMES
 from ..plots.untrusted_text import plain
+from ..run_folders.finetune_runs import checkpoint_of, current_trial, dev_errors, metric_of
+from ..run_folders.run import Run, Trial
 from ..shell import sidebar
 from ..shell.links import COMPARED_WITH, SUGGESTED, open_page
 from ..shell.picture import Picture
 from .finetune_figures import finetuning_curves, finetuning_table, wrong_table
-from .finetune_runs import checkpoint_of, current_trial, dev_errors, metric_of
-from .run import Run, Trial
 
 _OPENING = "_finetuned_opening"
 WRONG_ROWS = 10

@@ -24,8 +24,9 @@ from ..access import checkpoints, places, visits
 from ..access.policy import policy
 from ..access.room import check_room as check_disk
 from ..plots.untrusted_text import plain
+from ..run_folders import process
 from ..shell import frame
-from . import choices, process
+from . import choices
 from .new_run import choose_name, explaining_full_disk, new_run, show_at_once
 
 SUFFIXES = (".txt", ".xz", ".gz")

@@ -13,10 +13,10 @@ from bertcore.training.run_checkpoints import why_not_written
 
 from ..access import training
 from ..access.room import check_room as check_disk
+from ..run_folders import process
+from ..run_folders.runs import all_runs, check_room
 from ..shell.links import RUN
-from . import process
 from .fields import VIEW, WATCH
-from .runs import all_runs, check_room
 
 _STARTED = "_run_started"
 

@@ -8,16 +8,17 @@ from bertcore.pretraining.data.bundled import RECORDED_RUN
 
 from ..access.policy import policy
 from ..plots import theme
+from ..run_folders import process
+from ..run_folders.folder_choice import choose_folder
+from ..run_folders.run import Run
+from ..run_folders.runs import all_runs, default_folder, is_any_run, read_run
 from ..shell import frame
 from ..shell.links import RUN
 from ..shell.one_of import one_of
-from . import PAGE, finetune_form, form, process
+from . import PAGE, finetune_form, form
 from .fields import KIND, KINDS, OF_FORM, REPLAY, START, VIEW, VIEWS, WATCH
-from .folder_choice import choose_folder
 from .new_run import show_started
 from .replay import show_replay
-from .run import Run
-from .runs import all_runs, default_folder, is_any_run, read_run
 from .watch import watch
 
 HELP_FOLDER = (

@@ -15,7 +15,7 @@ from bertcore.pretraining.data.bundled import RECORDED_RUN
 from bertcore.training.probes import Probe
 
 from ..access import places
-from ..layer_map.layer_watch import layer_watch
+from ..layer_watch.layer_watch import layer_watch
 from ..plots import theme
 from ..plots.figure import Figure
 from ..shell import frame

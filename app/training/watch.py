@@ -15,15 +15,16 @@ from bertcore.training.probes import Probe, probe_files, read_probe
 
 from ..access import checkpoints, places, training
 from ..plots.untrusted_text import plain
+from ..run_folders import process
+from ..run_folders.finetune_runs import metric_of
+from ..run_folders.run import STATES, Run
+from ..run_folders.runs import all_runs, best_checkpoint, check_room, metrics
+from ..run_folders.runs import checkpoints as saved
 from ..shell import cache, frame, sidebar
 from ..shell.picture import Picture
 from ..shell.render_signal import arrival
-from . import finetune_watch, process
+from . import finetune_watch
 from .curve_figures import curve_table, curves
-from .finetune_runs import metric_of
-from .run import STATES, Run
-from .runs import all_runs, best_checkpoint, check_room, metrics
-from .runs import checkpoints as saved
 
 REFRESH_SECONDS = 2.0
 _OPENED = "_checkpoint_opened"

@@ -16,6 +16,7 @@ from bertcore.analysis.words.training_example import (
     training_example,
 )
 
+from ..epoch_masks.epochs import show_epochs
 from ..plots.answer_pairs import AnswerRows, answer_bars, answer_table
 from ..plots.figure import Figure
 from ..plots.special_tokens import own_markdown
@@ -24,9 +25,8 @@ from ..shell import cache, frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
+from ..sources.documents import DOCUMENTS
 from . import PAGE, drawing
-from .documents import DOCUMENTS
-from .epochs import show_epochs
 
 LAST_SEED = 999_999
 PERCENTAGES = (15, 30, 50)

@@ -13,7 +13,7 @@ from app.architectures import writing
 from app.bundle import Bundle, read_bundle
 from app.inside_layer import drawing as inside_layer
 from app.inside_layer.all_tokens import STAGES, AllTokens
-from app.layer_map import layer_watch
+from app.layer_watch import layer_watch
 from app.objectives import drawing as objectives
 from app.shell import live_text
 from app.training_example import drawing as training_example

@@ -28,7 +28,7 @@ RARE = {
     "what is no number": ("canvas/lines/lines", "<p class=broken>word</p>"),
     "view that failed": ("", "<p class=view-error>word</p>"),
     "button that is pressed": (
-        "corpus_map/point_map",
+        "layer_map/corpus/point_map",
         "<div class='view controls'><button aria-pressed=true>Lasso</button></div>",
     ),
 }
@@ -97,7 +97,7 @@ COLOURED = {
         "<div class=layer><p class=track><i class=it style='background: {}'></i></p></div>"
     ),
     "canvas/overview/overview": "<div class=bar><i class=it style='background: {}'></i></div>",
-    "corpus_map/point_map": "<p class=key><b class=it style='background: {}'></b></p>",
+    "layer_map/corpus/point_map": "<p class=key><b class=it style='background: {}'></b></p>",
 }
 _GROUND = "node => getComputedStyle(node).backgroundColor"
 

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from app.corpus_map.points import Colours, Drawn
+from app.layer_map.corpus.points import Colours, Drawn
 from app.plots import theme
 from bertcore.analysis.space.corpus_map import CorpusMap
 from bertcore.analysis.space.map_quality import Faithfulness

@@ -13,9 +13,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app.access import checkpoints, policy, training, visits
+from app.run_folders import process as training_process
+from app.run_folders import runs as training_runs
 from app.training import finetune_form
-from app.training import process as training_process
-from app.training import runs as training_runs
 from tests.support.closed import closed
 from tests.support.opened import button, complaints, finish_jobs, ok, page_of, said
 from tests.support.tiny import tiny_bert

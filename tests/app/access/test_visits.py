@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from app.access import cookies, room, training, visits
-from app.training import process
+from app.run_folders import process
 from tests.support.closed import closed
 
 

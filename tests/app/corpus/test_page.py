@@ -15,7 +15,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.corpus import hits, senses_figures, source
+from app.corpus import hits, senses_figures
+from app.sources import encoded_corpus as source
 from bertcore import load
 from bertcore.corpus import EncodeSettings, encode_corpus, open_encoded
 from bertcore.corpus.search import Neighbours, Places, neighbours, open_index, query_of, word_senses

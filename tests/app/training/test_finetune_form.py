@@ -18,8 +18,8 @@ from streamlit.testing.v1 import AppTest
 
 from app.access.policy import CHECKPOINT_VARIABLE
 from app.inspect_checkpoint import labelled_files
-from app.training import process as training_process
-from app.training import runs as training_runs
+from app.run_folders import process as training_process
+from app.run_folders import runs as training_runs
 from bertcore.checkpoints.source import labelled_file
 from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.opened import button, complaints, finish_jobs, ok, page_of, said

@@ -10,8 +10,8 @@ import pytest
 import streamlit as st
 
 from app.plots.untrusted_text import plain
-from app.training import process as training_process
-from app.training import runs as training_runs
+from app.run_folders import process as training_process
+from app.run_folders import runs as training_runs
 from bertcore.analysis.heads.entropy_history import head_history
 from bertcore.architecture.shapes import shape_from_hf
 from bertcore.configs.data import OBJECTIVES

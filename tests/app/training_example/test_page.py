@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.training_example.documents import DOCUMENTS
+from app.sources.documents import DOCUMENTS
 from app.training_example.drawing import message
 from bertcore import load
 from bertcore.analysis.words.epoch_masks import epoch_masks

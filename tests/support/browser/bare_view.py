@@ -20,8 +20,8 @@ from app.canvas.lines import lines
 from app.canvas.neurons import neurons
 from app.canvas.overview import overview
 from app.canvas.shared.attention_data import mean_weights
-from app.corpus_map import point_map
-from app.corpus_map.points import Colours, Drawn
+from app.layer_map.corpus import point_map
+from app.layer_map.corpus.points import Colours, Drawn
 from app.what_if import head_switches, mask_drawing
 from bertcore.trace import Activations, Trace, TracedEmbeddings
 

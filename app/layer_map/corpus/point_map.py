@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ..bundle import read_bundle
-from ..canvas.shared import events, transport
-from ..plots import theme
+from ...bundle import read_bundle
+from ...canvas.shared import events, transport
+from ...plots import theme
 from .points import Colours, Drawn
 
 BUNDLE = read_bundle(__file__)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.compare import case as compare
-from app.compare import saved_checkpoints
+from app.run_folders import runs as training_runs
+from app.run_folders import saved_checkpoints
 from app.shell import cache, sidebar
-from app.training import runs as training_runs
 
 RUN = "lr-0.0003-seed-1"
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from app.training import finetune_runs, run
-from app.training import process as training_process
-from app.training import runs as training_runs
+from app.run_folders import finetune_runs, run
+from app.run_folders import process as training_process
+from app.run_folders import runs as training_runs
 from bertcore.finetuning import make_settings, start_experiment
 from bertcore.training.run_lock import lock_run
 from tests.support.finetuning_files import write_reviews

@@ -19,8 +19,8 @@ from bertcore.analysis.space.corpus_map import (
 )
 from bertcore.corpus import EncodedCorpus, open_encoded
 
-from ..plots import theme
-from ..plots.formats import shorten
+from ...plots import theme
+from ...plots.formats import shorten
 
 MAX_GROUPS = 12
 """Most values of a column that have their own colour; the others share a grey."""

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.corpus_map import point_map, quality_figures
-from app.corpus_map.points import (
+from app.layer_map.corpus import point_map, quality_figures
+from app.layer_map.corpus.points import (
     LEVELS,
     MAX_GROUPS,
     OTHERS,

@@ -1,6 +1,6 @@
 // Draws points with WebGL2: all of them in one call, those that are marked in a second one above.
 
-import { hexRgb } from "../browser/colours";
+import { hexRgb } from "../../browser/colours";
 import type { MapWindow } from "./window";
 
 const VERTEX = `#version 300 es

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import streamlit as st
-
 from bertcore.papers import Literature, Source
 
 
-def show_contrasts(literature: Literature) -> None:
-    """Draw the Transformer, ELMo, GPT and BERT side by side, a row an aspect."""
+def contrasts(literature: Literature) -> str:
+    """Return the Transformer, ELMo, GPT and BERT side by side, a row an aspect."""
     rows = [
         (f"**{one.aspect}**", one.transformer, one.elmo, one.gpt, one.bert, links(one.source))
         for one in literature.contrasts
     ]
     head = ("Aspect", "Transformer (2017)", "ELMo (2018)", "GPT (2018)", "BERT (2018)", "Source")
-    with st.container(key="contrasts"):  # its columns need more room than a narrow window has
-        st.markdown(markdown_table(head, rows))
+    return markdown_table(head, rows)
 
 
 def links(sources: Iterable[Source]) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bertcore.analysis.space.projection import METHODS
 
-from ..layer_map.parameters import Parameters
-from ..shell.state import Field
+from ...shell.state import Field
+from ..parameters import Parameters
 
 NUM_POINTS = (20_000, 50_000, 100_000, 200_000)
 

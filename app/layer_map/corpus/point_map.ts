@@ -1,18 +1,18 @@
 // The map of a corpus: many points on a WebGL2 canvas, with names, trails and a lasso above it.
 
-import "../canvas/shared/shared.css";
+import "../../canvas/shared/shared.css";
 import "./point_map.css";
 
-import { fitCanvas, readTheme } from "../canvas/shared/canvas";
-import { mount, type MountedView } from "../canvas/shared/mount";
-import { Tooltip } from "../canvas/shared/tooltip";
-import type { Message } from "../canvas/shared/transport";
-import { ViewFrame } from "../canvas/shared/view_frame";
-import type { Mounted } from "../browser/component";
-import type { Bytes } from "../browser/data_blocks";
-import { element } from "../browser/elements";
-import { LiveRegion } from "../browser/live_region";
-import { legible, shorten } from "../browser/text";
+import { fitCanvas, readTheme } from "../../canvas/shared/canvas";
+import { mount, type MountedView } from "../../canvas/shared/mount";
+import { Tooltip } from "../../canvas/shared/tooltip";
+import type { Message } from "../../canvas/shared/transport";
+import { ViewFrame } from "../../canvas/shared/view_frame";
+import type { Mounted } from "../../browser/component";
+import type { Bytes } from "../../browser/data_blocks";
+import { element } from "../../browser/elements";
+import { LiveRegion } from "../../browser/live_region";
+import { legible, shorten } from "../../browser/text";
 import { PointGrid } from "./point_grid";
 import { Renderer } from "./renderer";
 import { freeOf, matching, mostFrequent } from "./words";

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isInside, PointGrid } from "../../../app/corpus_map/point_grid";
-import { opacityOf, pointSize } from "../../../app/corpus_map/renderer";
-import { MapWindow, type Place } from "../../../app/corpus_map/window";
-import { freeOf, matching, mostFrequent } from "../../../app/corpus_map/words";
+import { isInside, PointGrid } from "../../../../app/layer_map/corpus/point_grid";
+import { opacityOf, pointSize } from "../../../../app/layer_map/corpus/renderer";
+import { MapWindow, type Place } from "../../../../app/layer_map/corpus/window";
+import { freeOf, matching, mostFrequent } from "../../../../app/layer_map/corpus/words";
 
 const near = (a: number[], b: number[]) => a.forEach((value, k) => assert.ok(Math.abs(value - b[k]) < 1e-9));
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from app.training import process as training_process
-from app.training import runs as training_runs
+from app.run_folders import process as training_process
+from app.run_folders import runs as training_runs
 from bertcore.training.run_lock import lock_run
 
 CONFIG = {"train": {"steps": 100, "minutes": None}, "data_report": {"train": {}}}

@@ -19,26 +19,19 @@ from bertcore.analysis.space.projection import METHODS, method_of
 from bertcore.corpus import EncodedCorpus, open_encoded
 from bertcore.corpus.parts import about
 
-from ..corpus import source
-from ..corpus.source import Opened
-from ..layer_map.fields import ROGUE_OFF
-from ..layer_map.geometry import show_geometry
-from ..layer_map.parameters import choose_parameters
-from ..layer_map.view import Measured, measure
-from ..shell import cache, frame
-from ..shell.jobs import waiting
-from ..shell.jobs.background import Progress, Work
-from ..shell.one_of import one_of
-from ..shell.picture import Picture
+from ...shell import cache, frame
+from ...shell.jobs import waiting
+from ...shell.jobs.background import Progress, Work
+from ...shell.one_of import one_of
+from ...shell.picture import Picture
+from ...sources import encoded_corpus as source
+from ...sources.encoded_corpus import Opened
+from ..fields import ROGUE_OFF
+from ..geometry import show_geometry
+from ..parameters import choose_parameters
+from ..view import Measured, measure
 from . import point_map
-from .fields import (
-    COLOUR,
-    FITTED,
-    METHOD,
-    NUM_POINTS,
-    PARAMETERS,
-    POINTS,
-)
+from .fields import COLOUR, FITTED, METHOD, NUM_POINTS, PARAMETERS, POINTS
 from .points import Drawn, colour_columns, colours_of, drawn
 from .quality_figures import quality_curve, quality_table
 

@@ -7,8 +7,8 @@ import pandas as pd
 
 from bertcore.analysis.space.corpus_map import CorpusMap
 
-from ..layer_map.curve_figures import line, over_layers
-from ..plots.figure import Figure
+from ...plots.figure import Figure
+from ..curve_figures import line, over_layers
 
 
 def quality_curve(found: CorpusMap) -> Figure:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.corpus import source
+from app.sources import encoded_corpus as source
 from bertcore.corpus import EncodedCorpus, open_encoded
 from tests.support.encoded_table import ROWS, encode_table, encode_trees
 from tests.support.opened import charts, ok, page_of, said, with_results

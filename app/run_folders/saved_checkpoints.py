@@ -8,7 +8,7 @@ from pathlib import Path
 from bertcore.finetuning.epoch_checkpoints import EPOCHS_FOLDER, kept_epochs
 from bertcore.finetuning.experiment import RUNS_FOLDER, SETTINGS_FILE
 
-from ..training.runs import checkpoints, list_runs
+from .runs import checkpoints, list_runs
 
 
 def of_runs(folder: Path) -> dict[str, list[Path]]:

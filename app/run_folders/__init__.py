@@ -1,0 +1,1 @@
+"""Folders of training runs: the choice of one, and the state and checkpoints of its runs."""
