@@ -18,12 +18,12 @@ from bertcore.loading.untrained import untrained
 
 from ..access import checkpoints
 from ..access.policy import default_source
-from ..inspect_checkpoint import model as inspection
-from ..inspect_checkpoint.task_views import view_of
 from ..plots.formats import shorten
 from ..run_folders import saved_checkpoints
 from ..shell import cache, consent, frame, sidebar
 from ..shell.links import COMPARED_WITH, SUGGESTED
+from ..task_model import model as inspection
+from ..task_model.task_views import view_of
 
 EXAMPLE = "sentiment"
 """The fine-tuned checkpoint that the default one is compared with if nothing is chosen."""

@@ -13,16 +13,16 @@ from bertcore.analysis.compare.trade_off import MOST_TIMED, Paired, TradeOff, tr
 from bertcore.checkpoints.source import FINE_TUNED
 from bertcore.tasks.model import TaskModel
 
-from ..inspect_checkpoint import model as inspection
-from ..inspect_checkpoint.file_choice import choose_file
-from ..inspect_checkpoint.labelled_files import Labelled
-from ..inspect_checkpoint.task_views import view_of
 from ..plots.metric_names import METRIC_NAMES
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame
 from ..shell.jobs import background, waiting
 from ..shell.jobs.background import Work
 from ..shell.picture import Picture
+from ..task_model import model as inspection
+from ..task_model.file_choice import choose_file
+from ..task_model.labelled_files import Labelled
+from ..task_model.task_views import view_of
 from .case import Case, Side, code_of, opening_code
 from .trade_off_figures import Measured, score_dots, score_table, size_bars, size_table
 

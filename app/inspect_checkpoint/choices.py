@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from bertcore.analysis.attribution import BASELINES, OCCLUSIONS
 
-from ..shell.state import CHOICE_TEXTS, Field
+from ..shell.state import Field
 
-PREDICTED = -1
-"""Stands for the predicted label, or the first tagged word, instead of a chosen one."""
-USUAL_COLUMN = "(found by its name)"
-JOINT_COLUMNS = "(a column for each label)"
 STEPS = (20, 50, 200)
 VIEWS = {"text": "One text", "file": "A labelled file"}
 METHODS = {
@@ -22,22 +18,12 @@ _METHODS_IN_LINKS = {"ig": "ig", "gradient": "gradient", "erasure": "occlusion"}
 """Names of METHODS in links; occlusion used to be called erasure."""
 
 VIEW = Field("inspect_view", "text", tuple(VIEWS))
-READ_PAIR = Field("inspect_pair", False)
-LABEL = Field("inspect_label", PREDICTED)
-WORD = Field("inspect_word", PREDICTED)
-SPAN = Field("inspect_answer", 0)
-TEXT_CHOICES = tuple(Field(name, "") for name in CHOICE_TEXTS)
-"""For multiple choice: the texts to choose from."""
 WHY = Field("inspect_why", "words")
 METHOD = Field("inspect_method", "ig")
 BASELINE = Field("inspect_baseline", BASELINES[0], BASELINES)
 NUM_STEPS = Field("inspect_steps", STEPS[1], STEPS)
 OCCLUSION = Field("inspect_erase", OCCLUSIONS[0])
-SCORE_CHANGE = Field("inspect_score", 1.0)
-SKIP_BAD_ROWS = Field("inspect_skip", False)
 SLICES = Field("inspect_slices", "length")
-COLUMNS = {name: Field(f"column_{name}", USUAL_COLUMN) for name in ("text", "text_pair", "label")}
-"""Which column of a file is read, by field of `Columns`."""
 
 
 def method_options(methods: list[str]) -> dict[str, str]:

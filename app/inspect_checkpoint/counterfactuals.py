@@ -15,11 +15,11 @@ from ..shell import frame
 from ..shell.jobs import waiting
 from ..shell.picture import Picture
 from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
-from . import model as inspection
-from .inputs import Inputs
-from .model import Query
-from .python import setup_with_target
-from .task_views import TaskView, view_of
+from ..task_model import model as inspection
+from ..task_model.inputs import Inputs
+from ..task_model.model import Query
+from ..task_model.python import setup_with_target
+from ..task_model.task_views import TaskView, view_of
 from .words import STOPPED
 
 SHOWN = 6

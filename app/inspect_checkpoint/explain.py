@@ -9,12 +9,12 @@ from bertcore.analysis.attribution import BASELINES, OCCLUSIONS
 from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.one_of import one_of
-from . import model as inspection
+from ..task_model import model as inspection
+from ..task_model.inputs import Inputs
+from ..task_model.model import Query
+from ..task_model.python import setup
+from ..task_model.task_views import Chosen, TaskView
 from .choices import BASELINE, NUM_STEPS, OCCLUSION, STEPS
-from .inputs import Inputs
-from .model import Query
-from .python import setup
-from .task_views import Chosen, TaskView
 
 
 def show_answer(page: frame.Page, view: TaskView) -> tuple[Inputs, Chosen] | None:

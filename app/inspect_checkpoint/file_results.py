@@ -20,19 +20,16 @@ from ..shell.jobs import waiting
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
-from . import labelled_files
-from . import model as inspection
+from ..task_model import labelled_files
+from ..task_model import model as inspection
+from ..task_model.choices import LABEL, PREDICTED, READ_PAIR, TEXT_CHOICES, WORD
+from ..task_model.file_choice import choose_file
+from ..task_model.inputs import Inputs
+from ..task_model.labelled_files import Labelled, Stop
+from ..task_model.python import FILE_CODE
+from ..task_model.task_views import TaskView, view_of
 from .audit import flips, groups
-from .choices import (
-    LABEL,
-    PREDICTED,
-    READ_PAIR,
-    SLICES,
-    TEXT_CHOICES,
-    VIEW,
-    WORD,
-)
-from .file_choice import choose_file
+from .choices import SLICES, VIEW
 from .file_figures import (
     calibration_table,
     error_table,
@@ -40,10 +37,6 @@ from .file_figures import (
     slice_bars,
     slice_table,
 )
-from .inputs import Inputs
-from .labelled_files import Labelled, Stop
-from .python import FILE_CODE
-from .task_views import TaskView, view_of
 
 _FILE, _RUN = "_inspect_file", "_inspect_run"
 SLICE_NAMES = {"length": "By length", "label": "By true label"}

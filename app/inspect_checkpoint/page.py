@@ -8,12 +8,12 @@ from ..plots.untrusted_text import plain
 from ..shell import frame, sidebar
 from ..shell.one_of import one_of
 from ..shell.sentence_box.examples import DEFAULT, REVIEW
+from ..task_model import model as inspection
+from ..task_model.task_views import view_of
 from . import PAGE, counterfactuals, file_results
-from . import model as inspection
 from .choices import VIEW, VIEWS, WHY
 from .explain import choose_how, show_answer
 from .shares import can_share, show_shares
-from .task_views import view_of
 from .words import show_layers, show_parts, show_words
 
 WHYS = {

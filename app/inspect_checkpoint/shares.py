@@ -23,10 +23,10 @@ from ..plots.untrusted_text import label_name, plain
 from ..shell import cache, frame
 from ..shell.picture import Picture
 from ..shell.state import Field
-from ..what_if.changes import readable_task_head, task_head
-from . import model as inspection
-from .model import Query
-from .python import setup as opening
+from ..task_model import model as inspection
+from ..task_model.model import Query
+from ..task_model.python import setup as opening
+from ..task_model.reader import readable_task_head, task_head
 
 NOTHING = ""
 AGAINST = Field("inspect_against", NOTHING)

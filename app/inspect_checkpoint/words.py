@@ -14,7 +14,9 @@ from ..shell import capabilities, frame
 from ..shell.jobs import waiting
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
-from . import model as inspection
+from ..task_model import model as inspection
+from ..task_model.model import Explanation, Layers, Query
+from ..task_model.python import setup_with_target
 from .attribution_figures import (
     Compared,
     WordRows,
@@ -31,8 +33,6 @@ from .layer_figures import (
     conductance_map,
     layer_faithfulness,
 )
-from .model import Explanation, Layers, Query
-from .python import setup_with_target
 
 LARGE_DELTA = 0.05
 """Fraction of the change above which the page warns of the convergence delta."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -137,12 +136,6 @@ def are_read(key: cache.BertKey, points: Points) -> bool:
     if len(points.sentences) < MANY_SENTENCES:
         return True
     return waiting.result(reading_work(key, points), "map-points") is not None
-
-
-def columns() -> Iterator[DeltaGenerator]:
-    """Yield places for small charts, two to a row."""
-    for number in itertools.count():
-        yield from st.container(key=f"map_columns_{number}").columns(2, gap="medium")
 
 
 def _select(

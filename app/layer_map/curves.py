@@ -6,8 +6,8 @@ from bertcore.analysis.space.map_quality import MAX_POINTS
 from bertcore.analysis.space.projection import LayerMap
 
 from ..shell import frame
+from ..shell.columns import columns
 from ..shell.picture import Picture
-from .controls import columns
 from .curve_figures import (
     faithfulness_curve,
     faithfulness_table,

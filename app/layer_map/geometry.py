@@ -9,8 +9,8 @@ from bertcore.analysis.compare.cka import NUM_PERMUTATIONS
 from bertcore.analysis.space.geometry import MIN_POINTS
 
 from ..shell import frame
+from ..shell.columns import columns
 from ..shell.picture import Picture
-from .controls import columns
 from .geometry_figures import (
     cosine_curve,
     dimension_curve,

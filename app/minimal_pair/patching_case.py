@@ -23,11 +23,12 @@ from bertcore.analysis.patching import (
     telling_token,
     word_answer,
 )
+from bertcore.analysis.shared.inputs import one_piece
 from bertcore.network.task_reader import TaskReader
 
 from ..shell import cache
 from ..shell.jobs.background import Progress, Work
-from ..what_if.changes import one_piece, readable_task_head
+from ..task_model.reader import readable_task_head
 from .versions import Versions
 
 

@@ -9,10 +9,10 @@ import streamlit as st
 
 from bertcore.probes import STRUCTURAL, ProbeReport
 
-from ..layer_map.controls import columns
 from ..plots.figure import Figure
 from ..plots.untrusted_text import plain
 from ..shell import frame
+from ..shell.columns import columns
 from ..shell.picture import Picture
 from . import grid_figures, score_figures
 from .grid_figures import Recall

@@ -17,12 +17,12 @@ from bertcore.tasks.survey import Survey, survey
 
 from ..access.policy import policy
 from ..access.room import check_room, max_megabytes
-from ..inspect_checkpoint import labelled_files
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame
 from ..shell.jobs import background
 from ..shell.jobs.background import Work
 from ..shell.state import Field
+from ..task_model import labelled_files
 from .fields import OWN_FILE, UPLOAD
 
 TYPES = ("csv", "tsv", "txt", "jsonl", "json", "conll", "conllu", "iob", "bio", "gz", "xz")

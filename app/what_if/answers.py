@@ -17,7 +17,8 @@ from ..plots.formats import shorten_middle
 from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.picture import Picture
-from .changes import LAYERS_SKIPPED, Case, Compared, compare, task_head
+from ..task_model.reader import task_head
+from .changes import LAYERS_SKIPPED, Case, Compared, compare
 from .task_answer_figures import task_figure, task_table
 
 TOP_WORDS = 5

@@ -10,18 +10,16 @@ from bertcore import BertConfig, Model, Trace
 from bertcore.analysis.compare.before_after import BeforeAfter, compare_runs
 from bertcore.analysis.compare.task_shift import TaskShift, compare_task
 from bertcore.analysis.heads.importance import HeadImportance, rank_heads
-from bertcore.analysis.shared.inputs import masked_encoding
-from bertcore.base.memory import out_of_memory
+from bertcore.analysis.shared.inputs import masked_encoding, one_piece
 from bertcore.interventions.attention_patterns import PATTERNS, Block
 from bertcore.interventions.hooks import Cell
 from bertcore.interventions.what_if import Changes, every_head, parse_head
-from bertcore.network.task_reader import TaskReader
-from bertcore.tasks.checkpoint_head import read_task_head
 
 from ..shell import cache
 from ..shell.jobs.background import Progress, Work
 from ..shell.links import HEADS_OFF, name_of
 from ..shell.state import Field
+from ..task_model.reader import readable_task_head
 
 LAYERS_SKIPPED: Field[list[int]] = Field("skip", [])
 PATTERN = Field("pattern", PATTERNS[0], PATTERNS)
@@ -207,25 +205,6 @@ def before(key: cache.BertKey, case: Case) -> Trace:
     return trace
 
 
-def task_head(key: cache.BertKey) -> TaskReader | None:
-    """Return the checkpoint's task head, or None if there is none.
-
-    Raises:
-        ValueError, RuntimeError: If there is one that cannot be read.
-    """
-    return cache.call(read_task_head, key)
-
-
-def readable_task_head(key: cache.BertKey) -> TaskReader | None:
-    """Return the checkpoint's task head if there is one that can be read."""
-    try:
-        return task_head(key)
-    except (ValueError, RuntimeError) as error:
-        if out_of_memory(error):
-            raise
-        return None  # the page says why, where the answers are
-
-
 def compare(key: cache.BertKey, case: Case, top_k: int) -> Compared:
     """Return what the changes do.
 
@@ -253,14 +232,6 @@ def ranking(key: cache.BertKey, question: Question) -> Work:
         )
 
     return Work(("what-if", key, question), work)
-
-
-def one_piece(bert: Model, word: str) -> str | None:
-    """Return the piece that a typed word is, the word itself if it is not one, None if blank."""
-    if not word.strip():
-        return None
-    ids = bert.tokenizer.encode_ids([word])[0]
-    return bert.tokenizer.id_to_token(ids[0]) if len(ids) == 1 else word
 
 
 def _run(bert: Model, case: Case) -> Trace:

@@ -21,7 +21,8 @@ from ..shell.links import HEADS_OFF, MASK, name_of
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
-from .changes import Case, Question, before, ranking, readable_task_head
+from ..task_model.reader import readable_task_head
+from .changes import Case, Question, before, ranking
 from .inside import about
 from .ranking_figures import effect_grid, measure_name
 

@@ -23,9 +23,10 @@ from ...shell.one_of import one_of
 from ...shell.picture import Picture
 from ...shell.sentence_box.boxes import TEXT_A, TEXT_B
 from ...shell.state import Field
-from .. import model as inspection
-from ..choices import LABEL, PREDICTED, READ_PAIR, VIEW, WORD
-from ..labelled_files import Labelled, Stop
+from ...task_model import model as inspection
+from ...task_model.choices import LABEL, PREDICTED, READ_PAIR, WORD
+from ...task_model.labelled_files import Labelled, Stop
+from ..choices import VIEW
 
 OWN = "own"
 SETS = {**{name: name.capitalize() for name in swap_sets()}, OWN: "Your own pairs"}

@@ -22,7 +22,7 @@ from ...shell.jobs.background import Work
 from ...shell.one_of import one_of
 from ...shell.picture import Picture
 from ...shell.state import Field
-from ..labelled_files import Labelled
+from ...task_model.labelled_files import Labelled
 from .group_figures import MEANS, Shown, gap_table, group_dots, overall_table, rate_table
 
 NO_COLUMN = ""

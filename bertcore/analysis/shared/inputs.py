@@ -34,6 +34,14 @@ def mask_positions(encoding: Encoding, mask_id: int) -> list[int]:
     return [i for i, token_id in enumerate(encoding.input_ids) if token_id == mask_id]
 
 
+def one_piece(bert: Model, word: str) -> str | None:
+    """Return the piece that a typed word is, the word itself if it is not one, None if blank."""
+    if not word.strip():
+        return None
+    ids = bert.tokenizer.encode_ids([word])[0]
+    return bert.tokenizer.id_to_token(ids[0]) if len(ids) == 1 else word
+
+
 def masked_encoding(
     bert: Model, text: str, text_pair: str | None = None, masked: Sequence[int] = ()
 ) -> Encoding:

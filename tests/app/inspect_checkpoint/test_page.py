@@ -14,9 +14,9 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from app.inspect_checkpoint import file_results
-from app.inspect_checkpoint.task_views import TASK_VIEWS
 from app.plots.formats import percent
 from app.shell.jobs import background, waiting
+from app.task_model.task_views import TASK_VIEWS
 from bertcore import load
 from bertcore.analysis.attribution import (
     ClassTarget,
@@ -56,7 +56,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(autouse=True)
 def shipped(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the tiny checkpoint with a masked-word head stand for the shipped one."""
-    from app.inspect_checkpoint import model as inspection
+    from app.task_model import model as inspection
 
     bert = load(folders["none"], device="cpu")
     monkeypatch.setattr(inspection, "proposer", lambda key: (bert, False))
@@ -460,7 +460,7 @@ def test_a_row_leads_to_its_text(
 def test_a_stopped_run_keeps_what_is_done(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.inspect_checkpoint import labelled_files
+    from app.task_model import labelled_files
 
     monkeypatch.setattr(
         labelled_files,
@@ -483,7 +483,7 @@ def test_a_stopped_run_keeps_what_is_done(
 def test_a_run_can_be_stopped_while_it_is_awaited(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.inspect_checkpoint import labelled_files
+    from app.task_model import labelled_files
 
     def until_stopped(*args: Any, should_stop: Callable[[], bool], **kwargs: Any) -> FileRun:
         while not should_stop():
@@ -509,7 +509,7 @@ def test_nothing_is_left_running() -> None:
 def test_a_checkpoint_of_another_vocabulary_gets_no_swaps(
     monkeypatch: pytest.MonkeyPatch, folders: dict[str, Path]
 ) -> None:
-    from app.inspect_checkpoint import model as inspection
+    from app.task_model import model as inspection
 
     def refuse(key: object) -> None:
         raise ValueError("default has another vocabulary than mine.")

@@ -17,9 +17,9 @@ from safetensors.torch import load_file
 from streamlit.testing.v1 import AppTest
 
 from app.access.policy import CHECKPOINT_VARIABLE
-from app.inspect_checkpoint import labelled_files
 from app.run_folders import process as training_process
 from app.run_folders import runs as training_runs
+from app.task_model import labelled_files
 from bertcore.checkpoints.source import labelled_file
 from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.opened import button, complaints, finish_jobs, ok, page_of, said

@@ -14,7 +14,6 @@ from bertcore.analysis.compare.before_after import BeforeAfter, WordShift
 from bertcore.analysis.heads.importance import HeadImportance
 from bertcore.interventions.attention_patterns import Block, blocks_of, pattern_mask
 from bertcore.model import NextSentence
-from tests.support.tiny import tiny_bert
 
 HOSTILE = "</b><img src=x>"
 
@@ -54,13 +53,6 @@ def test_any_drawing_survives_the_address(seed: int) -> None:
 def test_what_is_no_drawing_is_left_out(text: str) -> None:
     assert what_if.parse_blocks(text) == ()
     assert what_if.parse_blocks(f"{text},0:1") == (Block(0, 0, 1, 1),)
-
-
-def test_a_typed_word_is_brought_into_the_vocabularys_form() -> None:
-    bert = tiny_bert()
-    assert what_if.one_piece(bert, "  ") is None
-    assert what_if.one_piece(bert, "Bank") == "bank"
-    assert what_if.one_piece(bert, "riverbank") == "riverbank"
 
 
 def test_words_are_drawn_before_and_after_and_never_as_html() -> None:

@@ -17,8 +17,8 @@ from ...shell import frame
 from ...shell.picture import Picture
 from ..answer_figures import labels_bars, labels_table
 from ..choices import LABEL, PREDICTED
-from ..file_figures import label_dots, label_score_table, which_labels
 from ..python import ANSWER_CODE, FILE_CODE
+from ..score_figures import label_dots, label_score_table, which_labels
 from .labels import choose_label, label_in_words
 from .view import Chosen, TaskView
 

@@ -11,8 +11,8 @@ from bertcore.analysis.attribution import FileRun, MetricTable
 
 from ..shell import frame
 from ..shell.picture import Picture
-from .file_figures import Confusion, confusion_map, confusion_table, which_labels
 from .python import FILE_CODE
+from .score_figures import Confusion, confusion_map, confusion_table, which_labels
 
 CONFUSION = Picture(
     name="inspect-confusion",

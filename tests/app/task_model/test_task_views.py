@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.inspect_checkpoint.choices import COLUMNS
-from app.inspect_checkpoint.task_views import TASK_VIEWS, view_of
+from app.task_model.choices import COLUMNS
+from app.task_model.task_views import TASK_VIEWS, view_of
 from bertcore.tasks import TASKS
 from tests.support.finetuning_files import (
     write_choices,

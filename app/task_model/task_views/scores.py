@@ -13,8 +13,8 @@ from ...shell import frame
 from ...shell.picture import Picture
 from ..answer_figures import score_table
 from ..choices import SCORE_CHANGE
-from ..file_figures import score_dots, score_dots_table
 from ..python import ANSWER_CODE, FILE_CODE
+from ..score_figures import score_dots, score_dots_table
 from .view import Chosen, Errors, TaskView
 
 SCORE = Picture(

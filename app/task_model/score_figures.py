@@ -1,0 +1,201 @@
+"""Answers to a labelled file by label and by score: confusion, F1 of labels, predicted numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bertcore.analysis.attribution import FileRun
+
+from ..plots import theme
+from ..plots.cells import numbered
+from ..plots.figure import Figure, heatmap, scatter, trace
+from ..plots.formats import display_width, shorten
+
+MOST_CLASSES = 40
+"""Most labels that fit in a confusion matrix."""
+MOST_DOTS = 3000
+"""Most scores that are drawn as dots; of more, every second, third ... is drawn."""
+_NAMED = 12
+_LETTERS = 40
+"""Characters that fit below the picture, side by side."""
+
+
+def which_labels(number: int) -> str:
+    """Return a sentence on which of `number` labels are drawn; "" if all are."""
+    if number <= MOST_CLASSES:
+        return ""
+    return f" Of {number:,} labels, the {MOST_CLASSES} with the most examples are drawn."
+
+
+class Confusion(NamedTuple):
+    """Answers counted by true and predicted label."""
+
+    matrix: NDArray[np.int64]
+    """[C, C], the true label by row."""
+    labels: Sequence[str]
+
+
+def confusion_map(result: Confusion) -> Figure:
+    """Draw the confusion matrix: each row as fractions of its true label, counts in the cells.
+
+    Of many labels, those with the most examples are drawn.
+    """
+    matrix, labels = result
+    order = np.argsort(-matrix.sum(1), kind="stable")[:MOST_CLASSES]
+    chosen = np.sort(order)
+    counts = matrix[np.ix_(chosen, chosen)]
+    totals = np.maximum(matrix.sum(1)[chosen], 1)[:, None]
+    names = [theme.escape(shorten(labels[i], 18)) for i in chosen]
+    places = list(range(len(names)))
+    shares, written = counts / totals, {}
+    if len(names) <= _NAMED:
+        written = numbered(shares, [[f"{n:,}" for n in row] for row in counts.tolist()], 12)
+    fig = Figure(
+        heatmap(
+            z=shares,
+            customdata=np.dstack(
+                [
+                    counts,
+                    np.broadcast_to(np.array(names)[:, None], counts.shape),
+                    np.broadcast_to(names, counts.shape),
+                ]
+            ),
+            x=places,
+            y=places,
+            zmin=0,
+            zmax=1,
+            colorscale=theme.SEQUENTIAL,
+            xgap=2,
+            ygap=2,
+            hovertemplate="true %{customdata[1]}, predicted %{customdata[2]}: %{customdata[0]:,} "
+            "(%{z:.1%} of the row)<extra></extra>",
+            colorbar=theme.bar_above("fraction of the row", tickformat=".0%", tickvals=[0, 0.5, 1]),
+            **written,
+        )
+    )
+    theme.plot_layout(
+        fig,
+        "",
+        "predicted label",
+        "true label",
+        150 + max(24, 84 - 8 * len(names)) * len(names),
+    )
+    _name_classes(fig, names)
+    return fig
+
+
+def _name_classes(fig: Figure, names: Sequence[str]) -> None:
+    """Name the columns and rows of a square of classes; names that are too long are turned."""
+    longest = max(map(display_width, names), default=0)
+    turned = len(names) * (longest + 1) > _LETTERS
+    step = max(1, -(-len(names) // MOST_CLASSES))
+    ticks, labels = list(range(0, len(names), step)), names[::step]
+    fig.update_xaxes(
+        tickvals=ticks,
+        ticktext=labels,
+        tickangle=-60 if turned else 0,
+        showgrid=False,
+    )
+    fig.update_yaxes(tickvals=ticks, ticktext=labels, autorange="reversed", showgrid=False)
+    # The title of the x axis is below the names; Plotly would set it among them here.
+    below = 34 + (6.5 * longest if turned else 0)
+    fig.update_xaxes(title_text="", automargin=False)
+    fig.add_annotation(
+        x=0.5,
+        y=0,
+        xref="paper",
+        yref="paper",
+        yanchor="top",
+        yshift=-below,
+        text="predicted label",
+        font_size=14,
+        showarrow=False,
+    )
+    fig.update_layout(margin={"t": 56, "b": below + 24}, height=(fig.height or 0) + below - 36)
+
+
+def label_dots(scores: Mapping[str, Mapping[str, float]]) -> Figure:
+    """Draw precision, recall and F1 of each label; of many labels the most frequent ones.
+
+    Args:
+        scores: Precision, recall, f1 and number, by label.
+    """
+    frequent = sorted(scores, key=lambda label: -scores[label]["number"])[:MOST_CLASSES]
+    shown = [label for label in scores if label in frequent]
+    places = list(range(len(shown)))
+    fig = Figure()
+    # Smaller and smaller, so that equal ones are all seen.
+    parts = {
+        "precision": (theme.SEGMENT_A, 15),
+        "recall": (theme.SEGMENT_B, 11),
+        "f1": (theme.ACCENT, 6),
+    }
+    for part, (colour, size) in parts.items():
+        fig.add_trace(
+            scatter(
+                x=[scores[label][part] for label in shown],
+                y=places,
+                mode="markers",
+                name="F1" if part == "f1" else part,
+                marker={"color": colour, "size": size},
+                customdata=[theme.escape(label) for label in shown],
+                hovertemplate=f"%{{customdata}}: {part} %{{x:.3f}}<extra></extra>",
+            )
+        )
+    names = [f"{theme.escape(shorten(x, 26))} ({scores[x]['number']:,})" for x in shown]
+    theme.plot_layout(fig, "", "", "", 30 * len(shown) + 100)
+    fig.update_xaxes(range=[-0.02, 1.02], tickformat=".0%")
+    fig.update_yaxes(tickvals=places, ticktext=names, range=[len(shown) - 0.4, -0.6])
+    fig.update_layout(margin={"t": 40, "r": 24})  # room for "100%"
+    return fig
+
+
+def label_score_table(scores: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+    """Return a row for each label."""
+    return pd.DataFrame([{"label": label, **values} for label, values in scores.items()])
+
+
+def score_dots(run: FileRun) -> Figure:
+    """Draw each predicted score over the true one; on the dotted line both are equal."""
+    gold, predicted = run.gold, run.predicted
+    step = max(1, -(-len(gold) // MOST_DOTS))
+    low, high = float(min(gold.min(), predicted.min())), float(max(gold.max(), predicted.max()))
+    fig = Figure(
+        trace(
+            "scattergl",
+            x=gold[::step],
+            y=predicted[::step],
+            mode="markers",
+            marker={"color": theme.SEGMENT_A, "size": 6, "opacity": 0.5},
+            hovertemplate="true %{x:.2f}, predicted %{y:.2f}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    fig.add_trace(
+        scatter(
+            x=[low, high],
+            y=[low, high],
+            mode="lines",
+            line={"color": theme.SPECIAL, "dash": "dot"},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    return theme.plot_layout(fig, "", "true score", "predicted score", 360)
+
+
+def confusion_table(result: Confusion) -> pd.DataFrame:
+    """Return a row for each true label."""
+    table = pd.DataFrame(result.matrix, columns=[f"predicted {name}" for name in result.labels])
+    table.insert(0, "true", result.labels)
+    return table
+
+
+def score_dots_table(run: FileRun) -> pd.DataFrame:
+    """Return a row for each answer."""
+    return pd.DataFrame({"true": run.gold, "predicted": run.predicted})
