@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -15,20 +14,19 @@ from ..plots.untrusted_text import plain
 from ..run_folders import saved_checkpoints
 from ..run_folders.folder_choice import choose_folder
 from ..run_folders.runs import default_folder
-from ..shell import cache, capabilities, consent, frame, sidebar
-from ..shell.links import COMPARED_WITH, RUN, SUGGESTED
-from .case import (
+from ..second_checkpoint.choice import open_other
+from ..second_checkpoint.sides import (
     Side,
     began_with,
     choices,
-    compare_saved,
-    in_order,
     shown_name,
     shown_names,
     sides,
     suggested,
-    swap,
 )
+from ..shell import cache, consent, frame, sidebar
+from ..shell.links import COMPARED_WITH, RUN, SUGGESTED
+from .case import compare_saved, in_order, swap
 
 HELP = (
     "The sidebar's checkpoint is the first of the two, unless it is compared with the one that its "
@@ -43,16 +41,9 @@ HOW_UNTRAINED = (
     "difference is what training changed. Choose your own checkpoint above: `bertscope finetune` "
     "makes one, and so does a run on the Training page."
 )
-NO_UNTRAINED = (
-    "So no untrained network can be made with this architecture: choose a second checkpoint above."
-)
 SAME_WEIGHTS = (
     "Both have the same weights (fingerprint {fingerprint}), so every difference below is zero; "
     "only a classifier's own layer, which is not part of the fingerprint, may differ."
-)
-HUB_LINK = (
-    "This link compares with **{source}**, a checkpoint on the Hugging Face hub. Nothing is "
-    "fetched, and the hub is not contacted, unless you agree; or choose another one above."
 )
 HELP_FOLDER = (
     "A folder of pretraining runs, or of fine-tunings made with --keep-epochs, on the machine "
@@ -116,23 +107,6 @@ def _hint(key: cache.BertKey) -> str:
     source = suggested(key)
     why = "what it began with" if source == began_with(key) else "suggested"
     return f"{shown_name(source)} ({why})"
-
-
-def open_other(side: Side, choose: Callable[[str], None]) -> None:
-    """Open the other checkpoint, or show why it does not open and end the page.
-
-    Args:
-        choose: Makes another source the second checkpoint.
-    """
-    if side.is_untrained:
-        reason = capabilities.reason(cache.opened(side.key), "parts")
-        if reason is not None:  # of another architecture; no untrained one can be made
-            st.info(f"{reason} {NO_UNTRAINED}")
-            frame.end_page()
-        with frame.guard(stop=True):
-            assert side.bert
-        return
-    frame.open_or_end(side.key, "compare", choose, HUB_LINK)
 
 
 def put_second(source: str) -> None:

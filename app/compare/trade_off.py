@@ -15,6 +15,7 @@ from bertcore.tasks.model import TaskModel
 
 from ..plots.metric_names import METRIC_NAMES
 from ..plots.untrusted_text import plain
+from ..second_checkpoint.sides import Side
 from ..shell import cache, frame
 from ..shell.jobs import background, waiting
 from ..shell.jobs.background import Work
@@ -23,7 +24,7 @@ from ..task_model import model as inspection
 from ..task_model.file_choice import choose_file
 from ..task_model.labelled_files import Labelled
 from ..task_model.task_views import view_of
-from .case import Case, Side, code_of, opening_code
+from .case import Case, code_of, opening_code
 from .trade_off_figures import Measured, score_dots, score_table, size_bars, size_table
 
 _TIMES, _RUN = "_compare_times", "_compare_run"

@@ -9,8 +9,8 @@ from bertcore.analysis.tuned_lens import TunedLens
 from bertcore.data.files import BadRows
 from bertcore.grammar import GroupAccuracy, PairScore, Scoring, TokenCounts, accuracies, score_pairs
 
-from ..compare.case import Side
 from ..plots.untrusted_text import plain
+from ..second_checkpoint.sides import Side
 from ..shell import frame
 from ..shell.jobs import background, waiting
 from ..shell.jobs.background import Work

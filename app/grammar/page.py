@@ -10,14 +10,14 @@ import streamlit as st
 
 from bertcore.grammar import SCORINGS, GroupAccuracy, Scoring, reads_from_left
 
-from ..compare.case import Side, choices
-from ..compare.second import NOBODY, choose_second, open_second
-from ..masked_words import tuned_lens
 from ..plots.untrusted_text import plain
+from ..second_checkpoint.choice import NOBODY, choose_second, open_second
+from ..second_checkpoint.sides import Side, choices
 from ..shell import capabilities, frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
+from ..sources import tuned_lens
 from . import PAGE, exam, sources
 from .exam import Exam
 from .figures import Graded, TwoLenses, accuracy_rows, graded_table, lens_maps, lens_table

@@ -12,6 +12,7 @@ from ..shell import cache, frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
+from ..sources.tuned_lens import shown, usable
 from . import tuned_lens
 from .lens_figures import lens_figure, lens_table, rank_curves, ranks_table
 
@@ -69,7 +70,7 @@ def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     where = (page.text_a, page.text_b, masked, positions, 5)
     lens = cache.call(layer_predictions, page.bert_key, *where)
     values: dict[str, Any] = {"masked": masked, "positions": positions}
-    path = tuned_lens.usable(page, tells=True)
+    path = usable(page, tells=True)
     if path is None:
         LENS.show(page, lens, drawn={"whole_sentence": whole}, **values)
         tuned_lens.offer_fit(page)
@@ -82,7 +83,7 @@ def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     with right:
         st.markdown("**Tuned lens**")
         drawn = {"whole_sentence": whole}
-        tuned_lens.TUNED_LENS.show(page, other, drawn=drawn, path=tuned_lens.shown(path), **values)
+        tuned_lens.TUNED_LENS.show(page, other, drawn=drawn, path=shown(path), **values)
     tuned_lens.show_gain(page, path)
 
 
@@ -107,7 +108,7 @@ def show_ranks(
     trajectories = cache.call(word_trajectories, page.bert_key, *where)
     drawn = {"original": original}
     values: dict[str, Any] = {"masked": masked, "position": position, "words": words}
-    path = tuned_lens.usable(page)
+    path = usable(page)
     if path is None:
         RANKS.show(page, trajectories, drawn=drawn, **values)
         return
@@ -116,4 +117,4 @@ def show_ranks(
     with left:
         RANKS.show(page, trajectories, drawn=drawn, **values)
     with right:
-        tuned_lens.TUNED_RANKS.show(page, other, drawn=drawn, path=tuned_lens.shown(path), **values)
+        tuned_lens.TUNED_RANKS.show(page, other, drawn=drawn, path=shown(path), **values)

@@ -12,12 +12,8 @@ import streamlit as st
 from bertcore import Model
 from bertcore.analysis.tuned_lens import (
     LensGain,
-    TunedLens,
-    cache_place,
-    find_tuned_lens,
     fit_tuned_lens,
     place_to_save,
-    read_tuned_lens,
     save_tuned_lens,
 )
 from bertcore.analysis.words.lens import Lens, Trajectories, layer_predictions, word_trajectories
@@ -26,7 +22,6 @@ from bertcore.pretraining.data.bundled import NOVEL
 from bertcore.pretraining.data.sentences import split_sentences
 
 from ..access import visits
-from ..access.policy import policy
 from ..access.room import check_room
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame
@@ -35,6 +30,7 @@ from ..shell.jobs.background import Progress, Work
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
+from ..sources.tuned_lens import open_lens, opened, shown, visit_place
 from .lens_figures import gain_curves, lens_figure, lens_table, rank_curves, ranks_table
 
 SHIPPED_TEXT, OWN_TEXT = "The shipped novel", "Your own text"
@@ -110,49 +106,6 @@ GAIN = Picture(
     ),
     code=_SETUP + "tuned.gain.plain.bits, tuned.gain.tuned.bits   # means and intervals, [L]\n",
 )
-
-
-def find(page: frame.Page) -> Path | None:
-    """Return the file of the checkpoint's tuned lens; None if there is none yet."""
-    visit = _visit_place(page.bert)
-    if visit is not None and visit.is_file():
-        return visit
-    return find_tuned_lens(page.bert)
-
-
-def usable(page: frame.Page, *, tells: bool = False) -> Path | None:
-    """Return the file of the checkpoint's tuned lens; None if there is none that it can use.
-
-    Args:
-        page: The page, with the checkpoint.
-        tells: Write why an existing file is refused.
-    """
-    path = find(page)
-    if path is None:
-        return None
-    try:
-        opened(page, path)
-    except (ValueError, RuntimeError, OSError) as error:
-        if tells:
-            st.error(plain(str(error).replace(str(path), shown(path))))
-        return None
-    return path
-
-
-def shown(path: Path) -> str:
-    """Return the file as visitors see it: on a closed server without the server's folders."""
-    return path.name if policy().is_closed else str(path)
-
-
-def opened(page: frame.Page, path: Path) -> TunedLens:
-    """Return the lens in a file.
-
-    Raises:
-        ValueError: If it was fitted for another checkpoint.
-        RuntimeError: If it is damaged.
-    """
-    lens: TunedLens = cache.of_file(_open, path, page.bert_key)
-    return lens
 
 
 def predictions(
@@ -245,24 +198,13 @@ def _place(model: Model) -> Path:
     Raises:
         ValueError: If the visitor has no room for it.
     """
-    own = _visit_place(model)
+    own = visit_place(model)
     if own is None:
         return place_to_save(model)
     visits.current().place(own.parent.name)
     config = model.config
     check_room(4 * config.num_hidden_layers * config.hidden_size * (config.hidden_size + 1))
     return own
-
-
-def _visit_place(model: Model) -> Path | None:
-    """Return the file of a visitor of a closed server; None on an open one."""
-    if not policy().is_closed:
-        return None
-    return visits.current().folder / "tuned_lens" / cache_place(model).name
-
-
-def _open(path: Path, key: cache.BertKey) -> TunedLens:
-    return read_tuned_lens(path, cache.opened(key))
 
 
 def _predict(
@@ -275,7 +217,7 @@ def _predict(
     top_k: int,
 ) -> Lens:
     model = cache.opened(key)
-    lens = cache.of_file(_open, path, key)
+    lens = cache.of_file(open_lens, path, key)
     return layer_predictions(model, text_a, text_b, masked, positions, top_k, lens)
 
 
@@ -289,5 +231,5 @@ def _follow(
     words: tuple[str, ...],
 ) -> Trajectories:
     model = cache.opened(key)
-    lens = cache.of_file(_open, path, key)
+    lens = cache.of_file(open_lens, path, key)
     return word_trajectories(model, text_a, text_b, masked, position, words, lens)

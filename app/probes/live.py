@@ -12,9 +12,9 @@ from bertcore.probes import STRUCTURAL, ProbeReport
 from bertcore.probes.live import WordLabels, WordTrees, draw_trees, label_words
 
 from ..canvas.html_part import part_of_bundle
-from ..compare.case import Side
 from ..plots.formats import shorten
 from ..plots.untrusted_text import plain
+from ..second_checkpoint.sides import Side
 from ..shell import cache, frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture

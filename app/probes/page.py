@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ..compare.case import UNTRAINED, choices
-from ..compare.second import NOBODY, choose_second, open_second
 from ..plots.untrusted_text import plain
+from ..second_checkpoint.choice import NOBODY, choose_second, open_second
+from ..second_checkpoint.sides import UNTRAINED, choices
 from ..shell import frame
 from ..shell.state import Field
 from . import PAGE, by_layer, live, source

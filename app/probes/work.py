@@ -13,8 +13,8 @@ from bertcore.probes import (
     run_probes,
 )
 
-from ..compare.case import Side
 from ..plots.untrusted_text import plain
+from ..second_checkpoint.sides import Side
 from ..shell.jobs import waiting
 from ..shell.jobs.background import Progress, Work
 from .source import Chosen

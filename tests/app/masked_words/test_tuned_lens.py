@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -123,14 +122,6 @@ def test_without_a_lens_the_page_is_as_before(checkpoint: Model) -> None:
     assert "lens" in drawn
     assert "Fit a tuned lens on" in [group.label for group in app.button_group]
     assert "tuned" not in said(app)
-
-
-def test_a_closed_server_does_not_show_its_folders(monkeypatch: pytest.MonkeyPatch) -> None:
-    path = Path("/srv/visits/lens.safetensors")
-    assert tuned_lens.shown(path) == str(path)
-    monkeypatch.setattr(tuned_lens, "policy", lambda: closed_policy)
-    closed_policy = SimpleNamespace(is_closed=True)
-    assert tuned_lens.shown(path) == "lens.safetensors"
 
 
 def test_a_link_that_asks_to_fit_on_a_blank_text_waits(checkpoint: Model) -> None:

@@ -1,19 +1,42 @@
-"""Another checkpoint beside the page's: its choice, and both opened."""
+"""The choice of another checkpoint, and its opening."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from ..access.policy import policy
-from ..shell import consent, frame, sidebar
+from ..shell import cache, capabilities, consent, frame, sidebar
 from ..shell.state import Field
-from .case import Side, shown_name, shown_names, sides
-from .choice import open_other
+from .sides import Side, shown_name, shown_names, sides
 
 NOBODY = ""
 """The value of a field that names no other checkpoint."""
+NO_UNTRAINED = (
+    "So no untrained network can be made with this architecture: choose a second checkpoint above."
+)
+HUB_LINK = (
+    "This link compares with **{source}**, a checkpoint on the Hugging Face hub. Nothing is "
+    "fetched, and the hub is not contacted, unless you agree; or choose another one above."
+)
+
+
+def open_other(side: Side, choose: Callable[[str], None]) -> None:
+    """Open the other checkpoint, or show why it does not open and end the page.
+
+    Args:
+        choose: Makes another source the second checkpoint.
+    """
+    if side.is_untrained:
+        reason = capabilities.reason(cache.opened(side.key), "parts")
+        if reason is not None:  # of another architecture; no untrained one can be made
+            st.info(f"{reason} {NO_UNTRAINED}")
+            frame.end_page()
+        with frame.guard(stop=True):
+            assert side.bert
+        return
+    frame.open_or_end(side.key, "compare", choose, HUB_LINK)
 
 
 def choose_second(label: str, field: Field[str], offered: Sequence[str], *, width: int) -> None:
