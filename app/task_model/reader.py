@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.base.memory import out_of_memory
 from bertcore.network.task_reader import TaskReader
+from bertcore.tasks.checkpoint_head import read_task_head
 
 from ..shell import cache
 
