@@ -22,6 +22,7 @@ MAX_SCRIPT_LINES = 3
 DRAWING = ("streamlit plotly bertviz mpld3 matplotlib typer click rich app pages bertscope").split()
 NETWORK = ("huggingface_hub", "requests", "httpx", "urllib.request", "http.client", "aiohttp")
 HUB = "bertcore/checkpoints/hub.py"
+PAGES = sorted(script.stem for script in (ROOT / "pages").glob("*.py"))
 MODEL = (
     "bertcore.bert",
     "bertcore.Bert",
@@ -115,6 +116,17 @@ def app_imports_itself_relatively(source: Source) -> list[str]:
     absolute = [node for node in ast.walk(source.tree) if not getattr(node, "level", 0)]
     names = {name for node in absolute for name in source.imported_by(node)}
     return [name for name in sorted(names) if name == "app" or name.startswith("app.")]
+
+
+def no_page_is_a_library(source: Source) -> list[str]:
+    """Pages are siblings: what two of them need is in a room of its own, and links in shell/links.
+
+    Other rooms of app do not import pages either; the navigation reads their folders' names.
+    """
+    if not source.lies_in("app"):
+        return []
+    others = (f"app.{page}" for page in PAGES if not source.lies_in(f"app/{page}"))
+    return imports_of(source, tuple(others))
 
 
 def figures_call_no_model(source: Source) -> list[str]:
@@ -229,6 +241,12 @@ OFFENDERS: list[tuple[Rule, Source]] = [
     (notebooks_leave_no_name_behind, Source("bertscope/a.py", "from app.canvas import html_part")),
     (app_imports_itself_relatively, Source("app/heads/page.py", "from app.shell import frame")),
     (app_imports_itself_relatively, Source("app/heads/page.py", "import app.shell.frame")),
+    (no_page_is_a_library, Source("app/heads/page.py", "from ..tokens.page import TOKEN")),
+    (no_page_is_a_library, Source("app/heads/page.py", "from .. import tokens")),
+    (
+        no_page_is_a_library,
+        Source("app/plots/a.py", "def f():\n    from ..compare import case"),
+    ),
     (figures_call_no_model, Source("app/plots/a.py", "from bertcore.bert import Bert")),
     (figures_call_no_model, Source("app/plots/a.py", "from bertcore import load")),
     (figures_call_no_model, Source("app/plots/a.py", "import streamlit")),
@@ -294,7 +312,7 @@ def test_the_project_keeps_the_rule(rule: Rule) -> None:
 FREE_OF_CIRCLES = sorted(
     _module_name(source)
     for source in all_sources()
-    if source.lies_in("bertcore", "bertscope") and source.path.endswith("/__init__.py")
+    if source.lies_in("app", "bertcore", "bertscope") and source.path.endswith("/__init__.py")
 )
 CIRCLES = [
     [Source("bertcore/a.py", "import bertcore.b"), Source("bertcore/b/c.py", "from .. import a")],
@@ -323,7 +341,7 @@ def test_a_circle_of_imports_is_found(sources: list[Source]) -> None:
 
 
 def test_circles_are_sought_at_any_depth() -> None:
-    assert {"bertcore", "bertcore.analysis.words", "bertcore.tasks"} <= {*FREE_OF_CIRCLES}
+    assert {"app", "app.layer_map.corpus", "bertcore", "bertcore.tasks"} <= {*FREE_OF_CIRCLES}
     deep = [
         Source("bertcore/a/b/c.py", "from bertcore.a.b import d"),
         Source("bertcore/a/b/d.py", "import bertcore.a.b.c"),
