@@ -27,10 +27,10 @@ from benchmarks import tables
 from bertcore import Bert, BertConfig, load
 from bertcore.corpus import EncodeSettings, encode_corpus, encode_texts
 from bertcore.corpus.precision import LEAST_COSINE, choose_precision, compare, computes_bfloat16
+from bertcore.data.sentences import split_sentences
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
 from bertcore.pretraining.data.bundled import NOVEL
-from bertcore.pretraining.data.sentences import split_sentences
 
 TIMES_THE_PIPELINE, TIMES_SENTENCE_TRANSFORMERS = 7.0, 1.5
 BATCH_SIZE = 32

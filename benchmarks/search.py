@@ -26,7 +26,7 @@ from bertcore.corpus import EncodeSettings, encode_corpus, open_encoded
 from bertcore.corpus.search import ExactIndex, GraphIndex, VectorIndex, build_graph
 from bertcore.corpus.search.graph import index_folder
 from bertcore.corpus.shipped import STORIES
-from bertcore.pretraining.data.sentences import split_sentences
+from bertcore.data.sentences import split_sentences
 
 LAYER, K = 2, 10
 QUERY_AIM, RECALL_AIM = 0.050, 0.95

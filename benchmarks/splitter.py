@@ -11,8 +11,8 @@ import statistics
 import time
 
 from benchmarks import tables
+from bertcore.data.sentences import split_sentences
 from bertcore.pretraining.data.bundled import NOVEL
-from bertcore.pretraining.data.sentences import split_sentences
 
 SLOWEST = 10e6
 """Bytes per second."""

@@ -5,6 +5,7 @@ that a rule that stopped working fails here.
 """
 
 import ast
+import importlib
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -357,6 +358,14 @@ def test_what_is_no_circle_passes() -> None:
 @pytest.mark.parametrize("package", FREE_OF_CIRCLES)
 def test_packages_do_not_import_each_other(package: str) -> None:
     assert import_circles(all_sources(), package) == []
+
+
+def test_what_packages_name_exists() -> None:
+    for name in FREE_OF_CIRCLES:
+        package = importlib.import_module(name)
+        assert len(set(package.__all__)) == len(package.__all__) > 0
+        for public in package.__all__:
+            assert hasattr(package, public) or importlib.import_module(f"{name}.{public}")
 
 
 def test_no_folder_of_the_app_hides_a_library() -> None:

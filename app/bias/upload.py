@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from bertcore.analysis.shared.texts_file import shown_name
 from bertcore.bias import (
     GapItem,
     PronounItem,
@@ -20,6 +19,7 @@ from bertcore.bias import (
     read_winobias,
 )
 from bertcore.data.files import BadRows
+from bertcore.data.texts_file import shown_name
 
 from ..shell import uploads
 

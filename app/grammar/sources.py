@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from bertcore.analysis.shared.texts_file import shown_name
 from bertcore.data.files import BadRows, kind_of
+from bertcore.data.texts_file import shown_name
 from bertcore.grammar import PairFile, bundled_pairs, read_pairs
 
 from ..shell import uploads

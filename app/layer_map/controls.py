@@ -10,9 +10,10 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from bertcore.analysis.shared.collect import Sentence, VectorTable
+from bertcore.analysis.shared.collect import VectorTable
 from bertcore.analysis.space.geometry import NUM_ROGUE
 from bertcore.analysis.space.projection import METHODS, LayerMap
+from bertcore.data.texts_file import Sentence
 
 from ..shell import cache
 from ..shell.jobs import waiting

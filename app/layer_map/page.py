@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from bertcore.analysis.shared.collect import Sentence
+from bertcore.data.texts_file import Sentence
 
 from ..plots.untrusted_text import plain
 from ..shell import frame

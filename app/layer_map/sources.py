@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bertcore.analysis.shared.collect import Sentence
-from bertcore.analysis.shared.texts_file import Texts, read_pasted, read_upload
 from bertcore.analysis.space.sense_sets import SETS
+from bertcore.data.texts_file import Sentence, Texts, read_pasted, read_upload
 
 from ..plots.untrusted_text import plain
 from ..shell import uploads

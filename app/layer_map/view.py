@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from bertcore import Model
 from bertcore.analysis.compare.cka import LayerSimilarity, layer_similarity
 from bertcore.analysis.shared.collect import (
-    Sentence,
     VectorTable,
     collect_sentences,
     collect_tokens,
@@ -23,6 +22,7 @@ from bertcore.analysis.space import map_quality
 from bertcore.analysis.space.geometry import Geometry, geometry, without_rogue
 from bertcore.analysis.space.map_quality import Faithfulness, Separation
 from bertcore.analysis.space.projection import LayerMap, Settings, map_layers, method_of
+from bertcore.data.texts_file import Sentence
 
 from ..shell import cache
 from ..shell.jobs.background import Progress, Work
@@ -159,7 +159,7 @@ def code_of(source: str, points: Points, view: View | None) -> str:
     else:
         lines += [
             "from pathlib import Path",
-            "from bertcore.analysis.shared.texts_file import read_upload",
+            "from bertcore.data.texts_file import read_upload",
             f"# {len(points.sentences):,} sentences: save them as one sentence per line, or CSV.",
             'sentences = read_upload(Path("texts.txt").read_bytes(), "texts.txt").sentences',
         ]

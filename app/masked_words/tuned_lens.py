@@ -17,9 +17,9 @@ from bertcore.analysis.tuned_lens import (
     save_tuned_lens,
 )
 from bertcore.analysis.words.lens import Lens, Trajectories, layer_predictions, word_trajectories
+from bertcore.data.sentences import split_sentences
 from bertcore.pretraining import read_sentences
 from bertcore.pretraining.data.bundled import NOVEL
-from bertcore.pretraining.data.sentences import split_sentences
 
 from ..access import visits
 from ..access.room import check_room

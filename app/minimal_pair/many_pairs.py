@@ -18,8 +18,8 @@ from bertcore.analysis.patching import (
     patch_texts,
     read_texts,
 )
-from bertcore.analysis.shared.texts_file import shown_name
 from bertcore.data.files import BadRows, kind_of
+from bertcore.data.texts_file import shown_name
 
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, frame, uploads

@@ -12,9 +12,9 @@ from typing import cast
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bertcore.analysis.shared.texts_file import shown_name
 from bertcore.data.files import BadRows, kind_of
 from bertcore.data.tables import JSON_LINES
+from bertcore.data.texts_file import shown_name
 from bertcore.probes import STRUCTURAL, ProbeData, Task, bundled_data, read_probe_data
 
 from ..access.room import max_megabytes

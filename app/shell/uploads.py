@@ -9,10 +9,10 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
-from bertcore.analysis.shared.texts_file import shown_name
 from bertcore.checkpoints.archive import unpack_checkpoint
 from bertcore.checkpoints.folder import find_checkpoint
 from bertcore.data import packed_files
+from bertcore.data.texts_file import shown_name
 
 from ..access import visits
 from ..access.policy import policy

@@ -21,9 +21,9 @@ from bertcore.corpus.cluster import Cluster
 from bertcore.corpus.encode import encode_corpus
 from bertcore.corpus.encoded import EncodedCorpus, open_encoded
 from bertcore.corpus.parts import Manifest
-from bertcore.corpus.read import Corpus, CorpusText, open_corpus
 from bertcore.corpus.run import EncodeProgress
 from bertcore.corpus.settings import EncodeSettings
+from bertcore.data.corpus import Corpus, CorpusText, open_corpus
 
 __all__ = [
     "Cluster",

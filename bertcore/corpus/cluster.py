@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from bertcore.corpus.parts import Manifest, Part, check_checkpoint, read_manifest
-from bertcore.corpus.read import Corpus
 from bertcore.corpus.run import PartRun, Share, Watch, encode_share, not_written
+from bertcore.data.corpus import Corpus
 from bertcore.model import Model
 
 LOCAL = "local"

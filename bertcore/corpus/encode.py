@@ -20,10 +20,10 @@ from bertcore.corpus.parts import (
     write_manifest,
 )
 from bertcore.corpus.precision import SAMPLE_CHARACTERS, Precision, choose_precision
-from bertcore.corpus.read import LONGEST_SENTENCE, Corpus, open_corpus
 from bertcore.corpus.run import PART_BYTES, EncodeProgress, LocalRun, PartRun, Watch
 from bertcore.corpus.settings import DTYPES, EncodeSettings, resolve_layers
 from bertcore.corpus.size import check_room, estimate_size
+from bertcore.data.corpus import LONGEST_SENTENCE, Corpus, open_corpus
 from bertcore.model import Model
 from bertcore.training.provenance import (
     check_files,

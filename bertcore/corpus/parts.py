@@ -26,9 +26,9 @@ import pyarrow.parquet as pq
 import torch
 
 from bertcore.corpus.batch import Encoded
-from bertcore.corpus.read import CorpusText
 from bertcore.corpus.settings import EncodeSettings, Unit
-from bertcore.corpus.word_tags import RowTags
+from bertcore.data.corpus import CorpusText
+from bertcore.data.word_tags import RowTags
 from bertcore.model import Model
 
 FORMAT = 1

@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from bertcore.corpus.batch import Encoded, encode_texts
 from bertcore.corpus.parts import Manifest, Part, write_manifest, write_part
-from bertcore.corpus.read import Corpus, CorpusText, sampled
 from bertcore.corpus.settings import EncodeSettings
-from bertcore.corpus.word_tags import RowTags, row_tags
+from bertcore.data.corpus import Corpus, CorpusText, sampled
+from bertcore.data.word_tags import RowTags, row_tags
 from bertcore.model import Model
 from bertcore.tokenizer import Pieces, Tokenizer
 from bertcore.training.provenance import check_unchanged, record_times

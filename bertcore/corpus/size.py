@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bertcore.corpus.read import Corpus, CorpusText
 from bertcore.corpus.settings import EncodeSettings, Unit
+from bertcore.data.corpus import Corpus, CorpusText
 from bertcore.model import Model
 from bertcore.tokenizer import Pieces
 

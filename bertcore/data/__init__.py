@@ -1,6 +1,6 @@
-"""Readers of files: texts, tables, tagged sentences, questions, and their labels."""
+"""Readers of files: texts, tables, tagged sentences, treebanks, questions, and their labels."""
 
 __all__ = (
-    "conllu examples files guess labels packed_files questions read_choices read_labels "
-    "read_questions read_tags read_texts rows tables"
+    "conllu corpus examples files guess labels packed_files questions read_choices read_labels "
+    "read_questions read_tags read_texts rows sentences tables tagged_corpus texts_file word_tags"
 ).split()

@@ -1,6 +1,7 @@
 """Pretraining: corpus -> instances -> batches -> objective -> loop -> run folder."""
 
 from bertcore.configs import DataConfig, OptimizerConfig, TrainConfig
+from bertcore.data.sentences import split_sentences
 from bertcore.objectives.masking import Masked, mask_tokens, num_masked
 from bertcore.pretraining.check_settings import check_objective, check_settings
 from bertcore.pretraining.data.batches import Batch, fixed_batches
@@ -13,7 +14,6 @@ from bertcore.pretraining.data.corpus import (
 from bertcore.pretraining.data.instances import Instances, create_instances
 from bertcore.pretraining.data.packed_rows import PackedRows, create_packed_rows
 from bertcore.pretraining.data.read_corpus import train_tokenizer
-from bertcore.pretraining.data.sentences import split_sentences
 from bertcore.pretraining.evaluation import PretrainingScores, evaluate_pretraining
 from bertcore.pretraining.loss.objective import PretrainingLoss, pretraining_loss
 from bertcore.pretraining.next_token_evaluation import (

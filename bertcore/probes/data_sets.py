@@ -10,10 +10,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from bertcore.corpus.word_tags import joined
 from bertcore.data.conllu import ParsedSentence, read_conllu
 from bertcore.data.files import BadRows, kind_of, lines_of, open_text
 from bertcore.data.read_tags import are_entities, read_tags
+from bertcore.data.word_tags import joined
 
 BUNDLED = Path(__file__).parent / "data" / "ewt-dev.conllu.xz"
 """1,378 sentences of English web text with their trees; see data/README.md for the licence."""

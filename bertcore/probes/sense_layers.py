@@ -8,12 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.analysis.shared.collect import (
-    Sentence,
-    VectorTable,
-    collect_tokens,
-    whole_words,
-)
+from bertcore.analysis.shared.collect import VectorTable, collect_tokens, whole_words
+from bertcore.data.texts_file import Sentence
 from bertcore.evaluation.intervals import RESAMPLES, Interval, wilson_interval
 from bertcore.model import Model
 from bertcore.probes.linear import fit

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bertcore.base.memory import free_memory
 from bertcore.corpus import EncodeSettings, encode_texts
 from bertcore.corpus.batch import pool_rows
-from bertcore.corpus.word_tags import owners as owners_of
+from bertcore.data.word_tags import owners as owners_of
 from bertcore.model import Model
 from bertcore.probes.data_sets import ProbeSentence
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bertcore.corpus import EncodedCorpus, EncodeSettings, Manifest, open_encoded
 from bertcore.corpus.batch import Encoded
 from bertcore.corpus.parts import Part, make_folders, write_manifest, write_part
-from bertcore.corpus.read import CorpusText
+from bertcore.data.corpus import CorpusText
 
 WORDS = 5
 """Of each sentence but the last."""

@@ -15,7 +15,8 @@ from bertcore.analysis.compare.cka import LayerSimilarity, layer_similarity
 from bertcore.analysis.compare.head_divergence import head_divergence
 from bertcore.analysis.compare.layer_decisions import LayerDecisions, layer_decisions
 from bertcore.analysis.compare.shared_units import shared_units
-from bertcore.analysis.shared.collect import Progress, Sentence
+from bertcore.analysis.shared.collect import Progress
+from bertcore.data.texts_file import Sentence
 from bertcore.model import Model
 from bertcore.trace import Trace
 

@@ -8,7 +8,8 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from bertcore.analysis.shared.collect import Progress, Sentence
+from bertcore.analysis.shared.collect import Progress
+from bertcore.data.texts_file import Sentence
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 

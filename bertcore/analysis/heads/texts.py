@@ -8,9 +8,8 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 
 from bertcore.analysis.heads.syntax import as_inputs
-from bertcore.analysis.shared.collect import Sentence
-from bertcore.analysis.shared.texts_file import MAX_FILE_BYTES, read_pasted, read_upload, shown_name
 from bertcore.data.conllu import ParsedSentence, read_conllu
+from bertcore.data.texts_file import MAX_FILE_BYTES, Sentence, read_pasted, read_upload, shown_name
 
 BUNDLED = Path(__file__).parent / "data" / "sentences.txt"
 """Sixty varied sentences and pairs, written for this project."""

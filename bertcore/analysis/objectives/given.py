@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from bertcore.analysis.shared.finite import require_finite_logits
+from bertcore.data.sentences import split_sentences
 from bertcore.model import Model
 from bertcore.objectives.attention_masks import Direction
 from bertcore.objectives.draw import Draw, Given
@@ -18,7 +19,6 @@ from bertcore.objectives.row import IGNORED, Corrupted, Flags, Ids, Pieces, Row
 from bertcore.objectives.table import Objective
 from bertcore.others.families import MASKED
 from bertcore.others.model import OtherModel
-from bertcore.pretraining.data.sentences import split_sentences
 from bertcore.tokenizer import Encoding
 
 NUM_SENTINELS = 100

@@ -1,3 +1,3 @@
 """Inputs and vectors shared by several analyses."""
 
-__all__ = ["collect", "finite", "inputs", "texts_file"]
+__all__ = ["collect", "finite", "inputs"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import sentence_numbers
+from bertcore.data.texts_file import Sentence
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
@@ -27,14 +27,6 @@ POOLINGS = ("mean", "cls", "max")
 
 Progress = Callable[[float, str], None]
 """Called with the fraction done, 0 to 1, and the current stage."""
-
-
-class Sentence(NamedTuple):
-    """One input of BERT: a text or a pair, and its label."""
-
-    text: str
-    text_pair: str | None = None
-    label: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

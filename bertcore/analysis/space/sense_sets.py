@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bertcore.analysis.shared.collect import Sentence
+from bertcore.data.texts_file import Sentence
 
 _TEXTS: dict[str, dict[str, tuple[str, ...]]] = {
     "bank": {

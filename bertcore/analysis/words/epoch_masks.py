@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.configs.data import MASKED_LM_PROB, DataConfig
+from bertcore.data.sentences import split_sentences
 from bertcore.model import Model
 from bertcore.objectives.replacement import ACTIONS, BECAME, Actions
 from bertcore.pretraining.data.batches import Batch
 from bertcore.pretraining.data.corpus import pack_corpus
-from bertcore.pretraining.data.sentences import split_sentences
 from bertcore.pretraining.objectives.epochs import Batches
 
 NUM_EPOCHS = 20

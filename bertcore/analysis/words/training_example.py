@@ -12,13 +12,13 @@ import torch.nn.functional as F
 
 from bertcore.analysis.shared.finite import require_finite_logits
 from bertcore.configs.data import MASKED_LM_PROB
+from bertcore.data.sentences import split_sentences
 from bertcore.model import Model
 from bertcore.objectives.masking import mask_text
 from bertcore.objectives.replacement import ACTIONS, BECAME, Actions, check_actions
 from bertcore.pretraining.data.corpus import pack_corpus
 from bertcore.pretraining.data.instances import create_instances
 from bertcore.pretraining.data.layout import lay_out_pairs
-from bertcore.pretraining.data.sentences import split_sentences
 
 BEST = 3
 """Number of guesses kept at each hidden place."""

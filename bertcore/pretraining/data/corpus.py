@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.data import packed_files
+from bertcore.data.sentences import split_sentences
 from bertcore.pretraining.data.array_file import ArrayFile
-from bertcore.pretraining.data.sentences import split_sentences
 from bertcore.tokenizer import Tokenizer
 
 LONGEST_LINE = 2_000_000

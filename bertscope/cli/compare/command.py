@@ -21,7 +21,7 @@ from bertscope.cli.text import AsJson, Device, Dtype
 if TYPE_CHECKING:
     from bertcore import Model
     from bertcore.analysis.compare.checkpoints import Question, TextComparison
-    from bertcore.analysis.shared.collect import Sentence
+    from bertcore.data.texts_file import Sentence
 
 
 def register(app: typer.Typer) -> None:

@@ -21,15 +21,11 @@ from app.layer_map.points import (
 )
 from app.layer_map.view import measure
 from app.plots import label_places
-from bertcore.analysis.shared.collect import (
-    Sentence,
-    VectorTable,
-    collect_sentences,
-    collect_tokens,
-)
+from bertcore.analysis.shared.collect import VectorTable, collect_sentences, collect_tokens
 from bertcore.analysis.space.map_quality import faithfulness, separation
 from bertcore.analysis.space.projection import LayerMap, map_layers
 from bertcore.analysis.space.seed_agreement import seed_agreement
+from bertcore.data.texts_file import Sentence
 from tests.support.tiny import tiny_bert
 
 BERT = tiny_bert()

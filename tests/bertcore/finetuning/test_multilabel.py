@@ -26,10 +26,10 @@ from bertcore.analysis.attribution import (
 from bertcore.analysis.compare.checkpoints import compare_gradients, compare_text, questions
 from bertcore.analysis.compare.decision import open_decisions
 from bertcore.analysis.compare.texts import NO_LABEL, compare_texts
-from bertcore.analysis.shared.collect import Sentence
 from bertcore.bert import Bert
 from bertcore.configs import Columns, DistillConfig
 from bertcore.data.examples import LabelsExample
+from bertcore.data.texts_file import Sentence
 from bertcore.evaluation.intervals import bootstrap
 from bertcore.evaluation.metrics import label_set_metrics
 from bertcore.finetuning import resume_experiment, start_experiment

@@ -18,11 +18,12 @@ from bertcore.analysis.heads.pruning import prune
 from bertcore.analysis.heads.stream import attention_batches
 from bertcore.analysis.health.checkpoint_doctor import examine
 from bertcore.analysis.health.parameters import count_parameters
-from bertcore.analysis.shared.collect import Sentence, collect_tokens
+from bertcore.analysis.shared.collect import collect_tokens
 from bertcore.analysis.words.lens import layer_predictions
 from bertcore.analysis.words.predictions import predict_masks
 from bertcore.architecture.families import CAPABILITIES
 from bertcore.bert import with_parts
+from bertcore.data.texts_file import Sentence
 from bertcore.network import Network
 from bertcore.others.families import OTHERS
 from bertcore.pretraining.start.starting_weights import check_start

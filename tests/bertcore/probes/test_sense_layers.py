@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from bertcore.analysis.shared.collect import Sentence
 from bertcore.analysis.space.sense_sets import SETS
+from bertcore.data.texts_file import Sentence
 from bertcore.evaluation.intervals import wilson_interval
 from bertcore.probes.sense_layers import (
     L2,

@@ -17,7 +17,7 @@ from bertcore.analysis.compare.checkpoints import compare_text, questions
 from bertcore.analysis.compare.decision import open_decisions
 from bertcore.analysis.compare.texts import compare_texts
 from bertcore.analysis.compare.weight_drift import weight_drift
-from bertcore.analysis.shared.collect import Sentence
+from bertcore.data.texts_file import Sentence
 from bertscope.cli import compare
 from bertscope.cli.errors import SentenceGroup
 from tests.support.finetuning_files import write_reviews

@@ -28,7 +28,7 @@ from bertcore.analysis.compare.decision_gradients import decision_gradients, log
 from bertcore.analysis.compare.layer_decisions import layer_decisions, settling_layer
 from bertcore.analysis.compare.texts import compare_texts
 from bertcore.analysis.compare.weight_drift import weight_drift
-from bertcore.analysis.shared.collect import Sentence
+from bertcore.data.texts_file import Sentence
 from bertcore.loading.untrained import untrained
 from bertcore.trace import Trace
 from tests.support.task_checkpoints import LABELS, save_task_checkpoint

@@ -14,7 +14,7 @@ from bertcore.analysis.heads.similarity import (
     head_map,
 )
 from bertcore.analysis.heads.stream import run_surveys
-from bertcore.analysis.shared.collect import Sentence
+from bertcore.data.texts_file import Sentence
 from tests.support.tiny import tiny_bert
 
 SENTENCES = [

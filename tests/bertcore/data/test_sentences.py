@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertcore.pretraining.data.sentences import split_sentences
+from bertcore.data.sentences import split_sentences
 
 
 @pytest.mark.parametrize(

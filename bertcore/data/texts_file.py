@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import NamedTuple
 
-from bertcore.analysis.shared.collect import Sentence
 from bertcore.data.files import check_width
 
 MAX_FILE_BYTES = 50 * 2**20
@@ -38,6 +38,14 @@ _KINDS = {
     b"\xfd7zXZ": "an xz archive",
     b"PAR1": "a Parquet table",
 }
+
+
+class Sentence(NamedTuple):
+    """One input of BERT: a text or a pair, and its label."""
+
+    text: str
+    text_pair: str | None = None
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

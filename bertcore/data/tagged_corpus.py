@@ -9,10 +9,10 @@ from typing import BinaryIO, NamedTuple
 
 import pyarrow as pa
 
-from bertcore.corpus.word_tags import WordTags, joined, spans_in
 from bertcore.data.conllu import ParsedSentence, stream_conllu
 from bertcore.data.files import BadRows, kind_of, lines_of, open_text
 from bertcore.data.read_tags import are_entities, read_columns, to_iob2
+from bertcore.data.word_tags import WordTags, joined, spans_in
 
 TAGGED = (".conllu", ".conll")
 TREE_FIELDS = (

@@ -12,8 +12,6 @@ from typing import Any, BinaryIO, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bertcore.corpus.read_tagged import TAGGED, read_tagged, tag_fields
-from bertcore.corpus.word_tags import WordTags
 from bertcore.data.files import (
     BadRows,
     check_width,
@@ -22,8 +20,10 @@ from bertcore.data.files import (
     listed_columns,
     open_text,
 )
+from bertcore.data.sentences import split_sentences
 from bertcore.data.tables import column_place, open_table
-from bertcore.pretraining.data.sentences import split_sentences
+from bertcore.data.tagged_corpus import TAGGED, read_tagged, tag_fields
+from bertcore.data.word_tags import WordTags
 
 LONGEST_SENTENCE = 20_000
 """Characters; a longer one is split at white space, so that memory stays bounded."""

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bertcore.corpus.read import LONGEST_SENTENCE, CorpusText, open_corpus, sampled
+from bertcore.data.corpus import LONGEST_SENTENCE, CorpusText, open_corpus, sampled
 
 
 def write(path: Path, content: str | bytes) -> Path:

@@ -4,9 +4,8 @@ import csv
 
 import pytest
 
-from bertcore.analysis.shared import texts_file
-from bertcore.analysis.shared.collect import Sentence
-from bertcore.analysis.shared.texts_file import read_pasted, read_upload, shown_name
+from bertcore.data import texts_file
+from bertcore.data.texts_file import Sentence, read_pasted, read_upload, shown_name
 
 TABLE = 'id,text,label\n1,"The bank, again",money\n2,Crème brûlée,food\n'
 

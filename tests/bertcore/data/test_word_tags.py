@@ -14,7 +14,7 @@ from bertcore import Bert, load
 from bertcore.corpus import Cluster, EncodeSettings, encode_corpus, open_corpus, open_encoded
 from bertcore.corpus.search import ExactIndex, Places, neighbours, query_of
 from bertcore.corpus.search.places import tag_shares
-from bertcore.corpus.word_tags import WordTags, row_tags, spans_in
+from bertcore.data.word_tags import WordTags, row_tags, spans_in
 from tests.support.tiny import tiny_bert
 
 SETTINGS = EncodeSettings(layers=(0, 2), dtype="float32")
