@@ -3,9 +3,6 @@
 | | |
 |---|---|
 | `settings.py` | what is encoded, and how |
-| `read.py` | files to a stream of sentences |
-| `read_tagged.py` | CoNLL-U and CoNLL: sentences with tagged words |
-| `word_tags.py` | tags of words, as columns of the rows |
 | `batch.py` | texts to rows and vectors: the pure part, the same on one machine and on many |
 | `precision.py` | bfloat16 or float32, and the loss of precision |
 | `size.py` | the expected size in bytes, before it starts |
