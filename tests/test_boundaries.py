@@ -361,7 +361,7 @@ def test_packages_do_not_import_each_other(package: str) -> None:
 
 
 def test_what_packages_name_exists() -> None:
-    for name in FREE_OF_CIRCLES:
+    for name in (name for name in FREE_OF_CIRCLES if not name.startswith("app")):
         package = importlib.import_module(name)
         assert len(set(package.__all__)) == len(package.__all__) > 0
         for public in package.__all__:

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from bertcore.corpus.read import open_corpus
 
 from bertcore.bias.crows_pairs import read_crows_pairs
 from bertcore.data import files, tables
+from bertcore.data.corpus import open_corpus
 from bertcore.data.guess import FIRST_CELLS, guess
 from bertcore.data.read_tags import read_tags
 from bertcore.grammar.pairs import read_pairs
