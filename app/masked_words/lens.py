@@ -2,32 +2,96 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
-from bertcore.analysis.words.lens import layer_predictions, word_trajectories
+from bertcore.analysis.words.lens import Lens, Trajectories, layer_predictions, word_trajectories
 
-from ..shell import cache, frame
+from ..plots.charts import Lines, TokenMap, layer_names
+from ..shell import frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
-from ..sources.tuned_lens import shown, usable
+from ..sources.tuned_lens import opened, shown, usable
 from . import tuned_lens
-from .lens_figures import lens_figure, lens_table, rank_curves, ranks_table
 
 LENS_ROWS = 24
 """Tokens of the lens that are drawn at a time."""
+TOP_K = 5
+TITLES = {"lens": "Plain lens", "tuned-lens": "Tuned lens"}
+"""Titles of pictures that stand side by side."""
 
 AT_THE_MASK, WHOLE_SENTENCE = "At the mask", "Whole sentence"
 VIEWS = (AT_THE_MASK, WHOLE_SENTENCE)
 VIEW = Field("lens", AT_THE_MASK, VIEWS)
 FIRST_TOKEN = Field("lens_start", 0)
 
+
+def _lens_words(lens: Lens) -> pd.DataFrame:
+    """Return a row for each layer (0: embeddings), position and rank."""
+    layer, place, rank = (at.ravel() for at in np.indices(lens.words.shape))
+    return pd.DataFrame(
+        {
+            "layer": layer,
+            "position": np.array(lens.positions)[place],
+            "token": [lens.tokens[n] for n in place],
+            "entropy_bits": lens.entropy[layer, place].astype(float),
+            "rank": rank + 1,
+            "piece": lens.words.ravel(),
+            "p": lens.probabilities.ravel().astype(float),
+        }
+    )
+
+
+def _ranks(path: Trajectories) -> pd.DataFrame:
+    """Return a row for each layer (0: embeddings) and word."""
+    layer, word = (at.ravel() for at in np.indices(path.ranks.shape))
+    return pd.DataFrame(
+        {
+            "layer": layer,
+            "word": [path.words[i] for i in word],
+            "rank": path.ranks.ravel(),
+            "p": path.probabilities.ravel().astype(float),
+        }
+    )
+
+
+def _layers(words: pd.DataFrame) -> list[str]:
+    names = layer_names(int(words.layer.max()) + 1)
+    return [names[layer] for layer in words.layer]
+
+
+def _places(words: pd.DataFrame) -> list[str]:
+    names = {1: "best", 2: "2nd", 3: "3rd"}
+    return [names.get(rank, f"{rank}th") for rank in words["rank"]]
+
+
+SENTENCE: dict[str, Any] = {
+    "x": "layer",
+    "x_name": _layers,
+    "y": "position",
+    "y_name": "token",
+    "is_upwards": False,
+}
+"""How the lens of a whole sentence is drawn: the best word of each token and layer."""
 LENS = Picture(
     name="lens",
-    figure=lens_figure,
-    table=lens_table,
+    chart=TokenMap(
+        table=_lens_words,
+        text="piece",
+        value="p",
+        x="rank",
+        x_name=_places,
+        y="layer",
+        y_name=_layers,
+        is_upwards=True,
+    ),
     needs=frozenset({"lens"}),
     how=(
         "The word that BERT would predict if it stopped after this layer, from the embeddings to "
@@ -43,10 +107,30 @@ lens = layer_predictions(bert, trace.text_a, trace.text_b, {masked}, {positions}
 lens.words, lens.probabilities              # [L+1, N, k]
 """,
 )
+TUNED_LENS = replace(
+    LENS,
+    name="tuned-lens",
+    needs=frozenset({"lens", "mlm"}),
+    how=(
+        "The same through a **tuned lens**: before the masked-word head reads a layer, an affine "
+        "map for that layer, fitted on hidden words of a text, moves its vectors towards the last "
+        "layer's answers (Belrose et al. 2023). It shows what a layer knows in directions other "
+        "than the head's. At a token that is not hidden it is only a guess, since it was fitted at "
+        "hidden ones."
+    ),
+    code=tuned_lens.SETUP + LENS.code.replace(" 5)", " 5, tuned)"),
+)
 RANKS = Picture(
     name="ranks",
-    figure=rank_curves,
-    table=ranks_table,
+    chart=Lines(
+        table=_ranks,
+        y="rank",
+        by="word",
+        hover=["<b>{name}</b>: rank %{y:,}, %{customdata:.3%}"],
+        detail="p",
+        is_rank=True,
+        y_title="rank (1 = best)",
+    ),
     needs=frozenset({"lens"}),
     how=(
         "Rank 1 is the most probable word of the vocabulary. The curves follow the hidden word, "
@@ -59,32 +143,37 @@ path = word_trajectories(bert, trace.text_a, trace.text_b, {masked}, {position},
 path.ranks                                  # [L+1, W]
 """,
 )
+TUNED_RANKS = replace(
+    RANKS,
+    name="tuned-ranks",
+    needs=frozenset({"lens", "mlm"}),
+    how="The ranks of the same words through the tuned lens; the last layer is the same.",
+    code=tuned_lens.SETUP
+    + """
+from bertcore.analysis.words.lens import word_trajectories
+
+path = word_trajectories(
+    bert, trace.text_a, trace.text_b, {masked}, {position}, {words}, tuned
+)
+path.ranks                                  # [L+1, W]
+""",
+)
 
 
 def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     """Draw the prediction after each layer, for one mask or along the sentence."""
     st.header("The prediction at each layer", anchor=False)
-    view = one_of("Lens", VIEWS, VIEW)
-    whole = view == WHOLE_SENTENCE
-    positions = choose_window(page.trace.num_tokens) if whole else (position,)
-    where = (page.text_a, page.text_b, masked, positions, 5)
-    lens = cache.call(layer_predictions, page.bert_key, *where)
+    is_whole = one_of("Lens", VIEWS, VIEW) == WHOLE_SENTENCE
+    positions = choose_window(page.trace.num_tokens) if is_whole else (position,)
     values: dict[str, Any] = {"masked": masked, "positions": positions}
+    values["drawn"] = SENTENCE if is_whole else {}
     path = usable(page, tells=True)
+    where = (masked, positions, TOP_K)
+    _show_lenses(page, (LENS, TUNED_LENS), layer_predictions, where, path, values)
     if path is None:
-        LENS.show(page, lens, drawn={"whole_sentence": whole}, **values)
         tuned_lens.offer_fit(page)
-        return
-    other = tuned_lens.predictions(page, path, masked, positions)
-    left, right = st.container(key="lens_pair").columns(2, gap="medium")
-    with left:
-        st.markdown("**Plain lens**")
-        LENS.show(page, lens, drawn={"whole_sentence": whole}, **values)
-    with right:
-        st.markdown("**Tuned lens**")
-        drawn = {"whole_sentence": whole}
-        tuned_lens.TUNED_LENS.show(page, other, drawn=drawn, path=shown(path), **values)
-    tuned_lens.show_gain(page, path)
+    else:
+        tuned_lens.show_gain(page, path)
 
 
 def choose_window(num_tokens: int) -> tuple[int, ...]:
@@ -104,17 +193,29 @@ def show_ranks(
     original: str | None,
 ) -> None:
     """Draw the rank of each of `words` from layer to layer."""
-    where = (page.text_a, page.text_b, masked, position, words)
-    trajectories = cache.call(word_trajectories, page.bert_key, *where)
-    drawn = {"original": original}
     values: dict[str, Any] = {"masked": masked, "position": position, "words": words}
-    path = usable(page)
+    values["drawn"] = {"accent": original}
+    path, where = usable(page), (masked, position, words)
+    _show_lenses(page, (RANKS, TUNED_RANKS), word_trajectories, where, path, values)
+
+
+def _show_lenses(
+    page: frame.Page,
+    pictures: tuple[Picture, Picture],
+    function: Callable[..., Any],
+    where: tuple[Any, ...],
+    path: Path | None,
+    values: dict[str, Any],
+) -> None:
+    """Draw a picture of the plain lens and, if there is a file, that of the tuned one beside it."""
+    plain = page.compute(function, *page.texts, *where)
     if path is None:
-        RANKS.show(page, trajectories, drawn=drawn, **values)
+        pictures[0].show(page, plain, **values)
         return
-    other = tuned_lens.trajectories(page, path, masked, position, words)
-    left, right = st.container(key="ranks_pair").columns(2, gap="medium")
-    with left:
-        RANKS.show(page, trajectories, drawn=drawn, **values)
-    with right:
-        tuned_lens.TUNED_RANKS.show(page, other, drawn=drawn, path=shown(path), **values)
+    tuned = page.compute(function, *page.texts, *where, opened(page, path))
+    columns = st.container(key=f"{pictures[0].name}_pair").columns(2, gap="medium")
+    for column, picture, result in zip(columns, pictures, (plain, tuned), strict=True):
+        with column:
+            if picture.name in TITLES:
+                st.markdown(f"**{TITLES[picture.name]}**")
+            picture.show(page, result, path=shown(path), **values)

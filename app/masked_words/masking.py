@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
-from bertcore.analysis.words.masking_demo import corrupt
+from bertcore.analysis.words.masking_demo import Corruption, corrupt
 
-from ..shell import cache, frame
+from ..plots import theme
+from ..plots.charts import KindBoxes
+from ..shell import frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
-from .masking_figures import masking_strip, masking_table
 
 PERCENTAGES = (5, 10, 15, 25, 40)
 LAST_SEED = 999_999
@@ -18,10 +20,53 @@ LAST_SEED = 999_999
 SEED = Field("mask_seed", 1)
 PERCENTAGE = Field("share", 15, PERCENTAGES)
 
+WHAT_HAPPENED = {
+    None: "{token}: not chosen, no loss",
+    "mask": "{token} is hidden behind {shown}; BERT has to predict {token}",
+    "random": "{token} was replaced by {shown}; BERT has to predict {token}",
+    "kept": "{token} stays, and BERT has to predict {token}",
+}
+
+
+def actions(mask: str = "[MASK]") -> dict[str, tuple[str, str]]:
+    """Return the name and colour of each thing that becomes of a chosen token."""
+    return {
+        "mask": (f"became {theme.escape(mask)} (80%)", theme.SEGMENT_A),
+        "random": ("became a random piece (10%)", theme.SEGMENT_B),
+        "kept": ("kept, but still to be predicted (10%)", "#00805C"),
+    }
+
+
+def _tokens(drawn: Corruption) -> pd.DataFrame:
+    columns = {"token": drawn.tokens, "shown": drawn.input_tokens, "action": drawn.actions}
+    return pd.DataFrame(columns, dtype=object)  # a token that was not chosen keeps its None
+
+
+def _below(tokens: pd.DataFrame) -> list[str]:
+    second = {None: "", "kept": "kept"}
+    return [second.get(row.action, f"was {row.token}") for row in tokens.itertuples()]
+
+
+def _hover(tokens: pd.DataFrame) -> list[str]:
+    return [
+        WHAT_HAPPENED[row.action].format(
+            token=theme.escape(row.token), shown=theme.escape(row.shown)
+        )
+        for row in tokens.itertuples()
+    ]
+
+
 MASKING = Picture(
     name="masking",
-    figure=masking_strip,
-    table=masking_table,
+    chart=KindBoxes(
+        table=_tokens,
+        text="shown",
+        below=_below,
+        kind="action",
+        kinds=actions(),
+        no_kind="not chosen",
+        hover=_hover,
+    ),
     how=(
         "The sentence as a pretraining example: {chosen} of its {num_tokens} tokens (\\[CLS\\] and "
         "\\[SEP\\] counted, but never chosen) must be predicted. Each becomes \\[MASK\\] with "
@@ -60,11 +105,11 @@ def show_masking(page: frame.Page) -> None:
     percentage = one_of("Chosen tokens", names, PERCENTAGE, where=row, with_label=True)
     with frame.guard():
         probability = percentage / 100
-        drawn = cache.call(corrupt, page.bert_key, page.text_a, page.text_b, seed, probability)
+        drawn = page.compute(corrupt, *page.texts, seed, probability)
         MASKING.show(
             page,
             drawn,
-            drawn={"mask": page.marks.mask},
+            drawn={"kinds": actions(page.marks.mask)},
             seed=seed,
             probability=probability,
             chosen=drawn.num_chosen,

@@ -6,15 +6,19 @@ from bertcore.analysis.words.predictions import tracked_words
 from bertcore.analysis.words.surprise import example_mask, suggest_mask
 
 from ..plots.untrusted_text import plain
-from ..shell import cache, capabilities, frame
+from ..shell import capabilities, frame
 from ..shell.links import MASKED
 from ..token_strip.token_strip import token_strip
 from . import PAGE
 from .lens import LENS, show_lens, show_ranks
 from .masking import show_masking
 from .predictions import choose_mask, show_candidates, show_predictions
-from .surprise import show_surprise
-from .without_masked_words import show_instead
+from .surprise import show_next, show_replaced, show_surprise
+
+NO_MASKED_WORDS = (
+    "This checkpoint has no masked-word (MLM) head, so it cannot predict words; fine-tuned "
+    "checkpoints often lack it. Choose a pretrained one such as `default` in the sidebar."
+)
 
 
 def choose_masks(page: frame.Page) -> tuple[int, ...]:
@@ -33,12 +37,10 @@ def choose_masks(page: frame.Page) -> tuple[int, ...]:
             MASKED.put(sorted({*masked} ^ {position}))
 
     def suggest() -> None:
-        args = (page.text_a, page.text_b, tuple(masked))
-        toggle(cache.call(suggest_mask, page.bert_key, *args))
+        toggle(page.compute(suggest_mask, *page.texts, tuple(masked)))
 
     is_asked = bool(masked) or page.bert.tokenizer.mask_id in page.trace.input_ids
-    texts = (page.text_a, page.text_b)
-    example = [] if is_asked else [cache.call(example_mask, page.bert_key, *texts)]
+    example = [] if is_asked else [page.compute(example_mask, *page.texts)]
     shown = masked or example
     token_strip(page.trace, key="mask_strip", selected=None, on_pick=toggle, marked=shown)
     row = st.container(horizontal=True, vertical_alignment="center")
@@ -67,6 +69,23 @@ def show_masks(page: frame.Page) -> None:
     original = predictions.originals[predictions.positions.index(position)]
     followed = tracked_words(page.bert, predictions, position, own_words)
     show_ranks(page, masked, position, followed, original)
+
+
+def show_instead(page: frame.Page) -> bool:
+    """Draw what a checkpoint has instead of masked words; return whether it has no masked words.
+
+    ELECTRA's discriminator detects replaced tokens, GPT-2 predicts the next; others say why not.
+    """
+    if "replaced" in page.bert.capabilities:
+        show_replaced(page)
+    elif "mlm" in page.bert.capabilities:
+        return False
+    elif capabilities.never_has(page.bert, "mlm"):
+        capabilities.tells(page, "mlm")
+        frame.fragment(show_next)(page)
+    else:
+        st.warning(NO_MASKED_WORDS)
+    return True
 
 
 def draw() -> None:

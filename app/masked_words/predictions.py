@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
 import streamlit as st
 
-from bertcore.analysis.words.candidates import parse_candidates, score_candidates
-from bertcore.analysis.words.predictions import MaskPredictions, fill_in_turn, predict_masks
+from bertcore.analysis.words.candidates import Candidate, parse_candidates, score_candidates
+from bertcore.analysis.words.predictions import (
+    Filled,
+    MaskPredictions,
+    fill_in_turn,
+    predict_masks,
+)
 
+from ..plots import theme
+from ..plots.charts import Bars, Dots
+from ..plots.formats import percent, shorten
 from ..plots.untrusted_text import plain
-from ..shell import cache, capabilities, frame
+from ..shell import capabilities, frame
 from ..shell.links import MASK
 from ..shell.picture import Picture
 from ..shell.state import Field
-from .predictions_figures import (
-    candidate_dots,
-    candidates_table,
-    in_turn,
-    mask_names,
-    predictions_table,
-    top_words,
-)
 
 MOST_IN_TURN = 16
 """Most masks that are also filled one after another; each costs a run."""
@@ -27,10 +31,60 @@ MOST_IN_TURN = 16
 TOP_K = Field("top_k", 5)
 CANDIDATES_LINE = Field("candidates", "")
 
+
+def _best_words(predictions: MaskPredictions) -> pd.DataFrame:
+    """Return a row for each mask and rank."""
+    mask, rank = (at.ravel() for at in np.indices(predictions.words.shape))
+    return pd.DataFrame(
+        {
+            "position": [predictions.positions[i] for i in mask],
+            "hidden": pd.Series([predictions.originals[i] for i in mask], dtype=object),
+            "rank": rank + 1,
+            "piece": predictions.words.ravel(),
+            "p": predictions.probabilities.ravel().astype(float),
+        }
+    )
+
+
+def _scores(scored: Sequence[Candidate]) -> pd.DataFrame:
+    """Return a row for each word, also for those without a score."""
+    return pd.DataFrame(
+        [
+            {
+                "word": c.word,
+                "pieces": " ".join(c.pieces),
+                "p": c.probability,
+                "p_per_piece": c.probability_per_piece,
+                "ln_p": c.log_probability,
+                "rank": c.rank,
+                "problem": c.problem,
+            }
+            for c in scored
+        ]
+    )
+
+
+def _pieces(scores: pd.DataFrame) -> list[str]:
+    return [pieces if " " in pieces else "" for pieces in scores.pieces]
+
+
+def _with_rank(scores: pd.DataFrame) -> list[str]:
+    return [
+        percent(p) if pd.isna(rank) else f"{percent(p)}, rank {int(rank):,}"
+        for p, rank in zip(scores.p, scores["rank"], strict=True)
+    ]
+
+
+BEST_WORDS = Bars(
+    table=_best_words,
+    value="p",
+    name="piece",
+    by="position",
+    accent=lambda words: words.piece == words.hidden,
+)
 PREDICTIONS = Picture(
     name="masked-words",
-    figure=top_words,
-    table=predictions_table,
+    chart=BEST_WORDS,
     how=(
         "Each bar is the probability of one piece of the vocabulary; all pieces together make "
         "100%. The pink bar is the token that was there. Several masks are predicted "
@@ -46,8 +100,19 @@ predictions.words, predictions.probabilities            # [M, k]
 )
 CANDIDATES = Picture(
     name="candidates",
-    figure=candidate_dots,
-    table=candidates_table,
+    chart=Dots(
+        table=_scores,
+        value="p",
+        order="ln_p",
+        name="word",
+        below=_pieces,
+        label=_with_rank,
+        value_name="whole word",
+        ring="p_per_piece",
+        ring_name="mean per piece",
+        ring_hover="%{x:.3%} per piece",
+        x_title="probability (logarithmic)",
+    ),
     how=(
         "A one-piece word has its probability from the bars above and its rank among all pieces of "
         "the vocabulary; 1 is the best guess. A word of several pieces gets as many masks, and its "
@@ -65,12 +130,42 @@ scored = score_candidates(bert, trace.text_a, trace.text_b, {masked}, {position}
 )
 
 
+def mask_titles(predictions: MaskPredictions) -> list[str]:
+    """Return the title of each mask, in Plotly's HTML: the rank of the hidden token, if known."""
+    mask = theme.escape(predictions.mask)
+    asked = zip(
+        predictions.positions, predictions.originals, predictions.original_ranks, strict=True
+    )
+    return [
+        f"{mask} at {position}<br> "
+        if token is None or rank is None
+        else f"{mask} at {position}<br>was <b>{theme.escape(shorten(token))}</b>: rank {rank:,}"
+        for position, token, rank in asked
+    ]
+
+
+def mask_names(predictions: MaskPredictions) -> list[str]:
+    """Return a short name for each mask, as plain text: where it is and what was there."""
+    return [
+        f"{predictions.mask} at {position}" if token is None else f"{shorten(token)} ({position})"
+        for position, token in zip(predictions.positions, predictions.originals, strict=True)
+    ]
+
+
+def _in_turn(steps: Sequence[Filled]) -> str:
+    return " → ".join(
+        f"**{plain(shorten(step.word))}** at {step.position} ({plain(percent(step.probability))})"
+        for step in steps
+    )
+
+
 def show_predictions(page: frame.Page, masked: tuple[int, ...]) -> MaskPredictions:
     """Draw the most probable words of each mask."""
     TOP_K.key(low=3, high=15)
     top_k = TOP_K.value
-    predictions = cache.call(predict_masks, page.bert_key, page.text_a, page.text_b, masked, top_k)
-    PREDICTIONS.show(page, predictions, masked=masked, top_k=top_k)
+    predictions = page.compute(predict_masks, *page.texts, masked, top_k)
+    titles = {"titles": mask_titles(predictions)}
+    PREDICTIONS.show(page, predictions, drawn=titles, masked=masked, top_k=top_k)
     capabilities.note(page, "mask")
     unknown = page.bert.tokenizer.unk_token
     if unknown in predictions.words:
@@ -79,10 +174,9 @@ def show_predictions(page: frame.Page, masked: tuple[int, ...]) -> MaskPredictio
             "read, as in the text that the checkpoint was trained on."
         )
     if 1 < len(predictions.positions) <= MOST_IN_TURN:
-        steps = cache.call(fill_in_turn, page.bert_key, page.text_a, page.text_b, masked)
         st.markdown(
             "Filled one after another, the most certain first, with the earlier ones filled in: "
-            + in_turn(steps)
+            + _in_turn(page.compute(fill_in_turn, *page.texts, masked))
         )
     return predictions
 
@@ -118,8 +212,7 @@ def show_candidates(page: frame.Page, masked: tuple[int, ...], position: int) ->
             "place."
         )
         return words
-    where = (page.text_a, page.text_b, masked, position, words)
-    scored = cache.call(score_candidates, page.bert_key, *where)
+    scored = page.compute(score_candidates, *page.texts, masked, position, words)
     for candidate in scored:
         if candidate.problem:
             st.warning(plain(candidate.problem))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -16,73 +15,38 @@ from bertcore.analysis.tuned_lens import (
     place_to_save,
     save_tuned_lens,
 )
-from bertcore.analysis.words.lens import Lens, Trajectories, layer_predictions, word_trajectories
 from bertcore.data.sentences import split_sentences
 from bertcore.pretraining import read_sentences
 from bertcore.pretraining.data.bundled import NOVEL
 
 from ..access import visits
 from ..access.room import check_room
+from ..plots import theme
+from ..plots.charts import Line, Lines
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame
-from ..shell.jobs import waiting
-from ..shell.jobs.background import Progress, Work
+from ..shell import frame
+from ..shell.compute import Compute
+from ..shell.jobs.background import Progress
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
-from ..sources.tuned_lens import open_lens, opened, shown, visit_place
-from .lens_figures import gain_curves, lens_figure, lens_table, rank_curves, ranks_table
+from ..sources.tuned_lens import opened, shown, visit_place
 
 SHIPPED_TEXT, OWN_TEXT = "The shipped novel", "Your own text"
 TEXTS = (SHIPPED_TEXT, OWN_TEXT)
 TEXT = Field("lens_text", SHIPPED_TEXT, TEXTS)
 FIT = Field("lens_fit", False)
 _OWN = "_lens_own_text"
-_SETUP = """
+SETUP = """
 from pathlib import Path
 from bertcore.analysis.tuned_lens import read_tuned_lens
 
 tuned = read_tuned_lens(Path({path!r}), bert)
 """
-TUNED_LENS = Picture(
-    name="tuned-lens",
-    figure=lens_figure,
-    table=lens_table,
-    needs=frozenset({"lens", "mlm"}),
-    how=(
-        "The same through a **tuned lens**: before the masked-word head reads a layer, an affine "
-        "map for that layer, fitted on hidden words of a text, moves its vectors towards the last "
-        "layer's answers (Belrose et al. 2023). It shows what a layer knows in directions other "
-        "than the head's. At a token that is not hidden it is only a guess, since it was fitted at "
-        "hidden ones."
-    ),
-    code=_SETUP
-    + """
-from bertcore.analysis.words.lens import layer_predictions
-
-lens = layer_predictions(bert, trace.text_a, trace.text_b, {masked}, {positions}, 5, tuned)
-lens.words, lens.probabilities              # [L+1, N, k]
-""",
-)
-TUNED_RANKS = Picture(
-    name="tuned-ranks",
-    figure=rank_curves,
-    table=ranks_table,
-    needs=frozenset({"lens", "mlm"}),
-    how="The ranks of the same words through the tuned lens; the last layer is the same.",
-    code=_SETUP
-    + """
-from bertcore.analysis.words.lens import word_trajectories
-
-path = word_trajectories(
-    bert, trace.text_a, trace.text_b, {masked}, {position}, {words}, tuned
-)
-path.ranks                                  # [L+1, W]
-""",
-)
 
 
-def _gain_table(gain: LensGain) -> pd.DataFrame:
+def _gain_rows(gain: LensGain) -> pd.DataFrame:
+    """Return a row for each layer (0: embeddings)."""
     columns: dict[str, object] = {"layer": range(len(gain.saved_bits.mean))}
     for name, quality in (("plain", gain.plain), ("tuned", gain.tuned)):
         for kind, interval in (("bits", quality.bits), ("agreement", quality.agreement)):
@@ -95,8 +59,17 @@ def _gain_table(gain: LensGain) -> pd.DataFrame:
 
 GAIN = Picture(
     name="tuned-lens-gain",
-    figure=gain_curves,
-    table=_gain_table,
+    chart=Lines(
+        table=_gain_rows,
+        lines=[
+            Line(f"{lens} lens", f"{lens}_{measure}", colour, panel)
+            for lens, colour in (("plain", theme.SPECIAL), ("tuned", theme.ACCENT))
+            for panel, measure in enumerate(("bits", "agreement"))
+        ],
+        panels=("KL to the last layer, bits", "same best word"),
+        hover=("{name}, layer %{x}: %{y:.2f}", "{name}, layer %{x}: %{y:.1%}"),
+        x_title="layer (0: embeddings)",
+    ),
     needs=frozenset({"lens", "mlm"}),
     how=(
         "Both lenses on {tokens} hidden tokens of {sentences} sentences that the tuned lens was "
@@ -104,26 +77,8 @@ GAIN = Picture(
         "is the same), and at how many tokens the best word is the same. Error bars are 95% "
         "bootstrap intervals over sentences."
     ),
-    code=_SETUP + "tuned.gain.plain.bits, tuned.gain.tuned.bits   # means and intervals, [L]\n",
+    code=SETUP + "tuned.gain.plain.bits, tuned.gain.tuned.bits   # means and intervals, [L]\n",
 )
-
-
-def predictions(
-    page: frame.Page, path: Path, masked: tuple[int, ...], positions: tuple[int, ...]
-) -> Lens:
-    """Return `layer_predictions` through the lens in a file."""
-    where = (page.text_a, page.text_b, masked, positions, 5)
-    lens: Lens = cache.of_file(_predict, path, page.bert_key, *where)
-    return lens
-
-
-def trajectories(
-    page: frame.Page, path: Path, masked: tuple[int, ...], position: int, words: tuple[str, ...]
-) -> Trajectories:
-    """Return `word_trajectories` through the lens in a file."""
-    where = (page.text_a, page.text_b, masked, position, words)
-    found: Trajectories = cache.of_file(_follow, path, page.bert_key, *where)
-    return found
 
 
 def show_gain(page: frame.Page, path: Path) -> None:
@@ -162,34 +117,30 @@ def offer_fit(page: frame.Page) -> None:
         FIT.put(True)
     if not FIT.value or is_empty:
         return
-    work = fitting(page.bert_key, own if source == OWN_TEXT else None, _place(page.bert))
-    path: Path | None = waiting.result(work, "tuned-lens", stopped="The fit was stopped.")
-    if path is not None:
+    with frame.guard():
+        compute = Compute(name="tuned-lens", stopped="The fit was stopped.")
+        compute(fit, page.bert_key, own if source == OWN_TEXT else None, _place(page.bert))
         FIT.put(False)
         st.rerun()
 
 
-def fitting(key: cache.BertKey, own: str | None, place: Path) -> Work:
-    """Return the work that fits a lens and writes its file; its result is the file.
+def fit(model: Model, own: str | None, place: Path, *, on_fraction: Progress) -> Path:
+    """Fit a lens and write it to a file; return that.
 
     Args:
-        key: The checkpoint.
+        model: The checkpoint.
         own: The visitor's text; None for the shipped one.
         place: The file to write.
+        on_fraction: Called with the fraction done and the stage.
     """
-
-    def work(progress: Progress) -> Path:
-        if own is None:
-            documents = read_sentences([NOVEL.train])
-            sentences, text = [s for document in documents for s in document], NOVEL.title
-        else:
-            sentences = [s for line in own.splitlines() for s in split_sentences(line)]
-            text = "a typed text"
-        lens = fit_tuned_lens(cache.opened(key), sentences, text=text, on_fraction=progress)
-        return save_tuned_lens(lens, place)
-
-    digest = "" if own is None else hashlib.sha256(own.encode(errors="replace")).hexdigest()
-    return Work(("tuned-lens", key, digest, str(place)), work)
+    if own is None:
+        documents = read_sentences([NOVEL.train])
+        sentences, text = [s for document in documents for s in document], NOVEL.title
+    else:
+        sentences = [s for line in own.splitlines() for s in split_sentences(line)]
+        text = "a typed text"
+    lens = fit_tuned_lens(model, sentences, text=text, on_fraction=on_fraction)
+    return save_tuned_lens(lens, place)
 
 
 def _place(model: Model) -> Path:
@@ -205,31 +156,3 @@ def _place(model: Model) -> Path:
     config = model.config
     check_room(4 * config.num_hidden_layers * config.hidden_size * (config.hidden_size + 1))
     return own
-
-
-def _predict(
-    path: Path,
-    key: cache.BertKey,
-    text_a: str,
-    text_b: str | None,
-    masked: tuple[int, ...],
-    positions: tuple[int, ...],
-    top_k: int,
-) -> Lens:
-    model = cache.opened(key)
-    lens = cache.of_file(open_lens, path, key)
-    return layer_predictions(model, text_a, text_b, masked, positions, top_k, lens)
-
-
-def _follow(
-    path: Path,
-    key: cache.BertKey,
-    text_a: str,
-    text_b: str | None,
-    masked: tuple[int, ...],
-    position: int,
-    words: tuple[str, ...],
-) -> Trajectories:
-    model = cache.opened(key)
-    lens = cache.of_file(open_lens, path, key)
-    return word_trajectories(model, text_a, text_b, masked, position, words, lens)

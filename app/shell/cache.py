@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import streamlit as st
 
@@ -28,6 +28,7 @@ from bertcore.checkpoints.source import SHIPPED
 from ..access import checkpoints
 from . import turns
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 MAX_CHECKPOINT_BYTES = 6 * 2**30
@@ -230,16 +231,38 @@ def trace(
     return result
 
 
-def call(function: Callable[..., T], key: BertKey, *args: Hashable) -> T:
-    """Return `function(bert, *args)`, computed once for equal arguments.
+def call(
+    function: Callable[Concatenate[Any, P], T], key: BertKey, *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """Return `function(bert, *args, **kwargs)`; see `computed`."""
+    return computed(function, key, *args, **kwargs)
 
-    `function` is at module level and deterministic.
+
+def computed(function: Callable[..., T], *args: Hashable, **kwargs: Hashable) -> T:
+    """Return `function(*args, **kwargs)`, computed once for equal arguments.
+
+    `function` is at module level and deterministic. A `BertKey` among the arguments reaches it as
+    the opened checkpoint, and `Texts` as their trace.
     """
     value: T = _results().get(
-        (function.__module__, function.__qualname__, key, args),
-        lambda: function(opened(key), *args),
+        result_key(function, args, kwargs),
+        lambda: function(*map(resolved, args), **kwargs),
     )
     return value
+
+
+def result_key(
+    function: Callable[..., object], args: Sequence[Hashable], kwargs: Mapping[str, Hashable]
+) -> tuple[Hashable, ...]:
+    """Return what identifies a call; checkpoints are found in it by `unload`."""
+    return (function.__module__, function.__qualname__, *args, *kwargs.items())
+
+
+def resolved(argument: Any) -> Any:
+    """Return what a key among the arguments of `computed` stands for; others as they are."""
+    if isinstance(argument, BertKey):
+        return opened(argument)
+    return argument.trace if isinstance(argument, Texts) else argument
 
 
 def of_file(function: Callable[..., T], path: Path, *args: Hashable) -> T:
@@ -283,10 +306,15 @@ def result_bytes() -> int:
 def unload(key: BertKey | None = None) -> None:
     """Evict one checkpoint and its results, or everything."""
     _berts().drop(lambda entry: key is None or entry == key)
-    _results().drop(lambda entry: key is None or (isinstance(entry, tuple) and key in entry))
+    _results().drop(lambda entry: key is None or _is_of(entry, key))
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
+
+
+def _is_of(entry: Hashable, key: BertKey) -> bool:
+    """Return whether a key of a result contains a checkpoint's, at any depth."""
+    return entry == key or (isinstance(entry, tuple) and any(_is_of(part, key) for part in entry))
 
 
 def num_bytes(value: Any) -> int:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, NoReturn, ParamSpec, overload
+from typing import Concatenate, Literal, NamedTuple, NoReturn, ParamSpec, TypeVar, overload
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -23,6 +23,8 @@ from ..access.policy import policy
 from ..plots.special_tokens import BERT, Marks, filled_markdown, marks_of, own_markdown
 from ..plots.untrusted_text import plain
 from . import cache, consent, fetch, sidebar, state
+from .compute import Compute
+from .jobs.waiting import Pending
 from .page_info import PageInfo
 from .sentence_box.boxes import example_box, sentence_box
 
@@ -40,6 +42,7 @@ UNEXPECTED = (
 _SHOWN = "_page_shown"
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Shown(NamedTuple):
@@ -83,6 +86,17 @@ class Page:
         if not self.has_text:
             raise ValueError("this page has no text. Call begin with needs_text=True.")
         return cache.trace(self.bert_key, self.text_a, self.text_b)
+
+    @property
+    def texts(self) -> tuple[str, str | None]:
+        """The text, and the second one or None."""
+        return self.text_a, self.text_b
+
+    def compute(
+        self, function: Callable[Concatenate[Model, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Return `function(bert, *args)`, computed once; see `Compute` for what takes long."""
+        return Compute()(function, self.bert_key, *args, **kwargs)
 
     @property
     def marks(self) -> Marks:
@@ -244,6 +258,8 @@ def _guard(stop: bool) -> Iterator[None]:
     try:
         yield
         return
+    except Pending:
+        pass
     except (ValueError, OSError, RuntimeError, MemoryError) as error:
         if not policy().is_closed:  # a message may contain what the visitor wrote
             log.info("shown to the visitor: %s", error)

@@ -17,6 +17,7 @@ from bertcore.base.json_data import to_json
 
 from ..html_file.chart import Data
 from ..html_file.document import Part, Scheme
+from ..plots.charts import Chart
 from ..plots.figure import Figure
 from ..plots.special_tokens import Marks, filled_markdown
 from . import capabilities, frame, picture_files, sidebar
@@ -40,12 +41,25 @@ class Picture:
     """How to read it, in Markdown; BERT's special tokens become the checkpoint's own."""
     code: str
     """Python that computes the same numbers; it follows the page's `setup_code`."""
-    table: Callable[..., Data]
+    chart: Chart | None = None
+    """Its frame and how that is drawn; instead of `table` and `figure`."""
+    table: Callable[..., Data] | None = None
     """Result -> the numbers that are drawn: a table (CSV) or named arrays (NPZ)."""
     figure: Callable[..., Figure] | None = None
     """Result -> Plotly figure; None for a picture drawn by a component of ours."""
     needs: frozenset[Capability] = frozenset()
     """Capabilities of a model without which there is no such picture."""
+
+    def __post_init__(self) -> None:
+        if (self.chart is None) == (self.table is None):
+            raise ValueError(f"picture {self.name!r} needs either a chart or a table.")
+
+    def data(self, result: Any) -> Data:
+        """Return the numbers of a result."""
+        if self.chart is not None:
+            return self.chart.table(result)
+        assert self.table is not None, "see __post_init__"
+        return self.table(result)
 
     def is_available(self, page: frame.Page) -> bool:
         """Return whether the model has what the picture needs; if not, say why in its place."""
@@ -68,8 +82,9 @@ class Picture:
 
         Args:
             page: Its page; None if that opens no checkpoint, in which case `setup` is given.
-            result: What was computed; goes to `figure` and to `table`.
-            drawn: Further arguments of `figure`, such as the selected token.
+            result: What was computed; goes to the chart, or to `figure` and to `table`.
+            drawn: Further arguments of `figure`, such as the selected token, or fields of the
+                chart that differ this time.
             fig: The figure, if the page changes what `figure` returns.
             setup: Python that `code` follows; the page's `setup_code` if not given.
             on_select: Called when points are clicked; they are in the session under "figure_" and
@@ -82,16 +97,19 @@ class Picture:
         Raises:
             ValueError: If neither `figure` nor `fig` is there.
         """
-        if fig is None:
-            if self.figure is None:
-                raise ValueError(f"picture {self.name!r} has no figure: call offer instead of show")
-            fig = self.figure(result, **drawn)
-        self._plot(fig, on_select)
         data, code, how = (
-            self.table(result),
+            self.data(result),
             self.python(page, setup, **values),
             self.reading(**values),
         )
+        if fig is None:
+            if isinstance(data, pd.DataFrame) and self.chart is not None:
+                fig = self.chart.draw(data, **drawn)
+            elif self.figure is not None:
+                fig = self.figure(result, **drawn)
+            else:
+                raise ValueError(f"picture {self.name!r} has no figure: call offer instead of show")
+        self._plot(fig, on_select)
         scheme: Scheme = "dark" if st.context.theme.type == "dark" else "light"
         origin = picture_files.origin(*frame.shown())
         numbers = partial(picture_files.data_file, self.name, data)
@@ -129,7 +147,7 @@ class Picture:
             origin, how = picture_files.origin(*frame.shown()), self.reading(**values)
             report = partial(picture_files.view_file, origin, title, part, code, how)
         _downloads(
-            file or self.name, self.table(result), code, width=width, record=record, report=report
+            file or self.name, self.data(result), code, width=width, record=record, report=report
         )
         if with_caption:
             self.caption(**values)

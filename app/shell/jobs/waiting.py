@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import StopException
 
 from .. import turns
 from ..render_signal import arrival
@@ -28,6 +29,10 @@ CHECK_SECONDS, LONGEST_CHECK_SECONDS = 1.0, 10.0
 """Interval of checking the work, and that of a visitor with many others before them."""
 STOPPED = "Stopped. Nothing was computed."
 _AWAITED, _STOPPED = "_awaited_work", "_stopped_work"
+
+
+class Pending(StopException):
+    """A result is not there yet, and its progress is drawn; outside of a guard it ends the page."""
 
 
 def stage(job: Job) -> str:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from app.masked_words import lens_figures, masking_figures, predictions_figures, surprise_figures
+from app.masked_words.lens import LENS, RANKS, SENTENCE
+from app.masked_words.masking import MASKING, actions
+from app.masked_words.predictions import CANDIDATES, PREDICTIONS, mask_names, mask_titles
+from app.masked_words.surprise import CERTAIN_BITS, SURPRISE
 from app.plots import theme, token_flow
 from app.plots.cells import cell_text
+from app.plots.figure import Figure
 from app.plots.formats import percent, shorten
+from app.shell.picture import Picture
 from bertcore import Bert
 from bertcore.analysis.words.candidates import Candidate, score_candidates
 from bertcore.analysis.words.lens import Lens, Trajectories, layer_predictions, word_trajectories
@@ -42,6 +48,15 @@ def predictions(num_masks: int, original: str | None = "river") -> MaskPredictio
     )
 
 
+def drawn(picture: Picture, result: Any, **changes: Any) -> Figure:
+    assert picture.chart is not None
+    return picture.chart.figure(result, **changes)
+
+
+def top_words(found: MaskPredictions) -> Figure:
+    return drawn(PREDICTIONS, found, titles=mask_titles(found))
+
+
 def markup(fig: go.Figure) -> str:
     """All that Plotly would read as its HTML: everything but raw numbers."""
     return str(fig.plotly().to_plotly_json())
@@ -49,7 +64,7 @@ def markup(fig: go.Figure) -> str:
 
 @pytest.mark.parametrize("num_masks", [1, 2, 3, 4, 8])
 def test_each_mask_has_bars_of_its_probabilities(num_masks: int) -> None:
-    fig = predictions_figures.top_words(predictions(num_masks))
+    fig = top_words(predictions(num_masks))
     assert len(fig.plotly().data) == num_masks
     for trace in fig.plotly().data:
         assert list(trace.x) == [0.5, 0.25, 0.125]
@@ -64,21 +79,21 @@ def test_each_mask_has_bars_of_its_probabilities(num_masks: int) -> None:
 
 
 def test_a_typed_mask_has_no_original() -> None:
-    fig = predictions_figures.top_words(predictions(1, None))
+    fig = top_words(predictions(1, None))
     assert "was" not in fig.plotly().layout.annotations[0].text
     assert set(fig.plotly().data[0].marker.color) == {theme.SEGMENT_A}
 
 
 def test_the_names_of_masks_are_plain_text() -> None:
-    assert predictions_figures.mask_names(predictions(2)) == ["river (1)", "river (2)"]
-    assert predictions_figures.mask_names(predictions(1, None)) == ["[MASK] at 1"]
+    assert mask_names(predictions(2)) == ["river (1)", "river (2)"]
+    assert mask_names(predictions(1, None)) == ["[MASK] at 1"]
 
 
 def test_candidates_are_drawn_best_first_with_their_numbers(bert: Bert) -> None:
     scored = score_candidates(
         bert, "the [MASK] was", None, (), 2, ["rivers", "river", "日", "oxen", "milk"]
     )
-    fig = predictions_figures.candidate_dots(scored)
+    fig = drawn(CANDIDATES, scored)
     whole = fig.plotly().data[-1]
     expected = sorted((c.probability for c in scored if c.probability is not None), reverse=True)
     assert list(whole.x) == expected
@@ -99,7 +114,7 @@ def test_candidates_are_drawn_best_first_with_their_numbers(bert: Bert) -> None:
 def test_an_impossible_candidate_still_has_a_place_on_the_scale() -> None:
     never = Candidate("x", ("x",), (-2000.0,), 9, None)
     certain = Candidate("y", ("y",), (0.0,), 1, None)
-    fig = predictions_figures.candidate_dots([never, certain])
+    fig = drawn(CANDIDATES, [never, certain])
     low, high = fig.plotly().layout.xaxis.range
     for value in fig.plotly().data[-1].x:
         assert low < math.log10(value) < high
@@ -107,7 +122,7 @@ def test_an_impossible_candidate_still_has_a_place_on_the_scale() -> None:
 
 def test_the_lens_at_a_mask_has_layers_as_rows(bert: Bert) -> None:
     found = layer_predictions(bert, TEXT, None, (2,), (2,), 4)
-    fig = lens_figures.lens_figure(found)
+    fig = drawn(LENS, found)
     np.testing.assert_array_equal(fig.plotly().data[0].z, found.probabilities[:, 0])
     assert fig.plotly().layout.xaxis.ticktext == ("best", "2nd", "3rd", "4th")
     assert fig.plotly().layout.yaxis.ticktext == ("embeddings", "layer 1", "layer 2")
@@ -119,7 +134,7 @@ def test_the_lens_at_a_mask_has_layers_as_rows(bert: Bert) -> None:
 
 def test_the_lens_of_a_sentence_has_tokens_as_rows_downwards(bert: Bert) -> None:
     found = layer_predictions(bert, TEXT, None, (2,))
-    fig = lens_figures.lens_figure(found, whole_sentence=True)
+    fig = drawn(LENS, found, **SENTENCE)
     np.testing.assert_array_equal(fig.plotly().data[0].z, found.probabilities[..., 0].T)
     assert fig.plotly().layout.yaxis.ticktext == found.tokens
     assert fig.plotly().layout.yaxis.range == (len(found.tokens) - 0.5, -0.5)
@@ -147,8 +162,8 @@ def test_lens_words_are_text() -> None:
         entropy=np.zeros((2, 1), dtype=np.float32),
     )
     for fig in (
-        lens_figures.lens_figure(hostile),
-        lens_figures.lens_figure(hostile, whole_sentence=True),
+        drawn(LENS, hostile),
+        drawn(LENS, hostile, **SENTENCE),
     ):
         assert "<img" not in markup(fig)
         assert "&lt;" in markup(fig)
@@ -156,7 +171,7 @@ def test_lens_words_are_text() -> None:
 
 def test_rank_curves_are_the_ranks(bert: Bert) -> None:
     found = word_trajectories(bert, TEXT, None, (2,), 2, ("river", "bank"))
-    fig = lens_figures.rank_curves(found, "river")
+    fig = drawn(RANKS, found, accent="river")
     assert [trace.name for trace in fig.plotly().data] == ["river", "bank"]
     for index, trace in enumerate(fig.plotly().data):
         assert list(trace.y) == found.ranks[:, index].tolist()
@@ -174,16 +189,14 @@ def test_many_curves_have_different_looks() -> None:
         ranks=np.ones((3, count), dtype=np.int64),
         probabilities=np.ones((3, count), dtype=np.float32),
     )
-    fig = lens_figures.rank_curves(found, "w0")
+    fig = drawn(RANKS, found, accent="w0")
     assert len({trace.line.color for trace in fig.plotly().data}) == count
 
 
 def test_the_surprise_strip_is_coloured_by_bits(bert: Bert) -> None:
     found = surprise(bert, TEXT)
-    (bars,) = surprise_figures.surprise_strip(found).plotly().data
-    np.testing.assert_allclose(
-        bars.marker.color, np.minimum(found.bits, surprise_figures.CERTAIN_BITS)
-    )
+    (bars,) = drawn(SURPRISE, found).plotly().data
+    np.testing.assert_allclose(bars.marker.color, np.minimum(found.bits, CERTAIN_BITS))
     assert [text.split("<br>")[0] for text in bars.text] == list(found.tokens)
     for text, token, best in zip(bars.text, found.tokens, found.best_words, strict=True):
         assert ("✓" in text) == (token == best)
@@ -193,25 +206,25 @@ def test_hostile_tokens_are_text_in_strips() -> None:
     found = Surprise(
         (1,), (HOSTILE,), np.ones(1, np.float32), (HOSTILE + "!",), np.ones(1, np.float32)
     )
-    drawn = Corruption((HOSTILE,) * 3, (HOSTILE,) * 3, ("kept", "random", None))
-    for fig in (surprise_figures.surprise_strip(found), masking_figures.masking_strip(drawn)):
+    example = Corruption((HOSTILE,) * 3, (HOSTILE,) * 3, ("kept", "random", None))
+    for fig in (drawn(SURPRISE, found), drawn(MASKING, example)):
         assert "<img" not in markup(fig)
 
 
 def test_the_masking_strip_has_each_token_once_under_its_action(bert: Bert) -> None:
-    drawn = corrupt(bert, TEXT * 3, None, 4, 0.5)
-    fig = masking_figures.masking_strip(drawn)
+    example = corrupt(bert, TEXT * 3, None, 4, 0.5)
+    fig = drawn(MASKING, example)
     counts = {trace.name: len(trace.text) for trace in fig.plotly().data if trace.type == "bar"}
-    for action, name in masking_figures.ACTION_NAMES.items():
-        assert counts[name] == drawn.actions.count(action)
-    assert counts["not chosen"] == drawn.actions.count(None)
-    assert sum(counts.values()) == len(drawn.tokens)
+    for action, (name, _) in actions().items():
+        assert counts[name] == example.actions.count(action)
+    assert counts["not chosen"] == example.actions.count(None)
+    assert sum(counts.values()) == len(example.tokens)
 
 
 def test_a_kind_that_was_not_drawn_keeps_its_legend() -> None:
-    fig = masking_figures.masking_strip(Corruption(("a",), ("a",), (None,)))
+    fig = drawn(MASKING, Corruption(("a",), ("a",), (None,)))
     names = [trace.name for trace in fig.plotly().data if trace.type == "bar"]
-    assert names == ["became [MASK] (80%)", *masking_figures.ACTION_NAMES.values(), "not chosen"]
+    assert names == [*(name for name, _ in actions().values()), "not chosen"]
 
 
 @pytest.mark.parametrize("count", [0, 1, 200])
@@ -244,19 +257,17 @@ def test_percent(p: float, text: str) -> None:
 
 def test_tables_have_a_row_for_each_number(bert: Bert) -> None:
     found = predict_masks(bert, TEXT, None, (2, 4), 3)
-    table = predictions_figures.predictions_table(found)
+    table = PREDICTIONS.data(found)
     assert len(table) == 6
     assert table.p.tolist() == found.probabilities.flatten().tolist()
     assert table.piece.tolist() == found.words.flatten().tolist()
-    lens_table = lens_figures.lens_table(layer_predictions(bert, TEXT, None, (), (1, 2), 3))
+    lens_table = LENS.data(layer_predictions(bert, TEXT, None, (), (1, 2), 3))
     assert len(lens_table) == 3 * 2 * 3
-    assert len(surprise_figures.surprise_table(surprise(bert, TEXT))) == 10
+    assert len(SURPRISE.data(surprise(bert, TEXT))) == 10
     path = word_trajectories(bert, TEXT, None, (2,), 2, ("river", "bank"))
-    ranks: pd.DataFrame = lens_figures.ranks_table(path).pivot_table(
-        "rank", "layer", "word", "first"
-    )
+    ranks: pd.DataFrame = RANKS.data(path).pivot_table("rank", "layer", "word", "first")
     assert ranks["bank"].tolist() == path.ranks[:, 1].tolist()
     scored = score_candidates(bert, "a [MASK]", None, (), 2, ["river", "日"])
-    assert predictions_figures.candidates_table(scored).problem.isna().tolist() == [True, False]
-    drawn = corrupt(bert, TEXT)
-    assert masking_figures.masking_table(drawn).shown.tolist() == list(drawn.input_tokens)
+    assert CANDIDATES.data(scored).problem.isna().tolist() == [True, False]
+    example = corrupt(bert, TEXT)
+    assert MASKING.data(example).shown.tolist() == list(example.input_tokens)

@@ -1,0 +1,21 @@
+"""The kinds of charts: one tidy frame in, a figure out, its looks and its hover decided here."""
+
+from .bars import Bars
+from .boxes import Boxes, KindBoxes
+from .chart import Chart, Column
+from .dots import Dots
+from .lines import Line, Lines, layer_names
+from .token_map import TokenMap
+
+__all__ = [
+    "Bars",
+    "Boxes",
+    "Chart",
+    "Column",
+    "Dots",
+    "KindBoxes",
+    "Line",
+    "Lines",
+    "TokenMap",
+    "layer_names",
+]

@@ -1,0 +1,135 @@
+"""Tokens as boxes in lines like text, coloured by a number or by a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import theme, token_flow
+from ..figure import Figure, Properties, bar, scatter
+from .chart import Chart, Column, column
+
+_NO_KIND = "rgba(127, 134, 152, 0.16)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boxes(Chart):
+    """Tokens coloured by a number on a sequential scale."""
+
+    text: Column = "token"
+    """First line of each box."""
+    below: Column
+    """Second, smaller line."""
+    value: Column
+    hover: Column
+    """Hover text, in Plotly's HTML."""
+    scale_title: str
+    high: float = 1.0
+    """Numbers from here on have the last colour; the scale begins at 0."""
+    ticks: Mapping[str, Any] = field(default_factory=dict)
+    """Properties of the colour bar that name its ticks."""
+    space_above: int = 52
+    """Pixels for the colour bar."""
+
+    def _draw(self, frame: pd.DataFrame) -> Figure:
+        text, below = column(frame, self.text), column(frame, self.below)
+        boxes = token_flow.place(text, below)
+        capped = np.minimum(np.array(column(frame, self.value)), self.high)
+        inks = theme.inks(capped, theme.SEQUENTIAL, 0, self.high).tolist()
+        marker = {
+            "color": capped,
+            "colorscale": theme.SEQUENTIAL,
+            "cmin": 0,
+            "cmax": self.high,
+            "line_width": 0,
+            "cornerradius": 5,
+            "colorbar": theme.bar_above(self.scale_title, **self.ticks),
+        }
+        lines = [token_flow.two_lines(*both) for both in zip(text, below, strict=True)]
+        fig = Figure(
+            _bars(
+                boxes,
+                text=lines,
+                textposition="inside",
+                insidetextfont={"size": 13, "color": inks},
+                marker=marker,
+                customdata=column(frame, self.hover),
+                showlegend=False,
+            )
+        )
+        return token_flow.draw(fig, boxes, legend_height=self.space_above)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KindBoxes(Chart):
+    """Tokens coloured by what they are, with a legend; those of no kind are pale."""
+
+    text: Column = "token"
+    below: Column
+    """Second, smaller line; it may be empty."""
+    kind: Column
+    """One of `kinds`, or None."""
+    kinds: Mapping[str, tuple[str, str]]
+    """Kind -> its name in the legend, in Plotly's HTML, and its colour; in the legend's order."""
+    no_kind: str
+    """What the legend calls the others."""
+    hover: Column
+    """Hover text, in Plotly's HTML."""
+    space_above: int = 34
+    """Pixels for the legend."""
+
+    def _draw(self, frame: pd.DataFrame) -> Figure:
+        text, below = column(frame, self.text), column(frame, self.below)
+        kinds, hover = column(frame, self.kind), column(frame, self.hover)
+        boxes = token_flow.place(text, below)
+        fig = Figure()
+        for kind in (*self.kinds, None):
+            name, colour = (self.no_kind, _NO_KIND) if kind is None else self.kinds[kind]
+            members = [i for i, of in enumerate(kinds) if of == kind]
+            fig.add_trace(
+                _bars(
+                    [boxes[i] for i in members],
+                    name=name,
+                    text=[token_flow.two_lines(text[i], below[i]) for i in members],
+                    textposition="none" if kind is None else "inside",
+                    insidetextfont={"size": 13, "color": theme.WHITE},
+                    marker={"color": colour, "line_width": 0, "cornerradius": 5},
+                    customdata=[hover[i] for i in members],
+                )
+            )
+        pale = [i for i, kind in enumerate(kinds) if kind is None]
+        # Text on the pale boxes takes the page's colour, which bars cannot.
+        fig.add_trace(
+            scatter(
+                x=[boxes[i].left + boxes[i].width / 2 for i in pale],
+                y=[boxes[i].line for i in pale],
+                mode="text",
+                text=[token_flow.two_lines(text[i]) for i in pale],
+                textfont_size=13,
+                hoverinfo="skip",
+                showlegend=False,
+            )
+        )
+        token_flow.draw(fig, boxes, legend_height=self.space_above)
+        fig.update_layout(legend={"itemclick": False, "itemdoubleclick": False})
+        return fig
+
+
+def _bars(boxes: list[token_flow.Box], **properties: Any) -> Properties:
+    """Return a trace of boxes; one without boxes still has its place in the legend."""
+    nothing: list[float | None] = [None]
+    return bar(
+        base=[box.left for box in boxes] or nothing,
+        x=[box.width for box in boxes] or nothing,
+        y=[box.line for box in boxes] or nothing,
+        orientation="h",
+        insidetextanchor="middle",
+        constraintext="none",
+        textangle=0,
+        hovertemplate="%{customdata}<extra></extra>",
+        **properties,
+    )

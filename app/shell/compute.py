@@ -1,0 +1,67 @@
+"""Results that a page asks for, computed at once or in the background: the page need not know."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from . import cache
+from .jobs import waiting
+from .jobs.background import Job, Progress, Work
+
+T = TypeVar("T")
+
+REPORTS = ("on_fraction", "progress")
+"""Parameters to which a function reports the fraction done: one that has them is slow."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compute:
+    """How a page computes a result that may take long, and what it says meanwhile.
+
+    Called with a function and its arguments, of which a `BertKey` reaches the function as the
+    opened checkpoint and `Texts` as their trace. The function is at module level and deterministic,
+    its arguments are hashable, and equal arguments are computed once for all visitors. A function
+    that reports its progress (see REPORTS) is slow by contract and waits in the queue of background
+    work; all others are computed in the page's own run.
+    """
+
+    name: str = ""
+    """Name of the view, unique on the page; empty for the function's."""
+    stage: str = "Computing"
+    """What is being done, for a function that reports the fraction alone."""
+    stopped: str = waiting.STOPPED
+    patience: float | None = None
+    say: Callable[[Job], str] = waiting.stage
+    """These three as for `waiting.result`."""
+
+    def __call__(self, function: Callable[..., T], *args: Hashable, **kwargs: Hashable) -> T:
+        """Return the function's result.
+
+        Raises:
+            waiting.Pending: If it is not there yet, and its progress is drawn. It ends the block
+                under `frame.guard`, or the fragment, without a word.
+            Exception: The error that ended the work.
+        """
+        reports = [name for name in REPORTS if name in inspect.signature(function).parameters]
+        if not reports:
+            return cache.computed(function, *args, **kwargs)
+
+        def run(progress: Progress) -> tuple[T]:
+            def report(fraction: float, stage: str = self.stage) -> None:
+                progress(fraction, stage)
+
+            resolved = map(cache.resolved, args)
+            options: dict[str, Any] = {**kwargs, reports[0]: report}
+            return (function(*resolved, **options),)
+
+        key = cache.result_key(function, args, kwargs)
+        name = self.name or function.__name__.strip("_").replace("_", "-")
+        result: tuple[T] | None = waiting.result(
+            Work(key, run), name, patience=self.patience, stopped=self.stopped, say=self.say
+        )
+        if result is None:
+            raise waiting.Pending
+        return result[0]
