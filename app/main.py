@@ -14,10 +14,12 @@ if sys.path[0] != str(ROOT):  # first, so that an app.py elsewhere does not shad
 
 from streamlit.starlette import App  # noqa: E402
 
+from app.access.bug_log import guard_log  # noqa: E402
 from app.access.policy import policy  # noqa: E402
 from app.access.server import lifespan, middleware  # noqa: E402
 
 try:
+    guard_log(is_closed=policy().is_closed)
     layers = middleware(policy())
 except ValueError as error:
     raise SystemExit(f"Error: {error}") from error

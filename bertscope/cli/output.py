@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from bertcore.base.control_characters import escaped
 from bertcore.base.json_data import plain_data
 
 if TYPE_CHECKING:
@@ -37,9 +38,7 @@ def plain(text: str) -> Text:
     """
     from rich.text import Text
 
-    return Text(
-        "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
-    )
+    return Text(escaped(text))
 
 
 def counted(number: int, one: str) -> str:
