@@ -3,6 +3,8 @@
 Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
 """
 
+import os
+import sys
 from typing import Annotated
 
 import typer
@@ -98,4 +100,14 @@ app = build_app()
 
 def main() -> None:
     """Run the command line of this process."""
+    _open_closed_streams()
     app(prog_name="bertscope")
+
+
+def _open_closed_streams() -> None:
+    """Open standard streams that the shell has closed (>&-), so that no file takes their place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)  # the first free number, that of the stream
+            os.set_inheritable(opened, True)  # the server runs in place of this process
+            setattr(sys, name, os.fdopen(opened, mode, encoding="utf-8"))

@@ -191,7 +191,12 @@ def _key(key: str, file: Path | None) -> str:
     """Return the key of the command or of a file."""
     if file is None:
         return key
-    lines = file.expanduser().read_text(encoding="utf-8").strip().splitlines()
+    try:  # editors on Windows write a byte order mark
+        lines = file.expanduser().read_text(encoding="utf-8-sig").strip().splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{file} is not a text in UTF-8; expected one line, the key. Save it as UTF-8."
+        ) from error
     if len(lines) != 1:
         raise ValueError(f"{file} has {len(lines)} lines; expected one, the key.")
     return lines[0].strip()

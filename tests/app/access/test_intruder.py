@@ -12,10 +12,11 @@ import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from app.navigation import PAGES
@@ -202,6 +203,62 @@ def test_events_that_no_component_sends(intruder: Session) -> None:
     )
 
 
+FORGED = f"{TEXT}\nrefused: forged"
+
+
+def values_of_any_kind(widget: str) -> Iterator[WidgetState]:
+    """Yield states with every kind of value, whatever the widget's is."""
+    plain: dict[str, list[Any]] = {
+        "trigger_value": [True],
+        "bool_value": [True],
+        "double_value": [float("nan"), 1e308],
+        "int_value": [-(2**60)],
+        "string_value": [FORGED],
+        "json_value": ["[1]", FORGED],
+        "json_trigger_value": ["{}", FORGED],
+        "bytes_value": [b"\xff"],
+    }
+    arrays: dict[str, list[Any]] = {
+        "double_array_value": [float("inf")] * 3,
+        "int_array_value": [-1, 10**9],
+        "string_array_value": [FORGED],
+    }
+    for field, values in plain.items():
+        for value in values:
+            yield WidgetState(id=widget, **{field: value})
+    for field, values in arrays.items():
+        for content in ([], values):
+            state = WidgetState(id=widget)
+            getattr(state, field).SetInParent()
+            getattr(state, field).data.extend(content)
+            yield state
+    for field in ("arrow_value", "string_trigger_value", "chat_input_value"):
+        state = WidgetState(id=widget)
+        getattr(state, field).SetInParent()
+        yield state
+    state = WidgetState(id=widget)
+    file = state.file_uploader_state_value.uploaded_file_info.add()
+    file.file_id, file.name, file.size = "none", f"../../a.{FORGED}", 2**40
+    yield state
+
+
+@pytest.mark.parametrize("name", ["tokens", "training"])
+def test_no_widget_takes_a_value_of_another_kind(place: Place, name: str) -> None:
+    with Session(place.server.url) as visitor:
+        visitor.open(name)
+        for key, widget in [*visitor.widgets.items()]:
+            for state in values_of_any_kind(widget.id):
+                visitor._run(widget.fragment, state)
+                assert not [
+                    error
+                    for error in visitor.errors
+                    if "unexpected" in error or "has encountered an error" in error
+                ], (key, state, visitor.errors)
+                visitor.errors.clear()
+    assert "ignored: a value that its widget cannot have" in place.log
+    assert "forged" not in place.log
+
+
 def test_a_text_of_thirty_megabytes_ends_that_visit_alone(place: Place) -> None:
     with Session(place.server.url) as session:
         session.open("tokens")
@@ -248,10 +305,13 @@ def upload(place: Place) -> Callable[..., tuple[int, str]]:
         )
     token = re.findall(r"_streamlit_xsrf=([^;]+)", cookie)
 
-    def send(session: str, file: str, content: bytes, **headers: str) -> tuple[int, str]:
+    def send(
+        session: str, file: str, content: bytes, *, file_name: str = "a.zip", **headers: str
+    ) -> tuple[int, str]:
         part = secrets.token_hex(8)
         body = (
-            f'--{part}\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n'
+            f"--{part}\r\n"
+            f'Content-Disposition: form-data; name="file"; filename="{file_name}"\r\n'
             "Content-Type: application/zip\r\n\r\n"
         ).encode() + content
         body += f"\r\n--{part}--\r\n".encode()
@@ -292,6 +352,43 @@ def test_an_upload_is_its_visitors_alone(
         assert "checkpoint" not in urllib.parse.parse_qs(intruder.query)
         follower.open("tokens", urllib.parse.urlencode({"checkpoint": name}))
         assert "by name" in follower.errors[0]
+
+
+def test_a_name_of_a_file_reaches_no_log(
+    place: Place, upload: Callable[..., tuple[int, str]]
+) -> None:
+    with Session(place.server.url) as session:
+        session.open("checkpoints")
+        assert upload(session.id, "mine", b"x")[0] == 204
+        state = WidgetState(id=session.widgets["checkpoint_zip"].id)
+        file = state.file_uploader_state_value.uploaded_file_info.add()
+        file.file_id, file.name, file.size = "mine", f"a.{FORGED}", 1
+        session._run(session.widgets["checkpoint_zip"].fragment, state)
+        for name in ("a.zip", f"a.{TEXT}", "a.zip%0Aforged", "../../a.zip", "a\\\\.zip"):
+            assert upload(session.id, "mine", b"x", file_name=name)[0] == 204
+            session.attach("checkpoint_zip", "mine")
+            if "open_upload" in session.widgets:
+                session.press("open_upload")
+        assert not [error for error in session.errors if "has encountered" in error]
+    assert "forged" not in place.log
+
+
+def test_the_tabs_of_a_browser_share_its_limits(
+    place: Place, upload: Callable[..., tuple[int, str]]
+) -> None:
+    with _direct.open(
+        urllib.request.Request(f"{place.server.url}/", headers={"Accept": "text/html"})
+    ) as page:
+        cookies = page.headers.get_all("set-cookie", [])
+    cookie = next(c.partition(";")[0] for c in cookies if c.startswith("bertscope_visit"))
+    headers = {"Cookie": cookie}
+    tabs = [Session(place.server.url, headers=headers) for _ in range(3)]
+    with tabs[0], tabs[1], tabs[2], Session(place.server.url) as other:
+        for tab in (*tabs, other):
+            tab.open("checkpoints")
+        statuses = [upload(tabs[n % 3].id, f"file-{n}", b"x")[0] for n in range(11)]
+        assert statuses == [204] * 10 + [429]
+        assert upload(other.id, "file", b"x")[0] == 204
 
 
 def test_uploads_have_limits(place: Place, upload: Callable[..., tuple[int, str]]) -> None:

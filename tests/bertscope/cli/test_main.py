@@ -1,6 +1,7 @@
 """The command line's frame: how it reports mistakes and how it opens the app."""
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -210,3 +211,25 @@ def test_a_broken_config_names_the_file(tmp_path: Path) -> None:
     broken.write_text("[server\n", encoding="utf-8")
     with pytest.raises(RuntimeError, match=r"config\.toml cannot be read"):
         open_app.config_flags(broken)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell's >&-")
+@pytest.mark.parametrize("words", [["--version"], ["tokenize", "a river"]])
+def test_a_closed_standard_output_is_no_error(words: list[str]) -> None:
+    command = [sys.executable, "-P", "-m", "bertcore.cli.main", *words]
+    one = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
+    run = subprocess.run(one, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+    both = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *command], check=False)
+    assert both.returncode == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell's >&-")
+def test_no_file_takes_the_place_of_a_closed_output() -> None:
+    code = (
+        "import os; from bertcore.cli import main; main._open_closed_streams(); "
+        "os.execlp('sh', 'sh', '-c', 'echo lost; exec 3>&1')"
+    )
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-c", code]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")

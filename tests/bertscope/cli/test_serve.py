@@ -86,3 +86,15 @@ def test_a_contradiction_is_one_sentence(started: Started, words: list[str], sai
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
     assert started.command == []
+
+
+def test_a_key_file_is_read_as_editors_write_it(started: Started, tmp_path: Path) -> None:
+    key = tmp_path / "key.txt"
+    key.write_bytes("\ufeffder Fluß fließt\r\n".encode())
+    assert runner.invoke(app, ["app", "--key-file", str(key)]).exit_code == 0
+    assert stated(started)["KEY"] == "der Fluß fließt"
+    key.write_bytes("der Fluß fließt".encode("latin-1"))
+    result = runner.invoke(app, ["app", "--key-file", str(key)])
+    assert result.exit_code == 2
+    assert "key.txt is not a text in UTF-8" in result.stderr
+    assert "flie" not in result.stderr
