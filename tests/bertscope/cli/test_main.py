@@ -216,7 +216,7 @@ def test_a_broken_config_names_the_file(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="a shell's >&-")
 @pytest.mark.parametrize("words", [["--version"], ["tokenize", "a river"]])
 def test_a_closed_standard_output_is_no_error(words: list[str]) -> None:
-    command = [sys.executable, "-P", "-m", "bertcore.cli.main", *words]
+    command = [sys.executable, "-P", "-m", "bertscope", *words]
     one = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
     run = subprocess.run(one, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
@@ -227,7 +227,7 @@ def test_a_closed_standard_output_is_no_error(words: list[str]) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="a shell's >&-")
 def test_no_file_takes_the_place_of_a_closed_output() -> None:
     code = (
-        "import os; from bertcore.cli import main; main._open_closed_streams(); "
+        "import os; from bertscope.cli import main; main._open_closed_streams(); "
         "os.execlp('sh', 'sh', '-c', 'echo lost; exec 3>&1')"
     )
     command = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-c", code]
