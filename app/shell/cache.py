@@ -234,8 +234,16 @@ def trace(
 def call(
     function: Callable[Concatenate[Any, P], T], key: BertKey, *args: P.args, **kwargs: P.kwargs
 ) -> T:
-    """Return `function(bert, *args, **kwargs)`; see `computed`."""
-    return computed(function, key, *args, **kwargs)
+    """Return `function(bert, *args, **kwargs)`, computed once for equal arguments.
+
+    `function` is at module level and deterministic. Unlike `computed`, it gets keys among the
+    further arguments as they are.
+    """
+    value: T = _results().get(
+        result_key(function, (key, *args), kwargs),
+        lambda: function(opened(key), *args, **kwargs),
+    )
+    return value
 
 
 def computed(function: Callable[..., T], *args: Hashable, **kwargs: Hashable) -> T:
