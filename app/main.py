@@ -17,7 +17,7 @@ from streamlit.starlette import App  # noqa: E402
 from app.access.bug_log import guard_log  # noqa: E402
 from app.access.policy import policy  # noqa: E402
 from app.access.server import lifespan, middleware  # noqa: E402
-from app.shell.widget_values import guard_widgets, show_error  # noqa: E402
+from app.shell.client_messages import guard_messages, show_error  # noqa: E402
 
 try:
     guard_log(is_closed=policy().is_closed)
@@ -25,7 +25,7 @@ try:
 except ValueError as error:
     raise SystemExit(f"Error: {error}") from error
 
-guard_widgets()
+guard_messages(is_closed=policy().is_closed)
 server = App(
     ROOT / "app" / "run.py", lifespan=lifespan, middleware=layers, on_script_error=show_error
 )

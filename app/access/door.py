@@ -60,6 +60,8 @@ class Door:
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1:
             return 400, "A request must have one Host header."
+        if "transfer-encoding" in headers and "content-length" in headers:
+            return 400, "A request must state one length."  # a proxy may read the other one
         # A proxy or tunnel that sends its own Host tells by which name it was reached.
         forwarded = ",".join(headers.getlist("x-forwarded-host")).replace(" ", "")
         for host in (*hosts, *filter(None, forwarded.split(","))):

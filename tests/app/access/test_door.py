@@ -75,6 +75,11 @@ def test_a_request_for_another_name_reaches_nothing(inside: Inside) -> None:
     assert ask(app, host="class.example.org").status == 200
 
 
+def test_a_request_with_two_lengths_is_refused(inside: Inside) -> None:
+    answer = ask(Door(inside), "POST", content_length="4", transfer_encoding="chunked")
+    assert (answer.status, inside.reached) == (400, [])
+
+
 @pytest.mark.parametrize("origin", ["null", "http://evil.org", "http://192.0.2.1", "garbage", ""])
 def test_other_origins_change_nothing(inside: Inside, origin: str) -> None:
     app = Door(inside)

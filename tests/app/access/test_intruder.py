@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -455,3 +456,16 @@ def test_a_message_that_is_none(place: Place) -> None:
         message = BackMsg()
         message.debug_shutdown_runtime = True
         session._socket.send(message.SerializeToString())
+
+
+def test_no_visitor_clears_the_caches_of_all(place: Place) -> None:
+    with Session(place.server.url, keeps_messages=True) as intruder:
+        intruder.open("tokens")
+        for kind in ("clear_cache", "load_git_info"):
+            ignored = place.log.count("visitors may not send")
+            intruder._socket.send(BackMsg(**{kind: True}).SerializeToString())
+            intruder.set("text_a", "The river.")
+            assert place.log.count("visitors may not send") == ignored + 1
+            assert intruder.errors == []
+        kinds = {ForwardMsg.FromString(sent).WhichOneof("type") for sent in intruder.messages}
+        assert "git_info_changed" not in kinds

@@ -1,4 +1,4 @@
-"""Values that widgets report: a client may send any, of any kind, for any widget."""
+"""What a client sends over its websocket: any message, and any value for any widget."""
 
 from __future__ import annotations
 
@@ -6,12 +6,34 @@ import logging
 from typing import Any
 
 import streamlit as st
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.state.session_state import Serialized, WStates
 
 log = logging.getLogger("bertscope.app")
 
 
-def guard_widgets() -> None:
+FOR_THE_OWNER = ("clear_cache", "load_git_info")
+"""Messages that work on the whole server: they clear all visitors' caches and name its files."""
+
+
+def guard_messages(*, is_closed: bool) -> None:
+    """Ignore what visitors of a closed server may not send, and what no widget can have."""
+    _guard_widgets()
+    if not is_closed:
+        return
+    handle = AppSession.handle_backmsg
+
+    def handle_guarded(session: AppSession, message: BackMsg) -> None:
+        if message.WhichOneof("type") in FOR_THE_OWNER:
+            log.warning("ignored: a message that visitors may not send")
+        else:
+            handle(session, message)
+
+    AppSession.handle_backmsg = handle_guarded  # type: ignore[method-assign]
+
+
+def _guard_widgets() -> None:
     """Take the usual value of a widget in place of one that it cannot have, for all widgets.
 
     Streamlit reads values when a page draws the widget, and before it if the widget has a callback,
