@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from bertcore.bias import (
-    Association,
+    AssociationOutcome,
     NamedAssociation,
-    association,
     association_tests,
-    chance_effects,
-    known_part,
+    known_tests,
     left_out_note,
-    table_vectors,
-    text_vectors,
+    run_association_tests,
 )
+from bertcore.bias.associations import LEAST_WORDS
 from bertcore.bias.word_association import MOST_EXACT
-from bertcore.grammar import TokenCounts
 
 from ..plots import theme
 from ..plots.figure import Figure, scatter, subplots
@@ -40,31 +35,15 @@ LAYER = Field("bias_layer", TABLE)
 TESTS = {each.name: each for each in association_tests()}
 TEST = Field("bias_test", list(TESTS)[1], tuple(TESTS))
 ROW_PIXELS = 44
-LEAST_WORDS = 2
-"""Fewest known words of each set; a test with fewer is left out."""
+Outcomes = list[AssociationOutcome]
 
 
-class Found(NamedTuple):
-    """The outcome of each test, and the effects of chance sets if words were counted."""
-
-    tests: tuple[NamedAssociation, ...]
-    outcomes: tuple[Association, ...]
-    chance: tuple[NDArray[np.float64] | None, ...]
-
-
-class One(NamedTuple):
-    """One test and its outcome."""
-
-    test: NamedAssociation
-    outcome: Association
-
-
-def _figure(result: Found) -> Figure:
+def _figure(outcomes: Outcomes) -> Figure:
     """Draw a row for each test: its effect size and, in grey, the effects of chance sets."""
     fig = subplots(1, 1)
-    for place, (outcome, chance) in enumerate(zip(result.outcomes, result.chance, strict=True)):
-        if chance is not None:
-            low, high = np.percentile(chance, (2.5, 97.5))
+    for place, outcome in enumerate(outcomes):
+        if outcome.chance is not None:
+            low, high = np.percentile(outcome.chance, (2.5, 97.5))
             fig.add_trace(
                 scatter(
                     x=[low, high],
@@ -76,26 +55,27 @@ def _figure(result: Found) -> Figure:
                     showlegend=False,
                 )
             )
+        size, p = outcome.association.effect_size, outcome.association.p_value
         fig.add_trace(
             scatter(
-                x=[outcome.effect_size],
+                x=[size],
                 y=[place],
                 mode="markers+text",
-                text=[f"p = {outcome.p_value:.3f}" if outcome.p_value >= 0.001 else "p < 0.001"],
+                text=[f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"],
                 textposition="top center",
                 marker={
-                    "color": theme.SEGMENT_A if outcome.effect_size > 0 else theme.SEGMENT_B,
+                    "color": theme.SEGMENT_A if size > 0 else theme.SEGMENT_B,
                     "size": 12,
                 },
                 hovertemplate="d = %{x:+.2f}<extra></extra>",
                 showlegend=False,
             )
         )
-    theme.plot_layout(fig, "", "effect size d", "", ROW_PIXELS * len(result.tests) + 76)
+    theme.plot_layout(fig, "", "effect size d", "", ROW_PIXELS * len(outcomes) + 76)
     fig.update_yaxes(
-        tickvals=list(range(len(result.tests))),
-        ticktext=[theme.escape(shorten(each.name, 46)) for each in result.tests],
-        range=[len(result.tests) - 0.4, -0.7],
+        tickvals=list(range(len(outcomes))),
+        ticktext=[theme.escape(shorten(outcome.test.name, 46)) for outcome in outcomes],
+        range=[len(outcomes) - 0.4, -0.7],
         showgrid=False,
         ticklen=0,
     )
@@ -105,27 +85,8 @@ def _figure(result: Found) -> Figure:
     return fig
 
 
-def _table(result: Found) -> pd.DataFrame:
-    rows = []
-    for each, outcome, chance in zip(result.tests, result.outcomes, result.chance, strict=True):
-        x, y, a, b = each.test.names
-        as_large = np.nan
-        if chance is not None:
-            as_large = float((np.abs(chance) >= abs(outcome.effect_size)).mean())
-        rows.append(
-            {
-                "test": each.name,
-                "first_targets": x,
-                "second_targets": y,
-                "first_attributes": a,
-                "second_attributes": b,
-                "effect_size": outcome.effect_size,
-                "p_value": outcome.p_value,
-                "partitions": outcome.num_partitions,
-                "chance_sets_as_large": as_large,
-            }
-        )
-    return pd.DataFrame(rows)
+def _table(outcomes: Outcomes) -> pd.DataFrame:
+    return pd.DataFrame([outcome.row() for outcome in outcomes])
 
 
 ASSOCIATIONS = Picture(
@@ -157,13 +118,13 @@ for each in association_tests():
 CHANCE = " Grey: 95% of the effects of random words of the same frequency."
 
 
-def _words_figure(result: One) -> Figure:
+def _words_figure(outcome: AssociationOutcome) -> Figure:
     """Draw each target word's score, those of the second set below."""
     fig = subplots(1, 1)
-    names, scores = result.test.test.names, result.outcome.scores
+    test, scores = outcome.test.test, outcome.association.scores
     labels: list[str] = []
     for number, colour in enumerate((theme.SEGMENT_A, theme.SEGMENT_B)):
-        words = result.test.test.targets[number]
+        words = test.targets[number]
         order = np.argsort(-np.array(scores[number]), kind="stable").tolist()
         places = [len(labels) + i for i in range(len(order))]
         labels += [words[i] for i in order]
@@ -172,7 +133,7 @@ def _words_figure(result: One) -> Figure:
                 x=[scores[number][i] for i in order],
                 y=places,
                 mode="markers",
-                name=theme.escape(names[number]),
+                name=theme.escape(test.names[number]),
                 marker={"color": colour, "size": 10},
                 customdata=[[theme.escape(words[i])] for i in order],
                 hovertemplate="%{customdata[0]}: %{x:+.3f}<extra></extra>",
@@ -186,21 +147,20 @@ def _words_figure(result: One) -> Figure:
         showgrid=False,
         ticklen=0,
     )
-    first, second = (theme.escape(name) for name in names[2:])
+    first, second = (theme.escape(name) for name in test.names[2:])
     fig.update_xaxes(title_text=f"← {second}          cosine          {first} →")
     fig.add_vline(0, line={"color": theme.SPECIAL, "width": 1, "dash": "dash"})
     fig.update_layout(dragmode=False)
     return fig
 
 
-def _words_table(result: One) -> pd.DataFrame:
+def _words_table(outcome: AssociationOutcome) -> pd.DataFrame:
+    test, scores = outcome.test.test, outcome.association.scores
     return pd.DataFrame(
         [
-            {"word": word, "set": result.test.test.names[number], "score": score}
+            {"word": word, "set": test.names[number], "score": score}
             for number in (0, 1)
-            for word, score in zip(
-                result.test.test.targets[number], result.outcome.scores[number], strict=True
-            )
+            for word, score in zip(test.targets[number], scores[number], strict=True)
         ]
     )
 
@@ -243,59 +203,39 @@ def show(page: frame.Page) -> None:
     layer = LAYER.value
     tests = tuple(TESTS.values())
 
-    def work(progress: background.Progress) -> Found:
-        bert, outcomes, chance = page.bert, [], []
-        counts = None
-        if layer == TABLE and bert.report is not None:
-            counts = TokenCounts.open(bert.report.folder, bert.tokenizer)
-        used: list[NamedAssociation] = []
-        for number, each in enumerate(tests):
-            progress(number / len(tests), "Association tests")
-            test = known_part(bert, each.test)
-            sets = (*test.targets, *test.attributes)
-            if min(map(len, sets)) < LEAST_WORDS:
-                continue
-            used.append(NamedAssociation(each.name, test))
-            if layer == TABLE:
-                vectors = [table_vectors(bert, words) for words in sets]
-            else:
-                vectors = [text_vectors(bert, words, layer=layer, pooling="mean") for words in sets]
-            outcomes.append(association(*vectors))
-            chance.append(None if counts is None else chance_effects(bert, test, counts))
-        if not used:
-            raise ValueError(
-                "this checkpoint's vocabulary cannot write the English words of any test. Choose "
-                "another checkpoint, or run your own test with `bertscope bias weat FILE`."
-            )
-        return Found(tuple(used), tuple(outcomes), tuple(chance))
+    def work(progress: background.Progress) -> Outcomes:
+        return run_association_tests(
+            page.bert,
+            known_tests(page.bert, tests),
+            layer=None if layer == TABLE else layer,
+            on_fraction=lambda done: progress(done, "Association tests"),
+        )
 
     key = ("bias-associations", page.bert_key, layer)
-    result: Found | None = waiting.result(Work(key, work), "associations")
-    if result is None:
+    outcomes: Outcomes | None = waiting.result(Work(key, work), "associations")
+    if outcomes is None:
         return
     vectors = (
         "table_vectors(bert, words)"
         if layer == TABLE
         else f"text_vectors(bert, words, layer={layer}, pooling='mean')"
     )
-    note = left_out_note(_words(tests), _words(result.tests))
+    note = left_out_note(_words(tests), _words([outcome.test for outcome in outcomes]))
     if note is not None:
         st.caption(plain(note))
     ASSOCIATIONS.show(
         page,
-        result,
-        chance=CHANCE if result.chance[0] is not None else "",
+        outcomes,
+        chance="" if outcomes[0].chance is None else CHANCE,
         where="the token table" if layer == TABLE else f"hidden state {layer}, each word by itself",
         vectors=vectors,
         most=f"{MOST_EXACT:,}",
         least=LEAST_WORDS,
     )
-    names = [each.name for each in result.tests]
+    names = [outcome.test.name for outcome in outcomes]
     widget = TEST.key(default=names[min(1, len(names) - 1)], options=names)
     st.selectbox("Words of", names, key=widget, width=460)
-    number = names.index(TEST.value)
-    one = One(result.tests[number], result.outcomes[number])
-    WORDS.show(page, one, name=TEST.value, vectors=vectors)
+    WORDS.show(page, outcomes[names.index(TEST.value)], name=TEST.value, vectors=vectors)
 
 
 def _words(tests: Sequence[NamedAssociation]) -> list[str]:

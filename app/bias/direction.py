@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import NamedTuple
 
 import numpy as np
@@ -155,15 +156,9 @@ def _probes(result: ByLayer) -> Figure:
 def _probe_table(result: ByLayer) -> pd.DataFrame:
     return pd.DataFrame(
         [
-            {
-                "hidden_state": state,
-                "vectors": way,
-                "accuracy": found.accuracy,
-                "spread": found.spread,
-                "chance": found.chance,
-            }
+            {"hidden_state": state, "vectors": way, **asdict(probe)}
             for state, probes in enumerate(result.probes)
-            for way, found in zip(WAYS, probes, strict=True)
+            for way, probe in zip(WAYS, probes, strict=True)
         ]
     )
 

@@ -119,20 +119,7 @@ def _effects(effects: tuple[Effect, ...]) -> Figure:
 
 
 def _effect_table(effects: tuple[Effect, ...]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "measure": each.name,
-                **{
-                    f"{side}{part}": getattr(estimate, name)
-                    for side, estimate in (("before", each.before), ("after", each.after))
-                    for part, name in (("", "mean"), ("_low", "low"), ("_high", "high"))
-                },
-                "neutral": each.neutral,
-            }
-            for each in effects
-        ]
-    )
+    return pd.DataFrame([effect.row() for effect in effects])
 
 
 EFFECTS = Picture(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from bertcore.bias import (
     score_crows_pairs,
     score_pronouns,
     score_stereoset,
+    share_rows,
     stereoset_scores,
     stereotype_shares,
 )
@@ -34,9 +35,11 @@ from ..shell.jobs.background import Work
 from ..shell.picture import Picture
 from ..shell.state import Field
 from . import upload
-from .share_figures import Point, Rows, dots, dots_table, share_rows
+from .share_figures import dots
 from .upload import Uploaded
 
+Rows = list[dict[str, Any]]
+"""Mean, low and high of each measure and group, as from `share_rows`."""
 SHOW_ITEMS = Field("bias_items", False)
 _KEPT, _OPENED = "_bias_kept", "_bias_opened"
 WARNING = "Show the items: they repeat stereotypes and insults"
@@ -57,7 +60,7 @@ def _winobias(rows: Rows) -> Figure:
 CROWS = Picture(
     name="bias-crows-pairs",
     figure=_crows,
-    table=dots_table,
+    table=pd.DataFrame,
     how=(
         "How often the stereotyping one of two sentences that differ in the group scores higher; "
         "50% is no preference. *pll*: pseudo-log-likelihood of the words that both share (Nangia "
@@ -81,7 +84,7 @@ for measure in MEASURES[:3]:
 STEREOSET = Picture(
     name="bias-stereoset",
     figure=_stereoset,
-    table=dots_table,
+    table=pd.DataFrame,
     how=(
         "*language*: how often a word that makes sense beats one that does not (100% is ideal); "
         "*stereotype*: how often the stereotype beats the anti-stereotype (50% is no preference); "
@@ -102,7 +105,7 @@ stereoset_scores(score_stereoset(bert, items))
 WINOBIAS = Picture(
     name="bias-winobias",
     figure=_winobias,
-    table=dots_table,
+    table=pd.DataFrame,
     how=(
         "How often the stereotypical pronoun of an occupation is more probable than the other one "
         "(Zhao et al. 2018, scored at a masked pronoun). 50% is no preference, but a model that "
@@ -151,14 +154,10 @@ def _show_crows(page: frame.Page, chosen: Uploaded) -> None:
     pairs = cast(tuple[StereotypePair, ...], chosen.items)
 
     def work(progress: background.Progress) -> list[StereotypeScore]:
-        bert = page.bert
-        counts = None
-        if bert.report is not None:
-            counts = TokenCounts.open(bert.report.folder, bert.tokenizer)
         return score_crows_pairs(
-            bert,
+            page.bert,
             pairs,
-            counts=counts,
+            counts=TokenCounts.of_checkpoint(page.bert),
             progress=lambda done: progress(done, f"{done * len(pairs):,.0f} of {len(pairs):,}"),
         )
 
@@ -181,8 +180,8 @@ def _show_crows(page: frame.Page, chosen: Uploaded) -> None:
     with place, frame.guard():
         left = [score for score, is_kept in zip(scores, kept, strict=True) if is_kept]
         measures = [measure for measure in MEASURES if measure in table.columns]
-        found = {str(each): stereotype_shares(left, each) for each in measures}
-        CROWS.show(page, share_rows(found), files=chosen.files)
+        by_measure = {str(measure): stereotype_shares(left, measure) for measure in measures}
+        CROWS.show(page, share_rows(by_measure), files=chosen.files)
 
 
 def _show_stereoset(page: frame.Page, chosen: Uploaded) -> None:
@@ -215,21 +214,14 @@ def _show_stereoset(page: frame.Page, chosen: Uploaded) -> None:
     )
     with place, frame.guard():
         left = [score for score, is_kept in zip(scores, kept, strict=True) if is_kept]
-        found = stereoset_scores(left)
-
-        def points(values: Sequence[tuple[float, float, float]]) -> tuple[Point, ...]:
-            return tuple(Point(mean / 100, low / 100, high / 100) for mean, low, high in values)
-
-        rows = Rows(
-            tuple(score.group for score in found),
-            tuple(score.num_items for score in found),
-            {
-                "language": points([score.language_model for score in found]),
-                "stereotype": points([score.stereotype for score in found]),
-                "ICAT": points([score.icat for score in found]),
-            },
-            {"stereotype": 0.5},
-        )
+        groups = stereoset_scores(left)
+        measures = {"language": "language_model", "stereotype": "stereotype", "ICAT": "icat"}
+        rows: Rows = []
+        for measure, name in measures.items():
+            for group in groups:
+                mean, low, high = (percent / 100 for percent in getattr(group, name))
+                about = {"group": group.group, "items": group.num_items, "measure": measure}
+                rows.append({**about, "mean": mean, "low": low, "high": high})
         STEREOSET.show(page, rows, files=chosen.files)
 
 

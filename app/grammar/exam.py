@@ -91,9 +91,7 @@ def take(
     def work(progress: background.Progress) -> Exam:
         bert = side.bert
         bad_rows = BadRows(skip=True)
-        counts = None
-        if bert.report is not None and not side.is_untrained:
-            counts = TokenCounts.open(bert.report.folder, bert.tokenizer)
+        counts = None if side.is_untrained else TokenCounts.of_checkpoint(bert)
         number = len(chosen.file.pairs)
         scores: list[PairScore] = []
         for part in score_pairs(

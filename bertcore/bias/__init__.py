@@ -5,6 +5,11 @@ None of them predicts harm in use: intrinsic measures hardly correlate with thos
 """
 
 from bertcore.bias.along_direction import AlongDirection, along_direction
+from bertcore.bias.associations import (
+    AssociationOutcome,
+    known_tests,
+    run_association_tests,
+)
 from bertcore.bias.crows_pairs import (
     MEASURES,
     Measure,
@@ -50,7 +55,7 @@ from bertcore.bias.pronouns import (
     score_pronouns,
 )
 from bertcore.bias.quality import Estimate, grammar_exam, masked_words
-from bertcore.bias.shares import Share, preferred, shares
+from bertcore.bias.shares import Share, preferred, share_rows, shares
 from bertcore.bias.slots import known_words, left_out_note
 from bertcore.bias.stereoset import (
     GapItem,
@@ -75,6 +80,7 @@ __all__ = [
     "METHODS",
     "AlongDirection",
     "Association",
+    "AssociationOutcome",
     "AssociationTest",
     "Debiased",
     "Direction",
@@ -123,6 +129,7 @@ __all__ = [
     "inlp",
     "known_pairs",
     "known_part",
+    "known_tests",
     "known_words",
     "leace",
     "lean",
@@ -140,10 +147,12 @@ __all__ = [
     "read_crows_pairs",
     "read_stereoset",
     "read_winobias",
+    "run_association_tests",
     "score_crows_pairs",
     "score_pronouns",
     "score_stereoset",
     "score_templates",
+    "share_rows",
     "shares",
     "stereoset_scores",
     "stereotype_shares",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -154,6 +155,20 @@ class Effect:
     """Its value without the attribute (a probe's chance, no gap); None if it should not change."""
     is_share: bool
     """Whether it is a share of cases, not nats."""
+
+    def row(self) -> dict[str, Any]:
+        """Return the measure as a row of a table; NAME_low and NAME_high are ends of intervals."""
+        sides = {"before": self.before, "after": self.after}
+        ends = {
+            f"{side}{end}": value
+            for side, estimate in sides.items()
+            for end, value in (
+                ("", estimate.mean),
+                ("_low", estimate.low),
+                ("_high", estimate.high),
+            )
+        }
+        return {"measure": self.name, **ends, "neutral": self.neutral}
 
 
 def measure_erasure(

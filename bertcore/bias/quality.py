@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from bertcore.evaluation.intervals import wilson_interval
@@ -46,8 +47,14 @@ def masked_words(bert: Model) -> Estimate:
     return share_of(float(hits.sum()), len(hits))
 
 
-def grammar_exam(bert: Model) -> Estimate:
-    """Return how often the good sentence of our minimal pairs is the more probable one."""
-    scores = [score for part in score_pairs(bert, bundled_pairs().pairs) for score in part]
+def grammar_exam(bert: Model, progress: Callable[[float], None] | None = None) -> Estimate:
+    """Return how often the good sentence of our minimal pairs is the more probable one.
+
+    Args:
+        bert: With a masked-word head, or causal.
+        progress: Called with the fraction done.
+    """
+    parts = score_pairs(bert, bundled_pairs().pairs, progress=progress)
+    scores = [score for part in parts for score in part]
     everything = accuracies(scores, ())[0]
     return Estimate(everything.accuracy, everything.low, everything.high)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
-from bertcore.bias.audits import AUDITS, CANNOT_TELL, Audit, AuditOptions, AuditTable, OnStage
-from bertcore.bias.quality import Estimate, grammar_exam, masked_words
+from bertcore.bias.audits import AUDITS, CANNOT_TELL, Audit, AuditTable, OnStage
+from bertcore.bias.quality import grammar_exam, masked_words
+from bertcore.configs import BiasConfig
 from bertcore.model import Model
 
 OWN = ("templates", "weat", "direction", "erase")
@@ -43,22 +45,23 @@ ABOUT: Mapping[str, About] = MappingProxyType(
             "How often the stereotyping sentence scores higher than its twin (Nangia et al. "
             "2020; AUL and AULA: Kaneko and Bollegala 2022). 50% is no preference; the frequency "
             "score is a baseline of word frequencies alone.",
-            "Many pairs are unclear or not stereotypes (Blodgett et al. 2021), and scores of "
-            "hidden tokens favour frequent words (Kaneko and Bollegala 2022).",
+            "Many pairs are unclear or not stereotypes (Blodgett et al. 2021): look at them. The "
+            "scores of hidden tokens (pll) favour frequent words; aul and aula hide none (Kaneko "
+            "and Bollegala 2022).",
         ),
         "stereoset": About(
             "StereoSet",
             "How often a word that makes sense beats one that does not (LMS), and a stereotype its "
             "opposite (SS); ICAT joins both (Nadeem et al. 2021).",
-            "Many items are unclear or not stereotypes (Blodgett et al. 2021); ICAT rewards a "
-            "worse model that is fair by chance.",
+            "Many items are unclear or not stereotypes (Blodgett et al. 2021): look at them. ICAT "
+            "rewards a worse model that is fair by chance.",
         ),
         "winobias": About(
             "WinoBias",
             "How often the stereotypical pronoun of an occupation is the more probable one (Zhao "
             "et al. 2018, scored by a masked pronoun). 50% is no preference.",
             "The set was made for coreference systems; here a masked pronoun stands in for one. "
-            "A model that always prefers one gender scores 50%, too.",
+            "A model that always prefers one gender scores 50%, too: see the occupations.",
         ),
         "weat": About(
             "Association tests",
@@ -106,7 +109,7 @@ class BiasReport:
 
 def make_report(
     bert: Model,
-    asked: Sequence[tuple[str, Path | None, AuditOptions]] = (),
+    asked: Sequence[tuple[str, Path | None, BiasConfig]] = (),
     on_stage: OnStage = lambda stage, done: None,
     *,
     name: str | None = None,
@@ -115,7 +118,7 @@ def make_report(
 
     Args:
         bert: Any model; measures that do not apply to it are left out, with the reason.
-        asked: Measures with their files and options, such as ("crows-pairs", path, AuditOptions()).
+        asked: Measures with their files and options, such as ("crows-pairs", path, BiasConfig()).
         on_stage: Called with the current stage.
         name: The checkpoint's name in the report; None: its own name.
 
@@ -131,7 +134,7 @@ def make_report(
         if measure in given:
             continue
         try:
-            audit = AUDITS[measure](bert, None, AuditOptions(), on_stage)
+            audit = AUDITS[measure](bert, None, BiasConfig(), on_stage)
         except ValueError as error:  # what the checkpoint lacks, as a sentence
             left_out.append(f"{ABOUT[measure].title}: {error}")
         else:
@@ -162,19 +165,30 @@ def make_report(
 
 
 def _quality(bert: Model, on_stage: OnStage) -> AuditTable:
-    table = AuditTable(("measure", "share", "95%", "chance"), ("share", "chance"))
     if "mlm" in bert.absent:
-        table.add_row("none: " + bert.absent["mlm"], "", "", "")
-        return table
-    on_stage("the model's own quality", None)
-
-    def row(name: str, found: Estimate, chance: str) -> None:
-        ends = f"{found.low:.1%} to {found.high:.1%}"
-        table.add_row(name, f"{found.mean:.1%}", ends, chance)
-
-    row("Grammar exam: our 200 minimal pairs", grammar_exam(bert), "50%")
-    row("Masked words right, in their good sentences", masked_words(bert), "")
-    return table
+        rows: list[dict[str, Any]] = [{"measure": "none: " + bert.absent["mlm"]}]
+    else:
+        on_stage("the model's own quality", None)
+        rows = [
+            {
+                "measure": "Grammar exam: our 200 minimal pairs",
+                **asdict(grammar_exam(bert)),
+                "chance": 0.5,
+            },
+            {
+                "measure": "Masked words right, in their good sentences",
+                **asdict(masked_words(bert)),
+            },
+        ]
+    return AuditTable(
+        rows=rows,
+        columns={
+            "measure": "{measure}",
+            "share": "{mean:.1%}",
+            "95%": "{low:.1%} to {high:.1%}",
+            "chance": "{chance:.0%}",
+        },
+    )
 
 
 def report_html(report: BiasReport) -> str:

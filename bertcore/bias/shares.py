@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,6 +60,28 @@ def shares(wins: NDArray[np.float64], groups: Sequence[str]) -> list[Share]:
     names = np.array(groups)
     scored = sorted(set(names[np.isfinite(wins)].tolist()))
     return [_share("all", wins), *(_share(name, wins[names == name]) for name in scored)]
+
+
+def share_rows(measures: Mapping[str, Sequence[Share]]) -> list[dict[str, Any]]:
+    """Return the shares by several measures, a row for each measure and group.
+
+    "items" is the largest number of items of the group that a measure could score.
+    """
+    items: dict[str, int] = {}
+    for share in chain.from_iterable(measures.values()):
+        items[share.group] = max(share.num_items, items.get(share.group, 0))
+    return [
+        {
+            "group": share.group,
+            "items": items[share.group],
+            "measure": measure,
+            "mean": share.mean,
+            "low": share.low,
+            "high": share.high,
+        }
+        for measure, listed in measures.items()
+        for share in sorted(listed, key=lambda share: list(items).index(share.group))
+    ]
 
 
 def _share(group: str, wins: NDArray[np.float64]) -> Share:

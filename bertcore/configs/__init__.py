@@ -1,10 +1,10 @@
-"""Settings of training runs as checked dataclasses.
+"""Settings as dataclasses, from whose fields the options of `bertscope` are made.
 
-The options of `bertscope pretrain` and `bertscope finetune` are made from their fields: an option
-has the field's name, type and default, and the docstring under it as its help. Nothing here imports
-torch, so that `bertscope --help` answers at once.
+An option has the field's name, type and default, and the docstring under it as its help. Nothing
+here imports torch, so that `bertscope --help` answers at once.
 """
 
+from bertcore.configs.bias import BiasConfig
 from bertcore.configs.columns import Columns
 from bertcore.configs.data import DataConfig
 from bertcore.configs.distill import DistillConfig
@@ -13,6 +13,7 @@ from bertcore.configs.optimizer import OptimizerConfig
 from bertcore.configs.train import TrainConfig
 
 __all__ = [
+    "BiasConfig",
     "Columns",
     "DataConfig",
     "DistillConfig",

@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bertcore.model import Model
 from bertcore.tokenizer import Encoding, Tokenizer
 
 COUNTS_FILE = "token_counts.txt"
@@ -82,6 +83,17 @@ class TokenCounts:
                 "one for each piece of the vocabulary, of 0 or more. Delete it to do without."
             )
         return cls(counts)
+
+    @classmethod
+    def of_checkpoint(cls, bert: Model) -> Self | None:
+        """Return the counts that are stored beside a checkpoint, or None.
+
+        Raises:
+            RuntimeError: If the file does not have a number for each piece.
+        """
+        if bert.report is None:
+            return None
+        return cls.open(Path(bert.report.folder), bert.tokenizer)
 
     def save(self, folder: Path) -> None:
         """Write the counts to a checkpoint's folder."""

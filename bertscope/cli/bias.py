@@ -6,11 +6,13 @@ Heavy libraries are imported inside the command, so that `bertscope --help` answ
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from bertcore.configs import BiasConfig
 from bertscope.cli.files import check_target, write_whole
+from bertscope.cli.options import config_options
 from bertscope.cli.output import make_table, plain, print_json, print_table
 from bertscope.cli.progress import stages
 from bertscope.cli.text import AsJson, Checkpoint, Device, Dtype
@@ -26,7 +28,15 @@ def register(app: typer.Typer) -> None:
     app.command("bias")(bias)
 
 
+@config_options(
+    (
+        "Measures",
+        BiasConfig,
+        "template group filler layer method pooling save skip_bad_rows",
+    ),
+)
 def bias(
+    context: typer.Context,
     measure: Annotated[
         str,
         typer.Argument(
@@ -43,47 +53,6 @@ def bias(
             "direction have built-in sets.",
         ),
     ] = None,
-    template: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--template", help='Such as "[X] worked as a [MASK]."; repeat it for paraphrases.'
-        ),
-    ] = None,
-    group: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--group",
-            help="A group and its words at [X], such as women=she,mary,my sister; give it twice.",
-        ),
-    ] = None,
-    filler: Annotated[
-        str | None, typer.Option("--filler", help="Words at [MASK], separated by commas.")
-    ] = None,
-    layer: Annotated[
-        int | None,
-        typer.Option(
-            "--layer",
-            help="weat, direction: hidden state to take vectors from, with each word or sentence "
-            "run by itself; default: the token table (weat of sentences: the last). erase: "
-            "hidden state from which gender is erased; default: the last.",
-        ),
-    ] = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method", help="erase: leace, inlp, or direction (its first component alone)."
-        ),
-    ] = "leace",
-    pooling: Annotated[str, typer.Option("--pooling", help="With --layer: mean or cls.")] = "mean",
-    save: Annotated[
-        Path | None,
-        typer.Option(
-            "--save",
-            help="direction: write a checkpoint here whose token table is neutralised and "
-            "equalised along it (hard debiasing). erase: one with the erasure folded into its "
-            "heads.",
-        ),
-    ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -92,13 +61,11 @@ def bias(
             "the chosen one with its file, with intervals, quality, baseline and criticism.",
         ),
     ] = None,
-    skip_bad_rows: Annotated[
-        bool, typer.Option("--skip-bad-rows", help="Leave out items that cannot be scored.")
-    ] = False,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
     dtype: Dtype = "auto",
     as_json: AsJson = False,
+    **values: Any,
 ) -> None:
     """Measure stereotypes in a checkpoint, with intervals, model quality and known criticism.
 
@@ -113,10 +80,12 @@ def bias(
       bertscope bias crows-pairs crows_pairs_anonymized.csv --report bias.html
     """
     from bertcore import load
-    from bertcore.bias.audits import AUDITS, CANNOT_TELL, AuditOptions
+    from bertcore.bias.audits import AUDITS, CANNOT_TELL
     from bertcore.bias.quality import grammar_exam
-    from bertcore.bias.report import OWN, make_report, report_html
+    from bertcore.bias.report import ABOUT, OWN, make_report, report_html
 
+    options = BiasConfig(**values)
+    save = options.save
     if measure not in AUDITS:
         raise ValueError(f"the measure is {measure!r}; expected one of {', '.join(AUDITS)}.")
     if save is not None and measure not in ("direction", "erase"):
@@ -127,16 +96,6 @@ def bias(
         raise ValueError(f"--report is {str(report)!r}, which already exists. Name a new file.")
     if report is not None:
         check_target(report, option="--report")
-    options = AuditOptions(
-        template=template or [],
-        group=group or [],
-        filler=filler,
-        layer=layer,
-        method=method,
-        pooling=pooling,
-        skip_bad_rows=skip_bad_rows,
-        save=save,
-    )
     with stages() as on_stage:
         on_stage("opening the checkpoint", None)
         bert = load(checkpoint, device=device, dtype=dtype)
@@ -151,6 +110,7 @@ def bias(
         if "mlm" not in bert.absent:
             on_stage("the model's own quality", None)
             quality = grammar_exam(bert).mean
+    notes = [*audit.notes, ABOUT[measure].criticism, CANNOT_TELL]
     if as_json:
         print_json(
             {
@@ -160,7 +120,7 @@ def bias(
                 "data": str(file) if file is not None else "our own sets",
                 **audit.data,
                 "grammar_exam": quality,
-                "notes": [*audit.notes, CANNOT_TELL],
+                "notes": notes,
             }
         )
         return
@@ -171,7 +131,7 @@ def bias(
             f"The model itself: {quality:.1%} of our 200 minimal pairs of grammar (chance 50%). "
             "A model near chance looks fair."
         )
-    for note in [*audit.notes, CANNOT_TELL]:
+    for note in notes:
         typer.echo(f"Note: {note}")
 
 
@@ -181,6 +141,6 @@ def _as_rich(table: AuditTable) -> Table:
     for name in table.columns:
         justify: Literal["left", "right"] = "right" if name in table.right else "left"
         made.add_column(plain(name), justify=justify, overflow="fold")
-    for row in table.rows:
+    for row in table.written():
         made.add_row(*map(plain, row))
     return made

@@ -248,8 +248,7 @@ def _counts(bert: Model, texts: Path | None, on_stage: OnStage) -> TokenCounts |
                 f"--counts-from {str(texts)!r} has no text. Give a file with sentences in it."
             )
         return TokenCounts.of_texts(itertools.chain([first], sentences), bert.tokenizer)
-    folder = bert.report.folder if bert.report else None
-    return None if folder is None else TokenCounts.open(Path(folder), bert.tokenizer)
+    return TokenCounts.of_checkpoint(bert)
 
 
 def _names(text: str) -> list[str]:

@@ -10,8 +10,9 @@ import pytest
 
 from bertcore import Bert
 from bertcore.bias import grammar_exam
-from bertcore.bias.audits import AUDITS, AuditOptions
+from bertcore.bias.audits import AUDITS
 from bertcore.bias.report import ABOUT, OWN, PUBLISHED, make_report, report_html
+from bertcore.configs import BiasConfig
 from bertcore.network import ALL_HEADS
 from tests.support.tiny import tiny_bert
 
@@ -50,7 +51,7 @@ def bert() -> Bert:
 def html(bert: Bert, tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("crows") / "pairs.csv"
     path.write_text(PAIRS, encoding="utf-8")
-    asked = [("crows-pairs", path, AuditOptions())]
+    asked = [("crows-pairs", path, BiasConfig())]
     return report_html(make_report(bert, asked, name=f"tiny {HOSTILE}"))
 
 
@@ -90,9 +91,9 @@ def test_what_a_checkpoint_lacks_is_left_out_with_the_reason() -> None:
     assert ABOUT["templates"].title not in titles
     left = " ".join(report.left_out)
     assert f"{ABOUT['templates'].title}: this checkpoint has no masked-word" in left
-    assert "masked-word" in report.quality.rows[0][0]
+    assert "masked-word" in report.quality.written()[0][0]
 
 
 def test_a_measure_that_was_asked_for_must_be_made(bert: Bert, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="needs a file"):
-        make_report(bert, [("stereoset", None, AuditOptions())])
+        make_report(bert, [("stereoset", None, BiasConfig())])
