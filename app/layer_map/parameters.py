@@ -5,14 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bertcore.analysis.space.neighbour_embedding import (
-    EXAGGERATED_STEPS,
-    METRICS,
-    STARTS,
-    PacmapSettings,
-    TsneSettings,
-)
-from bertcore.analysis.space.projection import Settings, UmapSettings
+from bertcore.analysis.space.neighbour_embedding import EXAGGERATED_STEPS
+from bertcore.analysis.space.projection import Settings
+from bertcore.configs.maps import METRICS, STARTS, PacmapSettings, TsneSettings, UmapSettings
 
 from ..shell.state import Field
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from bertcore.analysis.space.neighbour_embedding import TsneSettings
 from bertcore.analysis.space.projection import METHODS
 from bertcore.analysis.space.seed_agreement import seed_agreement
+from bertcore.configs.maps import TsneSettings
 
 from ..shell import frame
 from ..shell.jobs import waiting

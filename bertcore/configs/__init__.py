@@ -8,6 +8,7 @@ from bertcore.configs.bias import BiasConfig
 from bertcore.configs.columns import Columns
 from bertcore.configs.data import DataConfig
 from bertcore.configs.distill import DistillConfig
+from bertcore.configs.encode import EncodeSettings
 from bertcore.configs.finetune import FinetuneConfig
 from bertcore.configs.optimizer import OptimizerConfig
 from bertcore.configs.train import TrainConfig
@@ -17,6 +18,7 @@ __all__ = [
     "Columns",
     "DataConfig",
     "DistillConfig",
+    "EncodeSettings",
     "FinetuneConfig",
     "OptimizerConfig",
     "TrainConfig",

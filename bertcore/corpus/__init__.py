@@ -2,7 +2,7 @@
 
 | | |
 |---|---|
-| `settings.py` | what is encoded, and how |
+| `settings.py` | the layers; what is encoded, and how: `configs.EncodeSettings` |
 | `batch.py` | texts to rows and vectors: the pure part, the same on one machine and on many |
 | `precision.py` | bfloat16 or float32, and the loss of precision |
 | `size.py` | the expected size in bytes, before it starts |
@@ -13,13 +13,13 @@
 | `encoded.py` | the result, opened |
 """
 
+from bertcore.configs.encode import EncodeSettings
 from bertcore.corpus.batch import Encoded, encode_texts
 from bertcore.corpus.cluster import Cluster
 from bertcore.corpus.encode import encode_corpus
 from bertcore.corpus.encoded import EncodedCorpus, open_encoded
 from bertcore.corpus.parts import Manifest
 from bertcore.corpus.run import EncodeProgress
-from bertcore.corpus.settings import EncodeSettings
 from bertcore.data.corpus import Corpus, CorpusText, open_corpus
 
 __all__ = [

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.corpus.settings import EncodeSettings
+from bertcore.configs.encode import EncodeSettings
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.tokenizer import Pieces, Template

@@ -141,8 +141,8 @@ class Worker:
     """
 
     def __init__(self, folder: str, fingerprint: str, fields: Any, word_fields: Any) -> None:
+        from bertcore.configs.encode import DTYPES
         from bertcore.corpus.precision import choose_precision
-        from bertcore.corpus.settings import DTYPES
         from bertcore.loading import load
 
         self.folder, self.fields, self.word_fields = Path(folder), fields, word_fields

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import bertcore
+from bertcore.configs.encode import DTYPES, EncodeSettings
 from bertcore.corpus.cluster import Cluster, ClusterRun, check_cluster
 from bertcore.corpus.parts import (
     Manifest,
@@ -21,7 +22,7 @@ from bertcore.corpus.parts import (
 )
 from bertcore.corpus.precision import SAMPLE_CHARACTERS, Precision, choose_precision
 from bertcore.corpus.run import PART_BYTES, EncodeProgress, LocalRun, PartRun, Watch
-from bertcore.corpus.settings import DTYPES, EncodeSettings, resolve_layers
+from bertcore.corpus.settings import resolve_layers
 from bertcore.corpus.size import check_room, estimate_size
 from bertcore.data.corpus import LONGEST_SENTENCE, Corpus, open_corpus
 from bertcore.model import Model

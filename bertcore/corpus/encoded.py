@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from bertcore.configs.encode import Unit
 from bertcore.corpus.parts import (
     Manifest,
     about,
@@ -23,7 +24,6 @@ from bertcore.corpus.parts import (
     read_manifest,
     sentence_file,
 )
-from bertcore.corpus.settings import Unit
 from bertcore.model import Model
 
 

@@ -25,8 +25,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
+from bertcore.configs.encode import EncodeSettings, Unit
 from bertcore.corpus.batch import Encoded
-from bertcore.corpus.settings import EncodeSettings, Unit
 from bertcore.data.corpus import CorpusText
 from bertcore.data.word_tags import RowTags
 from bertcore.model import Model

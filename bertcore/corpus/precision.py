@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from bertcore.bert import Bert
+from bertcore.configs.encode import EncodeSettings
 from bertcore.corpus.batch import encode_texts
-from bertcore.corpus.settings import EncodeSettings
 from bertcore.model import Model
 
 LEAST_COSINE = 0.999

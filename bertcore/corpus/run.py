@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from bertcore.configs.encode import EncodeSettings
 from bertcore.corpus.batch import Encoded, encode_texts
 from bertcore.corpus.parts import Manifest, Part, write_manifest, write_part
-from bertcore.corpus.settings import EncodeSettings
 from bertcore.data.corpus import Corpus, CorpusText, sampled
 from bertcore.data.word_tags import RowTags, row_tags
 from bertcore.model import Model

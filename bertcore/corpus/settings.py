@@ -1,76 +1,10 @@
-"""Settings of an encoded corpus: layers, units and precision."""
+"""The layers of an encoded corpus."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
 
 from bertcore.architecture.config import BertConfig
-from bertcore.sentences.pooling import POOLINGS
-
-Unit = Literal["token", "word", "sentence"]
-UNITS: tuple[Unit, ...] = get_args(Unit)
-WORD_POOLINGS = ("mean", "first", "last", "max")
-"""How the vectors of a word's pieces become one."""
-DTYPES = ("auto", "bfloat16", "float32")
-TOKENS_PER_BATCH = 4096
-"""Number of padded tokens per batch: 128 sentences of 32 tokens, 8 of 512."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EncodeSettings:
-    """What is encoded, and how. All but `tokens_per_batch` determine the rows."""
-
-    layers: tuple[int, ...] = (-1,)
-    """Hidden states: 0 is the embeddings' output, -1 the last layer."""
-    unit: Unit = "token"
-    """A row for each token, word or sentence."""
-    pooling: str = "mean"
-    """How the vectors of a word's pieces (WORD_POOLINGS) or of a sentence's tokens, including [CLS]
-    and [SEP] (POOLINGS), become one. Tokens are not pooled."""
-    special_tokens: bool = False
-    """Rows for the [CLS] and [SEP] that are added, with the unit "token"."""
-    split: bool | None = None
-    """Cut texts into sentences. None: lines of a text file yes, cells of a table no."""
-    text_column: str | None = None
-    """The column of a table that is encoded; None: the first with a usual name."""
-    sample: float = 1.0
-    """Share of the sentences that is encoded, 0 < sample <= 1."""
-    seed: int = 0
-    """Fixes which sentences those are."""
-    dtype: str = "auto"
-    """Numbers in which the network runs: "float32", "bfloat16", or "auto", bfloat16 where the
-    processor computes in it and the vectors agree with float32."""
-    skip_bad_rows: bool = False
-    """Leave out and count rows of a table that cannot be read, instead of rejecting it."""
-    tokens_per_batch: int = TOKENS_PER_BATCH
-    """Padded tokens that run together."""
-
-    def __post_init__(self) -> None:
-        """Check each value."""
-        if self.unit not in UNITS:
-            raise ValueError(f"unit is {self.unit!r}; expected one of {', '.join(UNITS)}.")
-        poolings = {"token": ("mean",), "word": WORD_POOLINGS, "sentence": POOLINGS}[self.unit]
-        if self.pooling not in poolings:
-            why = "tokens are not pooled" if self.unit == "token" else f"of a {self.unit}"
-            raise ValueError(
-                f"pooling is {self.pooling!r} ({why}); expected one of {', '.join(poolings)}."
-            )
-        if self.special_tokens and self.unit != "token":
-            raise ValueError(
-                f"special_tokens adds rows for [CLS] and [SEP], but the unit is {self.unit!r}. "
-                "Choose the unit 'token', or leave special_tokens out."
-            )
-        if not 0 < self.sample <= 1:
-            raise ValueError(f"sample is {self.sample:g}; expected a share, 0 < sample <= 1.")
-        if self.dtype not in DTYPES:
-            raise ValueError(f"dtype is {self.dtype!r}; expected one of {', '.join(DTYPES)}.")
-        if self.tokens_per_batch < 1:
-            raise ValueError(
-                f"tokens_per_batch is {self.tokens_per_batch}; expected at least 1, such as "
-                f"{TOKENS_PER_BATCH}."
-            )
 
 
 def resolve_layers(layers: Sequence[int], config: BertConfig) -> tuple[int, ...]:

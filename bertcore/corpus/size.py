@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bertcore.corpus.settings import EncodeSettings, Unit
+from bertcore.configs.encode import EncodeSettings, Unit
 from bertcore.data.corpus import Corpus, CorpusText
 from bertcore.model import Model
 from bertcore.tokenizer import Pieces

@@ -14,20 +14,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bertcore.base.durations import duration
-from bertscope.cli.options import GroupedCommand, is_typed, refuse_options
+from bertcore.configs import EncodeSettings
+from bertscope.cli.options import (
+    GroupedCommand,
+    config_options,
+    field_names,
+    is_typed,
+    refuse_options,
+)
 from bertscope.cli.output import print_json
 from bertscope.cli.progress import progress_bar, stop_signals
 from bertscope.cli.text import AsJson, Checkpoint, Device
 
 if TYPE_CHECKING:
-    from bertcore.corpus import Cluster, EncodeProgress, EncodeSettings, Manifest
+    from bertcore.corpus import Cluster, EncodeProgress, Manifest
 
 FOLDER, LINES = "A corpus, into a folder", "One vector per line, into a .npy file"
-_CHOICES = "layers unit special_tokens split text_column sample seed skip_bad_rows".split()
-_ONLY_FOLDER = (*_CHOICES, "tokens_per_batch", "resume", "cluster", "workers")
-_ONLY_LINES = ("layer", "batch_size")
-_RECORDED = (*_CHOICES, "pooling", "dtype")
+_RECORDED = field_names(EncodeSettings) - {"tokens_per_batch"}
 """Options that the folder records."""
+_ONLY_FOLDER = field_names(EncodeSettings) - {"pooling", "dtype"} | {"resume", "cluster", "workers"}
+_ONLY_LINES = ("layer", "batch_size")
 _NUMBER = re.compile(r"-?\d+")
 
 
@@ -63,6 +69,14 @@ def register(app: typer.Typer) -> None:
     app.command("encode", cls=EncodeCommand)(encode)
 
 
+@config_options(
+    (
+        FOLDER,
+        EncodeSettings,
+        "unit special_tokens split text_column sample seed skip_bad_rows tokens_per_batch",
+    ),
+    (LINES, EncodeSettings, ""),
+)
 def encode(
     context: typer.Context,
     out: Annotated[
@@ -109,56 +123,6 @@ def encode(
             rich_help_panel=FOLDER,
         ),
     ] = None,
-    unit: Annotated[
-        str, typer.Option("--unit", help="token, word or sentence.", rich_help_panel=FOLDER)
-    ] = "token",
-    special_tokens: Annotated[
-        bool,
-        typer.Option(
-            "--special-tokens", help="Write rows for [CLS] and [SEP] too.", rich_help_panel=FOLDER
-        ),
-    ] = False,
-    split: Annotated[
-        bool | None,
-        typer.Option(
-            "--split/--no-split",
-            help="Split texts into sentences. Default: yes for lines of text, no for table cells.",
-            show_default=False,
-            rich_help_panel=FOLDER,
-        ),
-    ] = None,
-    text_column: Annotated[
-        str | None,
-        typer.Option(
-            "--text-column",
-            help="Text column of a table. Default: the first with a usual name. The other columns "
-            "are kept.",
-            show_default=False,
-            rich_help_panel=FOLDER,
-        ),
-    ] = None,
-    sample: Annotated[
-        float,
-        typer.Option("--sample", help="Share of the sentences to encode.", rich_help_panel=FOLDER),
-    ] = 1.0,
-    seed: Annotated[
-        int, typer.Option("--seed", help="Seed of the sample.", rich_help_panel=FOLDER)
-    ] = 0,
-    skip_bad_rows: Annotated[
-        bool,
-        typer.Option(
-            "--skip-bad-rows", help="Leave out rows that cannot be read.", rich_help_panel=FOLDER
-        ),
-    ] = False,
-    tokens_per_batch: Annotated[
-        int,
-        typer.Option(
-            "--tokens-per-batch",
-            min=1,
-            help="Padded tokens per batch; changes memory, not results.",
-            rich_help_panel=FOLDER,
-        ),
-    ] = 4096,
     resume: Annotated[
         bool,
         typer.Option(
@@ -200,6 +164,7 @@ def encode(
         int,
         typer.Option("--batch-size", min=1, help="Texts per batch.", rich_help_panel=LINES),
     ] = 32,
+    **values: Any,
 ) -> None:
     """Encode a corpus as vectors of its tokens, words or sentences, at chosen layers.
 
@@ -229,28 +194,17 @@ def encode(
         return
     refuse_options(context, _ONLY_LINES, "--out is a folder; it takes --layers, --tokens-per-batch")
     from bertcore.corpus.cluster import Cluster
-    from bertcore.corpus.settings import EncodeSettings
 
     if cluster is None:
         refuse_options(context, ("workers",), "there is no --cluster")
     many = None if cluster is None else Cluster(cluster, workers)
     if resume:
-        _resume(context, out, corpus, checkpoint, device, tokens_per_batch, many, as_json=as_json)
+        _resume(context, out, corpus, checkpoint, device, values, many, as_json=as_json)
         return
     if not corpus:
         raise ValueError("no corpus was given. Name at least one file.")
     settings = EncodeSettings(
-        layers=layer_numbers(layers),
-        unit=unit,  # type: ignore[arg-type]  # checked by EncodeSettings
-        pooling=pooling or "mean",
-        special_tokens=special_tokens,
-        split=split,
-        text_column=text_column,
-        sample=sample,
-        seed=seed,
-        dtype=dtype,
-        skip_bad_rows=skip_bad_rows,
-        tokens_per_batch=tokens_per_batch,
+        layers=layer_numbers(layers), pooling=pooling or "mean", dtype=dtype, **values
     )
     encode_folder(out, corpus, checkpoint, device, settings, many, resume=False, as_json=as_json)
 
@@ -276,7 +230,7 @@ def _resume(
     corpus: list[Path] | None,
     checkpoint: str,
     device: str,
-    tokens_per_batch: int,
+    values: dict[str, Any],
     cluster: Cluster | None,
     *,
     as_json: bool,
@@ -288,9 +242,7 @@ def _resume(
 
     refuse_options(context, _RECORDED, "--resume uses the options that the folder records")
     found = read_manifest(out)
-    settings = found.settings
-    if is_typed(context, "tokens_per_batch"):
-        settings = replace(settings, tokens_per_batch=tokens_per_batch)
+    settings = replace(found.settings, **values)
     paths = corpus or [Path(source["path"]) for source in found.sources]
     if not is_typed(context, "checkpoint"):
         checkpoint = found.checkpoint

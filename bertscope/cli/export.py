@@ -5,42 +5,37 @@ Heavy libraries are imported inside the command, so that `bertscope --help` answ
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bertscope.cli.encode import join_numbers
-from bertscope.cli.options import GroupedCommand, refuse_options
+from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
+from bertscope.cli.encode import EncodeCommand, layer_numbers
+from bertscope.cli.options import chosen, config_options, refuse_options
 from bertscope.cli.progress import stages
-
-
-class ExportCommand(GroupedCommand):
-    """A command whose --layers takes several numbers."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Join the numbers after --layers, then parse."""
-        return super().parse_args(ctx, join_numbers(args, "--layers"))
 
 
 def register(app: typer.Typer) -> None:
     """Add the command of this file to the command line."""
-    app.command("export", cls=ExportCommand)(export)
+    app.command("export", cls=EncodeCommand)(export)
 
 
 _OF_METHODS = {
-    "neighbors": ("umap", "pacmap"),
-    "min_dist": ("umap",),
-    **dict.fromkeys(
-        ("perplexity", "early_exaggeration", "learning_rate", "n_iter", "initialization"),
-        ("tsne",),
-    ),
-    "mn_ratio": ("pacmap",),
-    "fp_ratio": ("pacmap",),
+    "umap": ("neighbors", "min_dist"),
+    "tsne": ("perplexity", "early_exaggeration", "learning_rate", "n_iter", "initialization"),
+    "pacmap": ("neighbors", "MN_ratio", "FP_ratio"),
+    "pca": (),
 }
-"""Options and the methods that have them."""
+"""Methods and the options that only some of them have."""
 
 
+@config_options(
+    ("UMAP", UmapSettings, "min_dist"),
+    ("t-SNE", TsneSettings, " ".join(_OF_METHODS["tsne"])),
+    ("PaCMAP", PacmapSettings, "MN_ratio FP_ratio"),
+)
 def export(
     context: typer.Context,
     corpus: Annotated[
@@ -75,24 +70,9 @@ def export(
             show_default=False,
         ),
     ] = None,
-    min_dist: Annotated[float, typer.Option("--min-dist", help="UMAP's min_dist.")] = 0.1,
-    perplexity: Annotated[float, typer.Option("--perplexity", help="t-SNE's perplexity.")] = 30.0,
-    early_exaggeration: Annotated[
-        float, typer.Option("--early-exaggeration", help="t-SNE's early exaggeration.")
-    ] = 12.0,
-    learning_rate: Annotated[
-        float, typer.Option("--learning-rate", help="t-SNE's learning rate; 0: auto.")
-    ] = 0.0,
-    n_iter: Annotated[
-        int, typer.Option("--n-iter", help="Steps of t-SNE after early exaggeration.")
-    ] = 500,
-    initialization: Annotated[
-        str, typer.Option("--initialization", help="t-SNE's initialization: pca or random.")
-    ] = "pca",
-    mn_ratio: Annotated[float, typer.Option("--mn-ratio", help="PaCMAP's MN_ratio.")] = 0.5,
-    fp_ratio: Annotated[float, typer.Option("--fp-ratio", help="PaCMAP's FP_ratio.")] = 2.0,
     metric: Annotated[str, typer.Option("--metric", help="Distance between vectors.")] = "cosine",
     seed: Annotated[int, typer.Option("--seed", help="Seed of the sample and the map.")] = 0,
+    **values: Any,
 ) -> None:
     """Write the map of an encoded corpus as a file for another tool.
 
@@ -106,38 +86,27 @@ def export(
     """
     from bertcore.analysis.space.atlas import atlas_table, write_atlas
     from bertcore.analysis.space.corpus_map import CorpusMapSettings
-    from bertcore.analysis.space.neighbour_embedding import PacmapSettings, TsneSettings
-    from bertcore.analysis.space.projection import UmapSettings
     from bertcore.corpus import open_encoded
 
-    for name, methods in _OF_METHODS.items():
-        if method not in methods:
-            refuse_options(context, {name}, f"it is for --method {' and '.join(methods)}")
+    for option in dict.fromkeys(chain.from_iterable(_OF_METHODS.values())):
+        methods = [name for name, options in _OF_METHODS.items() if option in options]
+        if method in _OF_METHODS and method not in methods:
+            refuse_options(context, {option}, f"it is for --method {' and '.join(methods)}")
     if atlas.suffix != ".parquet":
         raise ValueError(f"--atlas is {str(atlas)!r}; expected a file that ends in .parquet.")
     if not atlas.absolute().parent.is_dir():
         raise ValueError(f"there is no folder {str(atlas.parent)!r}. Create it, or choose another.")
     opened = open_encoded(corpus)
-    num = {} if neighbors is None else {"n_neighbors": neighbors}
-    umap = UmapSettings(**num, min_dist=min_dist, metric=metric, seed=seed)
-    tsne = TsneSettings(
-        perplexity=perplexity,
-        early_exaggeration=early_exaggeration,
-        learning_rate=learning_rate,
-        n_iter=n_iter,
-        initialization=initialization,
-        metric=metric,
-        seed=seed,
-    )
-    pacmap = PacmapSettings(**num, MN_ratio=mn_ratio, FP_ratio=fp_ratio, metric=metric, seed=seed)
+    num: dict[str, Any] = {} if neighbors is None else {"n_neighbors": neighbors}
+    shared: dict[str, Any] = {"metric": metric, "seed": seed}
     settings = CorpusMapSettings(
-        layers=_numbers(layers) if layers else opened.layers,
+        layers=layer_numbers(layers) if layers else opened.layers,
         method=method,
         num_points=points,
         num_fitted=fitted,
-        umap=umap,
-        tsne=tsne,
-        pacmap=pacmap,
+        umap=UmapSettings(**num, **shared, **chosen(UmapSettings, values)),
+        tsne=TsneSettings(**shared, **chosen(TsneSettings, values)),
+        pacmap=PacmapSettings(**num, **shared, **chosen(PacmapSettings, values)),
         seed=seed,
     )
     with stages() as show:
@@ -148,10 +117,3 @@ def export(
     x, y = (f"{axis}_{settings.layers[-1]}" for axis in "xy")
     typer.echo(f"{table.num_rows:,} rows written to {atlas}. To open it:")
     typer.echo(f"embedding-atlas {atlas} --text text --x {x} --y {y}")
-
-
-def _numbers(layers: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(layer) for layer in layers.split(","))
-    except ValueError:
-        raise ValueError(f"--layers is {layers!r}; expected numbers, such as 0 2 4.") from None

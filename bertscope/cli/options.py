@@ -14,7 +14,7 @@ import itertools
 import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -117,9 +117,9 @@ class GroupedCommand(TyperCommand):
 
 def _options(heading: str, config: Any, names: list[str]) -> list[inspect.Parameter]:
     assert is_dataclass(config)
-    kind: Any = config if isinstance(config, type) else type(config)
-    known = {field.name: field for field in fields(kind)}
-    types, texts = get_type_hints(kind), field_docstrings(kind)
+    cls: Any = config if isinstance(config, type) else type(config)
+    known = {field.name: field for field in fields(cls)}
+    types, texts = get_type_hints(cls), field_docstrings(cls)
     parameters = []
     for name in names:
         field = known[name]
@@ -128,13 +128,15 @@ def _options(heading: str, config: Any, names: list[str]) -> list[inspect.Parame
             assert field.default_factory is not MISSING, name
             default = field.default_factory()
         more = {"flag": f"--{name.replace('_', '-')}", **field.metadata}
+        # The dataclass checks the values: its error says what to do.
+        kind = str if get_origin(types[name]) is Literal else types[name]
         option = typer.Option(more.pop("flag"), help=texts[name], rich_help_panel=heading, **more)
         parameters.append(
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=default,
-                annotation=Annotated[types[name], option],
+                annotation=Annotated[kind, option],
             )
         )
     return parameters

@@ -27,6 +27,7 @@ from bertscope.cli.options import (
 )
 from bertscope.cli.progress import stages
 from bertscope.cli.show_training import train
+from bertscope.cli.train_tokenizer import OF_VOCABULARY, Vocabulary
 
 if TYPE_CHECKING:
     from bertcore import Bert, BertConfig
@@ -40,10 +41,7 @@ TEACHER, LENGTH, BATCHES = "Teacher", "Length", "Batches"
 GENERATOR = "Generator (objective rtd)"
 OPTIMIZER, MACHINE = "Optimiser", "Machine"
 BIAS = "Bias mitigation"
-_VOCABULARY = {"tokenizer", "vocab_size", "uncased", "alphabet"} | {
-    "strip_accents",
-    "tokenize_chinese_chars",
-}
+_VOCABULARY = {"tokenizer"} | field_names(Vocabulary)
 _LOSSES = {"temperature", "soft_weight", "hard_weight", "cosine_weight", "layer_weight"}
 
 
@@ -53,7 +51,7 @@ def register(app: typer.Typer) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Texts:
+class Texts(Vocabulary):
     """The training text and its tokenizer."""
 
     corpus: list[Path] = field(default_factory=list, metadata={"metavar": "<path>"})
@@ -61,22 +59,7 @@ class Texts:
     valid: Path | None = None
     """Held-out text, in the same form."""
     tokenizer: Path | None = None
-    """Folder of a tokenizer to use."""
-    vocab_size: int = 16384
-    """Number of word pieces to learn if no --tokenizer is given."""
-    uncased: bool = field(default=True, metadata={"flag": "--uncased/--cased"})
-    """Lower-case the text, and strip accents unless the next option says otherwise."""
-    strip_accents: bool | None = field(
-        default=None, metadata={"flag": "--strip-accents/--keep-accents"}
-    )
-    """Strip accents (Russian й becomes и), or keep them; default: as --uncased."""
-    tokenize_chinese_chars: bool = field(
-        default=True, metadata={"flag": "--tokenize-chinese-chars/--join-chinese-chars"}
-    )
-    """Make each Chinese character a word of its own."""
-    alphabet: int | None = field(default=None, metadata={"min": 1})
-    """Number of different characters to learn if no --tokenizer is given; default: as many as cover
-    99.95% of the text, at least 500, if they take no more than 90% of the pieces."""
+    """Folder of a tokenizer to use, instead of one that is learned from the text."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,8 +108,8 @@ class Plan(NamedTuple):
 
 
 @config_options(
-    (TEXT, Texts, "corpus valid tokenizer vocab_size uncased strip_accents"),
-    (TEXT, Texts, "tokenize_chinese_chars alphabet"),
+    (TEXT, Texts, "corpus valid tokenizer"),
+    (TEXT, Vocabulary, OF_VOCABULARY),
     (LENGTH, TrainConfig, "steps minutes seed"),
     (NETWORK, Shape, "family layers hidden heads"),
     (NETWORK, Sources, "from_checkpoint"),
@@ -392,11 +375,7 @@ def _learn_tokenizer(texts: Texts, data: DataConfig, on_stage: OnStage) -> Token
     try:
         tokenizer = train_tokenizer(
             texts.corpus,
-            vocab_size=texts.vocab_size - added,
-            do_lower_case=texts.uncased,
-            strip_accents=texts.strip_accents,
-            tokenize_chinese_chars=texts.tokenize_chinese_chars,
-            alphabet=texts.alphabet,
+            **{**texts.arguments(), "vocab_size": texts.vocab_size - added},
             on_stage=on_stage,
         )
     except ValueError as error:

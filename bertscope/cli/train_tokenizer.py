@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from bertscope.cli.options import config_options
 from bertscope.cli.progress import stages
 
 
@@ -17,7 +19,44 @@ def register(app: typer.Typer) -> None:
     app.command("train-tokenizer")(train_tokenizer)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Vocabulary:
+    """A vocabulary to learn."""
+
+    vocab_size: int = 16384
+    """Number of word pieces to learn."""
+    uncased: bool = field(default=True, metadata={"flag": "--uncased/--cased"})
+    """Lower-case the text, and strip accents unless the next option says otherwise."""
+    strip_accents: bool | None = field(
+        default=None, metadata={"flag": "--strip-accents/--keep-accents"}
+    )
+    """Strip accents (Russian й becomes и), or keep them; default: as --uncased."""
+    tokenize_chinese_chars: bool = field(
+        default=True, metadata={"flag": "--tokenize-chinese-chars/--join-chinese-chars"}
+    )
+    """Make each Chinese character a word of its own."""
+    alphabet: int | None = field(default=None, metadata={"min": 1})
+    """Number of different characters to learn, the most frequent ones; a word with any other is
+    unknown. Default: as many as cover 99.95% of the text, at least 500, if they take no more than
+    90% of the pieces."""
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `bertcore.pretraining.train_tokenizer`."""
+        return {
+            "vocab_size": self.vocab_size,
+            "do_lower_case": self.uncased,
+            "strip_accents": self.strip_accents,
+            "tokenize_chinese_chars": self.tokenize_chinese_chars,
+            "alphabet": self.alphabet,
+        }
+
+
+OF_VOCABULARY = "vocab_size uncased strip_accents tokenize_chinese_chars alphabet"
+
+
+@config_options(("Vocabulary", Vocabulary, OF_VOCABULARY))
 def train_tokenizer(
+    context: typer.Context,
     corpus: Annotated[
         list[Path],
         typer.Option(
@@ -27,40 +66,7 @@ def train_tokenizer(
         ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder to write the tokenizer to.")],
-    vocab_size: Annotated[int, typer.Option("--vocab-size", help="Number of pieces.")] = 16384,
-    uncased: Annotated[
-        bool,
-        typer.Option(
-            "--uncased/--cased",
-            help="Lower-case the text, and strip accents unless the next option says otherwise.",
-        ),
-    ] = True,
-    strip_accents: Annotated[
-        bool | None,
-        typer.Option(
-            "--strip-accents/--keep-accents",
-            help="Strip accents (Russian й becomes и), or keep them. Default: as --uncased.",
-            show_default=False,
-        ),
-    ] = None,
-    tokenize_chinese_chars: Annotated[
-        bool,
-        typer.Option(
-            "--tokenize-chinese-chars/--join-chinese-chars",
-            help="Make each Chinese character a word of its own.",
-        ),
-    ] = True,
-    alphabet: Annotated[
-        int | None,
-        typer.Option(
-            "--alphabet",
-            min=1,
-            help="Number of different characters to learn, the most frequent ones; a word with any "
-            "other is unknown. Default: as many as cover 99.95% of the text, at least 500, if they "
-            "take no more than 90% of the pieces.",
-            show_default=False,
-        ),
-    ] = None,
+    **settings: Any,
 ) -> None:
     """Learn a WordPiece vocabulary from text.
 
@@ -73,15 +79,7 @@ def train_tokenizer(
     if out.is_file() or (out.is_dir() and any(out.iterdir())):
         raise ValueError(f"--out {str(out)!r} already exists. Name a new folder.")
     with stages() as on_stage:
-        tokenizer = learn(
-            corpus,
-            vocab_size=vocab_size,
-            do_lower_case=uncased,
-            strip_accents=strip_accents,
-            tokenize_chinese_chars=tokenize_chinese_chars,
-            alphabet=alphabet,
-            on_stage=on_stage,
-        )
+        tokenizer = learn(corpus, **Vocabulary(**settings).arguments(), on_stage=on_stage)
     # Write under another name first, so that the folder appears complete or not at all.
     partial = out.absolute().with_name(f".{out.absolute().name}.partial")
     shutil.rmtree(partial, ignore_errors=True)

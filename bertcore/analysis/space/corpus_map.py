@@ -19,18 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.analysis.space.map_quality import Faithfulness, faithfulness
-from bertcore.analysis.space.neighbour_embedding import (
-    PacmapSettings,
-    TsneSettings,
-)
-from bertcore.analysis.space.projection import (
-    METHODS,
-    MIN_EMBEDDED,
-    Settings,
-    UmapSettings,
-    fit,
-    pca,
-)
+from bertcore.analysis.space.projection import METHODS, MIN_EMBEDDED, Settings, fit, pca
+from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
 from bertcore.corpus.encoded import EncodedCorpus
 from bertcore.corpus.parts import about
 

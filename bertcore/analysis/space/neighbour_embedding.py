@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bertcore.configs.maps import PacmapSettings, TsneSettings
+
 if TYPE_CHECKING:
     from bertcore.analysis.shared.collect import Progress
 
 Floats = NDArray[np.floating]
 
-METRICS = ("cosine", "euclidean", "correlation", "manhattan")
-STARTS = ("pca", "random")
 EXAGGERATED_STEPS = 250
 """Steps of t-SNE with early exaggeration, before its `n_iter`; the default of openTSNE."""
 PHASES = (100, 100, 250)
@@ -33,86 +33,6 @@ numba_lock = threading.Lock()
 """Held while UMAP or PaCMAP computes, and while transforming with a fitted UMAP."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TsneSettings:
-    """The parameters of t-SNE.
-
-    Raises:
-        ValueError: If one is out of range.
-
-    Source: van der Maaten and Hinton 2008; names and defaults of openTSNE (Poličar et al. 2024),
-        but cosine.
-    """
-
-    perplexity: float = 30.0
-    """Effective number of a point's neighbours; above 1 and less than the number of points."""
-    early_exaggeration: float = 12.0
-    """Attraction is multiplied by it in the first EXAGGERATED_STEPS steps; 1 or more."""
-    learning_rate: float = 0.0
-    """0 means openTSNE's "auto": the number of points by the exaggeration."""
-    n_iter: int = 500
-    """Steps after those with early exaggeration, 1 to 5,000."""
-    initialization: str = "pca"
-    """"pca": from the PCA map with a little noise; "random": from noise alone."""
-    metric: str = "cosine"
-    """Distance between vectors, one of METRICS."""
-    seed: int = 0
-    """Fixes the result."""
-
-    def __post_init__(self) -> None:
-        if not 1 < self.perplexity < np.inf:
-            raise ValueError(f"perplexity is {self.perplexity}; expected more than 1.")
-        if not 1 <= self.early_exaggeration < np.inf:
-            raise ValueError(
-                f"early_exaggeration is {self.early_exaggeration}; expected 1 or more."
-            )
-        if not 0 <= self.learning_rate < np.inf:
-            raise ValueError(
-                f"learning_rate is {self.learning_rate}; expected a number above 0, or 0 for auto."
-            )
-        if not 1 <= self.n_iter <= 5000:
-            raise ValueError(f"n_iter is {self.n_iter}; expected 1 to 5,000.")
-        if self.initialization not in STARTS:
-            raise ValueError(
-                f"initialization is {self.initialization!r}; expected one of {', '.join(STARTS)}."
-            )
-        check_metric_and_seed(self.metric, self.seed)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PacmapSettings:
-    """The parameters of PaCMAP.
-
-    Raises:
-        ValueError: If one is out of range.
-
-    Source: Wang, Huang, Rudin and Shaposhnik 2021; names and defaults of pacmap, but cosine.
-    """
-
-    n_neighbors: int = 10
-    """Neighbours that attract each point; 2 or more."""
-    MN_ratio: float = 0.5
-    """Mid-near pairs for each neighbour, 0 to 5: they arrange the whole first."""
-    FP_ratio: float = 2.0
-    """Further pairs, which repel, for each neighbour, up to 20; at least one per point."""
-    metric: str = "cosine"
-    """Distance between vectors, one of METRICS."""
-    seed: int = 0
-    """Fixes the result."""
-
-    def __post_init__(self) -> None:
-        if self.n_neighbors < 2:
-            raise ValueError(f"n_neighbors is {self.n_neighbors}; expected 2 or more.")
-        if not 0 <= self.MN_ratio <= 5:
-            raise ValueError(f"MN_ratio is {self.MN_ratio}; expected 0 to 5.")
-        if not 0 < self.FP_ratio <= 20 or round(self.n_neighbors * self.FP_ratio) < 1:
-            raise ValueError(
-                f"FP_ratio is {self.FP_ratio} with {self.n_neighbors} neighbours; expected at "
-                "most 20, and large enough for one further pair for each point."
-            )
-        check_metric_and_seed(self.metric, self.seed)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Embedding:
     """A fitted map."""
@@ -121,18 +41,6 @@ class Embedding:
     """Coordinates of the N vectors it was fitted to, [N, dims]."""
     transform: Callable[[Floats], NDArray[np.float32]]
     """Places further vectors [M, D] among them, [M, dims], each independently."""
-
-
-def check_metric_and_seed(metric: str, seed: int) -> None:
-    """Check the settings shared by all methods.
-
-    Raises:
-        ValueError: If one is out of range.
-    """
-    if metric not in METRICS:
-        raise ValueError(f"metric is {metric!r}; expected one of {', '.join(METRICS)}.")
-    if not 0 <= seed < 2**32:
-        raise ValueError(f"seed is {seed}; expected 0 to {2**32 - 1}.")
 
 
 def fit_tsne(

@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.space.neighbour_embedding import (
     Embedding,
-    PacmapSettings,
-    TsneSettings,
-    check_metric_and_seed,
     fit_pacmap,
     fit_tsne,
     numba_lock,
 )
+from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
 
 if TYPE_CHECKING:
     from umap import UMAP
@@ -36,33 +34,6 @@ MIN_EMBEDDED = 8
 """With fewer distinct points there are no neighbourhoods (UMAP fails below 4), so PCA is used."""
 MAX_EMBEDDED = 12_000
 """Maximum number of points of one map by UMAP, t-SNE or PaCMAP; about a minute on one core."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UmapSettings:
-    """UMAP's own parameters.
-
-    Raises:
-        ValueError: If one is out of range.
-
-    Source: McInnes, Healy and Melville 2018; names and defaults of umap-learn, but cosine.
-    """
-
-    n_neighbors: int = 15
-    """Size of a point's neighbourhood, 2 or more: small shows detail, large the whole."""
-    min_dist: float = 0.1
-    """How close points may be in the map, 0 to 1."""
-    metric: str = "cosine"
-    """Distance between vectors, one of METRICS."""
-    seed: int = 0
-    """Fixes the result."""
-
-    def __post_init__(self) -> None:
-        if self.n_neighbors < 2:
-            raise ValueError(f"n_neighbors is {self.n_neighbors}; expected 2 or more.")
-        if not 0 <= self.min_dist <= 1:
-            raise ValueError(f"min_dist is {self.min_dist}; expected 0 to 1.")
-        check_metric_and_seed(self.metric, self.seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

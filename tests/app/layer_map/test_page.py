@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 from app.layer_map import seeds
 from app.layer_map import view as map_view
 from bertcore import Bert, load
-from bertcore.analysis.space.neighbour_embedding import PacmapSettings, TsneSettings
-from bertcore.analysis.space.projection import UmapSettings, method_of
+from bertcore.analysis.space.projection import method_of
 from bertcore.analysis.space.sense_sets import SETS
+from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
 from tests.support.opened import charts, ok, page_of, said
 
 

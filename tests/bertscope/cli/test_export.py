@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from bertcore.analysis.space.corpus_map import CorpusMapSettings, corpus_map
-from bertcore.analysis.space.neighbour_embedding import PacmapSettings, TsneSettings
+from bertcore.configs.maps import PacmapSettings, TsneSettings
 from bertcore.corpus import EncodedCorpus
 from bertscope.cli import export as command
 from bertscope.cli import train_tokenizer

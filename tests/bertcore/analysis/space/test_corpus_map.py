@@ -16,8 +16,8 @@ from bertcore.analysis.space.corpus_map import (
     kept_map,
 )
 from bertcore.analysis.space.map_quality import faithfulness
-from bertcore.analysis.space.neighbour_embedding import PacmapSettings, TsneSettings
-from bertcore.analysis.space.projection import UmapSettings, fit, map_layers, pca
+from bertcore.analysis.space.projection import fit, map_layers, pca
+from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
 from bertcore.corpus import EncodedCorpus, EncodeSettings, encode_corpus, open_encoded
 from bertcore.corpus.parts import about
 from tests.support.small_corpus import small_documents, write_documents

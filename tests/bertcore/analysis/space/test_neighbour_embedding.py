@@ -13,10 +13,7 @@ from scipy.spatial.distance import cdist
 from bertcore.analysis.space.map_quality import faithfulness
 from bertcore.analysis.space.neighbour_embedding import (
     EXAGGERATED_STEPS,
-    METRICS,
     Embedding,
-    PacmapSettings,
-    TsneSettings,
     fit_pacmap,
     fit_tsne,
     numba_lock,
@@ -31,6 +28,7 @@ from bertcore.analysis.space.projection import (
     pca,
 )
 from bertcore.analysis.space.seed_agreement import seed_agreement
+from bertcore.configs.maps import METRICS, PacmapSettings, TsneSettings
 
 QUICK = TsneSettings(perplexity=5, n_iter=150)
 OF_METHOD = {"tsne": {"tsne": QUICK}, "pacmap": {"pacmap": PacmapSettings()}}

@@ -7,14 +7,8 @@ import numpy as np
 import pytest
 from tqdm.auto import tqdm
 
-from bertcore.analysis.space.projection import (
-    MIN_EMBEDDED,
-    UmapSettings,
-    align,
-    embed,
-    map_layers,
-    pca,
-)
+from bertcore.analysis.space.projection import MIN_EMBEDDED, align, embed, map_layers, pca
+from bertcore.configs.maps import UmapSettings
 
 QUICK = UmapSettings(n_neighbors=5, seed=3)
 
