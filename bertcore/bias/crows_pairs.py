@@ -11,8 +11,8 @@ import numpy as np
 
 from bertcore.bias.sentence_scores import Progress, shared_positions, unmasked_likelihoods
 from bertcore.bias.shares import Share, preferred, shares
-from bertcore.data.files import BadRows, listed_columns
-from bertcore.data.tables import open_table
+from bertcore.data.files import BadRows
+from bertcore.data.records import read_records
 from bertcore.grammar import TokenCounts, pseudo_log_likelihoods
 from bertcore.model import Model
 
@@ -57,28 +57,15 @@ def read_crows_pairs(path: Path, *, bad_rows: BadRows | None = None) -> tuple[St
     Raises:
         ValueError: If a column is missing or no row can be used.
     """
-    bad_rows = BadRows() if bad_rows is None else bad_rows
-    pairs = []
-    with open_table(path, bad_rows) as table:
-        missing = [name for name in (MORE, LESS) if name not in table.columns]
-        if missing:
-            raise ValueError(
-                f"{str(path)!r} has no column {missing[0]!r}; it has "
-                f"{listed_columns(table.columns)}. CrowS-Pairs has the more "
-                f"stereotyping sentence in {MORE!r} and the less stereotyping one in {LESS!r}."
-            )
-        places = [table.columns.index(name) for name in (MORE, LESS)]
-        kind = table.columns.index(KIND) if KIND in table.columns else None
-        for row in table.rows:
-            more, less = (str(row.cells[place] or "").strip() for place in places)
-            if not more or not less:
-                bad_rows.add(f"row {row.number} of {str(path)!r} has an empty sentence.")
-                continue
-            name = "" if kind is None else str(row.cells[kind] or "").strip()
-            pairs.append(StereotypePair(more, less, name or "no kind", row.number))
-    if not pairs:
-        raise ValueError(f"{str(path)!r} has no pair of sentences.")
-    return tuple(pairs)
+    return read_records(
+        path,
+        StereotypePair,
+        {"more": MORE, "less": LESS, "kind": KIND},
+        expected=f"CrowS-Pairs has the more stereotyping sentence in {MORE!r} and the less "
+        f"stereotyping one in {LESS!r}.",
+        defaults={"kind": "no kind"},
+        bad_rows=bad_rows,
+    )
 
 
 def score_crows_pairs(

@@ -12,6 +12,7 @@ from typing import Any
 from bertcore.bias.slots import known_words
 from bertcore.bias.templates import Group
 from bertcore.bias.word_association import AssociationTest
+from bertcore.data.files import open_text
 from bertcore.debiasing import direction_pairs, probe_pairs
 from bertcore.model import Model
 
@@ -135,7 +136,7 @@ def read_association(path: Path) -> NamedAssociation:
     """Read an association test from JSON in the format of the SEAT data.
 
     An object with targ1, targ2, attr1 and attr2, each with a category and a list of examples, which
-    are words or sentences.
+    are words or sentences. The file may be compressed as .gz or .xz.
 
     Raises:
         ValueError: If the file is not one.
@@ -146,7 +147,8 @@ def read_association(path: Path) -> NamedAssociation:
         "attr2, each an object with a category and a list of examples"
     )
     try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
+        with open_text(path) as file:
+            data = json.load(file)
         sets = [data[part] for part in _PARTS]
         names = [str(each["category"]) for each in sets]
         texts = [each["examples"] for each in sets]

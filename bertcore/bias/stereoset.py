@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from bertcore.bias.sentence_scores import Progress
 from bertcore.bias.shares import preferred
 from bertcore.bias.slots import Slot, fill_masks, slot_log_probabilities
-from bertcore.data import packed_files
-from bertcore.data.files import BadRows
+from bertcore.data.files import BadRows, open_text
 from bertcore.evaluation.intervals import bootstrap
 from bertcore.model import Model
 
@@ -78,13 +77,11 @@ def read_stereoset(path: Path, *, bad_rows: BadRows | None = None) -> tuple[GapI
     bad_rows = BadRows() if bad_rows is None else bad_rows
     what = f"{str(path)!r} is not a StereoSet file"
     try:
-        with packed_files.open_text(path) as file:
+        with open_text(path) as file:
             items = json.load(file)["data"]["intrasentence"]
         found = [_item(each, bad_rows) for each in items]
     except OSError:
         raise
-    except packed_files.NOT_WHOLE as error:
-        raise ValueError(f"{what}: it is not a whole archive ({error}). Copy it again.") from error
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{what}: {error}") from error
     except (KeyError, TypeError, AttributeError) as error:

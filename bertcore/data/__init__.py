@@ -2,5 +2,6 @@
 
 __all__ = (
     "conllu corpus examples files guess labels packed_files questions read_choices read_labels "
-    "read_questions read_tags read_texts rows sentences tables tagged_corpus texts_file word_tags"
+    "read_questions read_tags read_texts records rows sentences tables tagged_corpus texts_file "
+    "word_tags"
 ).split()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from bertcore.data import packed_files
+from bertcore.data.files import open_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,22 +22,14 @@ def read_lines(path: Path) -> tuple[list[str], int]:
     """Return the non-blank lines of a text file and the number of blank ones.
 
     Args:
-        path: UTF-8, plain or packed as .gz or .xz.
+        path: As for `open_text`.
 
     Raises:
-        ValueError: If the file is not UTF-8, not a whole archive, or has no text.
+        ValueError: As `open_text`, or if the file has no text.
         OSError: If it cannot be opened.
     """
-    try:
-        with packed_files.open_text(path) as file:
-            lines = [line.strip() for line in file]
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{str(path)!r} is not UTF-8 text (byte {error.start} is "
-            f"0x{error.object[error.start]:02X}). Save it as UTF-8."
-        ) from error
-    except packed_files.NOT_WHOLE as error:
-        raise ValueError(f"{str(path)!r} is not a whole archive: {error}.") from error
+    with open_text(path) as file:
+        lines = [line.strip() for line in file]
     kept = [line for line in lines if line]
     if not kept:
         raise ValueError(f"{str(path)!r} has no text. Write one text per line.")

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from bertcore.analysis.patching.answers import Answer, common_masks, word_answer
 from bertcore.analysis.patching.pair import PatchPair, patch_pair
 from bertcore.analysis.patching.patch import Direction, OnFraction, Part, patch
-from bertcore.data.files import BadRows, listed_columns
-from bertcore.data.tables import column_place, open_table
+from bertcore.data.files import BadRows
+from bertcore.data.records import read_records
 from bertcore.evaluation.intervals import Interval, bootstrap_means
 from bertcore.model import Model
 
@@ -94,28 +94,14 @@ def read_texts(path: Path, *, bad_rows: BadRows | None = None) -> tuple[PatchTex
     Raises:
         ValueError: If a column is missing, a row cannot be used, or no row is left.
     """
-    bad_rows = BadRows() if bad_rows is None else bad_rows
-    texts = []
-    with open_table(path, bad_rows) as table:
-        absent = [name for name in COLUMNS if name not in table.columns]
-        if absent:
-            raise ValueError(
-                f"{str(path)!r} has no column {absent[0]!r}; it has "
-                f"{listed_columns(table.columns)}. Expected the columns "
-                f"{', '.join(COLUMNS)}: two texts with [MASK], and the word that fits each."
-            )
-        places = [column_place(table.columns, name, path) for name in COLUMNS]
-        for row in table.rows:
-            cells = [str(row.cells[place] or "").strip() for place in places]
-            if all(cells):
-                first, second, word, other = cells
-                texts.append(PatchText(first, second, word, other, row.number))
-            else:
-                empty = COLUMNS[cells.index("")]
-                bad_rows.add(f"row {row.number} of {str(path)!r} has nothing in {empty!r}.")
-    if not texts:
-        raise ValueError(f"{str(path)!r} has no pair to patch. {bad_rows.first}".rstrip())
-    return tuple(texts)
+    return read_records(
+        path,
+        PatchText,
+        dict(zip(("first", "second", "word", "other"), COLUMNS, strict=True)),
+        expected=f"Expected the columns {', '.join(COLUMNS)}: two texts with [MASK], and the word "
+        "that fits each.",
+        bad_rows=bad_rows,
+    )
 
 
 @lru_cache(maxsize=1)
