@@ -13,6 +13,7 @@ from streamlit import cli_util, config
 from streamlit.starlette import App
 from streamlit.web.server import server_util
 
+from . import policy as policies
 from . import visits
 from .door import Door
 from .gate import Gate
@@ -54,6 +55,8 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     with suppress(OSError):  # a standard output that nobody reads
         cli_util.print_to_cli(where(address, config.get_option("server.port")))
     _prepare_end()
+    if policies.policy().is_closed:
+        asyncio.get_running_loop().run_in_executor(None, _start_sandbox)
     if not config.get_option("server.headless"):
         url = server_util.get_url(server_util.get_display_address(address or "localhost"))
         asyncio.get_running_loop().call_soon(cli_util.open_browser, url)
@@ -76,3 +79,10 @@ def _prepare_end() -> None:
     # A process that is started with nohup ignores it.
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
         signal.signal(signal.SIGHUP, ending)
+
+
+def _start_sandbox() -> None:
+    """Start the process in which uploads are tried, so that the first one need not wait for it."""
+    from bertcore.loading import sandbox  # imports torch, for which the start need not wait
+
+    sandbox.start_helper()

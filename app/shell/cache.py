@@ -19,14 +19,17 @@ from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import streamlit as st
+from torch import nn
 
 import bertcore
-from bertcore import Bert, Model, Trace
+from bertcore import Model, Trace
 from bertcore.analysis.tuned_lens import FILE_NAME as TUNED_LENS
-from bertcore.checkpoints.source import SHIPPED
+from bertcore.checkpoints.source import SHIPPED, is_remote, resolve
+from bertcore.loading import sandbox
 
 from ..access import checkpoints
-from . import turns
+from ..access.policy import policy
+from . import turns, uploads
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,6 +39,8 @@ MAX_CHECKPOINTS = 4
 MAX_RESULT_BYTES = 2**30
 MAX_RESULTS = 2000
 FAILURE_SECONDS = 10.0
+VERDICT_SECONDS = 600.0
+"""For which an untrusted folder that was tried is not tried again."""
 
 
 class BertKey(NamedTuple):
@@ -186,9 +191,7 @@ def opened(key: BertKey) -> Model:
     try:
         model: Model = berts.get(
             key,
-            lambda: bertcore.load(
-                key.place, device=key.device, dtype=key.dtype, allow_pickle=key.allow_pickle
-            ),
+            lambda: _load(key),
         )
     except Exception as error:
         failures.clear()
@@ -197,6 +200,42 @@ def opened(key: BertKey) -> Model:
         raise
     freeze_loaded()
     return model
+
+
+def _load(key: BertKey) -> Model:
+    if _is_untrusted(key.place):
+        stamp, when = _stamp(key.place), int(time.monotonic() // VERDICT_SECONDS)
+        _tried(key.place, stamp, when, allow_pickle=key.allow_pickle).check()
+    return bertcore.load(
+        key.place, device=key.device, dtype=key.dtype, allow_pickle=key.allow_pickle
+    )
+
+
+def _is_untrusted(place: str) -> bool:
+    """Return whether a checkpoint is first opened in a process of its own.
+
+    On a closed server all are except the shipped ones; on an open one uploads and those of the hub.
+    """
+    if place in SHIPPED:
+        return False
+    if policy().is_closed or is_remote(place):
+        return True
+    return Path(place).expanduser().resolve().is_relative_to(uploads.root().resolve())
+
+
+@functools.lru_cache(maxsize=256)
+def _tried(
+    place: str, stamp: tuple[object, ...], when: int, *, allow_pickle: bool
+) -> sandbox.Verdict:
+    """Return how opening a folder ended, tried once while its files do not change.
+
+    Args:
+        place: What is opened; the hub's are fetched.
+        stamp: As in its key.
+        when: Number of the time span: a busy machine may exceed a limit once.
+        allow_pickle: Whether a pickle may be read.
+    """
+    return sandbox.try_opening(resolve(place, allow_pickle=allow_pickle), allow_pickle=allow_pickle)
 
 
 @functools.cache
@@ -333,9 +372,11 @@ def num_bytes(value: Any) -> int:
         if id(part) in seen or part is None or isinstance(part, int | float | bool):
             return 0
         seen.add(id(part))
-        if isinstance(part, Bert):
-            parameters = (*part.module.parameters(), *part.module.buffers())
-            return sum(p.numel() * p.element_size() for p in parameters)
+        if isinstance(part, Model):
+            modules = part.sentence_modules
+            return size(part.module) + (0 if modules is None else size(modules.after))
+        if isinstance(part, nn.Module):
+            return sum(size(tensor) for tensor in (*part.parameters(), *part.buffers()))
         if hasattr(part, "untyped_storage"):  # a view keeps its whole storage alive
             storage = part.untyped_storage()
             first = storage.data_ptr() not in seen
