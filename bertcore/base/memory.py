@@ -17,7 +17,12 @@ HEADROOM = 1.1
 SMALL = 200e6
 """Bytes up to which weights are opened without checking free memory."""
 _CGROUP = Path("/sys/fs/cgroup")
-_TORCHS_WORDS = ("can't allocate memory", "out of memory", "std::bad_alloc")
+_TORCHS_WORDS = (
+    "can't allocate memory",
+    "Cannot allocate memory",
+    "out of memory",
+    "std::bad_alloc",
+)
 """In the message of the RuntimeError that torch raises where there is no memory."""
 
 
