@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,9 +12,9 @@ from numpy.typing import NDArray
 from bertcore.analysis.words.leakage import PathsBack
 from bertcore.analysis.words.readings import ApartReading, Reading
 
-from ..bundle import read_bundle
+from ..component import Component
 
-BUNDLE = read_bundle(__file__)
+COMPONENT = Component("bertscope_architectures", __file__)
 MOST_ROWS = 24
 """Most tokens that are drawn of a longer text, around the place."""
 NOTHING = 1e-3
@@ -30,11 +29,6 @@ class Picked(NamedTuple):
     panel: int
     token: int
     """Its number in the panel's own text."""
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    return st.components.v2.component("bertscope_architectures", css=BUNDLE.style, js=BUNDLE.module)
 
 
 def window(place: int, num_tokens: int) -> range:
@@ -151,7 +145,7 @@ def draw(data: dict[str, Any], *, key: str, on_pick: Callable[[Picked], None]) -
         if isinstance(row, int) and 0 <= row < len(panel["tokens"]):
             on_pick(Picked(number, panel["before"] + row))
 
-    _component()(key=key, data=data, on_picked_change=picked)
+    COMPONENT(key=key, data=data, picked=picked)
 
 
 def _frame(

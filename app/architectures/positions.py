@@ -6,7 +6,7 @@ from bertcore import Model
 from bertcore.analysis.space.position_table import PositionTables, position_tables
 from bertcore.checkpoints.started import STARTED_POSITIONS
 
-from ..shell import cache, frame, shipped
+from ..shell import frame, shipped
 from ..shell.picture import Picture
 from .position_figures import cosine_maps, cosine_table
 
@@ -37,7 +37,7 @@ def show_positions(page: frame.Page) -> None:
     """Draw both tables."""
     if not POSITIONS.is_available(page):
         return
-    tables: PositionTables = cache.call(_tables, page.bert_key)
+    tables: PositionTables = page.compute(_tables)
     num, mean = len(tables.learned), float(tables.cosines.mean())
     POSITIONS.show(page, tables, num=num, mean=mean)
     shipped.note(page, STARTED_POSITIONS)

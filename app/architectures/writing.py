@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
-from functools import cache as cached
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -14,7 +12,7 @@ from bertcore.analysis.words.continuation import Continuation, continue_text
 from bertcore.analysis.words.mask_writing import MaskWriting, write_with_masks
 from bertcore.analysis.words.written import WrittenScores, score_written
 
-from ..bundle import read_bundle
+from ..component import Component
 from ..plots.source_tables import markdown_table
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, frame
@@ -26,7 +24,7 @@ from ..shell.state import Field
 from .readers import Readers, name_of
 from .sights import BERT, GPT
 
-BUNDLE = read_bundle(__file__)
+COMPONENT = Component("bertscope_writing", __file__)
 LAST_SEED = 999_999
 HALF, WHOLE = STARTS = ("its first half", "all of it")
 MOST_TOKENS = 20
@@ -104,11 +102,6 @@ went_on.text, [score_written(bert, twin, before, text) for text in (went_on.text
 """
 
 
-@cached
-def _component() -> Callable[..., Any]:
-    return st.components.v2.component("bertscope_writing", css=BUNDLE.style, js=BUNDLE.module)
-
-
 def show_writing(page: frame.Page, readers: Readers) -> None:
     """Draw what both write after the text."""
     if capabilities.tells_of(readers.bert, "mlm"):
@@ -121,7 +114,7 @@ def show_writing(page: frame.Page, readers: Readers) -> None:
     written = waiting.result(Work(("let-it-write", readers, choice), work), "let-it-write")
     if written is None:
         return
-    _component()(key="writing", data=message(readers, written))
+    COMPONENT(key="writing", data=message(readers, written))
     for name, found in ((GPT, written.next), (BERT, written.masks)):
         if isinstance(found, str):
             st.caption(f"**{name}** writes nothing. {plain(found)}")

@@ -8,7 +8,7 @@ from bertcore import Model
 from bertcore.others.decoder import DecoderTrace
 from bertcore.others.model import OtherModel
 
-from ..shell import cache, frame
+from ..shell import frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
@@ -59,7 +59,7 @@ def decoder_trace(bert: Model, text_a: str, text_b: str | None) -> DecoderTrace:
 
 def draw(page: frame.Page) -> None:
     """Draw one head of the decoder, or the mean of a layer, as a heat map."""
-    decoder = cache.call(decoder_trace, page.bert_key, page.text_a, page.text_b)
+    decoder = page.compute(decoder_trace, *page.texts)
     picture = st.container()
     side, layer, head = choose(*decoder.attentions.shape[:2])
     is_cross = side == "cross"

@@ -48,7 +48,7 @@ def lines_part(
         for one in order
     ]
     note = "" if has_all else f"This file contains only layer {layer} of {num_layers} layers."
-    return part_of_bundle(lines.BUNDLE, messages, note)
+    return part_of_bundle(lines.COMPONENT.bundle, messages, note)
 
 
 def heat_map_part(
@@ -58,7 +58,9 @@ def heat_map_part(
     weights, title = mean_weights(trace, layers, heads)
     options = options or heat_map.DEFAULT_OPTIONS
     message = heat_map.message(trace, weights, title, layers, heads, 0, options)
-    return part_of_bundle(heat_map.BUNDLE, [transport.change(message, alone=list(layers))])
+    return part_of_bundle(
+        heat_map.COMPONENT.bundle, [transport.change(message, alone=list(layers))]
+    )
 
 
 def neurons_part(
@@ -75,7 +77,7 @@ def neurons_part(
     """
     options = options or neurons.DEFAULT_OPTIONS
     message = neurons.message(trace, layer, head, 0, options, allowed)
-    return part_of_bundle(neurons.BUNDLE, [transport.change(message, alone=[layer])])
+    return part_of_bundle(neurons.COMPONENT.bundle, [transport.change(message, alone=[layer])])
 
 
 def overview_part(
@@ -91,7 +93,7 @@ def overview_part(
     summary = overview.summary_of(trace, marks, is_causal=is_causal)
     options = options or overview.DEFAULT_OPTIONS
     message = overview.message(summary, trace.num_tokens, layer, heads, options)
-    return part_of_bundle(overview.BUNDLE, [transport.change(message, alone=[])])
+    return part_of_bundle(overview.COMPONENT.bundle, [transport.change(message, alone=[])])
 
 
 def part_of_bundle(bundle: Bundle, messages: Sequence[bytes], note: str = "") -> Part:

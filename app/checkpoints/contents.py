@@ -12,7 +12,7 @@ from bertcore.checkpoints.report import LoadReport
 
 from ..access import places
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame
+from ..shell import frame
 from ..shell.picture import Picture
 from .figures import parameter_bars
 
@@ -96,7 +96,7 @@ def show_tensors(page: frame.Page) -> None:
 
 def show_shape(page: frame.Page) -> None:
     """Draw where the parameters are, and the config as a table."""
-    PARAMETERS.show(page, cache.call(count_parameters, page.bert_key))
+    PARAMETERS.show(page, page.compute(count_parameters))
     config = page.bert.config.to_hf_dict()
     names = page.bert.config.family.fields  # theirs, in config.json, where they differ
     meanings = {names.get(ours, ours): text for ours, text in CONFIG_MEANINGS.items()}

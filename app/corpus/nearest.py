@@ -15,7 +15,7 @@ from bertcore.corpus.search.places import tag_shares
 from ..plots.figure import Figure
 from ..plots.special_tokens import own_markdown
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame
+from ..shell import frame
 from ..shell.picture import Picture
 from ..shell.state import Field
 from ..sources import encoded_corpus as source
@@ -133,11 +133,9 @@ def show(page: frame.Page, corpus: Opened) -> None:
     if not source.is_ready(corpus, layer):
         return
     layers = encoded.layers if corpus.is_small else (layer,)
-    by_layer: tuple[Neighbours, ...] = cache.call(
+    by_layer: tuple[Neighbours, ...] = page.compute(
         _neighbours,
-        page.bert_key,
-        page.text_a,
-        page.text_b,
+        *page.texts,
         position,
         layers,
         count,

@@ -6,7 +6,7 @@ from bertcore import Model
 from bertcore.analysis.words.epoch_masks import COPIES, epoch_masks
 from bertcore.objectives.replacement import ACTIONS, Actions
 
-from ..shell import cache, frame
+from ..shell import frame
 from ..shell.picture import Picture
 from .epochs_figures import BothMasks, epochs_figure, epochs_table
 
@@ -44,7 +44,7 @@ def show_epochs(
         text: The document.
         seed, share, actions: Arguments of `epoch_masks`; `share` is its `masked_lm_prob`.
     """
-    both: BothMasks = cache.call(_both, page.bert_key, text, seed, share, actions)
+    both: BothMasks = page.compute(_both, text, seed, share, actions)
     EPOCHS.show(
         page,
         both,

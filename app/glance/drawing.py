@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
-import streamlit as st
 
 from bertcore import Model
 
-from ..bundle import read_bundle
 from ..canvas.shared import events, transport
+from ..component import Component
 from ..plots import theme
 from .steps import Step, names_of_parts
 from .summary import Glance
 
-BUNDLE = read_bundle(__file__)
+COMPONENT = Component("bertscope_glance", __file__)
 
 
 class Opened(TypedDict):
@@ -29,11 +27,6 @@ class Opened(TypedDict):
     position: int | None
     layer: int | None
     head: int | None
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    return st.components.v2.component("bertscope_glance", css=BUNDLE.style, js=BUNDLE.module)
 
 
 def message(bert: Model, glance: Glance, steps: Sequence[Step], step: int) -> bytes:
@@ -130,9 +123,9 @@ def draw(
         on_open: Called with the part that was clicked, before the next run.
         on_step: Called with the number of the step that was chosen, likewise.
     """
-    _component()(
+    COMPONENT(
         key=key,
         data=data,
-        on_opened_change=events.hear(key, "opened", on_open),
-        on_step_change=events.hear(key, "step", on_step),
+        opened=events.hear(key, "opened", on_open),
+        step=events.hear(key, "step", on_step),
     )

@@ -7,7 +7,7 @@ from ..canvas.html_part import part_of_bundle
 from ..canvas.views import HEADS, LAYER, LAYERS
 from ..html_file.chart import Data
 from ..html_file.document import Part
-from ..shell import cache, frame
+from ..shell import frame
 from ..shell.links import (
     ATTENTION_VIEW,
     INSIDE_LAYER,
@@ -90,7 +90,7 @@ def show(page: frame.Page, first_step: int) -> None:
     is_hidden = "mask" in bert.capabilities
     allowed = [place for place, text in enumerate(page.trace.text_ids) if text >= 0]
     masked = tuple(place for place in MASKED.value if place in allowed) if is_hidden else ()
-    glance: Glance = cache.call(summarize, page.bert_key, page.text_a, page.text_b, masked)
+    glance: Glance = page.compute(summarize, *page.texts, masked)
     steps = walk(bert, glance, page.marks)
     STEP.key(low=0, high=len(steps) - 1)
     first_step = max(0, min(first_step, len(steps) - 1))
@@ -107,7 +107,9 @@ def show(page: frame.Page, first_step: int) -> None:
         open_page(page_name)
 
     def part() -> Part:
-        return part_of_bundle(drawing.BUNDLE, [drawing.message(bert, glance, steps, STEP.value)])
+        return part_of_bundle(
+            drawing.COMPONENT.bundle, [drawing.message(bert, glance, steps, STEP.value)]
+        )
 
     texts = "trace.text_a, trace.text_b"
     masks = tuple(one.position for one in glance.predictions if one.original is not None)

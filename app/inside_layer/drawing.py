@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from bertcore import Trace
 
-from ..bundle import read_bundle
 from ..canvas.shared import events, transport
+from ..component import Component
 from ..plots import theme
 from .all_tokens import AllTokens
 from .run import Asked
 from .sheet import Sheet
 
-BUNDLE = read_bundle(__file__)
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    return st.components.v2.component("bertscope_inside_layer", css=BUNDLE.style, js=BUNDLE.module)
+COMPONENT = Component("bertscope_inside_layer", __file__)
 
 
 def sheet_message(sheet: Sheet, name: str, asked: Asked | None = None) -> bytes:
@@ -91,4 +83,4 @@ def draw(data: bytes, *, key: str, on_pick: Callable[[int], None] | None = None)
         on_pick: Called with the position of a token that was clicked.
     """
     heard = events.hear(key, "picked", on_pick or (lambda position: None))
-    _component()(key=key, data=data, on_picked_change=heard)
+    COMPONENT(key=key, data=data, picked=heard)

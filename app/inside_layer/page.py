@@ -14,7 +14,7 @@ from ..canvas.html_part import part_of_bundle
 from ..html_file.chart import Data
 from ..html_file.document import Part
 from ..plots.untrusted_text import plain
-from ..shell import cache, capabilities, frame
+from ..shell import capabilities, frame
 from ..shell.links import INSIDE_LAYER as LAYER
 from ..shell.links import INSIDE_LAYER_TOKEN as TOKEN
 from ..shell.links import INSIDE_LAYER_VIEW as VIEW
@@ -161,7 +161,7 @@ def _choose_token(page: frame.Page) -> tuple[Run, int]:
     masked = sorted(place for place in MASKED.value if place in allowed) if can_hide else []
     is_asked = bool(masked) or bert.tokenizer.mask_id in trace.input_ids
     if can_hide and allowed and not is_asked:
-        masked = [cache.call(example_mask, page.bert_key, page.text_a, page.text_b)]
+        masked = [page.compute(example_mask, *page.texts)]
     run = Run(page.bert_key, page.text_a, page.text_b, tuple(masked))
     TOKEN.key(low=-1, high=trace.num_tokens - 1)
     position = TOKEN.value
@@ -188,7 +188,7 @@ def _offer_hiding(page: frame.Page, run: Run, position: int, where: DeltaGenerat
 
 
 def _show_token(page: frame.Page, run: Run, layer: int, asked: Asked) -> None:
-    sheet: Sheet = cache.call(token_sheet, page.bert_key, run, layer, asked)
+    sheet: Sheet = page.compute(token_sheet, run, layer, asked)
     token = run.trace.tokens[asked.position]
     name = f"{token} in layer {layer}"
     message = drawing.sheet_message(sheet, name, asked)
@@ -212,13 +212,13 @@ def _part(message: bytes) -> Callable[[], Part]:
     """Return what makes the drawing of an HTML file."""
 
     def part() -> Part:
-        return part_of_bundle(drawing.BUNDLE, [message])
+        return part_of_bundle(drawing.COMPONENT.bundle, [message])
 
     return part
 
 
 def _show_all(page: frame.Page, run: Run, layer: int, position: int) -> None:
-    found: AllTokens = cache.call(all_tokens, page.bert_key, run, layer, position)
+    found: AllTokens = page.compute(all_tokens, run, layer, position)
     message = drawing.all_message(found, run.trace, position)
 
     def follow(chosen: int) -> None:
@@ -245,7 +245,7 @@ def _show_heads(page: frame.Page, run: Run, asked: Asked) -> None:
     token = run.trace.tokens[asked.position]
     if "mlm" in page.bert.capabilities:
         st.subheader(f"The masked-word head at {plain(token)}", anchor=False)
-        sheet: Sheet = cache.call(word_sheet, page.bert_key, run, asked)
+        sheet: Sheet = page.compute(word_sheet, run, asked)
         message = drawing.sheet_message(sheet, f"The masked-word head at {token}")
         drawing.draw(message, key="word_head")
         WORD_HEAD.offer(
@@ -260,7 +260,7 @@ def _show_heads(page: frame.Page, run: Run, asked: Asked) -> None:
         capabilities.note(page, "mlm")
     if "pooler" in page.bert.capabilities:
         st.subheader("The pooler", anchor=False)
-        pooled: Sheet = cache.call(pair_sheet, page.bert_key, run)
+        pooled: Sheet = page.compute(pair_sheet, run)
         message = drawing.sheet_message(pooled, "The pooler")
         drawing.draw(message, key="pooler")
         POOLER.offer(page, pooled, title="The pooler", part=_part(message), run=run.python)

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any
+from ..component import Component
 
-import streamlit as st
-
-from ..bundle import read_bundle
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    return st.components.v2.component("bertscope_layer_watch", js=read_bundle(__file__).module)
+COMPONENT = Component("bertscope_layer_watch", __file__)
 
 
 MAP_LABEL = "Map of the points by layer: the arrow keys change the layer"
@@ -27,8 +18,6 @@ def layer_watch(figure: str, *, key: str, label: str = MAP_LABEL) -> int | None:
         key: Key of the component.
         label: Accessible name of the slider.
     """
-    result = _component()(
-        data={"figure": figure, "label": label}, key=key, on_layer_change=lambda: None
-    )
+    result = COMPONENT(data={"figure": figure, "label": label}, key=key, layer=lambda: None)
     layer = result.layer
     return None if layer is None else int(layer)

@@ -137,7 +137,7 @@ def _example(page: frame.Page) -> Versions | None:
     if "mlm" not in page.bert.capabilities:
         return None
     try:
-        version = cache.call(example_version, page.bert_key, page.text_a, page.text_b)
+        version = page.compute(example_version, *page.texts)
     except ValueError:  # the text has no word to replace
         return None
     if version is None:

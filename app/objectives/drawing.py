@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -13,15 +12,10 @@ from bertcore.analysis.objectives.answers import ObjectiveAnswer
 from bertcore.analysis.objectives.demo import ObjectiveExample
 from bertcore.objectives.table import OBJECTIVES
 
-from ..bundle import read_bundle
+from ..component import Component
 
-BUNDLE = read_bundle(__file__)
+COMPONENT = Component("bertscope_objectives", __file__)
 KEY = "objectives"
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    return st.components.v2.component("bertscope_objectives", css=BUNDLE.style, js=BUNDLE.module)
 
 
 def shown(
@@ -77,4 +71,4 @@ def draw(data: dict[str, Any], *, on_pick: Callable[[str], None] | None = None) 
         if on_pick is not None and name in OBJECTIVES:
             on_pick(name)
 
-    _component()(key=KEY, data=data, on_picked_change=picked)
+    COMPONENT(key=KEY, data=data, picked=picked)

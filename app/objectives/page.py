@@ -30,7 +30,7 @@ from bertcore.objectives.table import OBJECTIVES, Objective
 from ..epoch_masks.epochs import show_epochs
 from ..plots.source_tables import links, markdown_table
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame
+from ..shell import frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
@@ -196,7 +196,7 @@ def _show(page: frame.Page) -> None:
     if name != ALL:
         _show_one(page, OBJECTIVES[name], seed)
         return
-    found = cache.call(_all, page.bert_key, page.text_a, page.text_b, seed)
+    found = page.compute(_all, *page.texts, seed)
     rows = [drawing.shown(one, example) for one, example in found]
     data = drawing.message(rows, page.marks.mask, in_detail=False)
     drawing.draw(data, on_pick=_pick)
@@ -274,9 +274,7 @@ def _show_one(page: frame.Page, entry: Objective, seed: int) -> None:
     arguments = tuple(values.values())
     with frame.guard():
         try:
-            example: ObjectiveExample = cache.call(
-                _example, page.bert_key, page.text_a, page.text_b, *arguments
-            )
+            example: ObjectiveExample = page.compute(_example, *page.texts, *arguments)
         except ValueError as reason:  # the text does not suit this objective
             st.info(plain(frame.sentence_of(reason)))
         else:
@@ -316,7 +314,7 @@ def _show_example(
     reason = why_no_answer(page.bert, entry.name)
     answer: ObjectiveAnswer | None = None
     if reason is None:
-        answer = cache.call(_answer, page.bert_key, page.text_a, page.text_b, *arguments)
+        answer = page.compute(_answer, *page.texts, *arguments)
     drawing.draw(
         drawing.message(
             [drawing.shown(entry.name, example, answer)],
@@ -380,9 +378,7 @@ def _show_counts(
         return
     st.subheader("1,000 draws", anchor=False)
     name, others, seed, share, _ = arguments
-    counts: Counts = cache.call(
-        _counts, page.bert_key, page.text_a, page.text_b, name, others, seed, share
-    )
+    counts: Counts = page.compute(_counts, *page.texts, name, others, seed, share)
     for one in counts.rates:
         if one.unit:
             early = " In a short text, spans end early." if one.high < one.expected else ""

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from typing import Any
-
-import streamlit as st
 
 from bertcore.probes.live import WordLabels, WordTrees
 
-from ..bundle import read_bundle
 from ..canvas.shared import transport
+from ..component import Component
 from ..plots import theme
 
-BUNDLE = read_bundle(__file__)
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    return st.components.v2.component("bertscope_probes", css=BUNDLE.style, js=BUNDLE.module)
+COMPONENT = Component("bertscope_probes", __file__)
 
 
 def labels_message(found: WordLabels, place: int) -> bytes:
@@ -66,7 +57,7 @@ def draw(data: bytes, *, key: str) -> None:
         data: From `labels_message` or `tree_message`.
         key: Key of the component in the session.
     """
-    _component()(key=key, data=data)
+    COMPONENT(key=key, data=data)
 
 
 def _colors() -> dict[str, str]:

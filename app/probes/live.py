@@ -265,7 +265,7 @@ def _offer(page: frame.Page, chosen: Chosen, one: Probed, shown: list[Shown]) ->
         page,
         first.result,
         title=f"{source.TASKS[chosen.task]}, layer {first.layer}",
-        part=lambda: part_of_bundle(drawing.BUNDLE, [first.data]),
+        part=lambda: part_of_bundle(drawing.COMPONENT.bundle, [first.data]),
         record=first.result,
         layer=first.layer,
         place=first.place,

@@ -6,7 +6,7 @@ import streamlit as st
 
 from bertcore.analysis.words.next_sentence import next_sentence_matrix
 
-from ..shell import cache, frame
+from ..shell import frame
 from ..shell.picture import Picture
 from .matrix_figures import PairMatrix, matrix_table, pair_matrix
 
@@ -34,5 +34,5 @@ def show_matrix(page: frame.Page, sentences: tuple[str, ...]) -> None:
         return
     st.subheader("Which follows which?", anchor=False)
     with frame.guard():
-        probabilities = cache.call(next_sentence_matrix, page.bert_key, sentences)
+        probabilities = page.compute(next_sentence_matrix, sentences)
         MATRIX.show(page, PairMatrix(sentences, probabilities), sentences=list(sentences))

@@ -9,7 +9,7 @@ from bertcore import Model
 
 from ..plots.figure import Figure
 from ..plots.formats import percent
-from ..shell import cache, frame
+from ..shell import frame
 from ..shell.picture import Picture
 from .answer_figures import SENTENCE_ORDER, probability_bar
 
@@ -44,7 +44,7 @@ def sentence_order(bert: Model, text_a: str, text_b: str) -> float:
 
 def show_order(page: frame.Page) -> None:
     """Draw ALBERT's answer for the pair."""
-    in_order = cache.call(sentence_order, page.bert_key, page.text_a, page.text_b)
+    in_order = page.compute(sentence_order, *page.texts)
     st.header(
         f"ALBERT gives a **{percent(in_order)}** probability that A comes before B", anchor=False
     )

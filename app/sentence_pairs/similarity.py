@@ -13,7 +13,7 @@ from bertcore.sentences.modules import MEAN
 
 from ..plots.formats import shorten
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame
+from ..shell import frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
@@ -104,7 +104,7 @@ def show_similarity(page: frame.Page, sentences: tuple[str, ...]) -> None:
     elif modules.unread is None:
         described = plain(modules.describe(page.bert.max_length))
         st.caption(f"Vectors of this sentence encoder: {described}.")
-    cosines = cache.call(similarities, page.bert_key, sentences)
+    cosines = page.compute(similarities, sentences)
     similar = Similar(sentences, cosines)
     places = range(len(sentences))
     # Drawn below the picture; a click on a cell writes them.
@@ -142,7 +142,7 @@ def _show_words(page: frame.Page, first: str, second: str) -> None:
             f"are changed further ({described}) and are no longer a sum over the tokens."
         )
         return
-    shared = cache.call(shared_words, page.bert_key, first, second)
+    shared = page.compute(shared_words, first, second)
     cosine = f"{shared.cosine:.3f}".replace("-", "−")
     st.markdown(f"Words that make up the cosine of **{cosine}**")
     drawn = {"is_dark": page.is_dark}

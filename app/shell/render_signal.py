@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any
+from ..component import Component
 
-import streamlit as st
-
-from ..bundle import read_bundle
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    return st.components.v2.component("bertscope_arrival", js=read_bundle(__file__).module)
+COMPONENT = Component("bertscope_arrival", __file__)
 
 
 def arrival(sign: str, *, key: str) -> None:
@@ -23,4 +14,4 @@ def arrival(sign: str, *, key: str) -> None:
         sign: Key of the container that is drawn when the result is there.
         key: Key of the component, which itself draws nothing.
     """
-    _component()(data={"sign": sign}, key=key, on_arrived_change=lambda: None)
+    COMPONENT(data={"sign": sign}, key=key, arrived=lambda: None)

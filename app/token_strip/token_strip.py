@@ -12,13 +12,10 @@ import streamlit as st
 
 from bertcore import Trace
 
-from ..bundle import read_bundle
+from ..component import Component
 from ..plots import theme
 
-_BUNDLE = read_bundle(__file__)
-_component = st.components.v2.component(
-    "bertscope_token_strip", js=_BUNDLE.module, css=_BUNDLE.style
-)
+COMPONENT = Component("bertscope_token_strip", __file__)
 
 
 def token_strip(
@@ -44,7 +41,7 @@ def token_strip(
         if isinstance(index, int) and 0 <= index < trace.num_tokens:
             on_pick(index)
 
-    _component(
+    COMPONENT(
         key=key,
         data={
             "tokens": trace.tokens,
@@ -59,7 +56,7 @@ def token_strip(
             "marked": list(marked),
             "colors": [theme.SEGMENT_A, theme.SEGMENT_B, theme.SPECIAL],
         },
-        on_picked_change=picked,
+        picked=picked,
     )
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from bertcore.analysis.space import embeddings
 
 from ..plots.untrusted_text import plain
-from ..shell import cache, capabilities, frame
+from ..shell import capabilities, frame
 from ..shell.picture import Picture
 from .effect_figures import (
     layer_norm,
@@ -101,6 +101,6 @@ def show_leave_one_out(page: frame.Page, index: int) -> None:
     """Draw what is lost without segments and without positions."""
     if not LEAVE_ONE_OUT.is_available(page):
         return
-    result = cache.call(embeddings.leave_one_out, page.bert_key, page.text_a, page.text_b)
+    result = page.compute(embeddings.leave_one_out, *page.texts)
     LEAVE_ONE_OUT.show(page, result, drawn={"tokens": page.trace.tokens, "selected": index})
     capabilities.note(page, "segments")

@@ -7,7 +7,7 @@ from typing import Any
 from bertcore.analysis.space import embeddings, rotary
 from bertcore.checkpoints.started import STARTED_POSITIONS, STARTED_WORDS
 
-from ..shell import cache, capabilities, frame, shipped
+from ..shell import capabilities, frame, shipped
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
@@ -96,7 +96,7 @@ def show_positions(page: frame.Page, index: int) -> None:
     if page.bert.config.position_embedding == "rotary":
         capabilities.note(page, "positions")
         size = one_of("Distances up to", [64, 128, 256, 512], NUM_POSITIONS, with_label=True)
-        kinds = cache.call(rotary.rotations, page.bert_key, size)
+        kinds = page.compute(rotary.rotations, size)
         outside = OUTSIDE if any(has_line(kind) for kind in kinds) else ""
         ROTATIONS.show(page, kinds, size=size, outside=outside)
         return
@@ -104,7 +104,7 @@ def show_positions(page: frame.Page, index: int) -> None:
         return
     sizes = [size for size in (64, 128, 256) if size < most] + [most]
     size = one_of("First positions", sizes, NUM_POSITIONS, default=sizes[0], with_label=True)
-    cosines = cache.call(embeddings.position_similarity, page.bert_key, size)
+    cosines = page.compute(embeddings.position_similarity, size)
     row = page.trace.position_ids[index]
     origin = ORIGINS[page.bert.config.position_embedding]
     said: dict[str, Any] = {"origin": origin, "marked": _marked(row, size)}
@@ -126,6 +126,6 @@ def _marked(row: int, size: int) -> str:
 
 def show_nearest(page: frame.Page, index: int) -> None:
     """Draw the nearest rows of the token table."""
-    nearest = cache.call(embeddings.nearest_words, page.bert_key, page.trace.input_ids[index])
+    nearest = page.compute(embeddings.nearest_words, page.trace.input_ids[index])
     NEAREST.show(page, nearest, drawn={"word": page.trace.tokens[index]}, index=index)
     shipped.note(page, STARTED_WORDS)

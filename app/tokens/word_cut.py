@@ -8,7 +8,7 @@ from bertcore.analysis.space import embeddings
 
 from ..plots.formats import shorten_middle
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame
+from ..shell import frame
 from .word_steps import word_steps
 
 PIECE_MARKS = {
@@ -38,7 +38,7 @@ def show_steps(page: frame.Page, index: int) -> None:
         )
         return
     text = embeddings.kept_text(page.trace, text_id)
-    words = cache.call(embeddings.explain_words, page.bert_key, text)
+    words = page.compute(embeddings.explain_words, text)
     steps = embeddings.word_at(words, page.trace.offsets[index])
     with st.container(border=True):
         st.markdown(f"**How “{plain(shorten_middle(steps.word))}” is cut**")

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from bertcore.tokenizer.wordpiece import WordSteps
 
-from ..bundle import read_bundle
+from ..component import Component
 
 MAX_TRIED = 14
 """Most failed candidates drawn for a piece; the others are only counted."""
 
-_BUNDLE = read_bundle(__file__)
-_component = st.components.v2.component(
-    "bertscope_word_steps", js=_BUNDLE.module, css=_BUNDLE.style
-)
+COMPONENT = Component("bertscope_word_steps", __file__)
 
 
 def word_steps(steps: WordSteps, *, key: str) -> None:
     """Draw what happened to one word."""
-    _component(
+    COMPONENT(
         key=key,
         data={
             "word": steps.word,

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
-from functools import cache
 from typing import Any
-
-import streamlit as st
 
 from bertcore.analysis.words.training_example import TrainingExample
 
-from ..bundle import read_bundle
+from ..component import Component
 from ..plots import theme
 
-BUNDLE = read_bundle(__file__)
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    return st.components.v2.component(
-        "bertscope_training_example", css=BUNDLE.style, js=BUNDLE.module
-    )
+COMPONENT = Component("bertscope_training_example", __file__)
 
 
 def message(example: TrainingExample, mask: str) -> dict[str, Any]:
@@ -48,4 +37,4 @@ def message(example: TrainingExample, mask: str) -> dict[str, Any]:
 
 def draw(data: dict[str, Any], *, key: str) -> None:
     """Draw the component."""
-    _component()(key=key, data=data)
+    COMPONENT(key=key, data=data)

@@ -21,7 +21,7 @@ from ..plots.answer_pairs import AnswerRows, answer_bars, answer_table
 from ..plots.figure import Figure
 from ..plots.special_tokens import own_markdown
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame
+from ..shell import frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
@@ -155,9 +155,7 @@ def _show(page: frame.Page) -> None:
         return
     _note_unknown(page, text)
     others = tuple(one.text for one in DOCUMENTS if one.text != text)
-    example: TrainingExample = cache.call(
-        _example, page.bert_key, text, others, seed, share, ACTIONS[actions]
-    )
+    example: TrainingExample = page.compute(_example, text, others, seed, share, ACTIONS[actions])
     drawing.draw(drawing.message(example, page.marks.mask), key="training_example")
     values: dict[str, Any] = {
         "text": text,
@@ -270,7 +268,7 @@ def _show_step(page: frame.Page, example: TrainingExample, setup: str) -> None:
     st.header("One step", anchor=False)
     if not st.toggle("Train on this example once", key=STEP.key()):
         return
-    effect: StepEffect = cache.call(one_step, page.bert_key, example)
+    effect: StepEffect = page.compute(one_step, example)
     st.markdown(
         f"The loss goes from **{example.loss:.3f}** to **{effect.loss:.3f}** nats. The app's "
         "network is unchanged: a copy was trained."

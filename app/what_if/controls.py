@@ -15,7 +15,7 @@ from bertcore.interventions.what_if import Changes, parse_head
 
 from ..plots.formats import shorten_middle
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame
+from ..shell import frame
 from ..shell.links import HEADS_OFF, MASKED, wants_question
 from ..shell.one_of import one_of
 from ..token_strip.token_strip import token_strip
@@ -83,7 +83,7 @@ def choose_masks(page: frame.Page) -> tuple[int, ...]:
     has_mask = bool(MASKED.value) or mask in page.trace.tokens
     can_hide = "mlm" in page.bert.capabilities
     if is_new and can_hide and not has_mask:
-        MASKED.put([cache.call(example_mask, page.bert_key, page.text_a, page.text_b)])
+        MASKED.put([page.compute(example_mask, *page.texts)])
     masked = MASKED.value
 
     def toggle(position: int) -> None:

@@ -7,13 +7,12 @@ Space switches, with Shift "only this".
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import cache
-from typing import Any, TypedDict
+from typing import TypedDict
 
-import streamlit as st
-
-from ..bundle import read_bundle
 from ..canvas.shared import events
+from ..component import Component
+
+COMPONENT = Component("bertscope_head_switches", __file__)
 
 
 class Switched(TypedDict):
@@ -23,12 +22,6 @@ class Switched(TypedDict):
     """Heads that are off, as layer.head, in order."""
     skipped: list[int]
     """Layers that are skipped whole, in order."""
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    bundle = read_bundle(__file__)
-    return st.components.v2.component("bertscope_head_switches", js=bundle.module, css=bundle.style)
 
 
 def head_switches(
@@ -49,7 +42,7 @@ def head_switches(
         key: Key of the component in the session.
         on_switch: Called with the new state before the next run.
     """
-    _component()(
+    COMPONENT(
         key=key,
         data={
             "num_layers": num_layers,
@@ -57,5 +50,5 @@ def head_switches(
             "off": list(off),
             "skipped": list(skipped),
         },
-        on_switched_change=events.hear(key, "switched", on_switch),
+        switched=events.hear(key, "switched", on_switch),
     )

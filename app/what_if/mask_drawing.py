@@ -7,20 +7,14 @@ arrows chooses a rectangle.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any
 
 import streamlit as st
 
 from bertcore.interventions.attention_patterns import Block
 
-from ..bundle import read_bundle
+from ..component import Component
 
-
-@cache
-def _component() -> Callable[..., Any]:
-    bundle = read_bundle(__file__)
-    return st.components.v2.component("bertscope_mask_drawing", js=bundle.module, css=bundle.style)
+COMPONENT = Component("bertscope_mask_drawing", __file__)
 
 
 def mask_drawing(
@@ -46,12 +40,12 @@ def mask_drawing(
         if rectangles is not None:
             on_draw(tuple(Block(*map(int, block)) for block in rectangles))
 
-    _component()(
+    COMPONENT(
         key=key,
         data={
             "tokens": list(tokens),
             "blocks": [list(block) for block in blocks],
             "is_causal": is_causal,
         },
-        on_drawn_change=drawn,
+        drawn=drawn,
     )

@@ -57,7 +57,7 @@ def example(tokens: list[str]) -> dict[str, Any]:
 
 
 def test_a_training_example_shows_the_last_document_after_a_resize(tab: Tab) -> None:
-    page = opened(tab, training_example.BUNDLE)
+    page = opened(tab, training_example.COMPONENT.bundle)
     call(page, example([f"old{k}" for k in range(24)]))
     tab.settle()
     call(page, example(["new0", "new1", "new2"]))  # in one line at every width
@@ -130,7 +130,7 @@ def test_a_text_typed_while_the_module_was_loaded_is_sent_once(tab: Tab) -> None
 
 def test_the_cleanup_of_a_first_call_leaves_what_the_second_one_shows(tab: Tab) -> None:
     """Streamlit runs it late if the data changes while the module loads."""
-    page = opened(tab, writing.BUNDLE)
+    page = opened(tab, writing.COMPONENT.bundle)
     best = [["word", 0.5]]
     written = [{"token": f"word{k}", "probability": 0.5, "best": best} for k in range(3)]
     for count in (1, 2):
@@ -169,7 +169,7 @@ def network(name: str) -> dict[str, Any]:
 
 
 def test_a_network_keeps_the_focus_when_another_token_is_guessed(tab: Tab) -> None:
-    page = opened(tab, architectures.BUNDLE)
+    page = opened(tab, architectures.COMPONENT.bundle)
     networks = [network("BERT"), network("GPT")]
     call(page, architectures.message(networks))
     page.get_by_role("application", name="GPT").press("Enter")
@@ -179,7 +179,7 @@ def test_a_network_keeps_the_focus_when_another_token_is_guessed(tab: Tab) -> No
 
 
 def test_an_objective_keeps_the_focus(tab: Tab) -> None:
-    page = opened(tab, objectives.BUNDLE)
+    page = opened(tab, objectives.COMPONENT.bundle)
     first, second, *_ = OBJECTIVES
     shown = [objectives.shown(name, "Too short.") for name in (first, second)]
     call(page, objectives.message(shown, "[MASK]", in_detail=False))
@@ -196,7 +196,9 @@ def test_a_token_of_a_layer_keeps_the_focus(tab: Tab) -> None:
     bands = np.ones((5, 4, 24), np.float32)
     found = AllTokens(STAGES, [0, 1, 2, 3], bands, numbers, numbers, [0] * 4, 9)
     page = tab.show(
-        View(component_page(inside_layer.BUNDLE), inside_layer.all_message(found, trace, 1))
+        View(
+            component_page(inside_layer.COMPONENT.bundle), inside_layer.all_message(found, trace, 1)
+        )
     )
     page.get_by_role("button", name="bank").press("Enter")
     assert page.evaluate("window.reports.picked") == 2

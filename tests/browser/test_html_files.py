@@ -251,7 +251,9 @@ def strips_of(trace: Trace) -> Part:
     bands = np.random.default_rng(0).normal(size=(5, len(places), 24)).astype(np.float32)
     ones = np.ones((5, len(places)), np.float32)
     found = AllTokens(STAGES, places, bands, ones, ones, places, 9)
-    return part_of_bundle(inside_layer.BUNDLE, [inside_layer.all_message(found, trace, 1)])
+    return part_of_bundle(
+        inside_layer.COMPONENT.bundle, [inside_layer.all_message(found, trace, 1)]
+    )
 
 
 def figure_of(trace: Trace) -> Part:

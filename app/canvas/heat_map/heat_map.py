@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from bertcore import Trace
 
-from ...bundle import read_bundle
+from ...component import Component
 from ...plots import theme
 from ..overview.overview import colour_table
 from ..shared import events, transport
@@ -25,7 +23,7 @@ from ..shared.attention_words import words_of
 from ..shared.missing import count_missing, missing_sentence
 from ..shared.view_options import ViewOptions
 
-BUNDLE = read_bundle(__file__)
+COMPONENT = Component("bertscope_attention_map", __file__)
 
 DEFAULT_OPTIONS: ViewOptions = {"rows": "text", "columns": "text", "words": False, "seen": ""}
 """How the map opens: the order of rows and columns, whether words replace pieces, and
@@ -46,11 +44,6 @@ class Selection(TypedDict):
     """Empty for all heads."""
     revision: int
     """Counts the visitor's choices; sent back, so that the view ignores an older echo."""
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    return st.components.v2.component("bertscope_attention_map", css=BUNDLE.style, js=BUNDLE.module)
 
 
 def message(
@@ -120,9 +113,9 @@ def draw(
         on_selection: Called with the visitor's new layers and heads before the next run.
         on_options: Called with the visitor's new view options, likewise.
     """
-    _component()(
+    COMPONENT(
         key=key,
         data=message(trace, weights, title, layers, heads, events.last_revision(key), options),
-        on_selection_change=events.hear(key, "selection", on_selection),
-        on_look_change=events.hear(key, "look", on_options),
+        selection=events.hear(key, "selection", on_selection),
+        look=events.hear(key, "look", on_options),
     )

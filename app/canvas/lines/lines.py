@@ -11,23 +11,21 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
-import streamlit as st
 
 from bertcore import Trace
 from bertcore.analysis.shared.inputs import sentence_numbers
 
-from ...bundle import read_bundle
+from ...component import Component
 from ...plots import theme
 from ..shared import events, transport
 from ..shared.attention_words import words_of
 from ..shared.missing import count_missing, missing_sentence
 from ..shared.view_options import Choices, ViewOptions
 
-BUNDLE = read_bundle(__file__)
+COMPONENT = Component("bertscope_attention_view", __file__)
 
 SMALL = 250_000
 """Most weights of a layer for which all its heads are sent, so that they switch without a wait: 12
@@ -58,13 +56,6 @@ class Selection(TypedDict):
     """Empty for all heads."""
     revision: int
     """Counts the visitor's choices; sent back, so that the view ignores an older echo."""
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    return st.components.v2.component(
-        "bertscope_attention_view", css=BUNDLE.style, js=BUNDLE.module
-    )
 
 
 def head_colours(num_heads: int) -> list[str]:
@@ -160,11 +151,11 @@ def draw(
         on_selection: Called with the visitor's new layer and heads before the next run.
         on_options: Called with the visitor's new view options, likewise.
     """
-    _component()(
+    COMPONENT(
         key=key,
         data=message(trace, layer, heads, events.last_revision(key), options),
-        on_selection_change=events.hear(key, "selection", on_selection),
-        on_look_change=events.hear(key, "look", on_options),
+        selection=events.hear(key, "selection", on_selection),
+        look=events.hear(key, "look", on_options),
     )
 
 

@@ -7,22 +7,20 @@ query with the keys. Query, order and marking stay there; layer and head are rep
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
-import streamlit as st
 from torch import Tensor
 
 from bertcore import Trace
 from bertcore.analysis.mixing.neurons import head_neurons
 
-from ...bundle import read_bundle
+from ...component import Component
 from ...plots import theme
 from ..shared import events, transport
 from ..shared.view_options import ViewOptions
 
-BUNDLE = read_bundle(__file__)
+COMPONENT = Component("bertscope_attention_neurons", __file__)
 
 DEFAULT_OPTIONS: ViewOptions = {"order": "weight", "query": None}
 """How the view opens: the order of the keys, and the query (None: the first word)."""
@@ -37,13 +35,6 @@ class Selection(TypedDict):
     """One head."""
     revision: int
     """Counts the visitor's choices; sent back, so that the view ignores an older echo."""
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    return st.components.v2.component(
-        "bertscope_attention_neurons", css=BUNDLE.style, js=BUNDLE.module
-    )
 
 
 def message(
@@ -106,9 +97,9 @@ def draw(
         on_selection: Called with the visitor's new layer and head before the next run.
         on_options: Called with the visitor's new view options, likewise.
     """
-    _component()(
+    COMPONENT(
         key=key,
         data=message(trace, layer, head, events.last_revision(key), options, allowed),
-        on_selection_change=events.hear(key, "selection", on_selection),
-        on_look_change=events.hear(key, "look", on_options),
+        selection=events.hear(key, "selection", on_selection),
+        look=events.hear(key, "look", on_options),
     )

@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cache, lru_cache
-from typing import Any, NamedTuple, TypedDict
+from functools import lru_cache
+from typing import NamedTuple, TypedDict
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore import Model, Trace
 from bertcore.analysis.heads.measures import HeadMeasures, measure_heads
 
-from ...bundle import read_bundle
+from ...component import Component
 from ...plots import theme
 from ...plots.special_tokens import BERT, Marks, marks_of, own_text
 from ...shell.cache import BertKey
@@ -25,7 +24,7 @@ from ..shared import events, transport
 from ..shared.missing import count_missing, missing_sentence
 from ..shared.view_options import ViewOptions
 
-BUNDLE = read_bundle(__file__)
+COMPONENT = Component("bertscope_attention_overview", __file__)
 
 
 class Picked(TypedDict):
@@ -67,13 +66,6 @@ DEFAULT_OPTIONS: ViewOptions = {"measure": "", "order": "place", "lowest": False
 """How the overview opens: no measure, layer by layer. `limit`: heads below it are dimmed (above
 it, if the lowest come first)."""
 OPTION_CHOICES = {"measure": tuple(NAMES), "order": ("place", "layer", "all")}
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    return st.components.v2.component(
-        "bertscope_attention_overview", css=BUNDLE.style, js=BUNDLE.module
-    )
 
 
 @lru_cache(maxsize=1)
@@ -188,9 +180,9 @@ def draw(
         on_pick: Called with the clicked layer and head before the next run.
         on_options: Called with the visitor's new view options, likewise.
     """
-    _component()(
+    COMPONENT(
         key=key,
         data=message(summary, num_tokens, layer, heads, options),
-        on_picked_change=events.hear(key, "picked", on_pick),
-        on_look_change=events.hear(key, "look", on_options),
+        picked=events.hear(key, "picked", on_pick),
+        look=events.hear(key, "look", on_options),
     )

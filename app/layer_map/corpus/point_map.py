@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
-from ...bundle import read_bundle
 from ...canvas.shared import events, transport
+from ...component import Component
 from ...plots import theme
 from .points import Colours, Drawn
 
-BUNDLE = read_bundle(__file__)
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    return st.components.v2.component("bertscope_point_map", css=BUNDLE.style, js=BUNDLE.module)
+COMPONENT = Component("bertscope_point_map", __file__)
 
 
 def message(drawn: Drawn, colours: Colours, name: str) -> bytes:
@@ -60,6 +53,4 @@ def draw(data: bytes, *, key: str, on_selection: Callable[[Any], None]) -> None:
         on_selection: Called with {"points", "num", "layer"} when points were chosen: up to 200 of
             them, how many there are, and the layer that is shown.
     """
-    _component()(
-        key=key, data=data, on_selection_change=events.hear(key, "selection", on_selection)
-    )
+    COMPONENT(key=key, data=data, selection=events.hear(key, "selection", on_selection))

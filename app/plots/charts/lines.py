@@ -78,8 +78,8 @@ class Lines(Chart):
     def _add(self, fig: Figure, line: Line, rows: pd.DataFrame) -> None:
         name, errors = theme.escape(shorten(line.name)), None
         if f"{line.y}_low" in rows:
-            ends = (rows[f"{line.y}_{end}"] for end in ("low", "high"))
-            errors = error_bars(rows[line.y], *ends, line.colour, thickness=1.5, width=4)
+            low, high = rows[f"{line.y}_low"], rows[f"{line.y}_high"]
+            errors = error_bars(rows[line.y], low, high, line.colour, thickness=1.5, width=4)
         fig.add_trace(
             scatter(
                 x=list(rows[self.x]),
