@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import streamlit as st
-
 from bertcore.bias import (
     GapItem,
     PronounItem,
@@ -22,6 +20,7 @@ from bertcore.data.files import BadRows
 from bertcore.data.texts_file import shown_name
 
 from ..shell import uploads
+from ..shell.source import UploadSource
 
 MOST_BYTES = 50_000_000
 """Of the unpacked text of a file."""
@@ -32,7 +31,6 @@ ABOUT = (
     "(`pro_stereotyped_...` and `anti_stereotyped_...`), as published by their authors; also "
     "compressed (.gz, .xz). They contain offensive sentences and are not shipped."
 )
-_UPLOADED = "_bias_uploaded"
 
 Items = tuple[StereotypePair, ...] | tuple[GapItem, ...] | tuple[PronounItem, ...]
 
@@ -53,24 +51,7 @@ def choose() -> Uploaded | None:
     Raises:
         ValueError: If what was uploaded cannot be read.
     """
-    files = st.file_uploader(
-        "Published sets",
-        key="bias_upload",
-        accept_multiple_files=True,
-        max_upload_size=uploads.TEXTS_MEGABYTES,
-        label_visibility="collapsed",
-    )
-    kept: tuple[tuple[str, ...], Uploaded] | None = st.session_state.get(_UPLOADED)
-    if not files:
-        if kept is not None:
-            st.caption(f"Still shown: the {len(kept[1].items):,} items of your last file.")
-        return kept[1] if kept else None
-    ids = tuple(file.file_id for file in files)
-    if kept is None or kept[0] != ids:
-        read = [(file.name, file.getvalue()) for file in files]
-        kept = ids, read_uploaded(read)
-        st.session_state[_UPLOADED] = kept
-    return kept[1]
+    return _FILES.choose()
 
 
 def read_uploaded(files: Sequence[tuple[str, bytes]]) -> Uploaded:
@@ -145,3 +126,13 @@ def _with_names(sentence: str, paths: Sequence[tuple[Path, str]]) -> str:
     for path, name in paths:
         sentence = sentence.replace(repr(str(path)), shown_name(name))
     return sentence
+
+
+_FILES = UploadSource(
+    key="bias_upload",
+    label="Published sets",
+    read=read_uploaded,
+    about=lambda uploaded: f"{len(uploaded.items):,} items",
+    accepts_several=True,
+    shows_label=False,
+)

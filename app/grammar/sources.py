@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from bertcore.grammar import PairFile, bundled_pairs, read_pairs
 
 from ..shell import uploads
 from ..shell.one_of import one_of
+from ..shell.source import File, UploadSource
 from ..shell.state import Field
 
 SOURCES = {"own": "Our 200", "file": "Upload a file"}
@@ -36,7 +37,6 @@ ABOUT_FILES = (
 NAME_THEM = "Name the columns of the sentences `sentence_good` and `sentence_bad`."
 _OPTION = re.compile(r"Name one with --\w+\.")
 """Advice that fits only the command line."""
-_UPLOADED = "_grammar_uploaded"
 
 
 class Chosen(NamedTuple):
@@ -57,7 +57,7 @@ def choose() -> Chosen | None:
     """
     if one_of("Pairs", SOURCES, SOURCE, with_label=True) == "own":
         return Chosen(bundled_pairs(), "own", "file = bundled_pairs()\n")
-    return _uploaded()
+    return _FILE.choose()
 
 
 def choose_column(file: PairFile) -> str:
@@ -88,30 +88,23 @@ def plain_name(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _uploaded() -> Chosen | None:
-    """Return the uploaded pairs; they are kept across pages, until the next file."""
-    upload = st.file_uploader(
-        "Minimal pairs",
-        key="grammar_upload",
-        max_upload_size=uploads.TEXTS_MEGABYTES,
-        label_visibility="collapsed",
-    )
-    kept: tuple[str, Chosen] | None = st.session_state.get(_UPLOADED)
-    if upload is None:
-        if kept is not None:
-            st.caption(f"Still shown: the {len(kept[1].file.pairs):,} pairs of your last file.")
-        return kept[1] if kept else None
-    if kept is None or kept[0] != upload.file_id:
-        data = upload.getvalue()
-        file, every = _read(upload.name, data)
-        code = f"file = read_pairs(Path({upload.name!r}), bad_rows=BadRows(skip=True))\n"
-        if every > 1:
-            code += f"file = replace(file, pairs=file.pairs[::{every}])\n"
-            code = f"from dataclasses import replace\n\n{code}"
-        key = hashlib.sha256(upload.name.encode() + b"\0" + data).hexdigest()
-        kept = upload.file_id, Chosen(file, key, code)
-        st.session_state[_UPLOADED] = kept
-    return kept[1]
+def _chosen(files: Sequence[File]) -> Chosen:
+    (uploaded,) = files
+    file, every = _read(uploaded.name, uploaded.data)
+    code = f"file = read_pairs(Path({uploaded.name!r}), bad_rows=BadRows(skip=True))\n"
+    if every > 1:
+        code += f"file = replace(file, pairs=file.pairs[::{every}])\n"
+        code = f"from dataclasses import replace\n\n{code}"
+    return Chosen(file, uploaded.digest, code)
+
+
+_FILE = UploadSource(
+    key="grammar_upload",
+    label="Minimal pairs",
+    read=_chosen,
+    about=lambda chosen: f"{len(chosen.file.pairs):,} pairs",
+    shows_label=False,
+)
 
 
 def _read(name: str, data: bytes) -> tuple[PairFile, int]:

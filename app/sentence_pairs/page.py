@@ -7,7 +7,7 @@ import streamlit as st
 from bertcore.analysis.words.next_sentence import SEGMENTS, pair_variants
 
 from ..plots.untrusted_text import plain
-from ..shell import cache, capabilities, frame
+from ..shell import capabilities, frame
 from ..shell.one_of import one_of
 from ..shell.sentence_box import examples
 from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
@@ -95,8 +95,7 @@ def show_pair(page: frame.Page, *, is_example: bool) -> None:
             show_order(page)
     else:
         others = tuple(text for text in OTHER_B if text != page.text_b)
-        args = (page.text_a, page.text_b, others)
-        variants = cache.call(pair_variants, page.bert_key, *args)
+        variants = page.compute(pair_variants, page.text_a, page.text_b or "", others)
         show_answer(page, variants, segments)
         show_variants(page, variants, others)
     show_attention(page, segments)

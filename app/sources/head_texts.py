@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import streamlit as st
@@ -16,9 +17,9 @@ from bertcore.analysis.heads.texts import (
 )
 
 from ..plots.untrusted_text import plain
-from ..shell import uploads
 from ..shell.one_of import one_of
 from ..shell.sentence_box.pasted import pasted
+from ..shell.source import File, UploadSource
 from ..shell.state import Field
 
 SOURCES = {"own": "Our sentences", "pasted": "Paste sentences", "file": "Upload a file"}
@@ -30,7 +31,6 @@ NOTHING_YET = {
         "trees in CoNLL-U, as Universal Dependencies provides them for 150 languages."
     ),
 }
-_UPLOADED = "_heads_uploaded"
 
 
 class Chosen(NamedTuple):
@@ -57,7 +57,7 @@ def choose() -> Chosen | None:
         ValueError: If what was pasted or uploaded contains no sentence or cannot be read.
     """
     source = one_of("Sentences", SOURCES, SOURCE)
-    chosen = _own() if source == "own" else _pasted() if source == "pasted" else _uploaded()
+    chosen = _own() if source == "own" else _pasted() if source == "pasted" else _FILE.choose()
     if chosen is None:
         st.info(NOTHING_YET[source])
         return None
@@ -83,35 +83,22 @@ def _pasted() -> Chosen | None:
     return Chosen(read_pasted_texts(text), bundled_trees(), _digest(text.encode()), code)
 
 
-def _uploaded() -> Chosen | None:
-    """Return the uploaded sentences; they are kept across pages, until the next file."""
-    upload = st.file_uploader(
-        "A text file with one sentence per line, a CSV or TSV table, or trees (.conllu)",
-        key="heads_upload",
-        max_upload_size=uploads.TEXTS_MEGABYTES,
+def _read(files: Sequence[File]) -> Chosen:
+    (file,) = files
+    texts = read_texts(file.data, file.name)
+    code = (
+        f"texts = read_texts(Path({file.name!r}).read_bytes(), {file.name!r})\n"
+        f"trees = {'texts' if texts.trees else 'bundled_trees()'}\n"
     )
-    kept: tuple[str, Chosen] | None = st.session_state.get(_UPLOADED)
-    if upload is None:
-        if kept is not None:
-            count = len(kept[1].texts.sentences)
-            st.caption(f"Still shown: the {count:,} sentences of your last file.")
-        return kept[1] if kept else None
-    # A treebank takes seconds to read: once for each upload, not once for each click.
-    if kept is None or kept[0] != upload.file_id:
-        data = upload.getvalue()
-        texts = read_texts(data, upload.name)
-        trees = "texts" if texts.trees else "bundled_trees()"
-        code = (
-            f"texts = read_texts(Path({upload.name!r}).read_bytes(), {upload.name!r})\n"
-            f"trees = {trees}\n"
-        )
-        key = _digest(upload.name.encode() + b"\0" + data)
-        kept = (
-            upload.file_id,
-            Chosen(texts, texts if texts.trees else bundled_trees(), key, code),
-        )
-        st.session_state[_UPLOADED] = kept
-    return kept[1]
+    return Chosen(texts, texts if texts.trees else bundled_trees(), file.digest, code)
+
+
+_FILE = UploadSource(
+    key="heads_upload",
+    label="A text file with one sentence per line, a CSV or TSV table, or trees (.conllu)",
+    read=_read,
+    about=lambda chosen: f"{len(chosen.texts.sentences):,} sentences",
+)
 
 
 def _digest(data: bytes) -> str:
