@@ -44,7 +44,7 @@ def sentence_order(bert: Model, text_a: str, text_b: str) -> float:
 
 def show_order(page: frame.Page) -> None:
     """Draw ALBERT's answer for the pair."""
-    in_order = page.compute(sentence_order, *page.texts)
+    in_order = page.compute(sentence_order, page.text_a, page.text_b or "")
     st.header(
         f"ALBERT gives a **{percent(in_order)}** probability that A comes before B", anchor=False
     )

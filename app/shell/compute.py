@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -37,7 +37,7 @@ class Compute:
     say: Callable[[Job], str] = waiting.stage
     """These three as for `waiting.result`."""
 
-    def __call__(self, function: Callable[..., T], *args: Hashable, **kwargs: Hashable) -> T:
+    def __call__(self, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         """Return the function's result.
 
         Raises:
