@@ -9,10 +9,11 @@ import tempfile
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, BinaryIO, cast
 
 from bertcore.analysis.attribution import FileRun, run_file
 from bertcore.configs import Columns
+from bertcore.data import packed_files
 
 from ..access import visits
 from ..access.policy import policy
@@ -47,10 +48,11 @@ class Stop:
 
 
 def receive(upload: IO[bytes], name: str) -> Path:
-    """Save an uploaded file with its suffix; delete the oldest beyond MAX_KEPT.
+    """Save an uploaded file with its suffix, unpacked; delete the oldest beyond MAX_KEPT.
 
     Raises:
-        ValueError: If this server is closed and has no room for it.
+        ValueError: If it is not a whole archive, is larger than MAX_MEGABYTES when unpacked, or
+            this server is closed and has no room for it.
     """
     digest = hashlib.sha256()
     upload.seek(0)
@@ -60,16 +62,40 @@ def receive(upload: IO[bytes], name: str) -> Path:
     folder = _root() / digest.hexdigest()[:16]
     folder.mkdir(mode=0o700, exist_ok=True)
     # A name of our own: the visitor's could lead elsewhere.
-    path = folder / f"labelled{''.join(Path(name).suffixes[-2:])[:20].lower()}"
+    packed = Path(f"upload{Path(name).suffix.lower()[:20]}")
+    is_packed = packed.suffix in packed_files.SUFFIXES
+    inner = Path(name).stem if is_packed else name
+    path = folder / f"labelled{''.join(Path(inner).suffixes[-2:])[:20].lower()}"
     if not path.is_file():
         check_room(upload.seek(0, os.SEEK_END))
         upload.seek(0)
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as target:
-            shutil.copyfileobj(upload, target, _CHUNK)
-        Path(target.name).rename(path)
+        with tempfile.TemporaryDirectory(prefix=".", dir=folder) as place:
+            fresh = Path(place) / "new"
+            with fresh.open("wb") as target:
+                if is_packed:
+                    _unpack(packed, upload, target)
+                else:
+                    shutil.copyfileobj(upload, target, _CHUNK)
+            fresh.rename(path)
     folder.touch()
     keep_newest(MAX_KEPT, folder)
     return path
+
+
+def _unpack(packed: Path, upload: IO[bytes], target: IO[bytes]) -> None:
+    """Write the content of a packed upload, whose kind is the suffix of `packed`."""
+    try:
+        with packed_files.open_bytes(packed, cast(BinaryIO, upload)) as content:
+            while chunk := content.read(_CHUNK):
+                if target.tell() + len(chunk) > MAX_MEGABYTES * 10**6:
+                    raise ValueError(
+                        f"the file has more than {MAX_MEGABYTES} MB when unpacked. Upload a part "
+                        "of it."
+                    )
+                check_room(len(chunk))
+                target.write(chunk)
+    except packed_files.NOT_WHOLE as error:
+        raise ValueError(f"the file is not a whole archive ({error}). Copy it again.") from error
 
 
 def run(key: cache.BertKey, chosen: Labelled, stop: Stop, number: int) -> Work:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from bertcore.base.memory import out_of_memory
+from bertcore.data.packed_files import watched
 
 from ...access.bug_log import log_bug
 from ..cache import FAILURE_SECONDS, num_bytes
@@ -245,7 +246,9 @@ def _run(key: Hashable, job: Job, work: Callable[[Progress], Any]) -> None:
 
     try:
         report(0.0, "Starting")
-        result = work(report)
+        # However few rows of a file are of use, its reading ends when nobody waits for it.
+        with watched(lambda: report(job.fraction_done, job.stage)):
+            result = work(report)
     except Exception as error:  # raised where the result is asked for
         if not isinstance(error, GivenUp | ValueError | RuntimeError | MemoryError):
             log_bug("a job failed", error)

@@ -6,12 +6,14 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import torch
 
 from app.shell.jobs import background, waiting
 from app.shell.jobs.line import Line
+from bertcore.data import packed_files
 
 
 @pytest.fixture(autouse=True)
@@ -357,3 +359,19 @@ def test_large_results_are_not_kept_beyond_their_bytes(monkeypatch: pytest.Monke
         wait_for(background.ask(number, lambda progress: "x" * 400))
         background.ask(number, lambda progress: "never")
     assert list(background._jobs) == [3, 4]
+
+
+def test_a_job_that_reads_stops_when_nobody_waits_though_it_reports_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "blank.csv"
+    path.write_bytes(b"\n" * 10**6)
+    monkeypatch.setattr(background.Job, "is_awaited", lambda job: job.fraction_done < 0.5)
+
+    def work(progress: background.Progress) -> int:
+        progress(0.9, "Reading")
+        with packed_files.open_text(path) as lines:
+            return sum(1 for _ in lines)
+
+    job = wait_for(background.ask("reads", work))
+    assert isinstance(job.error, background.GivenUp)
