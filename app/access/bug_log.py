@@ -7,7 +7,7 @@ import sys
 import threading
 import traceback
 import warnings
-from typing import Any
+from typing import Any, TextIO
 
 from bertcore.base.control_characters import escaped
 
@@ -49,10 +49,15 @@ def guard_log(*, is_closed: bool) -> None:
         return record
 
     def warn(
-        message: Warning | str, category: type[Warning], name: str, line: int, *_: Any
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
     ) -> None:
         told = "" if is_closed else f": {message}"
-        log.warning("%s in %s:%d%s", category.__name__, name, line, told)
+        log.warning("%s in %s:%d%s", category.__name__, filename, lineno, told)
 
     def log_uncaught(uncaught: Any) -> None:
         if uncaught.exc_value is not None and uncaught.exc_type is not SystemExit:

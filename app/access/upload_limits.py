@@ -122,7 +122,7 @@ class UploadLimit:
 def _visitor_of(session: str) -> str | None:
     """Return the name of a connected session's visitor: its cookie's, or its own."""
     client = runtime.get_instance().get_client(session)
-    if client is None:
+    if client is None or client.client_context is None:
         return None
     return cookies.visit_of(client.client_context.cookies) or session
 

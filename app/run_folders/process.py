@@ -150,7 +150,8 @@ def _end_below(folder: Path) -> None:
         ]
     for child in theirs:
         if os.name == "posix":  # with the processes that it started
-            os.killpg(child.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
         child.kill()
     for child in theirs:  # what still writes would leave files in the folder
         with suppress(subprocess.TimeoutExpired):
