@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from bertcore.architecture.config import MOST_LAYERS, BertConfig
@@ -43,16 +44,21 @@ class OtherConfig(BertConfig):
 def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
     """Return the configuration of `transformers` for the content of a config.json.
 
-    No code of a checkpoint is run: the class is looked up by `model_type`.
+    No code of a checkpoint is run: the class is looked up by `model_type`, and is handed only the
+    fields that it declares, since it makes an attribute of any other: a method of its own, a
+    quantizer, the name of a file of weights.
 
     Raises:
         ValueError: If `transformers` rejects the values, or they are absurd.
     """
-    import transformers
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-    kept = {key: value for key, value in values.items() if key not in _NEVER}
+    config_class = CONFIG_MAPPING[model_type]
+    declared = {*(f.name for f in fields(config_class)), *config_class.attribute_map, *_OLDER}
+    known = {key: value for key, value in values.items() if key in declared - _NEVER}
+    _check_numbers(known)
     try:
-        config = transformers.AutoConfig.for_model(model_type, **kept)
+        config = config_class(**known)
         width, depth, heads, vocabulary = (
             config.hidden_size,
             config.num_hidden_layers,
@@ -129,8 +135,47 @@ def read_config(
     )
 
 
-_NEVER = ("model_type", "auto_map", "attn_implementation", "_attn_implementation", "torch_dtype")
-"""Keys of config.json that are not passed on: auto_map names code, the others are our choice."""
+_NEVER = {"model_type", "dtype", "output_hidden_states", "return_dict"}
+"""Declared fields that are decided here."""
+_OLDER = (
+    *("attention_head_size", "attention_windows", "cls_dropout", "conv_act", "conv_groups"),
+    *("conv_kernel_size", "embedding_size", "head_dim", "is_decoder", "layerdrop"),
+    *("max_relative_positions", "norm_rel_ebd", "num_labels", "pad_token_id"),
+    *("partial_rotary_factor", "pooler_hidden_size", "position_biased_input", "position_buckets"),
+    *("position_embedding_type", "pre_norm", "relative_attention", "rope_scaling", "rope_theta"),
+    *("share_att_key", "summary_activation", "summary_type", "talking_head"),
+    *("tie_word_embeddings",),
+)
+"""Fields that the classes read without declaring them."""
+_MOST_VALUES = 200_000
+"""Values in a config.json, most of them names of labels."""
+_MOST_LABELS = 100_000
+_MOST_NUMBER = 10_000_000
+"""Of anything: entries of the largest vocabulary are fewer."""
+
+
+def _check_numbers(values: Mapping[str, Any]) -> None:
+    """Check numbers before `transformers` makes lists and tables of that length.
+
+    Raises:
+        ValueError: If one is too large, or there are too many.
+    """
+    stack: list[tuple[str, Any]] = list(values.items())
+    for number in itertools.count():
+        if not stack:
+            return
+        if number > _MOST_VALUES:
+            raise ValueError(f"it has more than {_MOST_VALUES:,} values")
+        name, value = stack.pop()
+        if isinstance(value, dict):
+            stack += ((name, entry) for entry in value.values())
+        elif isinstance(value, list):
+            stack += ((name, entry) for entry in value)
+        most = _MOST_LABELS if name == "num_labels" else _MOST_NUMBER
+        if isinstance(value, int) and abs(value) > most and "theta" not in name:
+            raise ValueError(
+                f"its {str(name)[:100]} is {str(value)[:20]}; at most {most:,} is allowed"
+            )
 
 
 def _feed_forward(config: Any) -> int:
