@@ -269,6 +269,8 @@ class LoadReport:
                 f"The token table has {self.num_rows:,} rows but the vocabulary "
                 f"{self.vocab_size:,} pieces; the surplus rows have no name and are not predicted."
             )
+            if self.num_rows > 2 * self.vocab_size:  # padding and spare rows are far fewer
+                size = f"Warning: {size} Most rows have none: is it the tokenizer of these weights?"
         else:
             size = f"Vocabulary: {self.vocab_size:,} pieces, one row each."
         if self.is_cased:

@@ -83,7 +83,15 @@ def base_source(folder: Path) -> str | None:
         RuntimeError: If its settings are damaged.
     """
     base = adapter_base(folder)
-    if base is None or "@" in base or _local_folder(base) is not None:
+    if base is None:
+        return None
+    is_local = _local_folder(base) is not None
+    if is_local and base not in SHIPPED and folder.parent.name == "snapshots":
+        raise ValueError(
+            f"the adapter in {folder} comes from the hub, but its base is {base[:100]!r}, a folder "
+            "of this machine. Copy the adapter to a folder of yours if you want that."
+        )
+    if "@" in base or is_local:
         return base
     revision = read_json(folder / ADAPTER_CONFIG).get("revision")
     if revision in (None, "", "main"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -77,9 +78,6 @@ def transformers_config(model_type: str, values: Mapping[str, Any]) -> Any:
             f"its width, layers, heads, vocabulary and decoder layers are {sizes}; expected whole "
             "numbers of at least 1"
         )
-    layers = max(depth, *decoder_layers)
-    if layers > MOST_LAYERS:
-        raise ValueError(f"it asks for {layers:,} layers; at most {MOST_LAYERS:,} are allowed")
     config._attn_implementation = "eager"  # the others do not return their weights
     return config
 
@@ -149,9 +147,14 @@ _OLDER = (
 """Fields that the classes read without declaring them."""
 _MOST_VALUES = 200_000
 """Values in a config.json, most of them names of labels."""
-_MOST_LABELS = 100_000
-_MOST_NUMBER = 10_000_000
-"""Of anything: entries of the largest vocabulary are fewer."""
+_MOST: Mapping[str, int] = {
+    "num_labels": 100_000,
+    "layers": MOST_LAYERS,
+    "n_layer": MOST_LAYERS,
+    "position_embeddings": 1_000_000,
+    "n_positions": 1_000_000,
+}
+"""End of a field's name -> the largest number: the classes make lists or loops of that length."""
 
 
 def _check_numbers(values: Mapping[str, Any]) -> None:
@@ -171,11 +174,9 @@ def _check_numbers(values: Mapping[str, Any]) -> None:
             stack += ((name, entry) for entry in value.values())
         elif isinstance(value, list):
             stack += ((name, entry) for entry in value)
-        most = _MOST_LABELS if name == "num_labels" else _MOST_NUMBER
-        if isinstance(value, int) and abs(value) > most and "theta" not in name:
-            raise ValueError(
-                f"its {str(name)[:100]} is {str(value)[:20]}; at most {most:,} is allowed"
-            )
+        most = next((most for end, most in _MOST.items() if name.endswith(end)), math.inf)
+        if isinstance(value, int) and value > most:
+            raise ValueError(f"its {name} is {str(value)[:20]}; at most {most:,} are allowed")
 
 
 def _feed_forward(config: Any) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bertcore.base.links import read_file
+from bertcore.tokenizer.bounds import MOST_ADDED, MOST_PIECES, check_number
 from bertcore.tokenizer.encoding import AddedToken
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
 
@@ -107,10 +108,9 @@ def read_tokenizer_files(folder: Path) -> TokenizerFiles:
                 source,
             )
         vocab = _pieces(content, source)
-        added |= {
-            int(entry["id"]): _added_token(entry, source)
-            for entry in content.get("added_tokens") or []
-        }
+        listed = content.get("added_tokens") or []
+        check_number("added tokens", len(listed), MOST_ADDED)
+        added |= {int(entry["id"]): _added_token(entry, source) for entry in listed}
         options = content["normalizer"]
     elif (folder / VOCAB_FILE).is_file():
         source = folder / VOCAB_FILE
@@ -216,6 +216,7 @@ def _read_vocab(path: Path) -> list[str]:
         raise RuntimeError(f"{path} cannot be read ({error.strerror}).") from error
     except UnicodeDecodeError as error:
         raise RuntimeError(f"{path} is not UTF-8 text ({error}). Copy it again.") from error
+    check_number("lines", text.count("\n") + text.count("\r"), MOST_PIECES)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
@@ -282,6 +283,7 @@ def _check_kind(content: dict[str, Any], config: dict[str, Any], path: Path) -> 
 
 def _pieces(content: dict[str, Any], path: Path) -> list[str]:
     ids: dict[str, int] = content["model"].get("vocab") or {}
+    check_number("pieces", len(ids), MOST_PIECES)
     tokens = sorted(ids, key=ids.__getitem__)
     if [ids[token] for token in tokens] != list(range(len(tokens))):
         raise RuntimeError(
@@ -296,11 +298,14 @@ def _added_tokens(
 ) -> dict[int, AddedToken]:
     """Return the added tokens of all files except tokenizer.json, by id."""
     names = {*named_special_tokens(config, special), *SPECIAL_TOKENS}
+    told = read_json(folder / ADDED_TOKENS_FILE)
+    decoder = config.get("added_tokens_decoder") or {}
+    check_number("added tokens", len(told) + len(decoder), MOST_ADDED)
     added = {
         int(id): AddedToken(token, normalized=token not in names, special=token in names)
-        for token, id in read_json(folder / ADDED_TOKENS_FILE).items()
+        for token, id in told.items()
     }
-    for id, entry in (config.get("added_tokens_decoder") or {}).items():
+    for id, entry in decoder.items():
         added[int(id)] = _added_token(entry, folder / CONFIG_FILE)
     return added
 
@@ -323,6 +328,7 @@ def named_special_tokens(
             entries = list(entries.values())
         if not isinstance(entries or [], list):
             raise TypeError(f"the additional special tokens are {entries!r}; expected a list")
+        check_number("additional special tokens", len(entries or ()), MOST_ADDED)
         for entry in entries or []:
             flags = entry if isinstance(entry, dict) else {"content": entry}
             if not isinstance(flags["content"], str):

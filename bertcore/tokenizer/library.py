@@ -20,7 +20,7 @@ from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import decoders, models, pre_tokenizers, processors
 
 from bertcore.base.links import check_file
-from bertcore.tokenizer.bounds import checked_rules
+from bertcore.tokenizer.bounds import MOST_ADDED, check_number, checked_rules
 from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
 from bertcore.tokenizer.files import (
     ADDED_TOKENS_FILE,
@@ -532,8 +532,10 @@ def _add_tokens(
                 "normalized": token not in names,
                 "special": token in names,
             }
+    check_number("added tokens", len(told), MOST_ADDED)
     ids = {entry["content"]: id for id, entry in told.items()}
     known = {token.content for token in fast.get_added_tokens_decoder().values()}
+    added = []
     for entry in (*(told[id] for id in sorted(told)), *named.values()):
         name = entry["content"]
         if name in known:
@@ -541,10 +543,10 @@ def _add_tokens(
         is_special = bool(entry.get("special"))
         flags = {flag: bool(entry.get(flag)) for flag in ("lstrip", "rstrip", "single_word")}
         is_normalized = bool(entry.get("normalized", not is_special))
-        fast.add_tokens(
-            [FastAddedToken(name, normalized=is_normalized, special=is_special, **flags)]
-        )
+        added.append(FastAddedToken(name, normalized=is_normalized, special=is_special, **flags))
         known.add(name)
+    fast.add_tokens(added)  # at once: the library builds its search anew at each call
+    for name in (token.content for token in added):
         expected = fast.token_to_id(name)
         if ids.get(name, expected) != expected:
             raise RuntimeError(

@@ -1,0 +1,195 @@
+"""Whole checkpoints that reach for what is not theirs, by folder, zip, command and hub."""
+
+from __future__ import annotations
+
+import io
+import json
+import secrets
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub
+import pytest
+
+import bertcore
+from bertcore.checkpoints import source
+from bertcore.checkpoints.archive import unpack_checkpoint
+from bertcore.checkpoints.hub import download
+from tests.support.adapters import make_adapter
+from tests.support.command_line import app, runner
+from tests.support.hub import Hub, hub_server
+from tests.support.refused import REFUSALS
+from tests.support.tiny import tiny_bert
+from tests.support.tiny_families import make
+from tests.support.tiny_others import make_other
+
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
+PATH_KEYS = ("vocab", "vocab_file", "merges_file", "tokenizer_file", "gguf_file", "name_or_path")
+CONFIG_KEYS = (
+    *("_name_or_path", "name_or_path", "transformers_weights", "adapter_path", "gguf_file"),
+    *("quantization_config", "auto_map", "tokenizer_class", "torch_dtype", "dtype"),
+    *("attn_implementation", "_attn_implementation_internal", "to_dict", "base_model_tp_plan"),
+    *("per_layer_config", "generation_config", "chat_template", "vision_config", "text_config"),
+)
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A hub on this machine, with an empty cache."""
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "HF_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    with hub_server() as hub:
+        monkeypatch.setattr(source, "download", partial(download, endpoint=hub.endpoint))
+        yield hub
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    """A file of the server that is a vocabulary too, with a word that nobody can guess."""
+    words = ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]", "a", "canary" + secrets.token_hex(8)]
+    file = tmp_path / "of-the-server.txt"
+    file.write_text("\n".join(words))
+    return file
+
+
+def shown(opening: Callable[[], Any]) -> str:
+    """Open; return all that a page shows of it, or the sentence and all before it."""
+    try:
+        bert = opening()
+    except REFUSALS as error:
+        seen = []
+        chain: BaseException | None = error
+        while chain is not None:
+            seen.append(repr(chain))
+            chain = chain.__cause__
+        return "\n".join(seen)
+    report = bert.report
+    return "\n".join(
+        [
+            *bert.tokenizer.vocab,
+            *report.sentences(),
+            json.dumps(bert.config.to_hf_dict(), default=str),
+        ]
+    )
+
+
+def zipped(folder: Path) -> io.BytesIO:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as out:
+        for file in folder.iterdir():
+            out.write(file, file.name)
+    archive.seek(0)
+    return archive
+
+
+@pytest.mark.parametrize("class_name", ["BertTokenizer", "GPT2Tokenizer", "AlbertTokenizer"])
+def test_the_secret_comes_back_by_no_way(
+    class_name: str, tmp_path: Path, secret: Path, hub: Hub
+) -> None:
+    folder = tmp_path / "intruder"
+    make("AlbertForMaskedLM", folder)
+    for name in TOKENIZER_FILES:
+        (folder / name).unlink(missing_ok=True)
+    (folder / "spiece.model").write_bytes(b"x")
+    words = secret.read_text().splitlines()
+    roles = dict(zip(("pad", "unk", "cls", "sep", "mask"), words, strict=False))
+    settings = {f"{role}_token": word for role, word in roles.items()}
+    settings |= dict.fromkeys(PATH_KEYS, str(secret)) | {"tokenizer_class": class_name}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    hub.add("user/intruder", folder)
+    ways: list[Callable[[], Any]] = [
+        lambda: bertcore.load(folder, device="cpu"),
+        lambda: bertcore.load(unpack_checkpoint(zipped(folder), tmp_path / "zip"), device="cpu"),
+        lambda: bertcore.load("user/intruder", device="cpu"),
+    ]
+    for way in ways:
+        seen = shown(way)
+        assert words[-1] not in seen
+        assert "transformers could not make one" in seen
+    said = runner.invoke(app, ["inspect", str(folder), "--json"])
+    assert said.exit_code != 0
+    assert words[-1] not in said.output
+
+
+@pytest.mark.parametrize("key", CONFIG_KEYS)
+@pytest.mark.parametrize("name", ["BertForMaskedLM", "MPNetForMaskedLM", "GPT2LMHeadModel"])
+def test_no_key_of_a_config_reaches_anything(
+    name: str, key: str, tmp_path: Path, secret: Path
+) -> None:
+    folder = tmp_path / "folder"
+    if name == "BertForMaskedLM":
+        tiny_bert().save(folder)
+    else:
+        make_other(name, folder)
+    clean = bertcore.load(folder, device="cpu").module
+    file = folder / "config.json"
+    values = json.loads(file.read_text())
+    for value in (str(secret), {"quant_method": "gptq", "path": str(secret)}):
+        file.write_text(json.dumps({**values, key: value}))
+        word = secret.read_text().splitlines()[-1]
+        seen = shown(lambda: bertcore.load(folder, device="cpu"))
+        assert word not in seen
+    if key != "quantization_config":
+        opened = bertcore.load(folder, device="cpu").module
+        assert type(opened) is type(clean)
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"num_labels": 10**9}, "num_labels is 1000000000; at most 100,000"),
+        ({"id2label": {str(i): "a" for i in range(300_000)}}, "more than 200,000 values"),
+        ({"max_position_embeddings": 10**12}, "at most 1,000,000"),
+        ({"num_hidden_layers": 10**9}, "at most 1,000"),
+        ({"any": [[[]] * 10] * 1_000_000}, None),
+    ],
+)
+def test_numbers_of_a_config_are_bounded_before_lists_are_made_of_them(
+    changes: dict[str, Any], match: str | None, tmp_path: Path
+) -> None:
+    make_other("MPNetForMaskedLM", tmp_path)
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+    if match is None:  # a key that is never read
+        bertcore.load(tmp_path, device="cpu")
+        return
+    with pytest.raises(RuntimeError, match=match):
+        bertcore.load(tmp_path, device="cpu")
+
+
+def test_an_adapter_of_the_hub_opens_no_folder_of_this_machine(
+    tmp_path: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = tiny_bert().save(tmp_path / "base")
+    make_adapter(base, tmp_path / "adapter", target_modules=["query"])
+    config = tmp_path / "adapter" / "adapter_config.json"
+    values = json.loads(config.read_text())
+    monkeypatch.chdir(tmp_path)
+    for number, place in enumerate((str(base), "base", "./base", "adapter/../base")):
+        config.write_text(json.dumps({**values, "base_model_name_or_path": place}))
+        hub.add(f"user/adapter{number}", tmp_path / "adapter")
+        with pytest.raises(ValueError, match="comes from the hub, but its base is"):
+            bertcore.load(f"user/adapter{number}", device="cpu")
+    config.write_text(json.dumps({**values, "base_model_name_or_path": str(base)}))
+    bertcore.load(tmp_path / "adapter", device="cpu")  # the user's own folder names another
+
+
+@pytest.mark.parametrize("path", ["/etc", "..", "../secret", "a/../../secret", ".", "~"])
+def test_a_module_of_a_sentence_encoder_lies_in_its_folder(path: str, tmp_path: Path) -> None:
+    tiny_bert().save(tmp_path / "folder")
+    (tmp_path / "secret").mkdir()
+    shutil.copy(tmp_path / "folder" / "config.json", tmp_path / "secret" / "config.json")
+    modules = [
+        {"idx": 0, "path": "", "type": "sentence_transformers.models.Transformer"},
+        {"idx": 1, "path": path, "type": "sentence_transformers.models.Pooling"},
+    ]
+    (tmp_path / "folder" / "modules.json").write_text(json.dumps(modules))
+    with pytest.raises(RuntimeError, match=r"not beside it|no config\.json"):
+        bertcore.load(tmp_path / "folder", device="cpu")
