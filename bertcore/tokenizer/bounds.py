@@ -70,7 +70,7 @@ def check_sentencepiece(content: bytes) -> None:
         ValueError: If it is none, or has too many or too long pieces.
         ImportError: If the package that reads it is missing.
     """
-    from google.protobuf.message import DecodeError
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
     from transformers.convert_slow_tokenizer import import_protobuf
 
     model = import_protobuf().ModelProto()

@@ -148,18 +148,14 @@ def test_no_key_of_a_config_reaches_anything(
         ({"id2label": {str(i): "a" for i in range(300_000)}}, "more than 200,000 values"),
         ({"max_position_embeddings": 10**12}, "at most 1,000,000"),
         ({"num_hidden_layers": 10**9}, "at most 1,000"),
-        ({"any": [[[]] * 10] * 1_000_000}, None),
     ],
 )
 def test_numbers_of_a_config_are_bounded_before_lists_are_made_of_them(
-    changes: dict[str, Any], match: str | None, tmp_path: Path
+    changes: dict[str, Any], match: str, tmp_path: Path
 ) -> None:
     make_other("MPNetForMaskedLM", tmp_path)
     file = tmp_path / "config.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
-    if match is None:  # a key that is never read
-        bertcore.load(tmp_path, device="cpu")
-        return
     with pytest.raises(RuntimeError, match=match):
         bertcore.load(tmp_path, device="cpu")
 

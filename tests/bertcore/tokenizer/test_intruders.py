@@ -183,7 +183,7 @@ def sequence(name: str, parts: list[Any]) -> dict[str, Any]:
 
 
 SPLIT = {"type": "Split", "behavior": "Isolated", "invert": False}
-TEMPLATE = {
+TEMPLATE: dict[str, Any] = {
     "type": "TemplateProcessing",
     "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}] * 2
     + [{"Sequence": {"id": "A", "type_id": 0}}],
