@@ -142,7 +142,10 @@ _OLDER = (
     *("partial_rotary_factor", "pooler_hidden_size", "position_biased_input", "position_buckets"),
     *("position_embedding_type", "pre_norm", "relative_attention", "rope_scaling", "rope_theta"),
     *("share_att_key", "summary_activation", "summary_type", "talking_head"),
-    *("tie_word_embeddings",),
+    *("tie_word_embeddings", "bos_token_id", "cls_token_id", "decoder_start_token_id"),
+    *("eos_token_id", "mask_token_id", "sep_token_id", "vocab_size", "hidden_dropout"),
+    *("summary_use_proj", "summary_proj_to_labels", "summary_first_dropout"),
+    *("summary_last_dropout", "classifier_dropout"),
 )
 """Fields that the classes read without declaring them."""
 _MOST_VALUES = 200_000
