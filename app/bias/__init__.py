@@ -9,5 +9,6 @@ PAGE = PageInfo(
         "What does a checkpoint associate with groups of people, how certain is that, and what can "
         "such a score not show?"
     ),
+    needs_text=False,
     icon=":material/balance:",
 )

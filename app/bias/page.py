@@ -26,7 +26,7 @@ CANNOT_TELL = (
 
 def draw() -> None:
     """Draw the page."""
-    page = frame.begin(PAGE, needs_text=False)
+    page = frame.begin(PAGE)
     one_of("View", VIEWS, VIEW)
     with frame.guard():
         if VIEW.value in ("templates", "published"):

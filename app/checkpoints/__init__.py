@@ -6,5 +6,7 @@ PAGE = PageInfo(
     name="checkpoints",
     title="Checkpoints",
     purpose="Open your own BERT, and see what is inside and whether all of it was read.",
+    needs_text=False,
+    needs_checkpoint=False,
     icon=":material/folder_open:",
 )

@@ -15,22 +15,7 @@ from ..shell.state import Field
 
 CONTEXT = 70
 """Characters of the sentence on each side of a hit."""
-TARGETS = {
-    PAGES[folder].name: PAGES[folder].title
-    for folder in (
-        "glance",
-        "tokens",
-        "attention",
-        "mixing",
-        "inside_layer",
-        "masked_words",
-        "sentence_pairs",
-        "what_if",
-        "minimal_pair",
-        "layer_map",
-        "corpus",
-    )
-}
+TARGETS = {page.name: page.title for page in PAGES.values() if page.needs_text}
 """Pages with a sentence box, by their names in the address."""
 
 LAYER = Field("corpus_layer", -1)

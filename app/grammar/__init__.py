@@ -9,5 +9,6 @@ PAGE = PageInfo(
         "Two sentences differ in a detail, and one is wrong: does BERT find the good one more "
         "probable? Which grammar does it know, and from which layer on?"
     ),
+    needs_text=False,
     icon=":material/spellcheck:",
 )

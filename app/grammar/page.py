@@ -258,7 +258,7 @@ def _can_take(side: Side) -> bool:
 
 def draw() -> None:
     """Draw the page."""
-    page = frame.begin(PAGE, needs_text=False)
+    page = frame.begin(PAGE)
     is_causal = reads_from_left(page.bert)
     if not is_causal:
         capabilities.needs(page, "mlm")

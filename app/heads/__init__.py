@@ -8,5 +8,6 @@ PAGE = PageInfo(
     purpose=(
         "What each attention head does over many sentences: its habits, and the grammar it finds."
     ),
+    needs_text=False,
     icon=":material/grid_view:",
 )

@@ -23,7 +23,7 @@ def views(page: frame.Page, chosen: Chosen) -> None:
 
 def draw() -> None:
     """Draw the page."""
-    page = frame.begin(PAGE, needs_text=False)
+    page = frame.begin(PAGE)
     with frame.guard(stop=True):
         chosen = choose()
     if chosen is None:

@@ -6,5 +6,7 @@ PAGE = PageInfo(
     name="papers",
     title="What the papers say",
     purpose="Which figures are quoted for BERT, which are true, and where do they come from?",
+    needs_text=False,
+    needs_checkpoint=False,
     icon=":material/menu_book:",
 )

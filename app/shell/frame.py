@@ -113,18 +113,18 @@ class Page:
         return f"{opened}trace = bert.trace({self.text_a!r}{pair})\n"
 
 
-def begin(info: PageInfo, *, needs_text: bool = True, shows_trace: bool = True) -> Page:
+def begin(info: PageInfo, *, needs_text: bool | None = None, shows_trace: bool = True) -> Page:
     """Draw a page's title and sentence box, open the checkpoint, run it, and return all of it.
 
     With an empty text or a checkpoint that does not open, the page shows one sentence and ends.
 
     Args:
         info: The page.
-        needs_text: False for pages without the sentence box; they have no trace.
+        needs_text: Replaces the page's own, if a view needs no sentence box; it has no trace then.
         shows_trace: False for pages that read the text in their own way and say on their own where
             it is cut.
     """
-    if not needs_text:
+    if not (info.needs_text if needs_text is None else needs_text):
         header(info)
         return page_without_text()
     row = st.container(horizontal=True, vertical_alignment="bottom", key="page_header")

@@ -20,3 +20,7 @@ class PageInfo:
     """One sentence below the title."""
     icon: str
     """A Material symbol, as Streamlit writes it."""
+    needs_text: bool = True
+    """Whether it begins with the sentence box."""
+    needs_checkpoint: bool = True
+    """Whether its first view runs the checkpoint."""

@@ -6,5 +6,6 @@ PAGE = PageInfo(
     name="training-example",
     title="Training example",
     purpose="What is BERT given in training, what does it guess, and how is it corrected?",
+    needs_text=False,
     icon=":material/school:",
 )

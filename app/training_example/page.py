@@ -141,7 +141,7 @@ effect.probabilities, effect.loss
 
 def draw() -> None:
     """Draw the page."""
-    page = frame.begin(PAGE, needs_text=False)
+    page = frame.begin(PAGE)
     with frame.guard():
         _show(page)
 

@@ -64,12 +64,14 @@ VIEWS: dict[str, tuple[str, dict[str, str | list[str]], int]] = {
         4,
     ),
 }
-TESTED_ELSEWHERE = ("checkpoints", "compare", "inspect_checkpoint", "training", "papers")
-"""Pages whose Python needs another checkpoint, a run, or none: their own tests execute it."""
+TESTED_ELSEWHERE = ("compare", "inspect_checkpoint")
+"""Pages whose Python needs another checkpoint: their own tests execute it, as of those that need
+none, or a run."""
 VIEWS |= {
     page: (page, {}, 1)
-    for page in PAGES
-    if page not in {*TESTED_ELSEWHERE, *(listed for listed, _, _ in VIEWS.values())}
+    for page, info in PAGES.items()
+    if info.needs_checkpoint
+    and page not in {*TESTED_ELSEWHERE, *(listed for listed, _, _ in VIEWS.values())}
 }
 
 

@@ -23,16 +23,7 @@ TIMEOUT_MS = 60_000
 
 TITLES = {page.name: page.title for page in PAGES.values()}
 FIRST = next(iter(TITLES))
-_WITHOUT_TEXT = (
-    "bias",
-    "grammar",
-    "heads",
-    "checkpoints",
-    "training-example",
-    "training",
-    "papers",
-)
-TEXT_PAGES = tuple(name for name in TITLES if name not in _WITHOUT_TEXT)
+TEXT_PAGES = tuple(page.name for page in PAGES.values() if page.needs_text)
 """Pages with the sentence box."""
 
 TEXT_A = "The man went to the river bank and was steep"
