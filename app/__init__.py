@@ -1,1 +1,1 @@
-"""The app's frame and shared parts: state, caches, figures and browser components."""
+"""What BertScope shows: pages, one folder each, over the rooms that they share."""

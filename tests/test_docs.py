@@ -31,16 +31,28 @@ WITH_PYTHON = (README, DOCS / "python.md")
 """Pages whose Python runs in one go; that of the guides needs the reader's own files."""
 
 
-@pytest.fixture(scope="module")
-def maker() -> ModuleType:
-    """The script that makes pictures and numbers."""
-    spec = importlib.util.spec_from_file_location("make_pictures", DOCS / "make_pictures.py")
+def script(name: str) -> ModuleType:
+    """Return a script of docs/ as a module."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def maker() -> ModuleType:
+    """The script that makes pictures and numbers."""
+    return script("make_pictures")
+
+
+def test_the_list_of_folders_is_that_of_the_docstrings() -> None:
+    made = script("make_folders").folders()
+    assert "- `app/`:" in made
+    written = (DOCS / "folders.md").read_text(encoding="utf-8")
+    assert written == made, "run `python docs/make_folders.py` and commit docs/folders.md"
 
 
 @pytest.mark.skipif(not SHIPPED.is_file(), reason="the shipped checkpoint is not here")
@@ -117,16 +129,9 @@ def test_the_readme_is_a_screen_and_a_half() -> None:
 
 
 def test_every_path_of_the_architecture_exists() -> None:
-    """Paths in backquotes, and the tree; `app/<page>/` and `my_page` stand for others."""
+    """Paths in backquotes; `app/<page>/` and `my_page` stand for others."""
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
     named = re.findall(r"`((?:app|bertcore|bertscope|pages|tests|docs|benchmarks)/[\w/.]+)`", text)
-    tree = text.partition("```\npages/ ")[2].partition("```")[0]
-    folder = ""
-    for line in f"pages/ {tree}".splitlines():
-        top = re.match(r"(\w+)/", line)
-        folder = f"{top[1]}/" if top else folder
-        inside = re.match(r"  ((?:[\w.]+/? )*[\w.]+/?)(?:  |$)", line)
-        named += [f"{folder}{name}" for name in inside[1].split()] if inside else [folder]
     paths = {DOCS.parent / name for name in named if "my_" not in name}
     assert [
         path for path in paths if not path.exists() and not path.with_suffix(".py").exists()

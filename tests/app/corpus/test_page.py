@@ -15,7 +15,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.corpus import hits, senses_figures
+from app.corpus import senses_figures
 from app.sources import encoded_corpus as source
 from bertcore import load
 from bertcore.corpus import EncodeSettings, encode_corpus, open_encoded
@@ -306,12 +306,6 @@ def expected_tags(folder: Path, place: Path) -> Any:
     index = open_index(found, 0)
     near = neighbours(index, Places(found), query, 0, 25, own_text="the river rained")
     return tag_shares(near.hits)
-
-
-def test_the_pages_that_hits_open_have_a_sentence_box() -> None:
-    from tests.support.browser.visit import TEXT_PAGES
-
-    assert {*hits.TARGETS} <= {*TEXT_PAGES}
 
 
 def test_senses_are_the_cores_and_their_python_gives_them(encoded: Path) -> None:
