@@ -6,6 +6,7 @@ that a rule that stopped working fails here.
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -183,6 +184,37 @@ def packages_say_what_is_public(source: Source) -> list[str]:
     return [] if named else ["no __all__"]
 
 
+def shown_python_is_public(source: Source) -> list[str]:
+    """The Python that pages show imports what the `__all__` of a package of bertcore names."""
+    if not source.lies_in("app"):
+        return []
+    texts = [
+        node.value
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    names = {
+        f"{match[1]}.{name}"
+        for text in texts
+        for match in SHOWN_IMPORT.finditer(text)
+        for name in re.findall(r"(?:^|[,(])\s*(\w+)", match[2])
+    }
+    return sorted(name for name in names if not _is_public(name))
+
+
+SHOWN_IMPORT = re.compile(r"^ *from (bertcore[\w.]*) import (\([^)]*|.*)", re.MULTILINE)
+
+
+def _is_public(name: str) -> bool:
+    """Return whether a package names what is imported, or the module that it is imported from."""
+    home, _, last = name.rpartition(".")
+    module = importlib.import_module(home)
+    if not hasattr(module, "__path__"):
+        home, _, last = home.rpartition(".")
+        module = importlib.import_module(home)
+    return last in module.__all__
+
+
 def import_circles(sources: Iterable[Source], package: str) -> list[set[str]]:
     """Return the sets of modules and packages directly below `package` that need each other.
 
@@ -262,6 +294,17 @@ OFFENDERS: list[tuple[Rule, Source]] = [
     (network_is_opened_in_one_file, Source("bertcore/bert.py", "import huggingface_hub")),
     (network_is_opened_in_one_file, Source("app/a.py", "from urllib import request")),
     (packages_say_what_is_public, Source("bertcore/a/__init__.py", "from bertcore.a.b import c")),
+    (
+        shown_python_is_public,
+        Source(
+            "app/a.py",
+            '"""x\nfrom bertcore.tasks.checkpoint_head import (\n    read_task_head\n)"""',
+        ),
+    ),
+    (
+        shown_python_is_public,
+        Source("app/a.py", "c = 'from bertcore.tasks import Tag, nothing'"),
+    ),
     (scripts_only_draw, Source("pages/a.py", "x = 1\n" * (MAX_SCRIPT_LINES + 1))),
 ]
 INNOCENT = [
@@ -276,6 +319,8 @@ INNOCENT = [
     Source("app/shell/cache.py", "@st.cache_resource\ndef f(): ..."),
     Source("app/shell/state.py", "st.query_params['text'] = 'x'"),
     Source("pages/a.py", "x = 1\n" * MAX_SCRIPT_LINES),
+    Source("app/a.py", "a = 'from bertcore.analysis.words.lens import b, c'"),
+    Source("app/b.py", '"""\nfrom bertcore.tasks import (\n    Task as Shown,\n    Tag,\n)\n"""'),
     Source("bertcore/a/__init__.py", "__all__ = ['b']"),
 ]
 RULES = sorted({rule for rule, _ in OFFENDERS}, key=lambda rule: rule.__name__)

@@ -9,8 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from bertcore import Model
-from bertcore.corpus.search import ExactIndex, Neighbours, Query, neighbours, query_of
-from bertcore.corpus.search.places import tag_shares
+from bertcore.corpus.search import ExactIndex, Neighbours, Query, neighbours, query_of, tag_shares
 
 from ..plots.figure import Figure
 from ..plots.special_tokens import own_markdown
@@ -92,7 +91,7 @@ TAGS = Picture(
         "itself reveals it."
     ),
     code=_CODE
-    + """from bertcore.corpus.search.places import tag_shares
+    + """from bertcore.corpus.search import tag_shares
 
 index = open_index(encoded, {layer}{exact})
 found = neighbours(index, Places(encoded), query, {layer}, {num}, own_text={own!r})

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from bertcore import Model, Trace
-from bertcore.analysis.attribution.class_shares import class_attribution, why_no_shares
+from bertcore.analysis.attribution import class_attribution, why_no_shares
 from bertcore.analysis.words.logit_attribution import LogitAttribution
 from bertcore.tasks.targets import ClassTarget, LabelTarget, TagTarget
 
@@ -34,8 +34,8 @@ AGAINST = Field("inspect_against", NOTHING)
 
 _CODE = """
 import bertcore
-from bertcore.analysis.attribution.class_shares import class_attribution
-from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.analysis.attribution import class_attribution
+from bertcore.tasks import read_task_head
 
 bert = bertcore.load({path!r})
 trace = bert.trace({text!r}, {text_pair!r}, encoding=source.encoding)

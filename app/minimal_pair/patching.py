@@ -64,7 +64,7 @@ _READ = {
 CODE = """
 from bertcore.analysis.patching import Place, class_answer, patch, patch_pair
 from bertcore.analysis.patching import patch_path, word_answer
-from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.tasks import read_task_head
 
 pair = patch_pair(bert, {first}, {second}, hide={hide})
 answer = {answer}

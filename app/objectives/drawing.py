@@ -10,7 +10,7 @@ import streamlit as st
 
 from bertcore.analysis.objectives.answers import ObjectiveAnswer
 from bertcore.analysis.objectives.demo import ObjectiveExample
-from bertcore.objectives.table import OBJECTIVES
+from bertcore.objectives import OBJECTIVES
 
 from ..component import Component
 

@@ -23,9 +23,9 @@ from bertcore.analysis.objectives.demo import (
     objective_example,
 )
 from bertcore.configs.data import MASKED_LM_PROB
+from bertcore.objectives import OBJECTIVES, Objective
 from bertcore.objectives.attention_masks import DIRECTIONS, Direction
 from bertcore.objectives.counting import Counts
-from bertcore.objectives.table import OBJECTIVES, Objective
 
 from ..epoch_masks.epochs import show_epochs
 from ..plots.source_tables import links, markdown_table
@@ -105,7 +105,7 @@ OVERVIEW = Picture(
     ),
     code="""
 from bertcore.analysis.objectives.demo import objective_example
-from bertcore.objectives.table import OBJECTIVES
+from bertcore.objectives import OBJECTIVES
 
 examples = {{}}
 for name in OBJECTIVES:

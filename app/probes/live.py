@@ -113,13 +113,13 @@ def _depths_table(found: WordTrees) -> pd.DataFrame:
 
 
 _LABELS_CODE = """
-from bertcore.probes.live import label_words
+from bertcore.probes import label_words
 
 found = label_words(bert, reports[0], {text!r})
 list(zip(found.words, found.labels[{place}], found.probabilities[{place}]))
 """
 _TREES_CODE = """
-from bertcore.probes.live import draw_trees
+from bertcore.probes import draw_trees
 
 found = draw_trees(bert, reports[0], {text!r})
 """
@@ -165,7 +165,7 @@ ALL_LAYERS = Picture(
     ),
     code=REPORT_CODE
     + """
-from bertcore.probes.live import label_words
+from bertcore.probes import label_words
 
 found = label_words(bert, reports[0], {text!r})
 list(zip(found.layers, found.labels))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bertcore.base.memory import out_of_memory
 from bertcore.network.task_reader import TaskReader
-from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.tasks import read_task_head
 
 from ..shell import cache
 

@@ -52,7 +52,7 @@ GROWTH = Picture(
         "BertScope trains with, merges by count. Pairs that occur only once are left out."
     ),
     code="""
-from bertcore.tokenizer.growth import grow_vocabulary
+from bertcore.tokenizer import grow_vocabulary
 {texts}
 growth = grow_vocabulary(texts, num_merges={most}, rule={rule!r})
 growth.merges[:{step}], growth.steps[{step}].by_count, growth.steps[{step}].by_likelihood

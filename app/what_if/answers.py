@@ -50,7 +50,7 @@ comparison = compare_runs(bert, before, after)
 """Python that makes both runs and compares them."""
 TASK_CODE = """
 from bertcore.analysis.compare.task_shift import compare_task
-from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.tasks import read_task_head
 
 task = compare_task(bert, read_task_head(bert), before, after)
 """

@@ -86,7 +86,7 @@ RANKING = Picture(
     code="""
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.analysis.shared.inputs import masked_encoding
-from bertcore.tasks.checkpoint_head import read_task_head
+from bertcore.tasks import read_task_head
 from bertcore.interventions.what_if import Changes
 
 encoding = masked_encoding(bert, trace.text_a, trace.text_b, {masked})

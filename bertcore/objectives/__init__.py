@@ -37,15 +37,18 @@ from bertcore.objectives.masked_words import (
 from bertcore.objectives.replaced_tokens import Replaced, hide_for_generator, replace, sample
 from bertcore.objectives.replacement import ACTIONS, SHARE
 from bertcore.objectives.row import IGNORED, Corrupted, Pieces, Row
+from bertcore.objectives.table import OBJECTIVES, Objective
 
 __all__ = [
     "ACTIONS",
     "DIRECTIONS",
     "IGNORED",
+    "OBJECTIVES",
     "SHARE",
     "Boundary",
     "Corrupted",
     "Direction",
+    "Objective",
     "Permutation",
     "Pieces",
     "Replaced",

@@ -32,6 +32,7 @@ from bertcore.probes.data_sets import (
     bundled_data,
     read_probe_data,
 )
+from bertcore.probes.live import draw_trees, label_words
 from bertcore.probes.report import LayerResult, ProbeReport, ProbeSettings
 from bertcore.probes.run import run_probes
 from bertcore.probes.scores import Score
@@ -50,7 +51,9 @@ __all__ = [
     "Score",
     "Task",
     "bundled_data",
+    "draw_trees",
     "label_scores",
+    "label_words",
     "read_probe_data",
     "run_probes",
 ]

@@ -4,8 +4,10 @@
 """
 
 from bertcore.tasks.answers import Goal, TaskAnswer
+from bertcore.tasks.checkpoint_head import read_task_head
 from bertcore.tasks.choice import ChoiceAnswer, Choose
 from bertcore.tasks.classify import Classify, LabelAnswer, Pair
+from bertcore.tasks.column import column_values
 from bertcore.tasks.inputs import ChoiceInput, TaskInput
 from bertcore.tasks.model import TaskModel, open_task_model, start_task_model
 from bertcore.tasks.multilabel import LabelsAnswer, Multilabel
@@ -45,9 +47,11 @@ __all__ = [
     "TaskInput",
     "TaskModel",
     "Word",
+    "column_values",
     "find_task",
     "open_task_model",
     "read_task_data",
+    "read_task_head",
     "score_model",
     "start_task_model",
 ]

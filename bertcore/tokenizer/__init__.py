@@ -2,6 +2,7 @@
 tokenizers of BERT's relatives."""
 
 from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
+from bertcore.tokenizer.growth import grow_vocabulary
 from bertcore.tokenizer.library import (
     WORD_MARKS,
     LibraryTokenizer,
@@ -28,6 +29,7 @@ __all__ = [
     "Truncation",
     "WordSteps",
     "explain",
+    "grow_vocabulary",
     "open_other_tokenizer",
     "open_tokenizer",
     "train_vocabulary",

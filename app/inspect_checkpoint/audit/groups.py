@@ -72,7 +72,7 @@ from bertcore.analysis.attribution import run_file
 from bertcore.bias import audit_groups
 from bertcore.configs import Columns
 from bertcore.tasks import open_task_model
-from bertcore.tasks.column import column_values
+from bertcore.tasks import column_values
 
 model, file = open_task_model({path!r}), Path("my-file")
 columns = {columns}

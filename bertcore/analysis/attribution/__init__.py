@@ -6,6 +6,7 @@ target = answer(model, source).target(source)
 occlusion(model, source, target).importance
 """
 
+from bertcore.analysis.attribution.class_shares import class_attribution, why_no_shares
 from bertcore.analysis.attribution.counterfactual import (
     MAX_FORWARDS,
     Counterfactual,
@@ -91,6 +92,7 @@ __all__ = [
     "answer",
     "can_differentiate",
     "can_follow_layers",
+    "class_attribution",
     "faithfulness",
     "find_counterfactuals",
     "gradient_x_input",
@@ -101,5 +103,6 @@ __all__ = [
     "run_file",
     "run_task",
     "task_input",
+    "why_no_shares",
     "without",
 ]

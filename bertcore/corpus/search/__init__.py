@@ -16,7 +16,7 @@ from bertcore.corpus.search.found import Found, VectorIndex
 from bertcore.corpus.search.graph import GraphIndex, build_graph
 from bertcore.corpus.search.index import EXACT_ROWS, open_index
 from bertcore.corpus.search.neighbours import Neighbours, Query, neighbours, query_of
-from bertcore.corpus.search.places import Hit, Places
+from bertcore.corpus.search.places import Hit, Places, tag_shares
 from bertcore.corpus.search.senses import Senses, WordSenses, word_senses
 
 __all__ = [
@@ -35,5 +35,6 @@ __all__ = [
     "neighbours",
     "open_index",
     "query_of",
+    "tag_shares",
     "word_senses",
 ]
