@@ -127,7 +127,7 @@ def opening_code(case: Case) -> str:
     second = f"bertcore.load({case.second.key.source!r})"
     imports = ""
     if case.second.is_untrained:
-        imports = "from bertcore.loading.untrained import untrained\n"
+        imports = "from bertcore.loading import untrained\n"
         second = "untrained(first)"
     return (
         f"import bertcore\n{imports}\nfirst = bertcore.load({case.first.key.source!r})\n"

@@ -11,7 +11,7 @@ from bertcore import Model, Trace
 from bertcore.analysis.compare import checkpoints as core
 from bertcore.analysis.compare.decision import Decisions, open_decisions, pretraining_decisions
 from bertcore.checkpoints.source import CAUSAL, DEFAULT, SHIPPED, base_source, is_remote
-from bertcore.loading.untrained import untrained
+from bertcore.loading import untrained
 
 from ..access import checkpoints
 from ..access.policy import default_source
