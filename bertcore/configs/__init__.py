@@ -10,6 +10,7 @@ from bertcore.configs.data import DataConfig
 from bertcore.configs.distill import DistillConfig
 from bertcore.configs.encode import EncodeSettings
 from bertcore.configs.finetune import FinetuneConfig
+from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
 from bertcore.configs.optimizer import OptimizerConfig
 from bertcore.configs.train import TrainConfig
 
@@ -21,5 +22,8 @@ __all__ = [
     "EncodeSettings",
     "FinetuneConfig",
     "OptimizerConfig",
+    "PacmapSettings",
     "TrainConfig",
+    "TsneSettings",
+    "UmapSettings",
 ]

@@ -51,7 +51,7 @@ def _arrays(found: CorpusMap) -> dict[str, NDArray[Any]]:
 
 _CODE = """
 from bertcore.analysis.space.corpus_map import CorpusMapSettings, corpus_map
-from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
+from bertcore.configs import PacmapSettings, TsneSettings, UmapSettings
 from bertcore.corpus import open_encoded
 
 corpus = open_encoded({folder!r})
