@@ -40,8 +40,12 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
     if upload is not None:
         known = st.session_state.get(_FILE)
         if known is None or known[0] != upload.file_id:
-            path = labelled_files.receive(upload, upload.name)
-            st.session_state[_FILE] = (upload.file_id, path, upload.name)
+            st.session_state.pop(_FILE, None)
+            with frame.guard():
+                path = labelled_files.receive(upload, upload.name)
+                st.session_state[_FILE] = (upload.file_id, path, upload.name)
+            if _FILE not in st.session_state:
+                return None
     kept: tuple[str, Path, str] | None = st.session_state.get(_FILE)
     if kept is None or not kept[1].is_file():
         st.caption(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,8 +43,10 @@ class OptimizerConfig:
                 f"optimizer is {self.optimizer!r}; expected one of {', '.join(OPTIMIZERS)}."
             )
         for name in ("learning_rate", "muon_learning_rate", "adam_epsilon"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is {getattr(self, name)}; expected above 0 (and finite).")
+            if not 0 < getattr(self, name) <= 1:
+                raise ValueError(
+                    f"{name} is {getattr(self, name)}; expected above 0 and at most 1."
+                )
         if not self.max_grad_norm > 0:
             raise ValueError(f"max_grad_norm is {self.max_grad_norm}; expected above 0.")
         for name in ("adam_beta1", "adam_beta2"):

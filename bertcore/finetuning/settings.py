@@ -141,7 +141,6 @@ def make_settings(
     rates = tuple(learning_rates) or (default_rate(shape, feature_based=feature_based),)
     if len(set(rates)) < len(rates) or len(set(seeds)) < len(seeds) or not seeds:
         raise ValueError("name at least one learning rate and one seed, each only once.")
-    _check_names(rates)
     settings = Settings(
         task=task,
         train=_lasting_data(train),
@@ -179,6 +178,7 @@ def make_settings(
         check_tagged(WordSwap(swap.pairs))
     for run in settings.runs:
         check_for_task(run, chosen)
+    _check_names(rates)
     return settings
 
 

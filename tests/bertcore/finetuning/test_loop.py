@@ -387,6 +387,11 @@ def test_folders_and_settings_that_cannot_be(tiny: Path, tmp_path: Path) -> None
     for wrong, match in (
         ({"epochs": 0}, "epochs is 0"),
         ({"learning_rates": (-1.0,)}, "learning_rate is -1"),
+        ({"learning_rates": (math.nan,)}, "learning_rate is nan; expected above 0"),
+        (
+            {"learning_rates": (1e-3, 1e30)},
+            "learning_rate is 1e\\+30; expected above 0 and at most 1",
+        ),
         ({"learning_rates": (1e-3, 1e-3)}, "each only once"),
         ({"learning_rates": (1e-4, 1.0000001e-4)}, "0.0001 and 0.00010000001 are the same"),
         ({"seeds": (2**64,)}, "seed is 18446744073709551616; expected 0 up to"),

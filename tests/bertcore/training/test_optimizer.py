@@ -110,6 +110,7 @@ def test_gradients_are_scaled_down_together() -> None:
         ({"learning_rate": 0.0}, "learning_rate is 0.0; expected above 0"),
         ({"learning_rate": float("nan")}, "learning_rate is nan"),
         ({"learning_rate": math.inf}, "learning_rate is inf"),
+        ({"learning_rate": 1e30}, "learning_rate is 1e\\+30; expected above 0 and at most 1"),
         ({"muon_learning_rate": math.inf}, "muon_learning_rate is inf"),
         ({"adam_epsilon": math.inf}, "adam_epsilon is inf"),
         ({"max_grad_norm": 0.0}, "max_grad_norm is 0.0"),
