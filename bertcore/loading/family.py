@@ -33,53 +33,63 @@ def which_family(
         RuntimeError: If the model is not supported.
     """
     names = list(names)
-    declared = values.get("model_type")
-    other = other_family(names)
+    declared, other = values.get("model_type"), other_family(names)
     # Other architectures that copied BERT's head have some of its tensor names too.
     proven = other or certain_family(names)
-    is_known = isinstance(declared, str) and (
-        declared in FAMILIES
-        or declared == other
-        or (declared in OTHERS and not OTHERS[declared].signs)
+    if _is_readable(declared, other):
+        # XLM-RoBERTa uses RoBERTa's names.
+        if proven in (None, declared) or (declared, proven) == ("xlm-roberta", "roberta"):
+            return str(declared), None
+        inferred = proven
+    else:
+        if isinstance(declared, str):
+            _refuse_known(declared, names, file, values)
+            if _has_own_names(declared, proven, names):
+                return declared, None
+        inferred = proven or likely_family(names)
+        if inferred in (None, "bert") and declared is None:
+            return "bert", None  # as in files from before model_type existed
+        if inferred is None:
+            raise _unknown(declared, file, values)
+    family = FAMILIES.get(inferred) or family_of(inferred)
+    assert family is not None  # names show no others
+    came = "names no model_type" if declared is None else f"has model_type {declared!r}"
+    return inferred, (
+        f"config.json {came}, but the tensors' names {'are' if proven else 'look like'} those of "
+        f"{family.name}; it was read as model_type {inferred!r}."
     )
-    if not is_known and isinstance(declared, str):
-        _refuse_known(declared, names, file, values)
-    if not is_known and isinstance(declared, str) and generic_family(declared) is not None:
-        # Some of them share names with other families, but never another family's prefix.
-        family = FAMILIES.get(proven or "")
-        foreign = own_prefix(declared) if family is None else family.prefix
-        starts = {name.split(".")[0] + "." for name in names}
-        if foreign == own_prefix(declared) or foreign not in starts:
-            return declared, None
-    chosen, note = declared, None
-    if declared == "xlm-roberta" and proven == "roberta":
-        proven = None  # both use the same tensor names
-    if not is_known or (proven is not None and proven != declared):
-        chosen = proven if is_known else proven or likely_family(names)
-        if chosen is None and declared is None:
-            chosen = "bert"  # as in files from before model_type existed
-        if chosen is None:
-            if isinstance(declared, str):
-                _refuse_known(declared, None, file, values)
-            own = _own_programs(values)
-            raise RuntimeError(
-                f"{file} has model_type {declared!r}; this version supports "
-                f"{', '.join([*FAMILIES, *OTHERS])}, and the names of the tensors do not show "
-                f"which of them this is.{own} Choose a checkpoint of the BERT family, or correct "
-                "model_type."
-            )
-        came = "names no model_type" if declared is None else f"has model_type {declared!r}"
-        likeness = "are those of" if proven else "look like those of"
-        if declared is not None or chosen != "bert":
-            named = FAMILIES.get(chosen) or family_of(chosen)
-            assert named is not None
-            name = named.name
-            note = (
-                f"config.json {came}, but the tensors' names {likeness} {name}; "
-                f"it was read as model_type {chosen!r}."
-            )
-    assert isinstance(chosen, str)  # a known model_type is a string
-    return chosen, note
+
+
+def _is_readable(declared: object, other: str | None) -> bool:
+    """Return whether a `model_type` is enough: ours, or another whose tensors are as expected."""
+    if not isinstance(declared, str):
+        return False
+    without_signs = declared in OTHERS and not OTHERS[declared].signs
+    return declared in FAMILIES or declared == other or without_signs
+
+
+def _has_own_names(declared: str, proven: str | None, names: Iterable[str]) -> bool:
+    """Return whether a generic architecture's tensors can be its own.
+
+    Some share names with other families, but none has another family's prefix.
+    """
+    if generic_family(declared) is None:
+        return False
+    family = FAMILIES.get(proven or "")
+    foreign = own_prefix(declared) if family is None else family.prefix
+    starts = {name.split(".")[0] + "." for name in names}
+    return foreign == own_prefix(declared) or foreign not in starts
+
+
+def _unknown(declared: object, file: Path, values: Mapping[str, Any]) -> RuntimeError:
+    if isinstance(declared, str):
+        _refuse_known(declared, None, file, values)
+    return RuntimeError(
+        f"{file} has model_type {declared!r}; this version supports "
+        f"{', '.join([*FAMILIES, *OTHERS])}, and the names of the tensors do not show which of "
+        f"them this is.{_own_programs(values)} Choose a checkpoint of the BERT family, or correct "
+        "model_type."
+    )
 
 
 def _refuse_known(
