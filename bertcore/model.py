@@ -359,9 +359,9 @@ class Model(ABC):
         limit = modules.max_length
         encodings = [self.tokenize(modules.prompt + text, max_length=limit) for text in texts]
         out = torch.empty(len(texts), modules.width(self.config.hidden_size))
-        for rows, ids, segments, kept in self._padded(encodings, batch_size):
-            hidden = self.module(ids, segments, kept, num_layers=depth)
-            out[rows] = modules.vectors(hidden, kept).cpu()
+        for rows, ids, segments, attention_mask in self._padded(encodings, batch_size):
+            hidden = self.module(ids, segments, attention_mask, num_layers=depth)
+            out[rows] = modules.vectors(hidden, attention_mask).cpu()
         return out
 
     def _padded(
@@ -376,13 +376,18 @@ class Model(ABC):
             longest = max(len(encodings[i].input_ids) for i in rows)
             ids = torch.full((len(rows), longest), self.tokenizer.pad_id)
             segments = torch.zeros(len(rows), longest, dtype=torch.long)
-            kept = torch.zeros(len(rows), longest, dtype=torch.bool)
+            attention_mask = torch.zeros(len(rows), longest, dtype=torch.bool)
             for row, i in enumerate(rows):
                 length = len(encodings[i].input_ids)
                 ids[row, :length] = torch.tensor(encodings[i].input_ids)
                 segments[row, :length] = torch.tensor(encodings[i].segment_ids)
-                kept[row, :length] = True
-            yield rows, ids.to(self.device), segments.to(self.device), kept.to(self.device)
+                attention_mask[row, :length] = True
+            yield (
+                rows,
+                ids.to(self.device),
+                segments.to(self.device),
+                attention_mask.to(self.device),
+            )
 
 
 def check_ids(name: str, ids: Sequence[int], num_tokens: int, limit: int) -> None:

@@ -87,12 +87,14 @@ def _batches(bert: Model, encodings: Sequence[Encoding]) -> Iterator[list[int]]:
 @torch.inference_mode()
 def _unmasked(bert: Model, encodings: Sequence[Encoding]) -> NDArray[np.float64]:
     """Return AUL and AULA of some texts, [2, B]."""
-    ids, segments, kept, scored = _padded(bert, encodings)
-    hidden, attention = bert.module.word_states_and_attention(ids, segments, kept)
+    ids, segments, attention_mask, scored = _padded(bert, encodings)
+    hidden, attention = bert.module.word_states_and_attention(ids, segments, attention_mask)
     rows, places = scored.nonzero(as_tuple=True)
     log_p = token_log_probabilities(bert, hidden[rows, places], ids[rows, places])
-    lengths = kept.sum(1, keepdim=True)
-    received = (attention * kept[..., None]).sum(1) / lengths  # mean over query tokens, [B, T]
+    lengths = attention_mask.sum(1, keepdim=True)
+    received = (attention * attention_mask[..., None]).sum(
+        1
+    ) / lengths  # mean over query tokens, [B, T]
     table = torch.zeros(2, *ids.shape, dtype=torch.float64, device=ids.device)
     table[0, rows, places] = log_p
     table[1, rows, places] = log_p * received[rows, places].double()
@@ -105,11 +107,14 @@ def _padded(bert: Model, encodings: Sequence[Encoding]) -> tuple[Tensor, Tensor,
     shape = len(encodings), max(map(len, encodings))
     ids = torch.full(shape, bert.tokenizer.pad_id)
     segments = torch.zeros(shape, dtype=torch.long)
-    kept, scored = torch.zeros(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool)
+    attention_mask, scored = (
+        torch.zeros(shape, dtype=torch.bool),
+        torch.zeros(shape, dtype=torch.bool),
+    )
     for row, encoding in enumerate(encodings):
         length = len(encoding)
         ids[row, :length] = torch.tensor(encoding.input_ids)
         segments[row, :length] = torch.tensor(encoding.segment_ids)
-        kept[row, :length] = True
+        attention_mask[row, :length] = True
         scored[row, text_positions(encoding)] = True
-    return tuple(tensor.to(bert.device) for tensor in (ids, segments, kept, scored))  # type: ignore[return-value]
+    return tuple(tensor.to(bert.device) for tensor in (ids, segments, attention_mask, scored))  # type: ignore[return-value]

@@ -229,13 +229,19 @@ def _run(
     for row, (of_ids, of_segments) in enumerate(filled):
         ids[row, : lengths[row]] = torch.tensor(of_ids, dtype=torch.long)
         segments[row, : lengths[row]] = torch.tensor(of_segments, dtype=torch.long)
-    kept = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
-    ids, segments, kept = (tensor.to(model.device) for tensor in (ids, segments, kept))
-    return layer_states(model, ids, segments, kept, layers)
+    attention_mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    ids, segments, attention_mask = (
+        tensor.to(model.device) for tensor in (ids, segments, attention_mask)
+    )
+    return layer_states(model, ids, segments, attention_mask, layers)
 
 
 def layer_states(
-    model: Model, input_ids: Tensor, segment_ids: Tensor, kept: Tensor, layers: Sequence[int]
+    model: Model,
+    input_ids: Tensor,
+    segment_ids: Tensor,
+    attention_mask: Tensor,
+    layers: Sequence[int],
 ) -> dict[int, Tensor]:
     """Return some hidden states of a padded batch, layer -> [B, T, D].
 
@@ -244,15 +250,15 @@ def layer_states(
     Args:
         model: In evaluation mode.
         input_ids, segment_ids: int64, [B, T].
-        kept: True = a token, False = padding, [B, T].
+        attention_mask: True = a token, False = padding, [B, T].
         layers: Numbers of hidden states; 0 is the embeddings' output.
     """
     network = model.module
     if not isinstance(network, Network):
-        states = network.every_state(input_ids, segment_ids, kept)
+        states = network.every_state(input_ids, segment_ids, attention_mask)
         return {layer: states[layer] for layer in layers}
     # Without padding there is nothing to hide, and attention is faster without a mask.
-    mask = None if bool(kept.all()) else kept
+    mask = None if bool(attention_mask.all()) else attention_mask
     hidden, additive = network.embed(input_ids, segment_ids, mask)
     found = {0: hidden} if 0 in layers else {}
 

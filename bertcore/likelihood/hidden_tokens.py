@@ -80,8 +80,8 @@ def hidden_log_probabilities(
     for chosen, ids, segments, mask in padded_batches(bert, rows):
         places = torch.tensor([asked[groups[i][0]].position for i in chosen], device=ids.device)
         if by_layer:
-            kept = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
-            every = bert.module.every_state(ids, segments, kept)
+            attention_mask = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
+            every = bert.module.every_state(ids, segments, attention_mask)
             early = every[:, torch.arange(len(ids), device=ids.device), places]
             states = bert.module.read_early(early if translate is None else translate(early))
         else:
@@ -176,12 +176,12 @@ def padded_batches(
 def _padded(bert: Model, rows: Sequence[Row], longest: int) -> tuple[Tensor, Tensor, Tensor | None]:
     ids = torch.full((len(rows), longest), bert.tokenizer.pad_id)
     segments = torch.zeros(len(rows), longest, dtype=torch.long)
-    kept = torch.zeros(len(rows), longest, dtype=torch.bool)
+    attention_mask = torch.zeros(len(rows), longest, dtype=torch.bool)
     for i, row in enumerate(rows):
         length = len(row.input_ids)
         ids[i, :length] = torch.tensor(row.input_ids)
         segments[i, :length] = torch.tensor(row.segment_ids)
-        kept[i, :length] = True
+        attention_mask[i, :length] = True
     # Without padding there is nothing to hide, and attention is faster without a mask.
-    mask = None if bool(kept.all()) else kept.to(bert.device)
+    mask = None if bool(attention_mask.all()) else attention_mask.to(bert.device)
     return ids.to(bert.device), segments.to(bert.device), mask

@@ -213,25 +213,27 @@ class Network(nn.Module):
                 hidden = after(index, hidden)
         return hidden
 
-    def every_state(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
+    def every_state(self, input_ids: Tensor, segment_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return all hidden states of a padded batch, [L+1, B, T, D].
 
         Args:
             input_ids, segment_ids: int64, [B, T].
-            kept: True = a token, False = padding, [B, T].
+            attention_mask: True = a token, False = padding, [B, T].
         """
-        hidden, mask = self.embed(input_ids, segment_ids, kept)
+        hidden, mask = self.embed(input_ids, segment_ids, attention_mask)
         states = [hidden]
         self.run_layers(hidden, mask, after=collect_into(states))
         return torch.stack(states)
 
-    def every_attention(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
+    def every_attention(
+        self, input_ids: Tensor, segment_ids: Tensor, attention_mask: Tensor
+    ) -> Tensor:
         """Return the attention weights of a padded batch, float32 [L, B, H, T, T].
 
         Args:
-            input_ids, segment_ids, kept: As for `every_state`.
+            input_ids, segment_ids, attention_mask: As for `every_state`.
         """
-        hidden, mask = self.embed(input_ids, segment_ids, kept)
+        hidden, mask = self.embed(input_ids, segment_ids, attention_mask)
         weights: list[Tensor] = []
         self.run_layers(hidden, mask, attention_kept(weights))
         return torch.stack([each.float() for each in weights])
@@ -284,18 +286,18 @@ class Network(nn.Module):
         return self.run_last_layer_at(hidden, mask, places)[:, 0]
 
     def word_states_and_attention(
-        self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor
+        self, input_ids: Tensor, segment_ids: Tensor, attention_mask: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Return the masked-word head's input, and the mean attention, from one run.
 
         Args:
-            input_ids, segment_ids, kept: As for `every_state`.
+            input_ids, segment_ids, attention_mask: As for `every_state`.
 
         Returns:
             [B, T, D], and the mean of the attention weights over layers and heads, float32
             [B, T, T].
         """
-        hidden, mask = self.embed(input_ids, segment_ids, kept)
+        hidden, mask = self.embed(input_ids, segment_ids, attention_mask)
         shape = *input_ids.shape, input_ids.shape[-1]
         total = torch.zeros(shape, device=hidden.device)
         states = self.run_layers(hidden, mask, attention_summed(total))

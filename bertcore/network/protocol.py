@@ -42,10 +42,12 @@ class Encoder(Protocol):
     ) -> Tensor:
         """Return the last hidden state, [B, T, D], or that after `num_layers` layers."""
 
-    def every_state(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
+    def every_state(self, input_ids: Tensor, segment_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return all hidden states of a padded batch, [L+1, B, T, D]."""
 
-    def every_attention(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
+    def every_attention(
+        self, input_ids: Tensor, segment_ids: Tensor, attention_mask: Tensor
+    ) -> Tensor:
         """Return the attention weights of a padded batch, float32 [L, B, H, T, T]."""
 
     def word_states(
@@ -66,7 +68,7 @@ class Encoder(Protocol):
         """Return the masked-word head's input at one position of each text, [B, D]."""
 
     def word_states_and_attention(
-        self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor
+        self, input_ids: Tensor, segment_ids: Tensor, attention_mask: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Return the masked-word head's input, and the mean attention over layers and heads.
 

@@ -64,13 +64,15 @@ class TaskHead(nn.Module):
         logits: Tensor = self.classifier(vectors)
         return logits
 
-    def vectors(self, network: Encoder, hidden: Tensor, kept: Tensor | None = None) -> Tensor:
+    def vectors(
+        self, network: Encoder, hidden: Tensor, attention_mask: Tensor | None = None
+    ) -> Tensor:
         """Return the head's input from the last hidden states [..., T, D].
 
         Args:
             network: The network, for its pooler.
             hidden: Last hidden states, [..., T, D].
-            kept: True at tokens, [..., T]; None: there is no padding.
+            attention_mask: True at tokens, [..., T]; None: there is no padding.
 
         Returns:
             [..., D] for a text, or [..., T, D] for its tokens.
@@ -78,11 +80,13 @@ class TaskHead(nn.Module):
         if self.form.reads == "pooler":
             return network.pooled(hidden)
         if self.form.reads == "mean":
-            if kept is None:
+            if attention_mask is None:
                 return hidden.mean(-2)
-            return (hidden * kept[..., None]).sum(-2) / kept.sum(-1, keepdim=True)
+            return (hidden * attention_mask[..., None]).sum(-2) / attention_mask.sum(
+                -1, keepdim=True
+            )
         if self.form.reads == "last":
-            return last_token(hidden, kept)[..., 0, :]
+            return last_token(hidden, attention_mask)[..., 0, :]
         return hidden[..., 0, :] if self.form.reads == "first" else hidden
 
     def named_tensors(self) -> dict[str, Tensor]:
@@ -199,10 +203,10 @@ class TaskNetwork(TaskModule):
         """
         if self.lstm is not None:
             hidden = _run_lstm(self.lstm, hidden, attention_mask)
-        kept = None
+        mask = None
         if attention_mask is not None and not self.reads_one_state:
-            kept = attention_mask.flatten(0, -2)
-        logits: Tensor = self.head(self.head.vectors(self.network, hidden, kept))
+            mask = attention_mask.flatten(0, -2)
+        logits: Tensor = self.head(self.head.vectors(self.network, hidden, mask))
         return logits.view(*lead) if self.kind == "choice" else logits
 
     def logits_of(self, hidden: Tensor, attention_mask: Tensor | None = None) -> Tensor:
@@ -252,16 +256,17 @@ class TaskNetwork(TaskModule):
         return name.startswith(("head.", "lstm.", "network.pooler."))
 
 
-def last_token(hidden: Tensor, kept: Tensor | None) -> Tensor:
+def last_token(hidden: Tensor, attention_mask: Tensor | None) -> Tensor:
     """Return the state of the last token of each row, [..., 1, D].
 
     Args:
         hidden: Last hidden states, [..., T, D].
-        kept: True at tokens, which come before the padding, [..., T]; None: there is no padding.
+        attention_mask: True at tokens, which come before the padding, [..., T]; None: there
+            is no padding.
     """
-    if kept is None:
+    if attention_mask is None:
         return hidden[..., -1:, :]
-    last = (kept.sum(-1, dtype=torch.long) - 1)[..., None, None]
+    last = (attention_mask.sum(-1, dtype=torch.long) - 1)[..., None, None]
     return hidden.gather(-2, last.expand(*last.shape[:-1], hidden.shape[-1]))
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 
-def run_head(model: Any, ids: Tensor, hidden: Tensor, kept: Tensor | None = None) -> Any:
+def run_head(model: Any, ids: Tensor, hidden: Tensor, attention_mask: Tensor | None = None) -> Any:
     """Return the output of a model whose encoder's result is given.
 
     Args:
@@ -17,14 +17,16 @@ def run_head(model: Any, ids: Tensor, hidden: Tensor, kept: Tensor | None = None
         ids: Ids in the shape that the class takes, [B, T], or [B, 1, T] for choices. Their values
             are not read.
         hidden: Last hidden states, [B, T, D].
-        kept: True at tokens, [B, T]; None: there is no padding.
+        attention_mask: True at tokens, [B, T]; None: there is no padding.
     """
     base = getattr(model, model.base_model_prefix)
     pooler = getattr(base, "pooler", None)
     given = _Given(hidden, None if pooler is None else pooler(hidden))
     twin = copy.copy(model)
     twin._modules = {**model._modules, model.base_model_prefix: given}
-    return twin(input_ids=ids, attention_mask=None if kept is None else kept.long())
+    return twin(
+        input_ids=ids, attention_mask=None if attention_mask is None else attention_mask.long()
+    )
 
 
 class _Given(nn.Module):

@@ -99,8 +99,8 @@ class OtherNetwork(nn.Module):
         offset = self.other.position_offset
         if not offset:
             return torch.arange(input_ids.shape[-1], device=input_ids.device).expand_as(input_ids)
-        kept = (input_ids != offset - 1).long()
-        return kept.cumsum(-1) * kept + offset - 1
+        is_token = (input_ids != offset - 1).long()
+        return is_token.cumsum(-1) * is_token + offset - 1
 
     def encoder(self) -> Any:
         """Return the module that computes hidden states and attention from ids."""
@@ -283,13 +283,15 @@ class OtherNetwork(nn.Module):
         """Convert between [B, T, ...] and the model's own layout."""
         return tensor.transpose(0, 1) if self.other.is_time_first else tensor
 
-    def every_state(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
+    def every_state(self, input_ids: Tensor, segment_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return all hidden states, [L+1, B, T, D]."""
-        return self.states(input_ids, segment_ids, kept).hidden_states
+        return self.states(input_ids, segment_ids, attention_mask).hidden_states
 
-    def every_attention(self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor) -> Tensor:
+    def every_attention(
+        self, input_ids: Tensor, segment_ids: Tensor, attention_mask: Tensor
+    ) -> Tensor:
         """Return the weights of all layers, float32 [L, B, H, T, T]."""
-        return self.states(input_ids, segment_ids, kept).attentions.float()
+        return self.states(input_ids, segment_ids, attention_mask).attentions.float()
 
     def word_states(
         self,
@@ -316,14 +318,14 @@ class OtherNetwork(nn.Module):
         return states[torch.arange(len(states), device=states.device), places]
 
     def word_states_and_attention(
-        self, input_ids: Tensor, segment_ids: Tensor, kept: Tensor
+        self, input_ids: Tensor, segment_ids: Tensor, attention_mask: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Return the word head's input, and the mean attention over layers and heads.
 
         [B, T, D] and float32 [B, T, T]; two runs, since the head's input may be the decoder's.
         """
-        attention = self.every_attention(input_ids, segment_ids, kept).mean((0, 2))
-        return self.word_states(input_ids, segment_ids, kept), attention
+        attention = self.every_attention(input_ids, segment_ids, attention_mask).mean((0, 2))
+        return self.word_states(input_ids, segment_ids, attention_mask), attention
 
     def read_early(self, states: Tensor) -> Tensor:
         """Return hidden states [L+1, ...] as they are."""
@@ -410,9 +412,9 @@ def _rows(
 ) -> Iterator[tuple[Tensor, Tensor | None]]:
     """Yield the ids and segments of each row without its padding, each [1, T]."""
     assert attention_mask is not None
-    for row, kept in enumerate(attention_mask.bool()):
-        segments = None if segment_ids is None else segment_ids[row, kept][None]
-        yield input_ids[row, kept][None], segments
+    for row, is_token in enumerate(attention_mask.bool()):
+        segments = None if segment_ids is None else segment_ids[row, is_token][None]
+        yield input_ids[row, is_token][None], segments
 
 
 def _padded(tensor: Tensor, dim: int, length: int) -> Tensor:

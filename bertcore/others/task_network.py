@@ -65,16 +65,16 @@ class OtherTaskNetwork(TaskModule):
 
     def read(self, hidden: Tensor, attention_mask: Tensor | None, lead: Sequence[int]) -> Tensor:
         """Return the logits of `forward` from the result of `encode`."""
-        kept = None if attention_mask is None else attention_mask.flatten(0, -2)
-        logits = self._head(hidden, None if self.reads_one_state else kept)
+        mask = None if attention_mask is None else attention_mask.flatten(0, -2)
+        logits = self._head(hidden, None if self.reads_one_state else mask)
         return logits.view(*lead) if self.kind == "choice" else logits
 
     def logits_of(self, hidden: Tensor, attention_mask: Tensor | None = None) -> Tensor:
         """Return logits, [..., C] or [..., T, C], of hidden states [..., T, D]."""
         lead = hidden.shape[:-2]
-        kept = None if attention_mask is None else attention_mask.reshape(-1, hidden.shape[-2])
-        chosen = self._chosen(hidden.reshape(-1, *hidden.shape[-2:]), kept)
-        logits = self._head(chosen, None if self.reads_one_state else kept)
+        mask = None if attention_mask is None else attention_mask.reshape(-1, hidden.shape[-2])
+        chosen = self._chosen(hidden.reshape(-1, *hidden.shape[-2:]), mask)
+        logits = self._head(chosen, None if self.reads_one_state else mask)
         return logits.view(*lead, *logits.shape[1:])
 
     def look_up(self, input_ids: Tensor, segment_ids: Tensor) -> EmbeddingParts:
@@ -120,15 +120,15 @@ class OtherTaskNetwork(TaskModule):
         """
         ids = torch.full((1, 2, 6) if self.kind == "choice" else (1, 6), 1, device=self.device)
         ids[..., 2:4] = 0
-        kept = torch.ones_like(ids)
+        mask = torch.ones_like(ids)
         model = self.network.model
         reason = f"a {type(model).__name__} answers from more than the last hidden states"
         with torch.no_grad():
-            out = self.network.run(model, input_ids=ids, attention_mask=kept)
+            out = self.network.run(model, input_ids=ids, attention_mask=mask)
             own = (out.start_logits, out.end_logits) if self.kind == "span" else (out.logits,)
             theirs = torch.stack(own, -1) if self.kind == "span" else own[0]
             try:
-                ours = self(ids, None, kept.bool())
+                ours = self(ids, None, mask.bool())
             except Exception as error:  # its code may raise anything
                 raise ValueError(f"{reason}, which is not supported ({error}).") from error
         if theirs.shape != ours.shape or not torch.allclose(ours, theirs, atol=1e-3, rtol=1e-3):
@@ -159,7 +159,7 @@ class OtherTaskNetwork(TaskModule):
         prefix = self.network.model.base_model_prefix
         return not name.startswith(f"{prefix}.") or name.startswith(f"{prefix}.pooler.")
 
-    def _chosen(self, hidden: Tensor, kept: Tensor | None) -> Tensor:
+    def _chosen(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
         """Return the states that the head reads, [R, 1, D] or [R, T, D], of [R, T, D].
 
         XLNet's text ends in <cls>. Its class reads the last position, so it needs padding on the
@@ -167,17 +167,17 @@ class OtherTaskNetwork(TaskModule):
         """
         if self.reads == "first":
             return hidden[:, :1]
-        if self.reads == "last" and kept is not None:
+        if self.reads == "last" and mask is not None:
             rows = torch.arange(len(hidden), device=hidden.device)
-            return hidden[rows, kept.sum(-1) - 1][:, None]
+            return hidden[rows, mask.sum(-1) - 1][:, None]
         return hidden[:, -1:] if self.reads == "last" else hidden
 
-    def _head(self, hidden: Tensor, kept: Tensor | None) -> Tensor:
+    def _head(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
         """Return the logits of the head's class on given states instead of its encoder's."""
         ids = torch.zeros(hidden.shape[:2], dtype=torch.long, device=hidden.device)
         # Each choice runs alone, as a row of one choice.
         ids = ids[:, None] if self.kind == "choice" else ids
-        out = run_head(self.network.model, ids, hidden, kept)
+        out = run_head(self.network.model, ids, hidden, mask)
         if self.kind == "span":
             return torch.stack([out.start_logits, out.end_logits], -1)
         return cast(Tensor, out.logits)

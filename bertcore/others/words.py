@@ -157,8 +157,8 @@ def _span_states(network: WordNetwork, input_ids: Tensor, attention_mask: Tensor
         return states
     for row in hidden.any(1).nonzero()[:, 0].tolist():
         where = hidden[row].nonzero()[:, 0]
-        source, kept = encoded[row : row + 1], inputs["attention_mask"][row : row + 1]
-        states[row, where] = _row_states(network, source, kept, len(where))
+        source, attention_mask = encoded[row : row + 1], inputs["attention_mask"][row : row + 1]
+        states[row, where] = _row_states(network, source, attention_mask, len(where))
     return states
 
 
@@ -168,33 +168,35 @@ def _first_decoder_ids(network: WordNetwork, num_rows: int) -> Tensor:
     return torch.tensor([[start, network.sentinels[0]]]).expand(num_rows, -1)
 
 
-def _row_states(network: WordNetwork, encoded: Tensor, kept: Tensor, count: int) -> Tensor:
+def _row_states(
+    network: WordNetwork, encoded: Tensor, attention_mask: Tensor, count: int
+) -> Tensor:
     """Return the states from which the pieces of `count` sentinels are written, [count, D]."""
-    ids = _first_decoder_ids(network, 1).to(kept)
+    ids = _first_decoder_ids(network, 1).to(attention_mask)
     stops = {*network.sentinels, network.model.config.eos_token_id}
     states = []
     for number in range(count):
         if number:
             sentinel = ids.new_tensor([[network.sentinels[number]]])
             ids = torch.cat([ids, sentinel], dim=1)
-        state = _decode(network, ids, encoded, kept)[:, -1]
+        state = _decode(network, ids, encoded, attention_mask)[:, -1]
         states.append(state[0])
         for _ in range(LONGEST_SPAN if number + 1 < count else 0):
             piece = word_logits(network, state).argmax(-1)
             if int(piece) in stops:
                 break
             ids = torch.cat([ids, piece[None]], dim=1)
-            state = _decode(network, ids, encoded, kept)[:, -1]
+            state = _decode(network, ids, encoded, attention_mask)[:, -1]
     return torch.stack(states)
 
 
-def _decode(network: WordNetwork, ids: Tensor, encoded: Tensor, kept: Tensor) -> Tensor:
+def _decode(network: WordNetwork, ids: Tensor, encoded: Tensor, attention_mask: Tensor) -> Tensor:
     """Return the decoder's last states, [B, Td, D]."""
     out = network.run(
         network.model.get_decoder(),
         input_ids=ids,
         encoder_hidden_states=encoded,
-        encoder_attention_mask=kept,
+        encoder_attention_mask=attention_mask,
         use_cache=False,
     )
     states: Tensor = out.last_hidden_state

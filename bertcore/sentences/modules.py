@@ -93,14 +93,16 @@ class SentenceModules:
         widths = [module.linear.out_features for module in self.after if isinstance(module, Dense)]
         return int(widths[-1]) if widths else hidden_size * len(self.poolings)
 
-    def vectors(self, hidden: Tensor, kept: Tensor) -> Tensor:
+    def vectors(self, hidden: Tensor, attention_mask: Tensor) -> Tensor:
         """Return the sentence vectors, float32 [B, D'], of last hidden states [B, T, D].
 
         Args:
             hidden: States of the tokens.
-            kept: True = a token, False = padding, [B, T]; padding comes last.
+            attention_mask: True = a token, False = padding, [B, T]; padding comes last.
         """
-        pooled = torch.cat([pool(hidden.float(), kept, name) for name in self.poolings], -1)
+        pooled = torch.cat(
+            [pool(hidden.float(), attention_mask, name) for name in self.poolings], -1
+        )
         out: Tensor = self.after(pooled)
         return out
 

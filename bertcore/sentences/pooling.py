@@ -11,27 +11,27 @@ each number; the sum over the square root of their number; the mean with weights
 last token. [CLS] and [SEP] are tokens like all others."""
 
 
-def pool(hidden: Tensor, kept: Tensor, pooling: str) -> Tensor:
+def pool(hidden: Tensor, attention_mask: Tensor, pooling: str) -> Tensor:
     """Pool the states of a padded batch, [B, T, D], to [B, D].
 
     Args:
         hidden: States of the tokens.
-        kept: True = a token, False = padding, [B, T]; padding comes last.
+        attention_mask: True = a token, False = padding, [B, T]; padding comes last.
         pooling: One of POOLINGS.
     """
     if pooling == "cls":
         return hidden[:, 0]
     if pooling == "max":
-        return hidden.masked_fill(~kept[..., None], -torch.inf).amax(1)
-    weights, total = _weights(kept, pooling)
+        return hidden.masked_fill(~attention_mask[..., None], -torch.inf).amax(1)
+    weights, total = _weights(attention_mask, pooling)
     return (hidden * weights[..., None].to(hidden.dtype)).sum(1) / total
 
 
-def _weights(kept: Tensor, pooling: str) -> tuple[Tensor, Tensor]:
+def _weights(attention_mask: Tensor, pooling: str) -> tuple[Tensor, Tensor]:
     """Return the weight of each token, float32 [B, T], and the divisor of their sum, [B, 1]."""
-    tokens = kept.float()
+    tokens = attention_mask.float()
     counts = tokens.sum(1, keepdim=True)
-    places = torch.arange(1, kept.shape[1] + 1, device=kept.device)
+    places = torch.arange(1, attention_mask.shape[1] + 1, device=attention_mask.device)
     if pooling == "mean_sqrt_len_tokens":
         return tokens, counts.sqrt()
     if pooling == "weightedmean":
@@ -55,6 +55,6 @@ def token_parts(hidden: Tensor, pooling: str) -> Tensor:
     if pooling == "max":
         owners = hidden.argmax(0)
         return hidden * (torch.arange(len(hidden), device=hidden.device)[:, None] == owners)
-    kept = torch.ones(1, len(hidden), dtype=torch.bool, device=hidden.device)
-    weights, total = _weights(kept, pooling)
+    attention_mask = torch.ones(1, len(hidden), dtype=torch.bool, device=hidden.device)
+    weights, total = _weights(attention_mask, pooling)
     return hidden * weights[0, :, None].to(hidden.dtype) / total

@@ -158,13 +158,13 @@ def find_counterfactuals(
             search.beam(start, max_changes)
     except _Cut:
         is_cut = True
-    fewest = min((len(one.swaps) for one in search.counterfactuals), default=0)
+    fewest = min((len(other.swaps) for other in search.counterfactuals), default=0)
     counterfactuals = sorted(
-        {(one.text, one.text_pair): one for one in search.counterfactuals}.values(),
-        key=lambda one: -one.log_probability,
+        {(other.text, other.text_pair): other for other in search.counterfactuals}.values(),
+        key=lambda other: -other.log_probability,
     )
     return Search(
-        tuple(one for one in counterfactuals if len(one.swaps) == fewest),
+        tuple(other for other in counterfactuals if len(other.swaps) == fewest),
         None if counterfactuals else search.closest,
         budget.used,
         is_cut,
@@ -201,13 +201,13 @@ class _Searching:
             if self.counterfactuals:
                 return
             if tried:
-                state = max(tried, key=lambda one: one.value)
+                state = max(tried, key=lambda next_state: next_state.value)
 
     def beam(self, start: _State, max_changes: int) -> None:
         """Keep the texts whose answer has lost most, and swap a further word in each."""
         self._seen = set()  # what greedy tried is where a shorter way may begin
         states = [start]
-        fewest = min((len(one.swaps) for one in self.counterfactuals), default=max_changes + 1)
+        fewest = min((len(other.swaps) for other in self.counterfactuals), default=max_changes + 1)
         for depth in range(1, max_changes + 1):
             if depth >= fewest:
                 return
@@ -216,9 +216,9 @@ class _Searching:
                 swapped = {swap.word for swap in state.swaps}
                 words = [w for w in self.order(state.source) if w not in swapped]
                 tried += self.expand(state, words[:_WORDS_TRIED])
-            if any(len(one.swaps) == depth for one in self.counterfactuals):
+            if any(len(other.swaps) == depth for other in self.counterfactuals):
                 return
-            states = sorted(tried, key=lambda one: -one.value)[:BEAM_WIDTH]
+            states = sorted(tried, key=lambda state: -state.value)[:BEAM_WIDTH]
             if not states:
                 return
 
@@ -243,11 +243,11 @@ class _Searching:
         self._run([source for source, _ in nexts])
         states = []
         for source, swap in nexts:
-            one = self._logits[source.text, source.text_pair]
+            logits = self._logits[source.text, source.text_pair]
             target, swaps = self.goal.target(source), (*state.swaps, swap)
-            progress = self.goal.progress(float(target.value(one[None])[0]))
-            result = self.model.task.answer(source, one, self.model.labels)
-            measure = float(target.measure(one[None])[0])
+            progress = self.goal.progress(float(target.value(logits[None])[0]))
+            result = self.model.task.answer(source, logits, self.model.labels)
+            measure = float(target.measure(logits[None])[0])
             counterfactual = Counterfactual(source.text, source.text_pair, swaps, result, measure)
             if self.goal.is_reached(result):
                 self.counterfactuals.append(counterfactual)
@@ -258,12 +258,12 @@ class _Searching:
 
     def _run(self, sources: Sequence[TaskInput]) -> None:
         """Run the texts whose logits are not known yet."""
-        new = [each for each in sources if (each.text, each.text_pair) not in self._logits]
+        new = [source for source in sources if (source.text, source.text_pair) not in self._logits]
         if new:
             self.budget.take(len(new))
             logits = run_task(self.model, [whole(source) for source in new])
-            for source, one in zip(new, logits, strict=True):
-                self._logits[source.text, source.text_pair] = one
+            for source, row_logits in zip(new, logits, strict=True):
+                self._logits[source.text, source.text_pair] = row_logits
 
     def _propose(
         self, source: TaskInput, words: Sequence[int]
@@ -274,15 +274,15 @@ class _Searching:
         masked = [self._masked(source, word) for word in words]
         rows = [row for row, _ in masked]
         best: list[tuple[list[float], list[int]]] = [([], [])] * len(rows)
-        for chosen, hidden in run_rows(self.proposer, rows):
-            at = torch.tensor([masked[i][1] for i in chosen], device=hidden.device)
-            read = hidden[torch.arange(len(chosen), device=hidden.device), at]
+        for batch, hidden in run_rows(self.proposer, rows):
+            at = torch.tensor([masked[i][1] for i in batch], device=hidden.device)
+            read = hidden[torch.arange(len(batch), device=hidden.device), at]
             done = 0
             for log_p in word_log_probabilities(self.proposer, read):
                 named = log_p[:, : tokenizer.vocab_size].exp()
                 values, ids_of = named.topk(min(4 * NUM_PROPOSALS, named.shape[1]))
                 for offset in range(len(log_p)):
-                    best[chosen[done + offset]] = (
+                    best[batch[done + offset]] = (
                         values[offset].tolist(),
                         ids_of[offset].tolist(),
                     )
@@ -296,8 +296,10 @@ class _Searching:
         # Choices are left out, so that proposals favour none of them.
         if tokenizer.vocab == self.model.tokenizer.vocab and not _choices(source):
             ids, segments = source.encoding.input_ids, source.encoding.segment_ids
-            one = [*ids[: hidden.start], tokenizer.mask_id, *ids[hidden.end :]]
-            return Row(one, [*segments[: hidden.start + 1], *segments[hidden.end :]]), hidden.start
+            masked_ids = [*ids[: hidden.start], tokenizer.mask_id, *ids[hidden.end :]]
+            return Row(
+                masked_ids, [*segments[: hidden.start + 1], *segments[hidden.end :]]
+            ), hidden.start
         # The texts are tokenised again, with the mask in place of the word.
         texts = _replaced(source, word, tokenizer.mask_token)
         encoding = tokenizer.encode(*texts, max_length=self.proposer.max_length)
@@ -332,20 +334,20 @@ def _choices(source: TaskInput) -> tuple[str, ...]:
 
 def _swapped(source: TaskInput, word: int, after: str) -> tuple[str, str | None]:
     """Return the texts with another word in the place of one; capitals are kept at its start."""
-    chosen = source.words[word]
-    if chosen.text[:1].isupper() and after.islower():
+    replaced = source.words[word]
+    if replaced.text[:1].isupper() and after.islower():
         after = after[:1].upper() + after[1:]
     return _replaced(source, word, after)
 
 
 def _replaced(source: TaskInput, word: int, after: str) -> tuple[str, str | None]:
     """Return the texts with another word in the place of one."""
-    chosen = source.words[word]
+    replaced = source.words[word]
     start, end = (
-        source.encoding.offsets[chosen.start][0],
-        source.encoding.offsets[chosen.end - 1][1],
+        source.encoding.offsets[replaced.start][0],
+        source.encoding.offsets[replaced.end - 1][1],
     )
-    if chosen.text_id == 1:
+    if replaced.text_id == 1:
         pair = source.text_pair or ""
         return source.text, pair[:start] + after + pair[end:]
     return source.text[:start] + after + source.text[end:], source.text_pair

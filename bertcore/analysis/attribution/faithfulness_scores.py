@@ -115,9 +115,13 @@ def _of_orders(
     counts = tuple(max(1, math.ceil(fraction * len(words) - 1e-9)) for fraction in bins)
     # The same set of words often occurs twice: each set is run once.
     taken = [frozenset(order[:count]) for order in orders for count in counts]
-    sets = list(dict.fromkeys(part for one in taken for part in (one, frozenset(words) - one)))
+    sets = list(
+        dict.fromkeys(part for removed in taken for part in (removed, frozenset(words) - removed))
+    )
     rows = [whole(source), *(without(model, source, gone, how) for gone in sets)]
-    measures = torch.stack([target.measure(one[None])[0] for one in run_task(model, rows)]).numpy()
+    measures = torch.stack(
+        [target.measure(logits[None])[0] for logits in run_task(model, rows)]
+    ).numpy()
     lost = dict(zip(sets, measures[0] - measures[1:], strict=True))
     scores = []
     for first in range(0, len(taken), len(counts)):
@@ -126,8 +130,8 @@ def _of_orders(
             Faithfulness(
                 bins,
                 counts,
-                np.array([lost[one] for one in mine], dtype=np.float32),
-                np.array([lost[frozenset(words) - one] for one in mine], dtype=np.float32),
+                np.array([lost[removed] for removed in mine], dtype=np.float32),
+                np.array([lost[frozenset(words) - removed] for removed in mine], dtype=np.float32),
             )
         )
     return scores

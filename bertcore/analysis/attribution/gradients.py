@@ -227,9 +227,9 @@ class _Run(nn.Module):
         with torch.no_grad():
             return float(self(*self.chosen(embedded))[0])
 
-    def forward(self, *chosen: Tensor) -> Tensor:
+    def forward(self, *varied: Tensor) -> Tensor:
         """Return the target's values, [B], of embeddings [B, R T, E] in the order of `names`."""
-        num_inputs, (num_rows, length) = len(chosen[0]), self._tokens.ids.shape
+        num_inputs, (num_rows, length) = len(varied[0]), self._tokens.ids.shape
         tokens = self._tokens.repeated(num_inputs)
 
         def by_row(part: Tensor | None) -> Tensor | None:
@@ -243,7 +243,7 @@ class _Run(nn.Module):
             probe: Tensor = self.probes[index](together)
             return probe.reshape(state.shape)
 
-        by_name = dict(zip(self.names, chosen, strict=True))
+        by_name = dict(zip(self.names, varied, strict=True))
         parts = (by_row(by_name.get(name, _part(self._fixed, name))) for name in PARTS)
         module = self._model[0].module
         logits = module.from_embeddings(EmbeddingParts(*parts), *tokens, after=probed).float()  # type: ignore[arg-type]
@@ -258,7 +258,7 @@ class _Tokens(NamedTuple):
 
     ids: Tensor
     segments: Tensor
-    kept: Tensor | None
+    attention_mask: Tensor | None
     """True at tokens; None if nothing is padded."""
 
     def repeated(self, number: int) -> _Tokens:
@@ -298,14 +298,14 @@ def _tokens(model: TaskModel, source: TaskInput) -> _Tokens:
     pad = model.tokenizer.pad_id
 
     def padded(lists: Sequence[Sequence[int]], value: int) -> Tensor:
-        tensors = [torch.tensor(one) for one in lists]
+        tensors = [torch.tensor(values) for values in lists]
         return nn.utils.rnn.pad_sequence(tensors, True, value).to(device)
 
-    kept = padded([[1] * len(row) for row in rows], 0).bool()
+    attention_mask = padded([[1] * len(row) for row in rows], 0).bool()
     return _Tokens(
         padded([row.input_ids for row in rows], pad),
         padded([row.segment_ids for row in rows], 0),
-        None if bool(kept.all()) else kept,
+        None if bool(attention_mask.all()) else attention_mask,
     )
 
 
@@ -313,7 +313,7 @@ def _from_text(source: TaskInput) -> list[bool]:
     """Return which tokens are of a text, [R T]: neither added nor padding."""
     length = max(map(len, source.rows))
     masks = ([not added for added in row.special_tokens_mask] for row in source.rows)
-    return [one for mask in masks for one in (*mask, *[False] * (length - len(mask)))]
+    return [is_text for mask in masks for is_text in (*mask, *[False] * (length - len(mask)))]
 
 
 def _ends(

@@ -162,7 +162,7 @@ class _Gathered:
             labels=self.model.labels,
             num_examples=self.num_examples,
             rows=np.array(self._rows, dtype=np.int64),
-            errors=tuple(one for *_, one in sorted(self._worst, key=lambda e: (-e[0], -e[1]))),
+            errors=tuple(error for *_, error in sorted(self._worst, key=lambda e: (-e[0], -e[1]))),
             num_errors=self.num_errors,
             is_whole=is_whole,
             notes=notes,
@@ -205,8 +205,9 @@ def logits_by_row(
         logits = model.module(batch.input_ids, batch.segment_ids, batch.attention_mask)
         logits = logits.float().cpu()
         for place, number in enumerate(numbers):
-            one = logits[place]
-            row_logits[number] = (one[: rows.lengths[number]] if one.ndim == 2 else one).numpy()
+            answer = logits[place]
+            is_by_token = answer.ndim == 2
+            row_logits[number] = answer[: rows.lengths[number] if is_by_token else None].numpy()
         require_finite_logits([torch.from_numpy(row_logits[number]) for number in numbers])
         done += len(numbers)
         on_fraction(done / len(rows))

@@ -97,8 +97,8 @@ def _row(encoding: Encoding, gone: Collection[int], stand_in: int | None) -> Row
     ids, segments = encoding.input_ids, encoding.segment_ids
     if stand_in is not None:
         return Row([stand_in if i in gone else id for i, id in enumerate(ids)], list(segments))
-    kept = [i for i in range(len(ids)) if i not in gone]
-    return Row([ids[i] for i in kept], [segments[i] for i in kept])
+    attention_mask = [i for i in range(len(ids)) if i not in gone]
+    return Row([ids[i] for i in attention_mask], [segments[i] for i in attention_mask])
 
 
 def check_occlusion(model: TaskModel, how: str) -> None:
@@ -150,20 +150,24 @@ def _run_rows(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
     while order:
         longest = len(rows[order[-1]].input_ids)
         count = max(1, TOKENS_PER_BATCH // longest)
-        chosen, order = order[-count:], order[:-count]
-        ids = torch.full((len(chosen), longest), model.tokenizer.pad_id)
-        segments = torch.zeros(len(chosen), longest, dtype=torch.long)
-        kept = torch.zeros(len(chosen), longest, dtype=torch.bool)
-        for place, i in enumerate(chosen):
+        batch_rows, order = order[-count:], order[:-count]
+        ids = torch.full((len(batch_rows), longest), model.tokenizer.pad_id)
+        segments = torch.zeros(len(batch_rows), longest, dtype=torch.long)
+        attention_mask = torch.zeros(len(batch_rows), longest, dtype=torch.bool)
+        for place, i in enumerate(batch_rows):
             length = len(rows[i].input_ids)
             ids[place, :length] = torch.tensor(rows[i].input_ids)
             segments[place, :length] = torch.tensor(rows[i].segment_ids)
-            kept[place, :length] = True
-        batch = [ids, segments] if bool(kept.all()) else [ids, segments, kept]
+            attention_mask[place, :length] = True
+        batch = [ids, segments] if bool(attention_mask.all()) else [ids, segments, attention_mask]
         if model.task.reads_choices:  # each is run alone: an input of one choice
             batch = [part[:, None] for part in batch]
         logits = module(*(part.to(device) for part in batch)).float().cpu()
-        for place, i in enumerate(chosen):
-            one = logits[place]
-            row_logits[i] = one[: len(rows[i].input_ids)] if model.task.answers_each_token else one
+        for place, i in enumerate(batch_rows):
+            logits_of_row = logits[place]
+            row_logits[i] = (
+                logits_of_row[: len(rows[i].input_ids)]
+                if model.task.answers_each_token
+                else logits_of_row
+            )
     return row_logits

@@ -50,8 +50,8 @@ def occlusion(
     words = source.text_words
     rows = [whole(source), *(without(model, source, [word], how) for word in words)]
     logits = run_task(model, rows)
-    values = torch.stack([target.value(one[None])[0] for one in logits])
-    measures = torch.stack([target.measure(one[None])[0] for one in logits])
+    values = torch.stack([target.value(row_logits[None])[0] for row_logits in logits])
+    measures = torch.stack([target.measure(row_logits[None])[0] for row_logits in logits])
     importance = np.full(len(source.words), np.nan, dtype=np.float32)
     remaining = importance.copy()
     importance[words] = (values[0] - values[1:]).numpy()

@@ -136,8 +136,8 @@ def rank_heads(
             for start in range(0, len(heads), size):
                 chunk = heads[start : start + size]
                 states = _without(bert, trace, prepared, layer, chunk)
-                for each in readers:
-                    for name, values in each.effects(states).items():
+                for reading in readers:
+                    for name, values in reading.effects(states).items():
                         effects[MEASURES.index(name), layer, chunk] = values
         if on_fraction is not None:
             left = (num_layers - layer) * (num_layers - layer - 1) / 2

@@ -57,8 +57,8 @@ class HeadMeasures:
 
     def of(self, layer: int, heads: Sequence[int]) -> dict[str, float]:
         """Return each measure of one layer, averaged over `heads` (all heads if empty)."""
-        chosen = list(heads) or slice(None)
-        return {f.name: float(getattr(self, f.name)[layer][chosen].mean()) for f in fields(self)}
+        index = list(heads) or slice(None)
+        return {f.name: float(getattr(self, f.name)[layer][index].mean()) for f in fields(self)}
 
 
 MEASURES = tuple(field.name for field in fields(HeadMeasures))

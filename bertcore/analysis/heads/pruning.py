@@ -42,15 +42,15 @@ def prune(bert: Model, heads: Iterable[tuple[int, int]]) -> Bert:
 
     Source: Michel et al. 2019, section 4. Differs: the shape is kept (see the saved model card).
     """
-    chosen = sorted(set(heads))
-    if not chosen:
+    removed = sorted(set(heads))
+    if not removed:
         raise ValueError("no head was chosen. Name at least one, such as 0.3.")
     bert = with_parts(bert)
-    check_heads(chosen, bert.config)
-    _check_shared(chosen, bert)
+    check_heads(removed, bert.config)
+    _check_shared(removed, bert)
     network = copy.deepcopy(bert.module)
     width = bert.config.head_size
-    for layer, head in chosen:
+    for layer, head in removed:
         block = network.layers[layer].attention
         rows = slice(head * width, (head + 1) * width)
         for part in block.value_rows():

@@ -83,8 +83,8 @@ class SimilaritySurvey:
             if count < num_tokens:
                 # One draw for each sentence, so that the order of the batches does not matter.
                 generator = np.random.default_rng([self._seed, number])
-                kept = generator.choice(num_tokens, count, replace=False)
-                maps = maps[:, torch.from_numpy(np.sort(kept)).to(maps.device)]
+                drawn = generator.choice(num_tokens, count, replace=False)
+                maps = maps[:, torch.from_numpy(np.sort(drawn)).to(maps.device)]
             self._sum += distance_sums(maps).cpu().numpy()
             self._num_compared += count
             self._num_tokens += num_tokens

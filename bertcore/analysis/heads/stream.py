@@ -89,9 +89,9 @@ def attention_batches(bert: Model, sentences: Sequence[Sentence]) -> Iterator[At
             # The longest first: the largest batch comes first, so memory cannot run out late.
             longest = len(encodings[order[-1]])
             count = max(1, BATCH_BYTES // (bytes_per_cell * longest**2))
-            chosen, order = order[-count:], order[:-count]
-            kept = [encodings[i] for i in chosen]
-            yield AttentionBatch([begin + i for i in chosen], kept, _attentions(bert, kept))
+            batch_rows, order = order[-count:], order[:-count]
+            kept = [encodings[i] for i in batch_rows]
+            yield AttentionBatch([begin + i for i in batch_rows], kept, _attentions(bert, kept))
 
 
 def _attentions(bert: Model, encodings: Sequence[Encoding]) -> Tensor:
@@ -99,10 +99,12 @@ def _attentions(bert: Model, encodings: Sequence[Encoding]) -> Tensor:
     longest = max(len(encoding) for encoding in encodings)
     ids = torch.full((len(encodings), longest), bert.tokenizer.pad_id)
     segments = torch.zeros_like(ids)
-    kept = torch.zeros(ids.shape, dtype=torch.bool)
+    attention_mask = torch.zeros(ids.shape, dtype=torch.bool)
     for row, encoding in enumerate(encodings):
         ids[row, : len(encoding)] = torch.tensor(encoding.input_ids)
         segments[row, : len(encoding)] = torch.tensor(encoding.segment_ids)
-        kept[row, : len(encoding)] = True
-    ids, segments, kept = (part.to(bert.device) for part in (ids, segments, kept))
-    return bert.module.every_attention(ids, segments, kept)
+        attention_mask[row, : len(encoding)] = True
+    ids, segments, attention_mask = (
+        part.to(bert.device) for part in (ids, segments, attention_mask)
+    )
+    return bert.module.every_attention(ids, segments, attention_mask)

@@ -74,7 +74,7 @@ class SyntaxScores:
 
     def cases(self, relation: str, direction: str) -> int:
         """Return the number of cases of a relation; see `accuracy`."""
-        return self._num_cases(self._chosen(relation), direction)
+        return self._num_cases(self._is_case(relation), direction)
 
     def accuracy(self, relation: str, direction: str) -> Interval:
         """Return each head's accuracy with Wilson intervals, each [L, H].
@@ -85,19 +85,19 @@ class SyntaxScores:
         Raises:
             ValueError: If there is no such relation or direction.
         """
-        chosen = self._chosen(relation)
-        right = self.hits[chosen, _direction(direction)].sum(0)
-        return wilson_interval(right, self._num_cases(chosen, direction))
+        is_case = self._is_case(relation)
+        right = self.hits[is_case, _direction(direction)].sum(0)
+        return wilson_interval(right, self._num_cases(is_case, direction))
 
     def baseline(self, relation: str, direction: str) -> tuple[int, float]:
         """Return the best fixed offset in words, and how often the word there is right."""
-        chosen = self._chosen(relation)
+        is_case = self._is_case(relation)
         sign = 1 if _direction(direction) == 0 else -1
-        offsets = sign * (self.pairs[chosen, 2] - self.pairs[chosen, 1])
+        offsets = sign * (self.pairs[is_case, 2] - self.pairs[is_case, 1])
         offsets = offsets[np.abs(offsets) <= MAX_OFFSET]
         counts = np.bincount(offsets + MAX_OFFSET, minlength=2 * MAX_OFFSET + 1)
         best = int(counts.argmax())
-        num_cases = self._num_cases(chosen, direction)
+        num_cases = self._num_cases(is_case, direction)
         return best - MAX_OFFSET, counts[best] / num_cases if num_cases else float("nan")
 
     def best(self, relation: str, direction: str) -> BestHead:
@@ -116,11 +116,11 @@ class SyntaxScores:
         self, relation: str, direction: str, layer: int, head: int
     ) -> list[tuple[int, int, int]]:
         """Return where a head was right: sentence, dependent and head of each arc."""
-        chosen = self._chosen(relation)
-        right = self.hits[:, _direction(direction), layer, head] & chosen
+        is_case = self._is_case(relation)
+        right = self.hits[:, _direction(direction), layer, head] & is_case
         return [(int(s), int(d), int(h)) for s, d, h, _ in self.pairs[right]]
 
-    def _chosen(self, relation: str) -> NDArray[np.bool_]:
+    def _is_case(self, relation: str) -> NDArray[np.bool_]:
         if relation == ALL:
             is_mark = np.array([name.partition(":")[0] == "punct" for name in self.names])
             return np.asarray(self.is_seen & ~is_mark[self.pairs[:, 3]])
@@ -130,10 +130,10 @@ class SyntaxScores:
             )
         return np.asarray(self.is_seen & (self.pairs[:, 3] == self.names.index(relation)))
 
-    def _num_cases(self, chosen: NDArray[np.bool_], direction: str) -> int:
+    def _num_cases(self, is_case: NDArray[np.bool_], direction: str) -> int:
         if _direction(direction) == 0:
-            return int(chosen.sum())
-        return len(np.unique(self.pairs[chosen][:, [0, 2]], axis=0))
+            return int(is_case.sum())
+        return len(np.unique(self.pairs[is_case][:, [0, 2]], axis=0))
 
 
 class SyntaxSurvey:

@@ -51,9 +51,9 @@ def rank_agreement(maps: Sequence[NDArray[np.floating]]) -> NDArray[np.float64]:
     centred = ranks - ranks.mean(-1, keepdims=True)
     length = np.linalg.norm(centred, axis=-1, keepdims=True)
     unit = np.divide(centred, length, out=np.full_like(centred, np.nan), where=length > 0)
-    each = np.einsum("mrt,nrt->mnr", unit, unit)  # [M, M, R]
-    counted = np.isfinite(each).sum(-1)
-    sums = np.nansum(each, axis=-1)
+    correlations = np.einsum("mrt,nrt->mnr", unit, unit)  # [M, M, R]
+    counted = np.isfinite(correlations).sum(-1)
+    sums = np.nansum(correlations, axis=-1)
     agreement: NDArray[np.float64] = np.full_like(sums, np.nan)
     np.divide(sums, counted, out=agreement, where=counted > 0)
     return agreement

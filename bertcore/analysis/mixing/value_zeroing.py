@@ -50,8 +50,8 @@ def value_zeroing(
         without the cancellation that 1 - cos suffers for small changes.
     """
     network = with_parts(bert).module
-    depths = _chosen("layer", layers, len(network.layers))
-    rows = _chosen("token", tokens, trace.num_tokens)
+    depths = _indices("layer", layers, len(network.layers))
+    rows = _indices("token", tokens, trace.num_tokens)
     require_finite(trace.attentions, "attention weights")
     distances = torch.empty(len(depths), len(rows), trace.num_tokens)
     for place, depth in enumerate(depths):
@@ -64,11 +64,11 @@ def value_zeroing(
     return distances
 
 
-def _chosen(kind: str, chosen: Sequence[int] | None, count: int) -> list[int]:
-    wrong = [index for index in chosen or () if not 0 <= index < count]
+def _indices(kind: str, indices: Sequence[int] | None, count: int) -> list[int]:
+    wrong = [index for index in indices or () if not 0 <= index < count]
     if wrong:
         raise ValueError(f"there is no {kind} {wrong[0]}; expected 0 to {count - 1}.")
-    return list(range(count)) if chosen is None else list(chosen)
+    return list(range(count)) if indices is None else list(indices)
 
 
 def _zero_each(

@@ -270,7 +270,7 @@ def _most_points(bert: Model) -> int:
 def _run(
     bert: Model, encodings: Sequence[Encoding], progress: Progress | None
 ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-    """Yield rows, their hidden states [L+1, B, T, D] (float32, CPU) and kept tokens [B, T]."""
+    """Yield rows, their hidden states [L+1, B, T, D] (float32, CPU) and attention mask [B, T]."""
     order = sorted(range(len(encodings)), key=lambda i: len(encodings[i]))
     start = 0
     while start < len(order):
@@ -282,30 +282,30 @@ def _run(
         num_tokens = len(encodings[rows[-1]])
         ids = torch.full((len(rows), num_tokens), bert.tokenizer.pad_id)
         segments = torch.zeros_like(ids)
-        kept = torch.zeros(ids.shape, dtype=torch.bool)
+        attention_mask = torch.zeros(ids.shape, dtype=torch.bool)
         for row, i in enumerate(rows):
             length = len(encodings[i])
             ids[row, :length] = torch.tensor(encodings[i].input_ids)
             segments[row, :length] = torch.tensor(encodings[i].segment_ids)
-            kept[row, :length] = True
-        yield rows, _hidden_states(bert, ids, segments, kept), kept
+            attention_mask[row, :length] = True
+        yield rows, _hidden_states(bert, ids, segments, attention_mask), attention_mask
         start = end
         if progress:
             progress(start / len(order), f"{start} of {len(order)} sentences read")
 
 
-def _hidden_states(bert: Model, ids: Tensor, segments: Tensor, kept: Tensor) -> Tensor:
+def _hidden_states(bert: Model, ids: Tensor, segments: Tensor, attention_mask: Tensor) -> Tensor:
     """Run one padded batch [B, T] and keep every hidden state, [L+1, B, T, D]."""
     device = bert.device
-    states = bert.module.every_state(ids.to(device), segments.to(device), kept.to(device))
+    states = bert.module.every_state(ids.to(device), segments.to(device), attention_mask.to(device))
     return states.float().cpu()
 
 
-def _pool(hidden: Tensor, kept: Tensor, pooling: str) -> Tensor:
-    """Pool [L+1, B, T, D] over the kept tokens [B, T] to [L+1, B, D]."""
+def _pool(hidden: Tensor, attention_mask: Tensor, pooling: str) -> Tensor:
+    """Pool [L+1, B, T, D] over the tokens of attention_mask [B, T] to [L+1, B, D]."""
     if pooling == "cls":
         return hidden[:, :, 0]
     if pooling == "max":
-        return hidden.masked_fill(~kept[..., None], -torch.inf).amax(2)
-    weights = kept[..., None].float()
+        return hidden.masked_fill(~attention_mask[..., None], -torch.inf).amax(2)
+    weights = attention_mask[..., None].float()
     return (hidden * weights).sum(2) / weights.sum(1)

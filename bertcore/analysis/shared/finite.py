@@ -35,7 +35,7 @@ def require_finite_logits(logits: Iterable[Tensor]) -> None:
     Raises:
         ValueError: If a number is NaN or infinite.
     """
-    if not all(bool(one.isfinite().all()) for one in logits):
+    if not all(bool(tensor.isfinite().all()) for tensor in logits):
         raise ValueError(
             "the model returns NaN or infinity, so there is nothing to show. The checkpoint's "
             "weights are damaged, or its number format overflows: open it in float32, or choose "

@@ -171,13 +171,13 @@ def _run(
     model: Model, rows: Sequence[Row], places: Sequence[Sequence[int]], on_fraction: OnFraction
 ) -> Tensor:
     """Return the hidden states at the hidden tokens of all rows, [L+1, N, D], in order."""
-    found: dict[int, Tensor] = {}
-    for chosen, ids, segments, mask in padded_batches(model, rows):
-        kept = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
-        every = model.module.every_state(ids, segments, kept).float().cpu()
-        found |= {n: every[:, row, list(places[n])] for row, n in enumerate(chosen)}
-        on_fraction(0.3 * len(found) / len(rows), "Running the text with hidden words")
-    states = torch.cat([found[n] for n in range(len(rows))], dim=1)
+    states_of: dict[int, Tensor] = {}
+    for batch_rows, ids, segments, mask in padded_batches(model, rows):
+        attention_mask = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
+        every = model.module.every_state(ids, segments, attention_mask).float().cpu()
+        states_of |= {n: every[:, row, list(places[n])] for row, n in enumerate(batch_rows)}
+        on_fraction(0.3 * len(states_of) / len(rows), "Running the text with hidden words")
+    states = torch.cat([states_of[n] for n in range(len(rows))], dim=1)
     if not bool(torch.isfinite(states).all()):
         raise ValueError(
             "hidden states are NaN or infinite: the weights are damaged. Copy the checkpoint again."
@@ -244,7 +244,7 @@ def _measure(model: Model, held_out: _States, weights: Tensor, biases: Tensor) -
             plain = batch[layer]
             tuned = plain + plain @ weights[layer].T + biases[layer]
             for kind, state in enumerate((plain, tuned)):
-                found = compare(end, _head(module, state.to(model.dtype)))
-                bits[kind, layer, part] = found[0].cpu().numpy()
-                agrees[kind, layer, part] = found[1].cpu().numpy()
+                comparison = compare(end, _head(module, state.to(model.dtype)))
+                bits[kind, layer, part] = comparison[0].cpu().numpy()
+                agrees[kind, layer, part] = comparison[1].cpu().numpy()
     return gain_of(bits, agrees, held_out.owners)

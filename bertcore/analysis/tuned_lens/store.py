@@ -125,8 +125,8 @@ def _check(lens: TunedLens, model: Model, path: Path) -> None:
     depth, width = model.config.num_hidden_layers, model.config.hidden_size
     shapes = tuple(lens.weights.shape), tuple(lens.biases.shape)
     if shapes != ((depth, width, width), (depth, width)) or not all(
-        each.is_floating_point() and bool(torch.isfinite(each).all())
-        for each in (lens.weights, lens.biases)
+        tensor.is_floating_point() and bool(torch.isfinite(tensor).all())
+        for tensor in (lens.weights, lens.biases)
     ):
         raise RuntimeError(
             f"the tuned lens {path} is damaged: its maps have shapes {shapes} or are not finite. "

@@ -66,11 +66,11 @@ def continue_text(
         raise ValueError(f"temperature is {temperature}; expected 0 to 10.")
     network = bert.module
     encoding = bert.tokenize(text)
-    kept = len(encoding)
+    length = len(encoding)
     # The end token ([SEP]) would make the model start another text.
-    while kept > 1 and encoding.special_tokens_mask[kept - 1]:
-        kept -= 1
-    ids, segments = list(encoding.input_ids[:kept]), list(encoding.segment_ids[:kept])
+    while length > 1 and encoding.special_tokens_mask[length - 1]:
+        length -= 1
+    ids, segments = list(encoding.input_ids[:length]), list(encoding.segment_ids[:length])
     if encoding.truncation is not None or len(ids) >= bert.max_length:
         raise ValueError(
             f"the text fills all {bert.max_length} positions of this checkpoint, so nothing can "
@@ -106,5 +106,5 @@ def continue_text(
         ids, segments = [*ids, token_id], [*segments, segments[-1]]
         is_ended = token_id in ends or len(ids) >= bert.max_length
     return Continuation(
-        tuple(written), bert.tokenizer.decode(ids[kept:], skip_special_tokens=True), is_ended
+        tuple(written), bert.tokenizer.decode(ids[length:], skip_special_tokens=True), is_ended
     )

@@ -123,8 +123,8 @@ def _first_row(batches: Batches, steps: range, first: NDArray[np.int64]) -> Batc
 def _original(row: Batch) -> NDArray[np.int64]:
     """Return the ids of a batch of one row before masking, without padding, [T]."""
     ids = row.masked.input_ids[0].clone()
-    kept = row.masked.weights[0] > 0
-    ids[row.masked.positions[0][kept]] = row.masked.labels[0][kept]
+    is_prediction = row.masked.weights[0] > 0
+    ids[row.masked.positions[0][is_prediction]] = row.masked.labels[0][is_prediction]
     found: NDArray[np.int64] = ids[row.attention_mask[0]].numpy()
     return found
 
@@ -132,6 +132,8 @@ def _original(row: Batch) -> NDArray[np.int64]:
 def _fates(row: Batch) -> NDArray[np.int8]:
     """Return what became of each token of a batch of one row, as in `EpochMasks.fates`, [T]."""
     fates = np.zeros(row.masked.input_ids.shape[1], dtype=np.int8)
-    kept = row.masked.weights[0] > 0
-    fates[row.masked.positions[0][kept].numpy()] = row.masked.action[0][kept].numpy() + 1
+    is_prediction = row.masked.weights[0] > 0
+    fates[row.masked.positions[0][is_prediction].numpy()] = (
+        row.masked.action[0][is_prediction].numpy() + 1
+    )
     return fates

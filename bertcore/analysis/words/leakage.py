@@ -68,9 +68,9 @@ def leakage(bert: Model, text: str, text_pair: str | None, position: int) -> Lea
     segments = torch.tensor([encoding.segment_ids], device=bert.device)
     hidden_ids = list(encoding.input_ids)
     hidden_ids[position] = bert.tokenizer.mask_id
-    kept = torch.ones_like(segments, dtype=torch.bool)
+    attention_mask = torch.ones_like(segments, dtype=torch.bool)
     read, hidden = (
-        network.every_state(torch.tensor([ids], device=bert.device), segments, kept)
+        network.every_state(torch.tensor([ids], device=bert.device), segments, attention_mask)
         for ids in (encoding.input_ids, hidden_ids)
     )  # [L+1, 1, T, D] each
     num_layers = len(network.layers)
