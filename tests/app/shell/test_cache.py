@@ -3,13 +3,17 @@
 import os
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 import streamlit as st
 import torch
 
+import bertcore
 from app.shell import cache
+from bertcore.tasks.model import open_task_model
+from tests.support import tiny_families, tiny_others
 from tests.support.tiny import tiny_bert
 
 
@@ -151,3 +155,24 @@ READ = []
 def read_and_count(path, extra):
     READ.append(path)
     return path.read_text(), extra, len(READ)
+
+
+OPENERS = {
+    **dict.fromkeys(tiny_families.CLASSES, tiny_families.make),
+    **dict.fromkeys(tiny_others.CLASSES, tiny_others.make_other),
+}
+
+
+@pytest.mark.parametrize("name", OPENERS)
+def test_a_checkpoint_of_every_family_weighs_its_weights(name: str, tmp_path: Path) -> None:
+    OPENERS[name](name, tmp_path)
+    model = bertcore.load(tmp_path, device="cpu")
+    tensors = {p.data_ptr(): p for p in (*model.module.parameters(), *model.module.buffers())}
+    weight = sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
+    assert weight <= cache.num_bytes(model) < 1.1 * weight + 10_000
+
+
+def test_a_task_model_weighs_its_weights(tmp_path: Path) -> None:
+    tiny_others.make_other_task(tmp_path, "SequenceClassification", "mpnet", ("bad", "good"))
+    weight = (tmp_path / "model.safetensors").stat().st_size
+    assert 0.9 * weight < cache.num_bytes(open_task_model(tmp_path, device="cpu")) < 1.3 * weight
