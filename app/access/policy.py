@@ -29,6 +29,9 @@ ALLOW_TRAINING = "BERTSCOPE_ALLOW_TRAINING"
 """Environment variable: minutes that a visitor's run on a closed server may take; unset, none."""
 KEY = "BERTSCOPE_KEY"
 """Environment variable: key of the class, which visitors must enter."""
+KEY_DESCRIPTOR = "BERTSCOPE_KEY_DESCRIPTOR"
+"""Environment variable: number of an open pipe from which the key is read instead, so that it is
+not among the variables with which the process begins."""
 HOSTS = "BERTSCOPE_HOSTS"
 """Environment variable: names under which visitors reach the server, separated by commas."""
 
@@ -91,7 +94,12 @@ def policy() -> Policy:
     Raises:
         ValueError: If an environment variable has an invalid value.
     """
-    decided = decide(os.environ, config.get_option("server.address"))
+    environ = dict(os.environ)
+    descriptor = os.environ.pop(KEY_DESCRIPTOR, None)
+    if descriptor is not None:
+        with open(int(descriptor), encoding="utf-8") as pipe:
+            environ[KEY] = pipe.read()
+    decided = decide(environ, config.get_option("server.address"))
     os.environ.pop(KEY, None)  # processes that are started from here need not know it
     return decided
 

@@ -25,6 +25,9 @@ from bertscope.app_root import find_app_root
 DEFAULT_PORT = 8501
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_MINUTES = 10.0
+KEY, KEY_DESCRIPTOR = "BERTSCOPE_KEY", "BERTSCOPE_KEY_DESCRIPTOR"
+_SECRETS = ("TOKEN", "SECRET", "PASSWORD", "_KEY")
+"""Ends of the names of variables that a closed server does not get, such as HF_TOKEN."""
 SERVER_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "OPENBLAS_NUM_THREADS": "1"}
 """Variables of the server, unless they are set.
 
@@ -76,7 +79,7 @@ TrainingMinutes = Annotated[
 Key = Annotated[
     str,
     typer.Option(
-        envvar="BERTSCOPE_KEY",
+        envvar=KEY,
         show_default=False,
         help="Key that visitors are asked for. Other users of this machine can see it in the "
         "command line; the variable or --key-file hides it.",
@@ -107,6 +110,10 @@ class Visitors:
     key: str = field(default="", repr=False)
     hosts: tuple[str, ...] = ()
 
+    def find_open(self, address: str) -> bool:
+        """Return whether a server that listens on an address is open."""
+        return _is_this_computer(address) if self.is_open is None else self.is_open
+
     def environment(self, address: str) -> dict[str, str]:
         """Return the variables that pass it to the app; see `app/access/policy.py`.
 
@@ -118,8 +125,7 @@ class Visitors:
         """
         if self.no_training and self.training_minutes:
             raise ValueError("--no-training and --allow-training contradict. Pass one of them.")
-        is_open = _is_this_computer(address) if self.is_open is None else self.is_open
-        if is_open and (self.checkpoints or self.training_minutes):
+        if self.find_open(address) and (self.checkpoints or self.training_minutes):
             raise ValueError(
                 "--checkpoints and --allow-training are for a closed server, but this one is open: "
                 "its visitors may open any folder and train. Leave them out, or pass --closed."
@@ -133,7 +139,7 @@ class Visitors:
             if self.training_minutes
             else "",
             "BERTSCOPE_NO_TRAINING": "1" if self.no_training else "",
-            "BERTSCOPE_KEY": self.key,
+            KEY: self.key,
             "BERTSCOPE_HOSTS": ",".join(self.hosts),
         }
         return {name: value for name, value in stated.items() if value}
@@ -219,6 +225,12 @@ def serve(*, port: int, address: str, no_browser: bool, visitors: Visitors) -> N
     command = streamlit_command(root, port=port, address=address, headless=no_browser)
     environment = {**SERVER_THREADS, **os.environ, **visitors.environment(address)}
     environment["PYTHONPATH"] = _python_path(root)
+    if not visitors.find_open(address):
+        environment = {
+            name: value
+            for name, value in environment.items()
+            if name == KEY or not name.upper().endswith(_SECRETS)
+        }
     _replace_process(command, environment)
 
 
@@ -321,4 +333,20 @@ def _replace_process(command: list[str], environment: dict[str, str]) -> NoRetur
     sys.stdout.flush()
     if os.name == "nt":  # exec there starts a second process and gives the terminal back at once
         raise SystemExit(subprocess.run(command, env=environment, check=False).returncode)
-    os.execve(command[0], command, environment)
+    os.execve(command[0], command, hand_over_key(environment))
+
+
+def hand_over_key(environment: dict[str, str]) -> dict[str, str]:
+    """Return the environment without the key, which the next program reads from a pipe.
+
+    What a process begins with stays readable in /proc for as long as it runs.
+    """
+    key = environment.get(KEY)
+    if not key:
+        return environment
+    reader, writer = os.pipe()
+    os.write(writer, key.encode())  # a pipe holds far more than a key
+    os.close(writer)
+    os.set_inheritable(reader, True)
+    rest = {name: value for name, value in environment.items() if name != KEY}
+    return {**rest, KEY_DESCRIPTOR: str(reader)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -114,3 +115,15 @@ def test_what_is_not_offered_is_one_sentence(enter: Callable[..., Visit]) -> Non
     assert "by name" in sentence
     visit.open("tokens", checkpoint="tiny")
     visit.check()
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no /proc")
+def test_the_key_is_in_no_process(server: Running, enter: Callable[..., Visit]) -> None:
+    enter()
+    processes = [
+        server.process,
+        *(child.pid for child in psutil.Process(server.process).children(True)),
+    ]
+    for pid in processes:
+        for file in ("environ", "cmdline"):
+            assert KEY.encode() not in Path(f"/proc/{pid}/{file}").read_bytes()

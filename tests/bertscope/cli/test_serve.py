@@ -1,5 +1,6 @@
 """`bertscope app` for a class: what its options state to the app."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,26 @@ def test_a_key_file_is_read_as_editors_write_it(started: Started, tmp_path: Path
     assert result.exit_code == 2
     assert "key.txt is not a text in UTF-8" in result.stderr
     assert "flie" not in result.stderr
+
+
+def test_the_key_is_handed_over_in_a_pipe() -> None:
+    given = {"PATH": "/bin", "BERTSCOPE_KEY": "the river bank"}
+    environment = open_app.hand_over_key(given)
+    descriptor = int(environment.pop("BERTSCOPE_KEY_DESCRIPTOR"))
+    assert environment == {"PATH": "/bin"}
+    assert os.get_inheritable(descriptor)
+    with open(descriptor) as pipe:
+        assert pipe.read() == "the river bank"
+    assert open_app.hand_over_key({"PATH": "/bin"}) == {"PATH": "/bin"}
+
+
+@pytest.mark.parametrize(("words", "is_given"), [(["--closed"], False), (["--open"], True)])
+def test_a_closed_server_gets_no_other_secret(
+    words: list[str], is_given: bool, started: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    monkeypatch.setenv("MY_API_KEY", "secret")
+    assert runner.invoke(app, ["app", *words]).exit_code == 0
+    assert ("HF_TOKEN" in started.environment) == is_given
+    assert ("MY_API_KEY" in started.environment) == is_given
+    assert "PATH" in started.environment
