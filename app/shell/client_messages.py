@@ -30,7 +30,7 @@ def guard_messages(*, is_closed: bool) -> None:
         else:
             handle(session, message)
 
-    AppSession.handle_backmsg = handle_guarded  # type: ignore[method-assign]
+    AppSession.handle_backmsg = handle_guarded  # type: ignore[method-assign, assignment]
 
 
 def _guard_widgets() -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import errno
 import lzma
+import os
 import stat
+import struct
 import zipfile
 import zlib
+from contextlib import nullcontext
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -22,6 +25,14 @@ _FREE_BYTES = 20 * 2**20
 """Up to this size any compression is allowed: a vocabulary of blanks is harmless."""
 _SUFFIXES = frozenset({".json", ".txt", ".model", ".safetensors", ".bin", ".md"})
 _CHUNK = 1 << 20
+_END, _END_BYTES = b"PK\5\6", 22
+"""The record at the end of a zip file, without its comment."""
+_WIDE_END, _WIDE_BYTES = b"PK\6\6", 76
+"""The record of a zip64 file, which stands this far before the other."""
+_MAX_TAIL = _WIDE_BYTES + _END_BYTES + (1 << 16)
+"""Bytes at the end of the file that have both records and the longest comment."""
+_MAX_ENTRY_BYTES = 1000
+"""Bytes of an entry in the list, with its name; the mean over all."""
 _MAX_NAME_BYTES = 255
 """Limit of file systems for the name of one file or folder."""
 _OF_THE_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EACCES})
@@ -49,6 +60,7 @@ def unpack_checkpoint(
         RuntimeError: If it is damaged.
     """
     try:
+        _check_directory(archive)
         with zipfile.ZipFile(archive) as opened:
             left = int(min(max_bytes, MAX_BYTES))
             entries = _checked(opened.infolist(), left)
@@ -68,6 +80,31 @@ def unpack_checkpoint(
         reason = error.strerror or error
         raise RuntimeError(f"the zip file cannot be unpacked ({reason}). Zip it again.") from error
     return find_checkpoint(folder)
+
+
+def _check_directory(archive: Path | IO[bytes]) -> None:
+    """Reject a zip file with far too many entries before `zipfile` reads them all.
+
+    Source: PKWARE's APPNOTE, sections 4.3.14 and 4.3.16: the records at the end of a zip file.
+    """
+    with archive.open("rb") if isinstance(archive, Path) else nullcontext(archive) as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - _MAX_TAIL))
+        tail = file.read()
+        file.seek(0)
+    place = tail.rfind(_END)
+    if place < 0 or len(tail) - place < _END_BYTES:
+        return  # `zipfile` says that it is none
+    count, num_bytes = struct.unpack_from("<HL", tail, place + 10)
+    wide = place - _WIDE_BYTES
+    if wide >= 0 and tail.startswith(_WIDE_END, wide):  # zip64
+        count, num_bytes = struct.unpack_from("<QQ", tail, wide + 32)
+    if count > MAX_ENTRIES or num_bytes > MAX_ENTRIES * _MAX_ENTRY_BYTES:
+        raise ValueError(
+            f"the zip file has {count:,} entries, in a list of {num_bytes:,} bytes; a checkpoint "
+            f"has about ten, and at most {MAX_ENTRIES} are allowed. Zip only the folder of the "
+            "checkpoint."
+        )
 
 
 def _checked(

@@ -40,7 +40,7 @@ def which_family(
         # XLM-RoBERTa uses RoBERTa's names.
         if proven in (None, declared) or (declared, proven) == ("xlm-roberta", "roberta"):
             return str(declared), None
-        inferred = proven
+        inferred: str | None = proven
     else:
         if isinstance(declared, str):
             _refuse_known(declared, names, file, values)
@@ -51,6 +51,7 @@ def which_family(
             return "bert", None  # as in files from before model_type existed
         if inferred is None:
             raise _unknown(declared, file, values)
+    assert inferred is not None
     family = FAMILIES.get(inferred) or family_of(inferred)
     assert family is not None  # names show no others
     came = "names no model_type" if declared is None else f"has model_type {declared!r}"

@@ -136,7 +136,11 @@ class RunFolder:
         except (OSError, ValueError) as error:
             raise ValueError(
                 f"{str(self.path)!r} is not a training run that can be resumed ({error}). "
-                "Start it without --resume."
+                + (
+                    "Put its config.json back, or start another run in a new folder (--out)."
+                    if any(self.path.glob("*"))
+                    else "Start it without --resume."
+                )
             ) from error
         return values
 

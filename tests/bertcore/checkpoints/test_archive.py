@@ -185,3 +185,30 @@ def test_a_full_disk_is_not_the_archives_fault(
     monkeypatch.setattr(archive, "_write", full)
     with pytest.raises(OSError, match="No space left"):
         unpack_checkpoint(made(("config.json", b"{}")), tmp_path / "new")
+
+
+@pytest.mark.parametrize("count", [600, 70_000])
+def test_far_too_many_entries_are_refused_before_they_are_read(
+    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second is a zip64 file."""
+    archive = tmp_path / "many.zip"
+    with zipfile.ZipFile(archive, "w") as new:
+        for number in range(count):
+            new.writestr(zipfile.ZipInfo(f"{number}.json"), b"")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the entries were read")
+
+    monkeypatch.setattr(zipfile, "ZipFile", refuse)
+    for source in (archive, io.BytesIO(archive.read_bytes())):
+        with pytest.raises(ValueError, match=f"has {count:,} entries"):
+            unpack_checkpoint(source, tmp_path / "new")
+
+
+def test_a_list_of_entries_that_hides_their_number_is_refused(tmp_path: Path) -> None:
+    content = bytearray(made(*((f"{i}{'x' * 2000}.json", b"") for i in range(400))).getvalue())
+    end = content.rfind(b"PK\5\6")
+    content[end + 8 : end + 12] = b"\1\0\1\0"
+    with pytest.raises(ValueError, match="has 1 entries, in a list of"):
+        unpack_checkpoint(io.BytesIO(bytes(content)), tmp_path / "new")
