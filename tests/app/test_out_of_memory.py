@@ -49,6 +49,7 @@ def test_a_page_without_memory_says_so(
         return limited_compute
 
     monkeypatch.setattr(cache, "call", limited(cache.call))
+    monkeypatch.setattr(cache, "computed", limited(cache.computed))
     monkeypatch.setattr(waiting, "result", limited(waiting.result))
 
     def run() -> AppTest:

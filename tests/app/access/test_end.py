@@ -55,10 +55,16 @@ def has_ended(server: Running) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_visits_and_their_runs(
-    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    number: signal.Signals,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     arguments = ["--address", "0.0.0.0", "--allow-training"]
+    # The tests may run under nohup, and the server would inherit that.
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    request.addfinalizer(lambda: signal.signal(signal.SIGHUP, before))
     with running_app(arguments=arguments) as server, Session(server.url) as visitor:
         start_training(visitor, tmp_path)
         (root,) = tmp_path.glob("bertscope-visits-*/*")
