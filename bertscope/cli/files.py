@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Callable
@@ -86,6 +87,9 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     Args:
         path: The final name.
         write: Called with the open file.
+
+    Raises:
+        OSError: If it cannot be written, such as on a full disk.
     """
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     part = Path(name)
@@ -97,6 +101,10 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
         os.umask(mask)
         part.chmod(0o666 & ~mask)
         part.replace(path)
+    except OSError as error:
+        if error.strerror is None:  # numpy's words for a write that the system cut short
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
+        raise
     finally:
         part.unlink(missing_ok=True)
 
