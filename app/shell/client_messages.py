@@ -47,7 +47,9 @@ def _guard_widgets() -> None:
             return read(states, name)
         kind = state.value.WhichOneof("value")
         try:
-            if None in (kind, widget.value_type) or kind == widget.value_type:
+            # Browsers send whole numbers of a number box as integers.
+            are_numbers = {kind, widget.value_type} <= {"int_value", "double_value"}
+            if None in (kind, widget.value_type) or kind == widget.value_type or are_numbers:
                 return read(states, name)
         except Exception as error:  # each widget's own reading fails in its own way
             log.debug("no value of its widget: %s", type(error).__name__)

@@ -8,6 +8,10 @@ from typing import Any
 OPTIMIZERS = ("muon", "adamw")
 
 
+MAX_RATE = 1.0
+"""A higher learning rate diverges at once."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OptimizerConfig:
     """How weights are updated.
@@ -43,9 +47,9 @@ class OptimizerConfig:
                 f"optimizer is {self.optimizer!r}; expected one of {', '.join(OPTIMIZERS)}."
             )
         for name in ("learning_rate", "muon_learning_rate", "adam_epsilon"):
-            if not 0 < getattr(self, name) <= 1:
+            if not 0 < getattr(self, name) <= MAX_RATE:
                 raise ValueError(
-                    f"{name} is {getattr(self, name)}; expected above 0 and at most 1."
+                    f"{name} is {getattr(self, name)}; expected above 0 and at most {MAX_RATE:g}."
                 )
         if not self.max_grad_norm > 0:
             raise ValueError(f"max_grad_norm is {self.max_grad_norm}; expected above 0.")

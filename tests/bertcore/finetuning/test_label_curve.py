@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import torch
 
 from bertcore import load
+from bertcore.configs import optimizer
 from bertcore.finetuning import Settings, make_settings, start_experiment
 from bertcore.finetuning import label_curve as module
 from bertcore.finetuning.label_curve import (
@@ -123,6 +125,13 @@ def test_what_cannot_be_a_series_is_a_sentence(
         run_label_curve(tmp_path / "c", settings(files, **more), num_labels=numbers, least_steps=1)
 
 
+@pytest.fixture
+def any_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let rates pass that diverge at once."""
+    monkeypatch.setattr(optimizer, "MAX_RATE", math.inf)
+
+
+@pytest.mark.usefixtures("any_rate")
 def test_a_series_that_diverges_is_told(files: Path, tmp_path: Path) -> None:
     own = settings(files, learning_rates=(1e10,))
     with pytest.raises(RuntimeError, match="Lower the learning rate"):

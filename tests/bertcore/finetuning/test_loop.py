@@ -13,6 +13,7 @@ import torch
 import transformers
 from safetensors.torch import load_file
 
+from bertcore.configs import optimizer
 from bertcore.configs.finetune import FinetuneConfig, default_rate
 from bertcore.finetuning import Experiment, make_settings, resume_experiment, start_experiment
 from bertcore.finetuning.task_step import TaskStep
@@ -270,12 +271,20 @@ def test_a_full_disk_is_told_and_nothing_is_lost(tiny: Path, tmp_path: Path) -> 
     assert report["best"]["num_steps"] == 12
 
 
+@pytest.fixture
+def any_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let rates pass that diverge at once."""
+    monkeypatch.setattr(optimizer, "MAX_RATE", math.inf)
+
+
+@pytest.mark.usefixtures("any_rate")
 def test_a_rate_that_is_much_too_high_is_told(tiny: Path, tmp_path: Path) -> None:
     experiment = make_experiment(tmp_path, tiny, epochs=20, learning_rates=(1e30,))
     with pytest.raises(RuntimeError, match=r"NaN or infinite in 20 steps in a row.*Lower"):
         experiment.run()
 
 
+@pytest.mark.usefixtures("any_rate")
 def test_a_run_that_diverged_counts_as_the_worst(tiny: Path, tmp_path: Path) -> None:
     """The grid goes on behind it, and what is written is JSON without NaN."""
     experiment = make_experiment(tmp_path, tiny, "regress", learning_rates=(1e8, 2e-3))
@@ -299,6 +308,7 @@ def test_a_run_that_diverged_counts_as_the_worst(tiny: Path, tmp_path: Path) -> 
     assert again["best"]["value"] == second["value"]
 
 
+@pytest.mark.usefixtures("any_rate")
 @pytest.mark.parametrize("task", ["regress", "classify"])
 def test_runs_that_all_diverged_end_with_a_sentence(task: str, tiny: Path, tmp_path: Path) -> None:
     experiment = make_experiment(tmp_path, tiny, task, learning_rates=(1e10, 1e8))
