@@ -145,7 +145,7 @@ _OLDER = (
     *("tie_word_embeddings", "bos_token_id", "cls_token_id", "decoder_start_token_id"),
     *("eos_token_id", "mask_token_id", "sep_token_id", "vocab_size", "hidden_dropout"),
     *("summary_use_proj", "summary_proj_to_labels", "summary_first_dropout"),
-    *("summary_last_dropout", "classifier_dropout"),
+    *("summary_last_dropout", "classifier_dropout", "num_attention_heads"),
 )
 """Fields that the classes read without declaring them."""
 _MOST_VALUES = 200_000
