@@ -135,7 +135,7 @@ def test_in_the_app_the_head_and_the_token_are_in_the_address(visit: Visit) -> N
     view = visit.page.locator(".st-key-attention_neurons")
     expect(view.get_by_label("Head", exact=True)).to_have_value("2")
     view.get_by_label("Layer", exact=True).select_option("0")
-    visit.page.wait_for_function("!new URL(location).searchParams.has('layer')")
+    expect(visit.page).not_to_have_url(re.compile(r"[?&]layer="))
     view.get_by_label("Query token", exact=True).select_option("6")
     visit.wait_for_query("neurons", "query:6")
     expect(view.locator(".sum")).to_contain_text("“river” attends to")
