@@ -103,7 +103,7 @@ def test_pairs_of_unequal_length_are_counted_and_told(folder: Path, pairs: Path)
 def test_bad_rows_are_refused_or_counted(folder: Path, pairs: Path, tmp_path: Path) -> None:
     damaged = tmp_path / "pairs.tsv"
     damaged.write_text(pairs.read_text() + "the cat [MASK]\t\tis\twas\n")
-    assert "nothing in 'second'" in refusal("--data", damaged, "--checkpoint", folder)
+    assert "is empty in column 'second'" in refusal("--data", damaged, "--checkpoint", folder)
     words = ("--data", damaged, "--checkpoint", folder, "--skip-bad-rows")
     assert json.loads(run(*words, "--json"))["num_bad_rows"] == 1
     assert "1 bad row was left out" in run(*words)
