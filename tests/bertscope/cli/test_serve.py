@@ -98,7 +98,7 @@ def test_a_key_file_is_read_as_editors_write_it(started: Started, tmp_path: Path
     result = runner.invoke(app, ["app", "--key-file", str(key)])
     assert result.exit_code == 2
     assert "key.txt is not a text in UTF-8" in result.stderr
-    assert "flie" not in result.stderr
+    assert "der Flu" not in result.stderr
 
 
 def test_the_key_is_handed_over_in_a_pipe() -> None:
