@@ -50,7 +50,7 @@ def test_a_head_is_switched_off_and_the_link_shows_the_same(
     visit.page.keyboard.press("ArrowDown")
     visit.page.keyboard.press("Enter")
     expect(switch(visit, 1, 1)).to_have_attribute("aria-checked", "false")
-    visit.page.wait_for_function("new URL(location).searchParams.getAll('off').length === 2")
+    visit.page.wait_for_function("() => new URL(location).searchParams.getAll('off').length === 2")
     visit.check()
     both = shown_words(visit)
     assert both not in (before, after)
