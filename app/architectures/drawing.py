@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from bertcore.analysis.words.leakage import PathsBack
 from bertcore.analysis.words.readings import ApartReading, Reading
 
+from ..canvas.shared import events
 from ..component import Component
 
 COMPONENT = Component("bertscope_architectures", __file__)
@@ -121,7 +121,7 @@ def paths_panel(
 def message(panels: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the drawing's message; the largest weight of all panels is the darkest."""
     weights = [np.array(net["weights"]) for panel in panels for net in panel["nets"]]
-    most = max((float(each.max()) for each in weights if each.size), default=0.0)
+    most = max((float(net.max()) for net in weights if net.size), default=0.0)
     return {"panels": list(panels), "most": most or 1.0}
 
 
@@ -134,18 +134,12 @@ def draw(data: dict[str, Any], *, key: str, on_pick: Callable[[Picked], None]) -
         on_pick: Called with the token that the visitor clicks.
     """
 
-    def picked() -> None:
-        found = st.session_state[key].get("picked")
-        if not isinstance(found, dict):
-            return
-        number, row = found.get("panel"), found.get("row")
-        if not (isinstance(number, int) and 0 <= number < len(data["panels"])):
-            return
-        panel = data["panels"][number]
-        if isinstance(row, int) and 0 <= row < len(panel["tokens"]):
-            on_pick(Picked(number, panel["before"] + row))
+    def picked(reported: dict[str, Any]) -> None:
+        number, row = int(reported["panel"]), int(reported["row"])
+        if 0 <= number < len(data["panels"]) and 0 <= row < len(data["panels"][number]["tokens"]):
+            on_pick(Picked(number, data["panels"][number]["before"] + row))
 
-    COMPONENT(key=key, data=data, picked=picked)
+    COMPONENT(key=key, data=data, picked=events.hear(key, "picked", picked))
 
 
 def _frame(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -13,25 +14,30 @@ from bertcore import Model
 from bertcore.analysis.words.leakage import Leakage, PathsBack, leakage, paths_back
 from bertcore.configs.data import MASKED_LM_PROB
 
+from ..plots import theme
+from ..plots.figure import Figure, bar, scatter
+from ..plots.formats import ON_AXIS, shorten
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, frame
-from ..shell.jobs import waiting
-from ..shell.jobs.background import Progress, Work
+from ..shell.compute import Compute
 from ..shell.picture import Picture
 from . import drawing
-from .leak_figures import LEAST, helped_lines, helped_table, returned_bars
 from .readers import Readers, name_of
 from .sights import BERT, GPT, PLACE
 
 AT_ONCE = 40
 """Most tokens of a text that is measured within the page's run; a longer one is queued."""
+MOST_NAMED = 60
+"""Above this many tokens an axis shows places instead of words."""
+LEAST = 1e-4
+"""A share below this is only rounding residue."""
 
 
 class Paths(NamedTuple):
     """The paths of a text through one network."""
 
     tokens: tuple[str, ...]
-    found: PathsBack
+    shares: PathsBack
 
 
 class Returned(NamedTuple):
@@ -40,36 +46,101 @@ class Returned(NamedTuple):
     both: Paths
     left: Paths | None
 
-    def shares(self) -> dict[str, tuple[tuple[str, ...], NDArray[np.float32]]]:
+    def networks(self) -> dict[str, tuple[tuple[str, ...], NDArray[np.float32]]]:
         """Return the tokens and the share of each that comes back, by network."""
-        shares = {BERT: (self.both.tokens, self.both.found.returned)}
+        networks = {BERT: (self.both.tokens, self.both.shares.returned)}
         if self.left is not None:
-            shares[GPT] = (self.left.tokens, before(self.left.found))
-        return shares
+            networks[GPT] = (self.left.tokens, self.left.shares.reaches_the_one_before)
+        return networks
 
 
-def before(paths: PathsBack) -> NDArray[np.float32]:
-    """Return how much of each token reaches the vector before it, which would guess it, [T]."""
-    found = np.zeros(len(paths.out), dtype=np.float32)
-    for place in range(1, len(found)):
-        found[place] = paths.back[place - 1] @ paths.out[:, place]
-    return found
+def _returned_bars(returned: Returned, place: int) -> Figure:
+    """Draw how much of each token comes back, a bar for each network; name the place in bold."""
+    fig = Figure()
+    colours = (theme.SEGMENT_A, theme.SEGMENT_B)
+    for (name, (tokens, shares)), colour in zip(returned.networks().items(), colours, strict=False):
+        fig.add_trace(
+            bar(
+                x=list(range(len(tokens))),
+                y=shares,
+                name=f"{name}: nothing" if float(shares.max()) < LEAST else name,
+                marker_color=colour,
+                customdata=[theme.escape(shorten(token)) for token in tokens],
+                hovertemplate=f"{name}: %{{y:.1%}} of %{{customdata}} comes back<extra></extra>",
+            )
+        )
+    theme.plot_layout(fig, "", "", "comes back over two layers", 330)
+    fig.update_layout(barmode="group", showlegend=True, legend_font={"size": 14})
+    fig.update_yaxes(tickformat=".0%", rangemode="tozero")
+    tokens = returned.both.tokens
+    if len(tokens) <= MOST_NAMED:
+        names = [theme.escape(shorten(token, ON_AXIS)) for token in tokens]
+        names[place] = f"<b>{names[place]}</b>"
+        fig.update_xaxes(
+            tickmode="array",
+            tickvals=list(range(len(names))),
+            ticktext=names,
+            tickangle=-50,
+            tickfont={"size": 14},
+        )
+    return fig
 
 
-def _table(returned: Returned) -> pd.DataFrame:
+def _returned_table(returned: Returned) -> pd.DataFrame:
+    """Return a row for each token of each network."""
     return pd.concat(
         [
             pd.DataFrame({"network": name, "token": tokens, "comes_back": shares})
-            for name, (tokens, shares) in returned.shares().items()
+            for name, (tokens, shares) in returned.networks().items()
         ],
         ignore_index=True,
     )
 
 
+def _helped_lines(leaked: Leakage) -> Figure:
+    """Draw the probability of the word against the layers in which the others had read it."""
+    fig = Figure(
+        scatter(
+            x=list(range(len(leaked.probabilities))),
+            y=leaked.probabilities,
+            mode="lines+markers+text",
+            text=[
+                "✓" if best == leaked.token else theme.escape(shorten(best, 12))
+                for best in leaked.best
+            ],
+            textposition="top center",
+            cliponaxis=False,
+            line={"color": theme.ACCENT, "width": 3},
+            marker={"size": 10, "color": theme.ACCENT},
+            customdata=[theme.escape(shorten(best)) for best in leaked.best],
+            hovertemplate="%{y:.2%}; best guess %{customdata}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    word = theme.escape(shorten(leaked.token, 16))
+    theme.plot_layout(fig, "", "layers in which the others had read it", f"p({word})", 300)
+    fig.update_layout(margin={"t": 34})
+    fig.update_xaxes(dtick=1)
+    top = float(leaked.probabilities.max())
+    fig.update_yaxes(tickformat=".0%" if top > 0.05 else ".1%", rangemode="tozero")
+    return fig
+
+
+def _helped_table(leaked: Leakage) -> pd.DataFrame:
+    """Return a row for each number of layers."""
+    return pd.DataFrame(
+        {
+            "layers_read": range(len(leaked.probabilities)),
+            "probability": leaked.probabilities,
+            "best": leaked.best,
+        }
+    )
+
+
 LEAK = Picture(
     name="two-layers",
-    figure=returned_bars,
-    table=_table,
+    figure=_returned_bars,
+    table=_returned_table,
     how=(
         "If a network that sees both sides had to guess **each** token, as a language model does, "
         "it would see the token itself: in the first layer the other tokens read it, and in the "
@@ -89,8 +160,8 @@ paths.out, paths.back, paths.returned
 )
 HELPED = Picture(
     name="leak-helps",
-    figure=helped_lines,
-    table=helped_table,
+    figure=_helped_lines,
+    table=_helped_table,
     how=(
         "The place of **{token}** starts as \\[MASK\\] each time. In the given number of layers, "
         "the other tokens keep their states from a run that sees the word. Up to 1 layer this "
@@ -111,25 +182,28 @@ def show_leak(page: frame.Page, readers: Readers, place: int) -> None:
     """Draw a token's paths over two layers, how much of each token comes back, and how it helps."""
     if capabilities.tells_of(readers.bert, "parts"):
         return
-    returned = _returned(readers)
-    if returned is None:
-        return
+    trace = readers.trace
+    compute = Compute(name="two-layers", stage="Zeroing values in two layers")
+    if trace.num_tokens <= AT_ONCE:
+        returned = cache.computed(returned_paths, readers)
+    else:
+        returned = compute(returned_paths, readers)
     panels = [
         _panel(BERT, "Each place reads both sides", readers.both, returned.both, place, place)
     ]
-    if returned.left is not None and readers.left is not None:
-        own = _place_in(returned, place)
-        if own is not None:
-            rule = "Each place reads the left; the one before it guesses"
-            panels.append(_panel(GPT, rule, readers.left, returned.left, own, own - 1))
+    left = returned.left
+    if left is not None and readers.left is not None and place > 0:
+        rule = "Each place reads the left; the one before it guesses"
+        if left.tokens == returned.both.tokens:  # else it is another token there
+            panels.append(_panel(GPT, rule, readers.left, left, place, place - 1))
 
     def pick(picked: drawing.Picked) -> None:
-        if picked.panel == 0 and readers.trace.text_ids[picked.token] >= 0:
+        if picked.panel == 0 and trace.text_ids[picked.token] >= 0:
             PLACE.put(picked.token)
 
-    PLACE.key(default=0, low=0, high=len(readers.trace.tokens))
+    PLACE.key(default=0, low=0, high=len(trace.tokens))
     st.markdown(
-        f"Where **{plain(readers.trace.tokens[place])}** goes in layer 0, and what the vector "
+        f"Where **{plain(trace.tokens[place])}** goes in layer 0, and what the vector "
         "that would guess it reads in layer 1."
     )
     drawing.draw(drawing.message(panels), key="paths", on_pick=pick)
@@ -137,66 +211,41 @@ def show_leak(page: frame.Page, readers: Readers, place: int) -> None:
     LEAK.show(
         page,
         returned,
-        drawn={"chosen": place},
+        drawn={"place": place},
         setup=readers.setup,
         num_left=num_tokens - 1,
         num_hidden=max(1, round(MASKED_LM_PROB * num_tokens)),
     )
-    trace = readers.trace
     if trace.input_ids[place] != readers.bert.tokenizer.mask_id:
         st.header("How does the network use the trace?", anchor=False)
-        found: Leakage = cache.call(_leakage, readers.both, readers.text_a, readers.text_b, place)
-        HELPED.show(page, found, setup=readers.setup, place=place, token=plain(found.token))
+        leaked = cache.computed(leakage, readers.both, readers.text_a, readers.text_b, place)
+        HELPED.show(page, leaked, setup=readers.setup, place=place, token=plain(leaked.token))
 
 
 def _panel(
     name: str, rule: str, key: cache.BertKey, paths: Paths, place: int, reader: int
 ) -> dict[str, object]:
-    share = float(paths.found.back[reader] @ paths.found.out[:, place])
+    share = float(paths.shares.back[reader] @ paths.shares.out[:, place])
     result = "Nothing comes back"
     if share >= LEAST:
         result = f"{share:.1%} of what it reads comes from the word itself"
     note = f"Checkpoint: {name_of(key)}"
-    return drawing.paths_panel(name, rule, note, paths.tokens, paths.found, place, reader, result)
+    return drawing.paths_panel(name, rule, note, paths.tokens, paths.shares, place, reader, result)
 
 
-def _place_in(returned: Returned, place: int) -> int | None:
-    """Return the same token of the other network, if both split the text alike."""
-    tokens, others = returned.both.tokens, returned.left.tokens if returned.left else ()
-    return place if tokens == others and place > 0 else None
-
-
-def _returned(readers: Readers) -> Returned | None:
-    """Return the paths in both networks; for a long text, None while they are computed."""
-    if readers.trace.num_tokens <= AT_ONCE:
-        found: Returned = cache.call(_both, readers.both, readers)
-        return found
-
-    def work(progress: Progress) -> Returned:
-        return _both(readers.bert, readers, progress)
-
-    later: Returned | None = waiting.result(Work(("two-layers", readers), work), "two-layers")
-    return later
-
-
-def _both(
-    bert: Model, readers: Readers, progress: Progress = lambda fraction, stage: None
+def returned_paths(
+    readers: Readers, *, on_fraction: Callable[[float], None] = lambda fraction: None
 ) -> Returned:
-    def measured(model: Model, key: cache.BertKey, start: float) -> Paths:
-        trace = cache.trace(key, readers.text_a, readers.text_b)
-        found = paths_back(
-            model, trace, lambda done: progress(start + done / 2, "Zeroing values in two layers")
-        )
-        return Paths(tuple(trace.tokens), found)
+    """Return the paths in both networks; the second is left out if it cannot be taken apart."""
 
-    both = measured(bert, readers.both, 0.0)
-    left = None
+    def paths(model: Model, key: cache.BertKey, start: float) -> Paths:
+        trace = cache.trace(key, readers.text_a, readers.text_b)
+        shares = paths_back(model, trace, lambda fraction: on_fraction(start + fraction / 2))
+        return Paths(tuple(trace.tokens), shares)
+
+    both, left = paths(readers.bert, readers.both, 0.0), None
     if readers.left is not None:
         twin = cache.opened(readers.left)
         if "parts" in twin.capabilities and twin.config.num_hidden_layers > 1:
-            left = measured(twin, readers.left, 0.5)
+            left = paths(twin, readers.left, 0.5)
     return Returned(both, left)
-
-
-def _leakage(bert: Model, text_a: str, text_b: str | None, place: int) -> Leakage:
-    return leakage(bert, text_a, text_b, place)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from bertcore import Model, Trace
 from bertcore.analysis.words.readings import why_not_both_sides
@@ -12,6 +13,9 @@ from ..plots.formats import shorten
 from ..shell import cache, frame, sidebar
 
 _LONGEST_NAME = 28
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Readers(NamedTuple):
@@ -33,6 +37,11 @@ class Readers(NamedTuple):
     def trace(self) -> Trace:
         """Its run of the texts."""
         return cache.trace(self.both, self.text_a, self.text_b)
+
+    @property
+    def running_text(self) -> str:
+        """The text, or a pair as the running text that `read_left` reads."""
+        return self.text_a if self.text_b is None else f"{self.text_a} {self.text_b}"
 
     @property
     def setup(self) -> str:
@@ -59,3 +68,11 @@ def readers_of(page: frame.Page) -> Readers:
 def name_of(key: cache.BertKey) -> str:
     """Return what a checkpoint is called in a sentence; may contain any characters."""
     return shorten(sidebar.brief_name(key.source), _LONGEST_NAME)
+
+
+def result_or_reason(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | str:
+    """Return what a function returns, or why it refuses its arguments, as a sentence."""
+    try:
+        return function(*args, **kwargs)
+    except ValueError as reason:
+        return frame.sentence_of(reason)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
-from bertcore import Model, Trace
+from bertcore import Trace
 from bertcore.analysis.words.readings import (
     ApartReading,
     Reading,
@@ -23,7 +23,7 @@ from ..shell import cache, frame
 from ..shell.picture import Picture
 from ..shell.state import Field
 from . import drawing
-from .readers import Readers, name_of
+from .readers import Readers, name_of, result_or_reason
 
 PLACE = Field("architecture_token", 0, url="word")
 """Place of the guessed token among the tokens of the reader of both sides; 0 for an example."""
@@ -111,22 +111,18 @@ def chosen_place(readers: Readers) -> int | None:
         return int(PLACE.value)
     if mask_id in trace.input_ids:
         return trace.input_ids.index(mask_id)
-    return cache.call(_example, readers.both, readers.text_a, readers.text_b)
+    return cache.computed(example_mask, readers.both, readers.text_a, readers.text_b)
 
 
 def show_sights(page: frame.Page, readers: Readers, place: int) -> None:
     """Draw the three networks."""
-    sights: Sights = cache.call(_sights, readers.both, readers, place)
-    panels = [
-        drawing.reading_panel(
-            BERT, RULES[BERT], f"Checkpoint: {_name(readers)}", sights.both, "both"
-        )
-    ]
+    sights, name = cache.computed(read_sights, readers, place), name_of(readers.both)
+    panels = [drawing.reading_panel(BERT, RULES[BERT], f"Checkpoint: {name}", sights.both, "both")]
     if isinstance(sights.left, Reading):
         note = (
             f"Checkpoint: {name_of(readers.left)}, trained on the next token"
             if sights.is_twin and readers.left is not None
-            else f"The weights of {_name(readers)} with later tokens hidden: not trained this way"
+            else f"The weights of {name} with later tokens hidden: not trained this way"
         )
         knows = sights.both.token is not None
         panels.append(
@@ -134,31 +130,27 @@ def show_sights(page: frame.Page, readers: Readers, place: int) -> None:
         )
     if isinstance(sights.apart, ApartReading):
         note = (
-            f"ELMo's rule applied to the weights of {_name(readers)}, which were trained on both "
+            f"ELMo's rule applied to the weights of {name}, which were trained on both "
             "sides: not ELMo's LSTMs. The two guesses are multiplied."
         )
         panels.append(drawing.apart_panel(ELMO, RULES[ELMO], note, sights.apart))
 
     def pick(picked: drawing.Picked) -> None:
-        found = _same_token(readers, sights, panels[picked.panel]["name"], picked.token)
-        if found is not None:
-            PLACE.put(found)
+        token = same_token(readers, sights, panels[picked.panel]["name"], picked.token)
+        if token is not None:
+            PLACE.put(token)
 
     PLACE.key(default=0, low=0, high=len(readers.trace.tokens))
     drawing.draw(drawing.message(panels), key="architectures", on_pick=pick)
-    for name, reading in ((GPT, sights.left), (ELMO, sights.apart)):
+    for network, reading in ((GPT, sights.left), (ELMO, sights.apart)):
         if isinstance(reading, str):
-            st.caption(f"**{name}** is not drawn. {plain(reading)}")
+            st.caption(f"**{network}** is not drawn. {plain(reading)}")
     more = [_left_code(readers, sights, place)] if isinstance(sights.left, Reading) else []
     if isinstance(sights.apart, ApartReading):
         more.append(f"readings.append(read_apart(bert, trace.text_a, trace.text_b, {place}))")
     SIGHTS.offer(
         page, sights, setup=readers.setup, record=sights, place=place, more="\n".join(more)
     )
-
-
-def _name(readers: Readers) -> str:
-    return name_of(readers.both)
 
 
 def _left_code(readers: Readers, sights: Sights, place: int) -> str:
@@ -168,12 +160,11 @@ def _left_code(readers: Readers, sights: Sights, place: int) -> str:
     return f'readings.append(read_one_side(bert, trace.text_a, trace.text_b, {place}, "left"))'
 
 
-def _same_token(readers: Readers, sights: Sights, name: str, token: int) -> int | None:
+def same_token(readers: Readers, sights: Sights, name: str, token: int) -> int | None:
     """Return the token of the reader of both sides at the same place of the text, or None."""
     trace = readers.trace
     if name == GPT and sights.is_twin and readers.left is not None:
-        joined = _joined(readers.text_a, readers.text_b)
-        other = cache.trace(readers.left, joined, None)
+        other = cache.trace(readers.left, readers.running_text, None)
         if not 0 <= token < other.num_tokens or other.text_ids[token] < 0:
             return None
         start = other.offsets[token][0]
@@ -187,34 +178,18 @@ def _same_token(readers: Readers, sights: Sights, name: str, token: int) -> int 
     return token if 0 <= token < trace.num_tokens and trace.text_ids[token] >= 0 else None
 
 
-def _joined(text_a: str, text_b: str | None) -> str:
-    """Return a pair as the running text that `read_left` reads."""
-    return text_a if text_b is None else f"{text_a} {text_b}"
-
-
 def _character(trace: Trace, place: int) -> tuple[int, int]:
     return trace.text_ids[place], trace.offsets[place][0]
 
 
-def _example(bert: Model, text_a: str, text_b: str | None) -> int:
-    return example_mask(bert, text_a, text_b)
-
-
-def _sights(bert: Model, readers: Readers, place: int) -> Sights:
-    both = read_both_sides(bert, readers.text_a, readers.text_b, place)
-    left: Reading | str
-    apart: ApartReading | str
-    try:
-        if readers.left is None:
-            left = read_one_side(bert, readers.text_a, readers.text_b, place, "left")
-        else:
-            twin = cache.opened(readers.left)
-            at = _character(readers.trace, place)
-            left = read_left(twin, readers.text_a, readers.text_b, at)
-    except ValueError as reason:
-        left = frame.sentence_of(reason)
-    try:
-        apart = read_apart(bert, readers.text_a, readers.text_b, place)
-    except ValueError as reason:
-        apart = frame.sentence_of(reason)
+def read_sights(readers: Readers, place: int) -> Sights:
+    """Return what the three networks guess at a place, or why one cannot."""
+    bert, texts = readers.bert, (readers.text_a, readers.text_b)
+    both = read_both_sides(bert, *texts, place)
+    if readers.left is None:
+        left = result_or_reason(read_one_side, bert, *texts, place, "left")
+    else:
+        at = _character(readers.trace, place)
+        left = result_or_reason(read_left, cache.opened(readers.left), *texts, at)
+    apart = result_or_reason(read_apart, bert, *texts, place)
     return Sights(both, left, readers.left is not None, apart)

@@ -16,12 +16,12 @@ from ..component import Component
 from ..plots.source_tables import markdown_table
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, frame
-from ..shell.jobs import waiting
-from ..shell.jobs.background import Progress, Work
+from ..shell.compute import Compute
+from ..shell.jobs.background import Progress
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
-from .readers import Readers, name_of
+from .readers import Readers, name_of, result_or_reason
 from .sights import BERT, GPT
 
 COMPONENT = Component("bertscope_writing", __file__)
@@ -62,13 +62,13 @@ def _table(written: Written) -> pd.DataFrame:
     rows = []
     if isinstance(written.next, Continuation):
         rows += [
-            (GPT, step, len(written.before_tokens) + step - 1, each.token, each.probability)
-            for step, each in enumerate(written.next.written, start=1)
+            (GPT, step, len(written.before_tokens) + step - 1, token.token, token.probability)
+            for step, token in enumerate(written.next.written, start=1)
         ]
     if isinstance(written.masks, MaskWriting):
         rows += [
-            (BERT, step, each.position, each.word, each.probability)
-            for step, each in enumerate(written.masks.steps, start=1)
+            (BERT, number, step.position, step.word, step.probability)
+            for number, step in enumerate(written.masks.steps, start=1)
         ]
     names = ("network", "step", "position", "token", "probability")
     return pd.DataFrame(rows, columns=list(names))
@@ -107,17 +107,11 @@ def show_writing(page: frame.Page, readers: Readers) -> None:
     if capabilities.tells_of(readers.bert, "mlm"):
         return
     choice = _choose(readers)
-
-    def work(progress: Progress) -> Written:
-        return write_both(readers, choice, progress)
-
-    written = waiting.result(Work(("let-it-write", readers, choice), work), "let-it-write")
-    if written is None:
-        return
+    written = Compute(name="let-it-write")(write_both, readers, choice)
     COMPONENT(key="writing", data=message(readers, written))
-    for name, found in ((GPT, written.next), (BERT, written.masks)):
-        if isinstance(found, str):
-            st.caption(f"**{name}** writes nothing. {plain(found)}")
+    for name, writing in ((GPT, written.next), (BERT, written.masks)):
+        if isinstance(writing, str):
+            st.caption(f"**{name}** writes nothing. {plain(writing)}")
     if readers.left is None:
         st.info(
             "No next-token network is open. Choose one in the sidebar, such as GPT-2 or one made "
@@ -160,7 +154,7 @@ def _choose(readers: Readers) -> Choice:
                 icon=":material/casino:",
                 on_click=lambda: SEED.put((seed + 1) % (LAST_SEED + 1)),
             )
-    text = readers.text_a if readers.text_b is None else f"{readers.text_a} {readers.text_b}"
+    text = readers.running_text
     before = first_half(text) if start == HALF else text
     return Choice(before, NUM.value, temperature, seed)
 
@@ -181,46 +175,33 @@ def first_half(text: str) -> str:
 def write_both(
     readers: Readers,
     choice: Choice,
+    *,
     progress: Progress = lambda fraction, stage: None,
 ) -> Written:
     """Return what both write, and how each network scores it."""
     bert, twin = readers.bert, None
-    went_on: Continuation | str | None = None
+    before, num_tokens, temperature, seed = choice
+    next_tokens: Continuation | str | None = None
     before_tokens: tuple[str, ...] = ()
     if readers.left is not None:
         twin = cache.opened(readers.left)
         progress(0.05, "Writing token by token")
-        encoding = twin.tokenize(choice.before)
-        before_tokens = tuple(
-            token
-            for token, added in zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
-            if not added
+        encoding = twin.tokenize(before)
+        tokens = zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
+        before_tokens = tuple(token for token, is_added in tokens if not is_added)
+        next_tokens = result_or_reason(
+            continue_text, twin, before, num_tokens, temperature=temperature, seed=seed
         )
-        try:
-            went_on = continue_text(
-                twin,
-                choice.before,
-                choice.num_tokens,
-                temperature=choice.temperature,
-                seed=choice.seed,
-            )
-        except ValueError as reason:
-            went_on = frame.sentence_of(reason)
     progress(0.35, "Filling masks")
-    masks: MaskWriting | str
-    try:
-        masks = write_with_masks(bert, choice.before, choice.num_tokens)
-    except ValueError as reason:
-        masks = frame.sentence_of(reason)
+    masks = result_or_reason(write_with_masks, bert, before, num_tokens)
     progress(0.7, "Scoring both")
     scores = {}
-    for name, found in ((GPT, went_on), (BERT, masks)):
-        if isinstance(found, Continuation | MaskWriting) and found.text.strip():
-            try:
-                scores[name] = score_written(bert, twin, choice.before, found.text)
-            except ValueError:  # such as a text that fills all positions; the row is left out
-                continue
-    return Written(choice.before, went_on, masks, scores, before_tokens)
+    for name, writing in ((GPT, next_tokens), (BERT, masks)):
+        if isinstance(writing, Continuation | MaskWriting) and writing.text.strip():
+            score = result_or_reason(score_written, bert, twin, before, writing.text)
+            if isinstance(score, WrittenScores):  # not of a text that fills all positions
+                scores[name] = score
+    return Written(before, next_tokens, masks, scores, before_tokens)
 
 
 def message(readers: Readers, written: Written) -> dict[str, Any]:
@@ -230,7 +211,7 @@ def message(readers: Readers, written: Written) -> dict[str, Any]:
         following = {
             "name": f"{GPT}: {name_of(readers.left)}",
             "before": written.before_tokens,
-            "written": [asdict(each) for each in written.next.written],
+            "written": [asdict(token) for token in written.next.written],
         }
     if isinstance(written.masks, MaskWriting):
         steps = written.masks.steps

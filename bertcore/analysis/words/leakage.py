@@ -101,8 +101,18 @@ class PathsBack:
     @property
     def returned(self) -> NDArray[np.float32]:
         """The share of its own word, through others, in what each place reads in layer 2, [T]."""
-        found: NDArray[np.float32] = np.einsum("ij,ji->i", self.back, self.out)
-        return found
+        shares: NDArray[np.float32] = np.einsum("ij,ji->i", self.back, self.out)
+        return shares
+
+    @property
+    def reaches_the_one_before(self) -> NDArray[np.float32]:
+        """The share of each word in what the place before it reads in layer 2, [T].
+
+        That place would guess the word in a network that reads the left; the first has none: 0.
+        """
+        shares = np.zeros(len(self.out), dtype=np.float32)
+        shares[1:] = np.einsum("ij,ji->i", self.back[:-1], self.out[:, 1:])
+        return shares
 
 
 def paths_back(

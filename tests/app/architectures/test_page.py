@@ -13,7 +13,6 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app.architectures import drawing, sights, writing
-from app.architectures.leak import before
 from app.architectures.page import LEAKS, POSITIONS, TABLE, WRITES
 from app.architectures.readers import Readers
 from app.shell import cache
@@ -149,17 +148,17 @@ def test_a_token_of_the_twin_is_found_in_bert(folders: dict[str, Path]) -> None:
     keys = [cache.bert_key(str(folders[name])) for name in ("bert", "twin")]
     readers = Readers(keys[0], keys[1], *PAIR.values())
     joined = cache.trace(keys[1], " ".join(PAIR.values()))
-    found = sights._sights(readers.bert, readers, MAN)
+    found = sights.read_sights(readers, MAN)
     tokens = readers.trace.tokens
     for number, token in enumerate(joined.tokens):
-        place = sights._same_token(readers, found, "GPT", number)
+        place = sights.same_token(readers, found, "GPT", number)
         if joined.text_ids[number] < 0:
             assert place is None
         else:
             assert place is not None
             assert tokens[place] == token
-    assert sights._same_token(readers, found, "BERT", tokens.index("[SEP]")) is None
-    assert sights._same_token(readers, found, "ELMo", 3) == 3
+    assert sights.same_token(readers, found, "BERT", tokens.index("[SEP]")) is None
+    assert sights.same_token(readers, found, "ELMo", 3) == 3
 
 
 def test_what_comes_back(open_page: Any, folders: dict[str, Path]) -> None:
@@ -182,13 +181,13 @@ def test_what_comes_back(open_page: Any, folders: dict[str, Path]) -> None:
     curve = named_charts(app, "leak")["helps"][0]
     assert list(numbers(curve["y"])) == pytest.approx(helped.probabilities.tolist(), rel=1e-4)
     own = paths_back(twin, twin.trace(TEXT))
-    assert np.abs(before(own)).max() < 1e-6
+    assert np.abs(own.reaches_the_one_before).max() < 1e-6
 
 
 def test_what_reaches_the_vector_before_by_hand(folders: dict[str, Path]) -> None:
     bert = load(folders["bert"])
     paths = paths_back(bert, bert.trace(TEXT))
-    found = before(paths)
+    found = paths.reaches_the_one_before
     assert found[0] == 0
     for place in (1, MAN):
         expected = sum(
