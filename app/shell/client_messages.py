@@ -6,6 +6,7 @@ import logging
 from typing import Any
 
 import streamlit as st
+from streamlit.elements.widgets.file_uploader import FileUploaderSerde
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.state.session_state import Serialized, WStates
@@ -15,6 +16,12 @@ log = logging.getLogger("bertscope.app")
 
 FOR_THE_OWNER = ("clear_cache", "load_git_info")
 """Messages that work on the whole server: they clear all visitors' caches and name its files."""
+
+
+OTHER_TYPE = (
+    "The file is of a type that this box does not take: its name must end in one of {types}. Save "
+    "it as one of them."
+)
 
 
 def guard_messages(*, is_closed: bool) -> None:
@@ -53,6 +60,9 @@ def _guard_widgets() -> None:
                 return read(states, name)
         except Exception as error:  # each widget's own reading fails in its own way
             log.debug("no value of its widget: %s", type(error).__name__)
+            serde = getattr(widget.deserializer, "__self__", None)
+            if kind == "file_uploader_state_value" and isinstance(serde, FileUploaderSerde):
+                st.error(OTHER_TYPE.format(types=", ".join(serde.allowed_types or ())))
         log.warning("ignored: a value that its widget cannot have")
         states.set_from_value(name, widget.deserializer(None))
         return read(states, name)

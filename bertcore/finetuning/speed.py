@@ -110,12 +110,13 @@ def measure_speed(
     )
     batches = shuffled_batches(data.rows, config.batch_size, seed=config.seed)
     float(step(batches[0]) or 0.0)
-    done, began = 0, time.perf_counter()
+    done, elapsed = 0, 0.0
     for batch in batches * 50:
+        began = time.perf_counter()
         float(step(batch) or 0.0)  # waits for the device
+        elapsed += time.perf_counter() - began
         done += len(batch)
-        elapsed = time.perf_counter() - began
-        on_step(min(1.0, elapsed / seconds))
+        on_step(min(1.0, elapsed / seconds))  # not timed: it may wait for others' work
         if elapsed >= seconds:
             break
     scored = rows(sample[:_MOST_SCORED], is_train=False)

@@ -1,8 +1,10 @@
-"""Long work beside the page: one job at a time for the whole server, watched by its progress.
+"""Long work beside the page: one job computes at a time for the whole server, in slices of time.
 
 A page starts a job and continues; a fragment polls its progress. The queue of waiting jobs is fair
 to the visitors, not to the jobs: see `Line`. A job that no visitor polls any more (they left or
-chose something else) leaves the queue, or is abandoned at its next progress report.
+chose something else) leaves the queue, or is abandoned at its next progress report. A job that has
+computed for a slice and reports joins the queue again, before its visitors' other jobs, and is
+paused within the report until its next turn: a long job of one visitor delays others' by a slice.
 
 One job at a time leaves the second core to everybody's pages. torch and numba release the
 interpreter while they compute, so that a page's run takes as long beside a job as without one.
@@ -39,6 +41,15 @@ GONE_PATIENCE = 10.0
 """The same for visitors without a connection: it may only be interrupted."""
 UNSEEN = 10.0
 """Seconds without a poll after which a waiting job makes room for the same visitor's next one."""
+MAX_STARTED = 4
+"""Most jobs that are begun and not ended: one computes, the others are paused, in memory."""
+SLICE = 3.0
+"""Seconds that a job computes before it lets those of other visitors go on."""
+LONGEST_SILENCE = 10.0
+"""Seconds without a report after which a paused job goes on beside the one that computes.
+
+That one may wait for a lock that the paused one holds.
+"""
 
 Progress = Callable[[float, str], None]
 
@@ -88,6 +99,11 @@ class Job:
         else:
             self._askers[visitor] = self.asked_at
 
+    @property
+    def askers(self) -> list[str]:
+        """Visitors who do not have the result yet."""
+        return list(self._askers)
+
     def left_by(self, visitor: str) -> None:
         """Note that a visitor no longer waits."""
         self._askers.pop(visitor, None)
@@ -134,8 +150,14 @@ _line: Line[Hashable] = Line()
 _works: dict[Hashable, Callable[[Progress], Any]] = {}
 """Work of the queued jobs."""
 _running: set[Hashable] = set()
+"""Jobs that were begun; those that are paused are in line again."""
+_computing: Hashable | None = None
+"""The one whose turn it is."""
+_turn_ends = _heard_at = 0.0
+"""When its slice ends, and when it last reported."""
 _lock = threading.RLock()
-_worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="bertscope-job")
+_turn_passed = threading.Condition(_lock)
+_workers = ThreadPoolExecutor(max_workers=MAX_STARTED, thread_name_prefix="bertscope-job")
 
 
 def ask(
@@ -160,16 +182,19 @@ def ask(
             job = Job(patience=patience)
         if not job.done and key not in _running:
             _make_room(visitor, key)
-            if len({*_line.of(visitor)} | {key}) > MAX_IN_LINE:
+            if len({*_unbegun(visitor)} | {key}) > MAX_IN_LINE:
                 job.stage = f"Waiting: joins the queue after your {MAX_IN_LINE} others"
                 return job
             if key not in _line:
                 _jobs[key], _works[key] = job, work
-                _worker.submit(_run_next)
             _line.join(visitor, key)
-            job.num_before = _line.order().index(key) + len(_running)
-            job.stage = f"Waiting: {job.num_before} before you" if job.num_before else "Waiting"
         job.asked_by(visitor)
+        if _computing is None:
+            _pass_turn()
+        if key in _line:
+            _line.join(visitor, key)  # a paused one that others waited for
+            job.num_before = _line.order().index(key) + (_computing is not None)
+            job.stage = f"Waiting: {job.num_before} before you" if job.num_before else "Waiting"
         _jobs.move_to_end(key)
         _forget()
     return job
@@ -195,14 +220,22 @@ def leave(key: Hashable, visitor: str = "") -> None:
 
 def _make_room(visitor: str, key: Hashable) -> None:
     """Leave a visitor's waiting jobs that are no longer shown, if there is no room for another."""
-    waiting = [other for other in _line.of(visitor) if other != key]
+    waiting = [other for other in _unbegun(visitor) if other != key]
     for other in waiting[: max(0, len(waiting) - MAX_IN_LINE + 1)]:
         if _jobs[other].seconds_unseen(visitor) > UNSEEN:
             leave(other, visitor)
 
 
+def _unbegun(visitor: str) -> list[Hashable]:
+    """Return a visitor's jobs in line that are not paused ones."""
+    return [key for key in _line.of(visitor) if key in _works]
+
+
 def _abandon(key: Hashable) -> None:
     _line.drop(key)
+    if key in _running:  # paused: its thread ends it
+        _turn_passed.notify_all()
+        return
     _works.pop(key, None)
     _jobs[key].end(error=GivenUp())
 
@@ -219,18 +252,46 @@ def _forget() -> None:
             too_many, too_large = too_many - 1, too_large - job.num_bytes
 
 
-def _run_next() -> None:
-    """Run the next job in line that somebody waits for; called once for each that joined."""
-    with _lock:
-        for key in _line.order():
-            if not _jobs[key].is_awaited():
-                _abandon(key)
-        key = _line.take()
-        if key is None:
-            return
-        job, work = _jobs[key], _works.pop(key)
+def _pass_turn() -> None:
+    """Let the next job in line that somebody waits for compute: begin it, or wake its thread."""
+    global _computing
+    _computing = None
+    for key in _line.order():
+        if not _jobs[key].is_awaited():
+            _abandon(key)
+    key = _line.take(lambda first: first in _running or len(_running) < MAX_STARTED)
+    if key is None:
+        return
+    _take_turn(key)
+    if key not in _running:
         _running.add(key)
-    _run(key, job, work)
+        _workers.submit(_run, key, _jobs[key], _works.pop(key))
+
+
+def _take_turn(key: Hashable) -> None:
+    global _computing, _turn_ends, _heard_at
+    _line.drop(key)
+    _computing, _heard_at = key, time.monotonic()
+    _turn_ends = _heard_at + SLICE
+    _turn_passed.notify_all()
+
+
+def _pause(key: Hashable, job: Job) -> None:
+    """Wait in line until it is the turn of a job that has begun; no time if it stands alone.
+
+    Raises:
+        GivenUp: If nobody waits for it any more.
+    """
+    for visitor in job.askers:
+        _line.join(visitor, key, is_next=True)
+    if _computing == key:
+        _pass_turn()
+    while _computing != key:
+        if key not in _line:
+            raise GivenUp
+        _turn_passed.wait(LONGEST_SILENCE)
+        if _computing != key and key in _line and time.monotonic() - _heard_at > LONGEST_SILENCE:
+            _take_turn(key)
 
 
 def _run(key: Hashable, job: Job, work: Callable[[Progress], Any]) -> None:
@@ -238,11 +299,20 @@ def _run(key: Hashable, job: Job, work: Callable[[Progress], Any]) -> None:
         with _lock:  # whoever asks finds it at work or ended, never between
             _running.discard(key)
             job.end(result, error)
+            if _computing in (key, None):
+                _pass_turn()
 
     def report(fraction_done: float, stage: str) -> None:
+        global _heard_at
         if not job.is_awaited():
             raise GivenUp
         job.fraction_done, job.stage = fraction_done, stage
+        if _computing == key and time.monotonic() < _turn_ends:
+            _heard_at = time.monotonic()
+            return
+        with _lock:
+            _pause(key, job)
+        job.stage = stage
 
     try:
         report(0.0, "Starting")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from itertools import zip_longest
 from typing import Generic, TypeVar
 
@@ -22,9 +22,18 @@ class Line(Generic[Entry]):
         self._of: OrderedDict[str, dict[Entry, None]] = OrderedDict()
         """Visitors in the order of their turns, each with entries; none is empty."""
 
-    def join(self, visitor: str, entry: Entry) -> None:
-        """Put an entry at the end of a visitor's own; nothing changes if it is there."""
-        self._of.setdefault(visitor, {})[entry] = None
+    def join(self, visitor: str, entry: Entry, *, is_next: bool = False) -> None:
+        """Put an entry at the end of a visitor's own; nothing changes if it is there.
+
+        Args:
+            is_next: Put a new one in front of the visitor's own, whose turn comes last of all now.
+        """
+        own = self._of.setdefault(visitor, {})
+        if not is_next:
+            own[entry] = None
+        elif entry not in own:
+            self._of[visitor] = {entry: None, **own}
+            self._of.move_to_end(visitor)
 
     def leave(self, visitor: str, entry: Entry) -> bool:
         """Take a visitor's entry out; return whether nobody waits for it now."""
@@ -51,12 +60,16 @@ class Line(Generic[Entry]):
     def __contains__(self, entry: Entry) -> bool:
         return any(entry in own for own in self._of.values())
 
-    def take(self) -> Entry | None:
-        """Return the next entry and take it out; None if there is none."""
-        if not self._of:
-            return None
-        visitor, own = next(iter(self._of.items()))
-        entry = next(iter(own))
-        self._of.move_to_end(visitor)
-        self.drop(entry)
-        return entry
+    def take(self, may: Callable[[Entry], bool] = lambda entry: True) -> Entry | None:
+        """Return the next entry and take it out; None if there is none.
+
+        Args:
+            may: Whether an entry may be taken; a visitor whose first may not is passed over.
+        """
+        for visitor, own in self._of.items():
+            entry = next(iter(own))
+            if may(entry):
+                self._of.move_to_end(visitor)
+                self.drop(entry)
+                return entry
+        return None

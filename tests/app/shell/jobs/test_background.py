@@ -375,3 +375,136 @@ def test_a_job_that_reads_stops_when_nobody_waits_though_it_reports_nothing(
 
     job = wait_for(background.ask("reads", work))
     assert isinstance(job.error, background.GivenUp)
+
+
+# ---- slices of time ----
+
+
+@pytest.fixture
+def sliced(held: Held, monkeypatch: pytest.MonkeyPatch) -> Held:
+    """Work that gives its turn to other visitors at each report."""
+    monkeypatch.setattr(background, "SLICE", 0.0)
+    return held
+
+
+def test_a_long_job_lets_those_of_others_go_on(sliced: Held) -> None:
+    long = sliced.ask("long", "a")
+    sliced.wait_for_the_first()
+    short = wait_for(background.ask("short", lambda progress: "short", "b"))
+    assert (short.result, long.done) == ("short", False)
+    assert long.fraction_done == 0.5
+    sliced.go_on.set()
+    assert wait_for(long).result == "long"
+
+
+def test_one_job_computes_at_a_time_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "SLICE", 0.0)
+    steps: list[str] = []
+    at_once: list[int] = []
+    computing: set[str] = set()
+    all_here = threading.Event()
+
+    def work(name: str) -> Callable[[background.Progress], None]:
+        def run(progress: background.Progress) -> None:
+            all_here.wait(10)
+            for step in range(20):
+                computing.add(name)
+                at_once.append(len(computing))
+                steps.append(name)
+                computing.remove(name)
+                progress(step / 20, "Working")
+
+        return run
+
+    jobs = [background.ask(name, work(name), name) for name in "abc"]
+    all_here.set()
+    for job in jobs:
+        assert wait_for(job).error is None
+    assert set(at_once) == {1}
+    assert steps == list("abc") * 20
+
+
+def test_a_visitor_does_not_wait_for_their_own_other_work(sliced: Held) -> None:
+    first = sliced.ask("first", "a")
+    sliced.wait_for_the_first()
+    sliced.ask("second", "a")
+    other = wait_for(background.ask("other", lambda progress: "other", "b"))
+    assert other.result == "other"
+    assert sliced.begun == ["first"]
+    assert not first.done
+    sliced.go_on.set()
+    wait_for(sliced.ask("second", "a"))
+    assert sliced.begun == ["first", "second"]
+
+
+def test_only_so_many_jobs_are_begun(sliced: Held) -> None:
+    names = [f"visitor {number}" for number in range(background.MAX_STARTED + 2)]
+    jobs = [sliced.ask(name, name) for name in names]
+    while len(sliced.begun) < background.MAX_STARTED:
+        time.sleep(0.002)
+    last = sliced.ask(names[-1], names[-1])
+    assert sliced.begun == names[: background.MAX_STARTED]
+    assert last.stage.startswith("Waiting: ")
+    sliced.go_on.set()
+    for job in jobs:
+        wait_for(job)
+    assert sliced.begun == names
+
+
+def paused(name: str) -> bool:
+    """Return whether a job that has begun waits for its turn."""
+    with background._lock:
+        return name in background._line and name in background._running
+
+
+def test_a_paused_job_stops_when_it_is_left(monkeypatch: pytest.MonkeyPatch, held: Held) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def silent(progress: background.Progress) -> str:
+        begun.set()
+        go_on.wait(10)
+        return "silent"
+
+    monkeypatch.setattr(background, "SLICE", 0.0)
+    left = held.ask("left", "a")
+    held.wait_for_the_first()
+    other = background.ask("silent", silent, "b")
+    assert begun.wait(10)
+    assert paused("left")
+    assert held.ask("left", "a").stage == "Waiting: 1 before you"
+    held.ask("left", "c")
+    background.leave("left", "a")
+    assert paused("left")  # another visitor waits for it
+    background.leave("left", "c")
+    assert isinstance(wait_for(left).error, background.GivenUp)
+    assert not other.done
+    go_on.set()
+    assert wait_for(other).result == "silent"
+
+
+def test_a_job_that_waits_for_what_a_paused_one_holds_gets_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(background, "SLICE", 0.0)
+    monkeypatch.setattr(background, "LONGEST_SILENCE", 0.05)
+    lock, holds, other_asked = threading.Lock(), threading.Event(), threading.Event()
+
+    def holding(progress: background.Progress) -> str:
+        with lock:
+            holds.set()
+            other_asked.wait(10)
+            for step in range(20):
+                progress(step / 20, "Holding")
+        return "held"
+
+    def wanting(progress: background.Progress) -> str:
+        with lock:
+            progress(0.5, "Got it")
+        return "got"
+
+    first = background.ask("holding", holding, "a")
+    assert holds.wait(10)
+    second = background.ask("wanting", wanting, "b")
+    other_asked.set()
+    assert wait_for(first).result == "held"
+    assert wait_for(second).result == "got"

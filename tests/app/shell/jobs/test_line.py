@@ -85,3 +85,27 @@ def test_between_joining_and_its_turn_nobody_is_served_twice() -> None:
             seen.pop(owner)
             if line.of(owner):
                 seen[owner] = []
+
+
+def test_what_comes_back_is_its_visitors_first_and_their_turn_comes_last() -> None:
+    line: Line[str] = Line()
+    for visitor, count in {"a": 3, "b": 2, "c": 1}.items():
+        for number in range(count):
+            line.join(visitor, f"{visitor}{number}")
+    assert line.take() == "a0"
+    line.join("d", "d0")
+    line.join("a", "a0", is_next=True)
+    assert line.order() == ["b0", "c0", "d0", "a0", "b1", "a1", "a2"]
+    line.join("a", "a0", is_next=True)
+    line.join("b", "b1", is_next=True)  # there already: nothing changes
+    assert served(line) == ["b0", "c0", "d0", "a0", "b1", "a1", "a2"]
+
+
+def test_who_may_not_be_served_is_passed_over_and_keeps_their_place() -> None:
+    line: Line[str] = Line()
+    for visitor in "abc":
+        for number in range(2):
+            line.join(visitor, f"{visitor}{number}")
+    assert line.take(lambda entry: entry[0] != "a") == "b0"
+    assert line.take(lambda entry: False) is None
+    assert served(line) == ["a0", "c0", "b1", "a1", "c1"]
