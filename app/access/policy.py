@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import ipaddress
 import math
@@ -32,6 +33,8 @@ KEY = "BERTSCOPE_KEY"
 KEY_DESCRIPTOR = "BERTSCOPE_KEY_DESCRIPTOR"
 """Environment variable: number of an open pipe from which the key is read instead, so that it is
 not among the variables with which the process begins."""
+SECRETS = ("TOKEN", "SECRET", "PASSWORD", "_KEY")
+"""Ends of the names of variables that a closed server does not keep, such as HF_TOKEN."""
 HOSTS = "BERTSCOPE_HOSTS"
 """Environment variable: names under which visitors reach the server, separated by commas."""
 
@@ -100,8 +103,23 @@ def policy() -> Policy:
         with open(int(descriptor), encoding="utf-8") as pipe:
             environ[KEY] = pipe.read()
     decided = decide(environ, config.get_option("server.address"))
-    os.environ.pop(KEY, None)  # processes that are started from here need not know it
+    for name in list(os.environ):
+        if name == KEY or (decided.is_closed and name.upper().endswith(SECRETS)):
+            _forget(name)
     return decided
+
+
+def _forget(name: str) -> None:
+    """Take a variable out of this process, and out of what /proc/PID/environ has of its start.
+
+    `bertscope app` starts the server without them; `streamlit run` does not.
+    """
+    if os.name == "posix":
+        getenv = ctypes.CDLL(None).getenv
+        getenv.restype = ctypes.c_void_p
+        if address := getenv(os.fsencode(name)):
+            ctypes.memset(address, 0, len(ctypes.string_at(address)))
+    del os.environ[name]
 
 
 def decide(environ: Mapping[str, str], address: str | None) -> Policy:

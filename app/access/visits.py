@@ -62,6 +62,12 @@ def current() -> Visit:
     return _of_session().visit
 
 
+def owner_of(path: Path) -> str | None:
+    """Return the name of the visit in whose folder a path lies; None for other places."""
+    place = root()
+    return path.relative_to(place).parts[0] if path.is_relative_to(place) else None
+
+
 def bytes_of_all() -> int:
     """Return the size of the files of all visits."""
     return bytes_below(root())

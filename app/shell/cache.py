@@ -24,10 +24,11 @@ from torch import nn
 import bertcore
 from bertcore import Model, Trace
 from bertcore.analysis.tuned_lens import FILE_NAME as TUNED_LENS
-from bertcore.checkpoints.source import SHIPPED, is_remote, resolve
+from bertcore.checkpoints.folder import find_checkpoint
+from bertcore.checkpoints.source import SHIPPED, check_foreign_base, is_remote, resolve
 from bertcore.loading import sandbox
 
-from ..access import checkpoints
+from ..access import checkpoints, visits
 from ..access.policy import policy
 from . import turns, uploads
 
@@ -203,6 +204,8 @@ def opened(key: BertKey) -> Model:
 
 
 def _load(key: BertKey) -> Model:
+    if not policy().is_closed and _is_upload(key.place):
+        check_foreign_base(find_checkpoint(Path(key.place)), "a zip file")
     if _is_untrusted(key.place):
         stamp, when = _stamp(key.place), int(time.monotonic() // VERDICT_SECONDS)
         _tried(key.place, stamp, when, allow_pickle=key.allow_pickle).check()
@@ -218,9 +221,12 @@ def _is_untrusted(place: str) -> bool:
     """
     if place in SHIPPED:
         return False
-    if policy().is_closed or is_remote(place):
-        return True
-    return Path(place).expanduser().resolve().is_relative_to(uploads.root().resolve())
+    return policy().is_closed or is_remote(place) or _is_upload(place)
+
+
+def _is_upload(place: str) -> bool:
+    folder = Path(place).expanduser()
+    return folder.is_dir() and folder.resolve().is_relative_to(uploads.root().resolve())
 
 
 @functools.lru_cache(maxsize=256)
@@ -235,7 +241,11 @@ def _tried(
         when: Number of the time span: a busy machine may exceed a limit once.
         allow_pickle: Whether a pickle may be read.
     """
-    return sandbox.try_opening(resolve(place, allow_pickle=allow_pickle), allow_pickle=allow_pickle)
+    return sandbox.try_opening(
+        resolve(place, allow_pickle=allow_pickle),
+        allow_pickle=allow_pickle,
+        owner=visits.owner_of(Path(place)) if policy().is_closed else None,
+    )
 
 
 @functools.cache

@@ -75,6 +75,25 @@ def hub_ids(source: str | Path) -> list[str]:
     return ids if base is None or _local_folder(base) is not None else [*ids, base]
 
 
+def check_foreign_base(folder: Path, origin: str) -> None:
+    """Refuse an adapter from elsewhere whose base is a folder of this machine.
+
+    Args:
+        folder: Of a checkpoint or an adapter.
+        origin: Where it comes from.
+
+    Raises:
+        ValueError: If it is one.
+        RuntimeError: If its settings are damaged.
+    """
+    base = adapter_base(folder)
+    if base is not None and base not in SHIPPED and _local_folder(base) is not None:
+        raise ValueError(
+            f"the adapter in {folder} comes from {origin}, but its base is {base[:100]!r}, a "
+            "folder of this machine. Copy the adapter to a folder of yours if you want that."
+        )
+
+
 def base_source(folder: Path) -> str | None:
     """Return the folder or hub id, with its revision, of an adapter's base; None: not an adapter.
 
@@ -85,13 +104,9 @@ def base_source(folder: Path) -> str | None:
     base = adapter_base(folder)
     if base is None:
         return None
-    is_local = _local_folder(base) is not None
-    if is_local and base not in SHIPPED and folder.parent.name == "snapshots":
-        raise ValueError(
-            f"the adapter in {folder} comes from the hub, but its base is {base[:100]!r}, a folder "
-            "of this machine. Copy the adapter to a folder of yours if you want that."
-        )
-    if "@" in base or is_local:
+    if folder.parent.name == "snapshots":
+        check_foreign_base(folder, "the hub")
+    if "@" in base or _local_folder(base) is not None:
         return base
     revision = read_json(folder / ADAPTER_CONFIG).get("revision")
     if revision in (None, "", "main"):

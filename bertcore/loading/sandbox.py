@@ -20,10 +20,11 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import psutil
 
@@ -84,7 +85,11 @@ class Verdict:
 
 
 def try_opening(
-    folder: Path, *, allow_pickle: bool = False, limits: Limits | None = None
+    folder: Path,
+    *,
+    allow_pickle: bool = False,
+    limits: Limits | None = None,
+    owner: str | None = None,
 ) -> Verdict:
     """Open a checkpoint folder and encode a few texts in a process with limits.
 
@@ -92,6 +97,8 @@ def try_opening(
         folder: As `load` takes it. An adapter's base is found or fetched first.
         allow_pickle: As in `load`.
         limits: None: by the size of the weights.
+        owner: Whose folder it is; one trial of an owner at a time, the owner's others wait without
+            keeping anybody else from theirs. None: nobody's in particular.
     """
     try:
         num_bytes = find_files(find_checkpoint(folder), allow_pickle=allow_pickle).num_bytes
@@ -105,7 +112,7 @@ def try_opening(
         "cpu_seconds": limits.cpu_seconds,
         "num_bytes": limits.num_bytes,
     }
-    with _slots:
+    with _turn_of(owner), _slots:
         report = (_ask_helper if sys.platform == "linux" else _ask_new)(request)
     if "signal" in report:
         return Verdict("RuntimeError", _end_sentence(report["signal"], limits))
@@ -137,9 +144,24 @@ def _end_sentence(number: int, limits: Limits) -> str:
 _SIGXCPU = getattr(signal, "SIGXCPU", -1)
 _SIGALRM = getattr(signal, "SIGALRM", -1)
 _slots = threading.BoundedSemaphore(AT_ONCE)
+_trials: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
+"""Owner -> held during a trial; there while somebody holds it or waits."""
+_trials_lock = threading.Lock()
 _helper_lock = threading.Lock()
 _process: subprocess.Popen[bytes] | None = None
 _control: socket.socket | None = None
+
+
+@contextlib.contextmanager
+def _turn_of(owner: str | None) -> Iterator[None]:
+    """Wait until no other trial of an owner is going on."""
+    if owner is None:
+        yield
+        return
+    with _trials_lock:
+        trial = _trials.setdefault(owner, threading.Lock())
+    with trial:
+        yield
 
 
 def _ask_helper(request: Mapping[str, Any]) -> dict[str, Any]:

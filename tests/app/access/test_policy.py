@@ -1,5 +1,8 @@
 """What a server allows, by how it was started."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,3 +81,32 @@ def test_default_source_follows_the_environment(monkeypatch: pytest.MonkeyPatch)
     assert default_source() == "default"
     monkeypatch.setenv(CHECKPOINT_VARIABLE, "/some/folder")
     assert default_source() == "/some/folder"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+@pytest.mark.parametrize("access", ["open", "closed"])
+def test_secrets_of_the_start_leave_the_process(access: str) -> None:
+    """Also where the server is started by `streamlit run`, with the key in a variable."""
+    script = """
+import os
+import os
+import subprocess
+import sys
+from pathlib import Path
+from app.access.policy import policy
+assert policy().key == "a key of the class"
+print(Path("/proc/self/environ").read_bytes(), sorted(os.environ))
+"""
+    secrets = {policies.KEY: "a key of the class", "HF_TOKEN": "hf_secret", "OTHER": "stays"}
+    started = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, **secrets, policies.ACCESS: access},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "a key of the class" not in started.stdout
+    assert policies.KEY not in started.stdout.rpartition("[")[2]
+    assert "OTHER=stays" in started.stdout
+    assert ("hf_secret" in started.stdout) == (access == "open")
+    assert ("'HF_TOKEN'" in started.stdout) == (access == "open")

@@ -45,6 +45,9 @@ def test_sessions_of_one_browser_share_a_folder(monkeypatch: pytest.MonkeyPatch)
     folders = {session.visit.folder for session in (first, *others)}
     assert len(folders) == 6
     assert all(folder.parent == visits.root() for folder in folders)
+    own = first.visit.folder
+    assert visits.owner_of(own / "uploads" / "a" / "bert") == own.name
+    assert visits.owner_of(visits.root().parent / "bert") is None
     assert all(folder.stat().st_mode & 0o077 == 0 for folder in folders)
     assert all(mine.partition(".")[0] not in folder.name for folder in folders)
 

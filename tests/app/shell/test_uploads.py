@@ -1,11 +1,13 @@
 """Uploaded checkpoints."""
 
 import io
+import json
 import zipfile
 
 import pytest
 
-from app.shell import uploads
+from app.shell import cache, uploads
+from tests.support.adapters import make_adapter
 from tests.support.tiny import tiny_bert
 
 
@@ -54,3 +56,16 @@ def test_a_folder_that_others_may_read_is_not_used(root):
     root.chmod(0o755)
     with pytest.raises(ValueError, match="can be read by other users"):
         uploads.root()
+
+
+def test_an_adapter_in_a_zip_opens_no_folder_of_this_machine(folder, tmp_path, monkeypatch):
+    make_adapter(folder, tmp_path / "adapter", target_modules=["query"])
+    config = tmp_path / "adapter" / "adapter_config.json"
+    values = json.loads(config.read_text())
+    monkeypatch.chdir(folder.parent)
+    for base in (str(folder), folder.name, f"./{folder.name}", f"{folder.name}/../{folder.name}"):
+        config.write_text(json.dumps({**values, "base_model_name_or_path": base}))
+        place = uploads.receive(zipped(tmp_path / "adapter"))
+        with pytest.raises(ValueError, match="comes from a zip file, but its base is"):
+            cache.bert(str(place))
+    cache.bert(str(tmp_path / "adapter"), device="cpu")  # the user's own folder names another

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,6 +94,34 @@ def test_a_folder_that_takes_too_long_is_refused_in_a_sentence(work, short, tiny
     rigged(monkeypatch, work)
     with pytest.raises(RuntimeError, match=r"took more than .* s .*not opened"):
         try_opening(tiny, limits=replace(LIMITS, **short)).check()
+
+
+@needs_linux
+def test_slow_folders_of_one_owner_leave_room_for_others(tiny, tmp_path, monkeypatch):
+    begun, others, stop = (tmp_path / name for name in ("begun", "others", "stop"))
+
+    def work() -> None:
+        if not others.exists():
+            with begun.open("a", encoding="ascii") as lines:
+                lines.write("begun\n")
+            while not stop.exists():
+                time.sleep(0.01)
+
+    rigged(monkeypatch, work)
+    with ThreadPoolExecutor(sandbox.AT_ONCE) as threads:
+        hostile = [
+            threads.submit(try_opening, tiny, owner="intruder") for _ in range(sandbox.AT_ONCE)
+        ]
+        while not begun.exists():
+            time.sleep(0.01)
+        others.touch()
+        for owner in ("other", None):
+            try_opening(tiny, owner=owner).check()
+        assert begun.read_text(encoding="ascii") == "begun\n"
+        assert not any(trial.done() for trial in hostile)
+        stop.touch()
+        for trial in hostile:
+            trial.result().check()
 
 
 @needs_linux
