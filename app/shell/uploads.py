@@ -25,6 +25,8 @@ MAX_MEGABYTES = 1000
 TEXTS_MEGABYTES = 60
 """Largest file of texts that may be sent: above the limit of 50 of the code that reads them,
 which answers with a sentence."""
+MAX_LINES = 2_000_000
+"""Of an uploaded table or text."""
 _CHUNK = 1 << 20
 
 
@@ -78,11 +80,12 @@ def unpacked_text(name: str, data: bytes, *, most: int, instead: str) -> bytes:
         instead: What to do with a larger one, as a sentence.
 
     Raises:
-        ValueError: If it is not a whole archive, or larger.
+        ValueError: If it is not a whole archive, or larger, or has more than MAX_LINES.
     """
     try:
         packed = Path(f"upload{Path(name).suffix[:20]}")
-        with packed_files.open_bytes(packed, io.BytesIO(data)) as unpacked:
+        most_lines = packed_files.Most(num_lines=MAX_LINES)
+        with packed_files.open_bytes(packed, io.BytesIO(data), most_lines) as unpacked:
             text = unpacked.read(most + 1)
     except packed_files.NOT_WHOLE as error:
         raise ValueError(f"{shown_name(name)} is not a whole archive ({error}).") from error

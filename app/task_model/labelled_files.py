@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import tempfile
 import threading
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from ..access.room import check_room
 from ..shell import cache
 from ..shell.jobs import background
 from ..shell.jobs.background import Work
-from ..shell.uploads import keep_newest
+from ..shell.uploads import MAX_LINES, keep_newest
 from . import model as inspection
 from .task_views import view_of
 
@@ -51,8 +50,8 @@ def receive(upload: IO[bytes], name: str) -> Path:
     """Save an uploaded file with its suffix, unpacked; delete the oldest beyond MAX_KEPT.
 
     Raises:
-        ValueError: If it is not a whole archive, is larger than MAX_MEGABYTES when unpacked, or
-            this server is closed and has no room for it.
+        ValueError: If it is not a whole archive, is larger than MAX_MEGABYTES when unpacked, has
+            more than MAX_LINES, or this server is closed and has no room for it.
     """
     digest = hashlib.sha256()
     upload.seek(0)
@@ -63,8 +62,7 @@ def receive(upload: IO[bytes], name: str) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     # A name of our own: the visitor's could lead elsewhere.
     packed = Path(f"upload{Path(name).suffix.lower()[:20]}")
-    is_packed = packed.suffix in packed_files.SUFFIXES
-    inner = Path(name).stem if is_packed else name
+    inner = Path(name).stem if packed.suffix in packed_files.SUFFIXES else name
     path = folder / f"labelled{''.join(Path(inner).suffixes[-2:])[:20].lower()}"
     if not path.is_file():
         check_room(upload.seek(0, os.SEEK_END))
@@ -72,20 +70,18 @@ def receive(upload: IO[bytes], name: str) -> Path:
         with tempfile.TemporaryDirectory(prefix=".", dir=folder) as place:
             fresh = Path(place) / "new"
             with fresh.open("wb") as target:
-                if is_packed:
-                    _unpack(packed, upload, target)
-                else:
-                    shutil.copyfileobj(upload, target, _CHUNK)
+                _write(packed, upload, target)
             fresh.rename(path)
     folder.touch()
     keep_newest(MAX_KEPT, folder)
     return path
 
 
-def _unpack(packed: Path, upload: IO[bytes], target: IO[bytes]) -> None:
-    """Write the content of a packed upload, whose kind is the suffix of `packed`."""
+def _write(packed: Path, upload: IO[bytes], target: IO[bytes]) -> None:
+    """Write the content of an upload, unpacked if the suffix of `packed` is an archive's."""
+    most = packed_files.Most(num_lines=MAX_LINES)
     try:
-        with packed_files.open_bytes(packed, cast(BinaryIO, upload)) as content:
+        with packed_files.open_bytes(packed, cast(BinaryIO, upload), most) as content:
             while chunk := content.read(_CHUNK):
                 if target.tell() + len(chunk) > MAX_MEGABYTES * 10**6:
                     raise ValueError(

@@ -12,7 +12,7 @@ from typing import Any
 from bertcore.bias.slots import known_words
 from bertcore.bias.templates import Group
 from bertcore.bias.word_association import AssociationTest
-from bertcore.data.files import open_text
+from bertcore.data.files import json_text
 from bertcore.debiasing import direction_pairs, probe_pairs
 from bertcore.model import Model
 
@@ -147,8 +147,7 @@ def read_association(path: Path) -> NamedAssociation:
         "attr2, each an object with a category and a list of examples"
     )
     try:
-        with open_text(path) as file:
-            data = json.load(file)
+        data = json.loads(json_text(path))
         sets = [data[part] for part in _PARTS]
         names = [str(each["category"]) for each in sets]
         texts = [each["examples"] for each in sets]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bertcore.bias.sentence_scores import Progress
 from bertcore.bias.shares import preferred
 from bertcore.bias.slots import Slot, fill_masks, slot_log_probabilities
-from bertcore.data.files import BadRows, open_text
+from bertcore.data.files import BadRows, json_text
 from bertcore.evaluation.intervals import bootstrap
 from bertcore.model import Model
 
@@ -77,8 +77,7 @@ def read_stereoset(path: Path, *, bad_rows: BadRows | None = None) -> tuple[GapI
     bad_rows = BadRows() if bad_rows is None else bad_rows
     what = f"{str(path)!r} is not a StereoSet file"
     try:
-        with open_text(path) as file:
-            items = json.load(file)["data"]["intrasentence"]
+        items = json.loads(json_text(path))["data"]["intrasentence"]
         found = [_item(each, bad_rows) for each in items]
     except OSError:
         raise

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bertcore.configs.numbers import check_numbers_of
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BiasConfig:
@@ -29,3 +31,6 @@ class BiasConfig:
     (hard debiasing). erase: one with the erasure folded into its heads."""
     skip_bad_rows: bool = False
     """Leave out items that cannot be scored."""
+
+    def __post_init__(self) -> None:
+        check_numbers_of(self)

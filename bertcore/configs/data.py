@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
+from bertcore.configs.numbers import check_numbers_of
+
 MASKED_LM_PROB = 0.15
 MASK_SHARES = "80/10/10"
 SHORT_SEQ_PROB = 0.1
@@ -109,6 +111,7 @@ class DataConfig:
                 f"long_seq_length is {self.long_seq_length}; expected more than max_seq_length "
                 f"{self.max_seq_length}, or a long_ratio of 0."
             )
+        check_numbers_of(self)
 
     @property
     def has_pairs(self) -> bool:

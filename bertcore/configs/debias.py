@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bertcore.configs.numbers import check_numbers_of
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DebiasConfig:
@@ -24,3 +26,6 @@ class DebiasConfig:
     direction_words: str = "gender"
     """Word pairs that define this direction in the initial checkpoint: gender, or a file with one
     pair per line."""
+
+    def __post_init__(self) -> None:
+        check_numbers_of(self)

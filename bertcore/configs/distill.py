@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bertcore.configs.numbers import check_numbers_of
+
 if TYPE_CHECKING:
     from bertcore.architecture.config import BertConfig
 
@@ -40,6 +42,7 @@ class DistillConfig:
             raise ValueError(f"temperature is {self.temperature}; expected above 0.")
         if not any(getattr(self, name) for name in weights):
             raise ValueError("all weights of the losses are 0, so nothing would be learned.")
+        check_numbers_of(self)
 
     @classmethod
     def for_task(cls, **weights: float) -> DistillConfig:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from bertcore.configs.numbers import check_numbers_of
+
 Unit = Literal["token", "word", "sentence"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
 WORD_POOLINGS = ("mean", "first", "last", "max")
@@ -71,3 +73,4 @@ class EncodeSettings:
                 f"tokens_per_batch is {self.tokens_per_batch}; expected at least 1, such as "
                 f"{TOKENS_PER_BATCH}."
             )
+        check_numbers_of(self)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bertcore.configs.numbers import check_numbers_of
 from bertcore.configs.optimizer import OptimizerConfig
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ class FinetuneConfig:
                 "out, leave out its examples."
             )
         self.optimizer_config()
+        check_numbers_of(self)
 
     def optimizer_config(self) -> OptimizerConfig:
         """Return the settings of AdamW and of the schedule."""

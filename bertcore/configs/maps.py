@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from bertcore.configs.numbers import check_numbers_of
+
 METRICS = ("cosine", "euclidean", "correlation", "manhattan")
 STARTS = ("pca", "random")
 
@@ -34,6 +36,7 @@ class UmapSettings:
         if not 0 <= self.min_dist <= 1:
             raise ValueError(f"min_dist is {self.min_dist}; expected 0 to 1.")
         check_metric_and_seed(self.metric, self.seed)
+        check_numbers_of(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,6 +83,7 @@ class TsneSettings:
                 f"initialization is {self.initialization!r}; expected one of {', '.join(STARTS)}."
             )
         check_metric_and_seed(self.metric, self.seed)
+        check_numbers_of(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,6 +118,7 @@ class PacmapSettings:
                 "most 20, and large enough for one further pair for each point."
             )
         check_metric_and_seed(self.metric, self.seed)
+        check_numbers_of(self)
 
 
 def check_metric_and_seed(metric: str, seed: int) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from bertcore.configs.numbers import check_numbers_of
+
 OPTIMIZERS = ("muon", "adamw")
 
 
@@ -64,6 +66,7 @@ class OptimizerConfig:
                 f"warmup_ratio {self.warmup_ratio} and flat_ratio {self.flat_ratio} must be at "
                 "least 0 and together at most 1."
             )
+        check_numbers_of(self)
 
     @classmethod
     def distilbert(cls, **fields: Any) -> OptimizerConfig:

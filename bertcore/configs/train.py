@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from bertcore.configs.numbers import check_numbers_of
+
 STARTS = ("warm", "noise", "checkpoint")
 COMPILE = ("auto", "on", "off")
 
@@ -68,6 +70,7 @@ class TrainConfig:
             raise ValueError(f"compile is {self.compile!r}; expected one of {', '.join(COMPILE)}.")
         if self.dtype not in ("bfloat16", "float32"):
             raise ValueError(f"dtype is {self.dtype!r}; expected bfloat16 or float32.")
+        check_numbers_of(self)
 
     def fraction_done(self, step: int, elapsed_seconds: float) -> float:
         """Return the fraction of the run that is done: 0 at its start, 1 or more at its end.

@@ -79,7 +79,7 @@ class EncodedCorpus:
         Raises:
             ValueError: If the layer or a column does not exist.
         """
-        self._check_layer(layer)
+        self.check_layers(layer)
         wanted = self._checked(columns)
         for part in self._parts:
             file = pq.ParquetFile(layer_file(self.folder, layer, part))
@@ -96,7 +96,7 @@ class EncodedCorpus:
             ValueError: If the layer does not exist.
             OSError: If the file cannot be written.
         """
-        self._check_layer(layer)
+        self.check_layers(layer)
         path = about(self.folder) / f"vectors-layer-{layer}.npy"
         shape = (len(self), self.manifest.hidden_size)
         if not shape[0]:
@@ -119,6 +119,19 @@ class EncodedCorpus:
         """
         check_checkpoint(self.manifest, model, f"{str(self.folder)!r}")
 
+    def check_layers(self, *layers: int) -> None:
+        """Make sure that layers are stored.
+
+        Raises:
+            ValueError: If one is not.
+        """
+        for layer in layers:
+            if layer not in self.layers:
+                raise ValueError(
+                    f"layer {layer} is not stored in {str(self.folder)!r}; expected one of "
+                    f"{', '.join(map(str, self.layers))}."
+                )
+
     @property
     def _parts(self) -> range:
         return range(len(self.manifest.parts))
@@ -137,13 +150,6 @@ class EncodedCorpus:
             os.replace(partial, path)
         finally:
             partial.unlink(missing_ok=True)
-
-    def _check_layer(self, layer: int) -> None:
-        if layer not in self.layers:
-            raise ValueError(
-                f"layer {layer} is not stored in {str(self.folder)!r}; expected one of "
-                f"{', '.join(map(str, self.layers))}."
-            )
 
     def _checked(self, columns: Sequence[str] | None) -> list[str]:
         wanted = list(self.columns if columns is None else columns)

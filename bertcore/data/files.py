@@ -17,7 +17,12 @@ MAX_COLUMNS = 2000
 """Of a table: twice as many as the labels that can be learned."""
 MAX_WORDS = 20_000
 """Of a sentence; one with more lacks its blank line, and would fill the memory."""
-
+MOST_READ = packed_files.Most(num_bytes=2**32, num_lines=20_000_000)
+"""Of a file whose rows are kept in memory, which is all but corpora: those are streamed."""
+MAX_JSON_BYTES = 2**30
+"""Of a file of one JSON value, which is parsed as a whole."""
+MAX_JSON_VALUES = 5_000_000
+"""Of it, counted by commas and opening brackets, up to 250 bytes each; SQuAD has 2 million."""
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16's, with which it begins
@@ -34,7 +39,9 @@ class NotUTF8Error(ValueError):
 
 
 @contextmanager
-def open_text(path: Path, file: BinaryIO | None = None) -> Iterator[TextIO]:
+def open_text(
+    path: Path, file: BinaryIO | None = None, most: packed_files.Most | None = None
+) -> Iterator[TextIO]:
     """Open text, plain or compressed as .xz or .gz, with unchanged line endings.
 
     The encoding is UTF-8, or UTF-16 or UTF-32 if a byte order mark indicates it, as spreadsheets
@@ -43,10 +50,11 @@ def open_text(path: Path, file: BinaryIO | None = None) -> Iterator[TextIO]:
     Args:
         path: The file; its extension determines the compression.
         file: The same file, already open; its position shows how far it has been read.
+        most: How much is read; None: MOST_READ, and any amount of an open file, which is a corpus.
 
     Raises:
         NotUTF8Error: If it is in another encoding.
-        ValueError: If there is no such file, or the archive is incomplete.
+        ValueError: If there is no such file, the archive is incomplete, or it has more than `most`.
         OSError: If it cannot be opened.
     """
     if not path.is_file():
@@ -54,7 +62,8 @@ def open_text(path: Path, file: BinaryIO | None = None) -> Iterator[TextIO]:
         raise ValueError(f"data file {str(path)!r} {what}. Check the path.")
     try:
         encoding = _encoding(path)
-        with packed_files.open_text(path, file, newline="", encoding=encoding) as text:
+        most = most or (packed_files.UNBOUNDED if file else MOST_READ)
+        with packed_files.open_text(path, file, newline="", encoding=encoding, most=most) as text:
             yield text
     except UnicodeDecodeError as error:
         raise NotUTF8Error(_why_not_decoded(path, error)) from error
@@ -62,6 +71,23 @@ def open_text(path: Path, file: BinaryIO | None = None) -> Iterator[TextIO]:
         raise ValueError(
             f"data file {str(path)!r} is not a whole archive ({error}). Copy it again."
         ) from error
+
+
+def json_text(path: Path) -> str:
+    """Return the text of a file of one JSON value, plain or compressed as .xz or .gz.
+
+    Raises:
+        ValueError: As `open_text`, or if it has more than MAX_JSON_VALUES.
+        OSError: If it cannot be opened.
+    """
+    with open_text(path, most=packed_files.Most(num_bytes=MAX_JSON_BYTES)) as file:
+        text = file.read()
+    if sum(map(text.count, ",[{")) > MAX_JSON_VALUES:
+        raise ValueError(
+            f"{str(path)!r} has more than {MAX_JSON_VALUES:,} values, the most that are read. Give "
+            "a part of it."
+        )
+    return text
 
 
 def _encoding(path: Path) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bertcore.data.examples import QuestionExample
-from bertcore.data.files import BadRows, check_width, open_text
+from bertcore.data.files import BadRows, check_width, json_text
 from bertcore.data.tables import Row, Table
 
 _OF_THE_EXAMPLE = ("id", "question", "context", "answers", "is_impossible")
@@ -56,16 +56,14 @@ def read_questions(path: Path, *, bad_rows: BadRows) -> Iterator[QuestionExample
 
 
 def _content(path: Path) -> Any:
-    with open_text(path) as file:
-        text = file.read()
+    text = json_text(path)
     try:
-        content = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(
             f"{str(path)!r} is not valid JSON ({str(error)[:100]}). The task 'qa' reads files in "
             "SQuAD format."
         ) from error
-    return content
 
 
 def question_columns(path: Path) -> Table:

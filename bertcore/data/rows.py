@@ -17,6 +17,8 @@ from bertcore.tokenizer.truncation import longest_first
 
 IGNORED = -100
 """Target of a token that has none, as in `transformers`."""
+MAX_TOKENS = 400_000_000
+"""Of all rows: 2 GB. Windows over a text repeat it for each question."""
 _POOL_BATCHES = 50
 """Batches of a pool within which shuffled rows are sorted by length."""
 
@@ -137,6 +139,9 @@ class RowBuilder:
 
         Returns:
             The number of tokens kept of each text.
+
+        Raises:
+            ValueError: If all rows together have more than MAX_TOKENS.
         """
         parts = [first] if second is None else [first, second]
         lengths = [len(part) for part in parts]
@@ -148,6 +153,11 @@ class RowBuilder:
         self._ids.extend(ids)
         self._segments.extend(segments)
         self._starts.append(len(self._ids))
+        if len(self._ids) > MAX_TOKENS:
+            raise ValueError(
+                f"the first {len(self):,} inputs have more than {MAX_TOKENS:,} tokens, the most "
+                "that are kept. Give fewer or shorter texts, or fewer questions on a long one."
+            )
         return kept
 
     def build(self, targets: NDArray[np.generic], *, group: int = 1) -> Rows:

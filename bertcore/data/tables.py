@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
@@ -187,25 +187,22 @@ def _json_table(file: TextIO, path: Path, bad_rows: BadRows) -> Table:
     check_width(len(columns), repr(str(path)))
 
     def rows() -> Iterator[Row]:
-        number = 1
-        line: str | None = first
-        while line is not None:
+        for number, line in enumerate(chain([first], lines), start=1):
+            wrong, cells = "", []
             try:
                 values = _object(line)
+                cells = [values[column] for column in columns]
                 broken = _broken_column(line, values)
-                if broken is None:
-                    yield Row(number, [values[column] for column in columns])
-                else:
-                    bad_rows.add(
-                        f"row {number} of {str(path)!r} has a lone surrogate in column "
-                        f"{broken!r}, which is not a character."
-                    )
+                if broken is not None:
+                    wrong = f"has a lone surrogate in column {broken!r}, which is not a character"
             except KeyError as error:
-                bad_rows.add(f"row {number} of {str(path)!r} lacks {error.args[0]!r}.")
+                wrong = f"lacks {error.args[0]!r}"
             except ValueError as error:
-                bad_rows.add(f"row {number} of {str(path)!r} is {error}.")
-            line = next(lines, None)
-            number += 1
+                wrong = f"is {error}"
+            if wrong:
+                bad_rows.add(f"row {number} of {str(path)!r} {wrong}.")
+            else:
+                yield Row(number, cells)
 
     return Table(columns, rows(), True)
 

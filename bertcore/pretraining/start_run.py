@@ -275,6 +275,12 @@ def resume_run(folder: Path) -> Pretraining:
             "folder of a run, or start one without --resume."
         )
     settings = run.read_config()
+    if not isinstance(settings, dict) or "train" not in settings:
+        raise ValueError(
+            f"{str(run.path)!r} is no pretraining run: its config.json is that of a checkpoint. A "
+            "fine-tuning run is continued with `bertscope finetune --resume`; to train a "
+            "checkpoint further, name it with --from-checkpoint and give --out a new folder."
+        )
     try:
         shape = shape_from_hf(settings["model"])
         train_config = TrainConfig(**settings["train"])

@@ -87,15 +87,13 @@ def export(
     from bertcore.analysis.space.atlas import atlas_table, write_atlas
     from bertcore.analysis.space.corpus_map import CorpusMapSettings
     from bertcore.corpus import open_encoded
+    from bertscope.cli.files import check_target
 
     for option in dict.fromkeys(chain.from_iterable(_OF_METHODS.values())):
         methods = [name for name, options in _OF_METHODS.items() if option in options]
         if method in _OF_METHODS and method not in methods:
             refuse_options(context, {option}, f"it is for --method {' and '.join(methods)}")
-    if atlas.suffix != ".parquet":
-        raise ValueError(f"--atlas is {str(atlas)!r}; expected a file that ends in .parquet.")
-    if not atlas.absolute().parent.is_dir():
-        raise ValueError(f"there is no folder {str(atlas.parent)!r}. Create it, or choose another.")
+    check_target(atlas, ".parquet", option="--atlas")
     opened = open_encoded(corpus)
     num: dict[str, Any] = {} if neighbors is None else {"n_neighbors": neighbors}
     shared: dict[str, Any] = {"metric": metric, "seed": seed}

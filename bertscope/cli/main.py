@@ -32,6 +32,7 @@ from bertscope.cli import (
     what_if,
 )
 from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.options import with_checked_numbers
 
 
 def build_app() -> typer.Typer:
@@ -68,6 +69,9 @@ def build_app() -> typer.Typer:
         audit,
     ):
         group.register(app)
+    for command in app.registered_commands:
+        assert command.callback is not None
+        command.callback = with_checked_numbers(command.callback)
     return app
 
 

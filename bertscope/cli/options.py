@@ -19,6 +19,8 @@ from typing import Annotated, Any, Literal, get_origin, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from bertcore.configs.numbers import INFINITE, check_numbers
+
 Panel = tuple[str, Any, str]
 """Heading in --help; dataclass, or instance with other defaults; space-separated field names."""
 
@@ -63,6 +65,21 @@ def config_options(*panels: Panel) -> Callable[[Callable[..., None]], Callable[.
         return run
 
     return decorate
+
+
+def with_checked_numbers(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command refuse NaN, infinite and too large numbers before its work."""
+
+    @functools.wraps(command)
+    def run(**values: Any) -> None:
+        check_numbers(
+            (f"--{name.replace('_', '-')}", value)
+            for name, value in values.items()
+            if name not in INFINITE
+        )
+        command(**values)
+
+    return run
 
 
 def chosen(config: type, values: dict[str, Any]) -> dict[str, Any]:

@@ -93,6 +93,7 @@ def search(
         )
     encoded = open_encoded(folder)
     chosen = encoded.layers[-1] if layer is None else layer
+    encoded.check_layers(chosen)
     if text is None:
         with stages() as show:
             index = open_index(

@@ -127,12 +127,7 @@ def corpus_map(
         OSError: If the map cannot be written.
     """
     report = progress or _silent
-    missing = [layer for layer in settings.layers if layer not in corpus.layers]
-    if missing:
-        raise ValueError(
-            f"layer {missing[0]} is not stored in {str(corpus.folder)!r}; expected one of "
-            f"{', '.join(map(str, corpus.layers))}."
-        )
+    corpus.check_layers(*settings.layers)
     path = kept_map(corpus, settings)
     if path.is_file():
         found = _read(path, settings)

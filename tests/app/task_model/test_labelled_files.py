@@ -42,3 +42,17 @@ def test_a_damaged_archive_is_refused(ending: str, folder: Path) -> None:
     with pytest.raises(ValueError, match="not a whole archive"):
         labelled_files.receive(io.BytesIO(PACK[ending](ROWS)[:-20]), f"cut.csv{ending}")
     assert not [path for path in folder.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("ending", ["", *PACK])
+def test_too_many_lines_are_refused_and_leave_nothing(
+    ending: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload = io.BytesIO(PACK[ending](ROWS) if ending else ROWS)
+    monkeypatch.setattr(labelled_files, "MAX_LINES", 1000)
+    with pytest.raises(ValueError, match="more than 1,000 lines"):
+        labelled_files.receive(upload, f"rows.csv{ending}")
+    assert not [path for path in folder.rglob("*") if path.is_file()]
+    monkeypatch.setattr(labelled_files, "MAX_LINES", 1001)
+    assert labelled_files.receive(upload, f"rows.csv{ending}").read_bytes() == ROWS
+    assert not upload.closed

@@ -145,7 +145,7 @@ def test_bad_rows_are_refused_or_counted(tmp_path: Path) -> None:
         '{"text": "a \\ud83d\\ude00", "label": "x"}',
         '{"text": "a \\ud83d", "label": "x"}',
     )
-    assert "row 2 of" in refused(half)
+    assert refused(half).count("row 2 of") == 1
     assert "a lone surrogate in column 'text'" in refused(half)
     bad = BadRows(skip=True)
     assert len(list(find_task("classify").read(half, bad_rows=bad))) == 1

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from bertcore import load
-from bertcore.configs import optimizer
+from bertcore.configs import numbers, optimizer
 from bertcore.finetuning import Settings, make_settings, start_experiment
 from bertcore.finetuning import label_curve as module
 from bertcore.finetuning.label_curve import (
@@ -129,6 +129,7 @@ def test_what_cannot_be_a_series_is_a_sentence(
 def any_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let rates pass that diverge at once."""
     monkeypatch.setattr(optimizer, "MAX_RATE", math.inf)
+    monkeypatch.setattr(numbers, "MAX_FLOAT", math.inf)
 
 
 @pytest.mark.usefixtures("any_rate")

@@ -13,7 +13,7 @@ import torch
 import transformers
 from safetensors.torch import load_file
 
-from bertcore.configs import optimizer
+from bertcore.configs import numbers, optimizer
 from bertcore.configs.finetune import FinetuneConfig, default_rate
 from bertcore.finetuning import Experiment, make_settings, resume_experiment, start_experiment
 from bertcore.finetuning.task_step import TaskStep
@@ -275,6 +275,7 @@ def test_a_full_disk_is_told_and_nothing_is_lost(tiny: Path, tmp_path: Path) -> 
 def any_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let rates pass that diverge at once."""
     monkeypatch.setattr(optimizer, "MAX_RATE", math.inf)
+    monkeypatch.setattr(numbers, "MAX_FLOAT", math.inf)
 
 
 @pytest.mark.usefixtures("any_rate")

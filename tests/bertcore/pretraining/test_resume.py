@@ -19,6 +19,7 @@ from bertcore.training.provenance import versions
 from bertcore.training.run_lock import lock_holder
 from tests.support.command_line import invoke, make_texts, metrics, refusal, succeed, words_of
 from tests.support.full_disk import largest_file
+from tests.support.tiny import tiny_bert
 
 
 @pytest.fixture(scope="module")
@@ -299,3 +300,10 @@ def test_a_run_that_went_on_elsewhere_is_not_written_over(stopped: Path) -> None
     with pytest.raises(ValueError, match=r"has step-12, but this process is at step 9"):
         early.run()
     assert metrics(stopped) == before
+
+
+def test_a_checkpoint_or_fine_tuning_run_is_named_as_what_it_is(tmp_path: Path) -> None:
+    tiny_bert().save(tmp_path / "tuned")
+    said = refusal("pretrain", "--out", tmp_path / "tuned", "--resume")
+    assert "is no pretraining run: its config.json is that of a checkpoint" in said
+    assert "bertscope finetune --resume" in said

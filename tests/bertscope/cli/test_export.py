@@ -102,7 +102,12 @@ def test_what_cannot_be_is_a_sentence(encoded: EncodedCorpus, tmp_path: Path) ->
     out = tmp_path / "a.parquet"
     assert "has no encoded corpus" in refusal(tmp_path, "--atlas", out)
     assert "ends in .parquet" in refusal(encoded.folder, "--atlas", tmp_path / "a.csv")
-    assert "no folder" in refusal(encoded.folder, "--atlas", tmp_path / "none" / "a.parquet")
+    assert "does not exist. Create it first" in refusal(
+        encoded.folder, "--atlas", tmp_path / "none" / "a.parquet"
+    )
+    (tmp_path / "b.parquet").mkdir()
+    for folder in (encoded.folder, tmp_path):  # the target is looked at first
+        assert "is a folder" in refusal(folder, "--atlas", tmp_path / "b.parquet")
     assert "expected one of pca, umap, tsne, pacmap" in refusal(
         encoded.folder, "--atlas", out, "--method", "x"
     )

@@ -83,6 +83,10 @@ def test_what_is_refused(encoded: Path, tmp_path: Path) -> None:
     assert "layer 1 is not stored" in refusal(
         encoded, "--layer", "1", "--text", TEXT, "--token", "1"
     )
+    nowhere = ("--checkpoint", tmp_path / "none")  # the layer is looked at first
+    assert "layer 1 is not stored" in refusal(
+        encoded, "--layer", "1", "--text", TEXT, "--token", "1", *nowhere
+    )
     assert "0 [CLS], 1 the" in refusal(encoded, "--text", TEXT)
     assert "expected one of: 0 [CLS]" in refusal(encoded, "--text", TEXT, "--token", "99")
     assert "not in the text" in refusal(encoded, "--text", TEXT, "--token", "zebra")

@@ -1,0 +1,42 @@
+"""The range of the numbers that users give: no setting of ours means anything beyond it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
+MAX_FLOAT = 1e6
+"""Of rates, weights, ratios and minutes."""
+MAX_INT = 2**63 - 1
+"""Of counts, places and seeds, which become int64."""
+INFINITE = ("max_grad_norm",)
+"""Settings that may be infinite."""
+
+
+def check_numbers(values: Iterable[tuple[str, Any]]) -> None:
+    """Check numbers by name, in tuples and lists too; values of other types pass.
+
+    Raises:
+        ValueError: If one is NaN, infinite or too large.
+    """
+    for name, value in values:
+        if isinstance(value, tuple | list):
+            check_numbers((name, part) for part in value)
+        elif isinstance(value, float):
+            if not abs(value) <= MAX_FLOAT and not (name in INFINITE and value == math.inf):
+                raise ValueError(
+                    f"{name} is {value}; expected a number of at most {MAX_FLOAT:,.0f}."
+                )
+        elif isinstance(value, int) and abs(value) > MAX_INT:
+            raise ValueError(f"{name} is {value:.3g}; expected a number below 2 to the 63rd.")
+
+
+def check_numbers_of(config: Any) -> None:
+    """Check the fields of a dataclass.
+
+    Raises:
+        ValueError: As `check_numbers`.
+    """
+    check_numbers((field.name, getattr(config, field.name)) for field in fields(config))
