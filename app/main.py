@@ -12,12 +12,22 @@ ROOT = Path(__file__).resolve().parents[1]
 if sys.path[0] != str(ROOT):  # first, so that an app.py elsewhere does not shadow our `app`
     sys.path[:] = [str(ROOT), *(entry for entry in sys.path if entry != str(ROOT))]
 
+import streamlit as st  # noqa: E402
 from streamlit.starlette import App  # noqa: E402
 
 from app.access.bug_log import guard_log  # noqa: E402
 from app.access.policy import policy  # noqa: E402
 from app.access.server import lifespan, middleware  # noqa: E402
-from app.shell.client_messages import guard_messages, show_error  # noqa: E402
+from app.streamlit_internals import guard_messages  # noqa: E402
+
+
+def show_error(error: Exception) -> bool:
+    """Show what no guard of a page caught, after Streamlit has logged it, as one sentence."""
+    from app.shell.frame import UNEXPECTED  # which imports torch: not before the server listens
+
+    st.error(UNEXPECTED.format(kind=type(error).__name__))
+    return True
+
 
 try:
     guard_log(is_closed=policy().is_closed)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
-from streamlit.navigation.page import Page as StreamlitPage
 
 from app.navigation import GROUPS, PAGES
 from app.shell import frame, sidebar, state, turns
+from app.streamlit_internals import Page
 
 ROOT = Path(__file__).resolve().parents[1]
 OF_TOKENS = {"token", "view"}
@@ -43,7 +43,7 @@ def main() -> None:
         url_path=PAGES[first].name,
         visibility="hidden",
     )
-    groups: dict[str, list[StreamlitPage]] = {
+    groups: dict[str, list[Page]] = {
         group: [pages[folder] for folder in folders] for group, folders in GROUPS.items()
     }
     groups[next(iter(groups))].append(alias)
@@ -62,7 +62,7 @@ def main() -> None:
         state.sync_url()
 
 
-def _offer_next(chosen: StreamlitPage, pages: dict[str, StreamlitPage]) -> None:
+def _offer_next(chosen: Page, pages: dict[str, Page]) -> None:
     """Draw a link to the page after the chosen one, with the question that it answers."""
     order = list(pages)
     following = order[1:]

@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parents[1]
 MAX_SCRIPT_LINES = 3
 DRAWING = ("streamlit plotly bertviz mpld3 matplotlib typer click rich app pages bertscope").split()
 NETWORK = ("huggingface_hub", "requests", "httpx", "urllib.request", "http.client", "aiohttp")
+STREAMLIT = ("delta_generator", "starlette")
+"""The documented modules below `streamlit`, and that of the type of its containers."""
 HUB = "bertcore/checkpoints/hub.py"
 PAGES = sorted(script.stem for script in (ROOT / "pages").glob("*.py"))
 MODEL = (
@@ -155,6 +157,15 @@ def url_is_touched_in_one_file(source: Source) -> list[str]:
     if source.path == "app/shell/state.py" or not source.lies_in("app", "pages"):
         return []
     return names_used(source, ("query_params", "experimental_get_query_params"))
+
+
+def internals_are_imported_in_one_file(source: Source) -> list[str]:
+    """Only app/streamlit_internals.py imports what Streamlit does not document."""
+    if source.path == "app/streamlit_internals.py" or not source.lies_in("app", "pages"):
+        return []
+    modules = {".".join(name.split(".")[:2]) for name in source.imports()}
+    below = {name for name in modules if name.startswith("streamlit.")}
+    return sorted(below - {f"streamlit.{name}" for name in STREAMLIT})
 
 
 def network_is_opened_in_one_file(source: Source) -> list[str]:
@@ -291,6 +302,11 @@ OFFENDERS: list[tuple[Rule, Source]] = [
         url_is_touched_in_one_file,
         Source("app/shell/cache.py", "from streamlit import query_params"),
     ),
+    (
+        internals_are_imported_in_one_file,
+        Source("app/a.py", "from streamlit.runtime.scriptrunner import get_script_run_ctx"),
+    ),
+    (internals_are_imported_in_one_file, Source("app/shell/a.py", "from streamlit import runtime")),
     (network_is_opened_in_one_file, Source("bertcore/bert.py", "import huggingface_hub")),
     (network_is_opened_in_one_file, Source("app/a.py", "from urllib import request")),
     (packages_say_what_is_public, Source("bertcore/a/__init__.py", "from bertcore.a.b import c")),
@@ -318,6 +334,8 @@ INNOCENT = [
     Source("app/main.py", "from app.shell import frame"),
     Source("app/shell/cache.py", "@st.cache_resource\ndef f(): ..."),
     Source("app/shell/state.py", "st.query_params['text'] = 'x'"),
+    Source("app/streamlit_internals.py", "from streamlit import runtime"),
+    Source("app/a.py", "from streamlit.delta_generator import DeltaGenerator"),
     Source("pages/a.py", "x = 1\n" * MAX_SCRIPT_LINES),
     Source("app/a.py", "a = 'from bertcore.analysis.words.lens import b, c'"),
     Source("app/b.py", '"""\nfrom bertcore.tasks import (\n    Task as Shown,\n    Tag,\n)\n"""'),

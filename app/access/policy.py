@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from streamlit import config
+import streamlit as st
 
 from .host_names import check_host
 
@@ -102,7 +102,7 @@ def policy() -> Policy:
     if descriptor is not None:
         with open(int(descriptor), encoding="utf-8") as pipe:
             environ[KEY] = pipe.read()
-    decided = decide(environ, config.get_option("server.address"))
+    decided = decide(environ, st.get_option("server.address"))
     for name in list(os.environ):
         if name == KEY or (decided.is_closed and name.upper().endswith(SECRETS)):
             _forget(name)

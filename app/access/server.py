@@ -8,11 +8,11 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+import streamlit as st
 from starlette.middleware import Middleware
-from streamlit import cli_util, config
 from streamlit.starlette import App
-from streamlit.web.server import server_util
 
+from ..streamlit_internals import open_browser, print_to_cli
 from . import policy as policies
 from . import visits
 from .door import Door
@@ -51,15 +51,14 @@ def where(address: str | None, port: int) -> str:
 @asynccontextmanager
 async def lifespan(app: App) -> AsyncIterator[None]:
     """Say where the app is and open the browser, as Streamlit does for a script; end all visits."""
-    address = config.get_option("server.address")
+    address = st.get_option("server.address")
     with suppress(OSError):  # a standard output that nobody reads
-        cli_util.print_to_cli(where(address, config.get_option("server.port")))
+        print_to_cli(where(address, st.get_option("server.port")))
     _prepare_end()
     if policies.policy().is_closed:
         asyncio.get_running_loop().run_in_executor(None, _start_sandbox)
-    if not config.get_option("server.headless"):
-        url = server_util.get_url(server_util.get_display_address(address or "localhost"))
-        asyncio.get_running_loop().call_soon(cli_util.open_browser, url)
+    if not st.get_option("server.headless"):
+        asyncio.get_running_loop().call_soon(open_browser, address)
     try:
         yield
     finally:  # not at exit: after a SIGTERM there is none

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
-from streamlit import runtime
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
+from ..streamlit_internals import cookies_of, uploads
 from . import cookies
 from .door import refuse
 from .policy import UploadLimits
@@ -76,11 +75,11 @@ class UploadLimit:
         finally:
             self._on_their_way.discard(on_its_way)
             if _visitor_of(session) is None:  # it left meanwhile: nobody would remove the file
-                _manager().remove_file(session, file)
+                uploads().remove_file(session, file)
 
     def _visitor(self, session: str) -> str:
         """Return the visitor of a session, and forget those of sessions without files."""
-        storage = _manager().file_storage
+        storage = uploads().file_storage
         self._visitors = {name: who for name, who in self._visitors.items() if name in storage}
         visitor = _visitor_of(session) or self._visitors.get(session, session)
         self._visitors[session] = visitor
@@ -121,23 +120,15 @@ class UploadLimit:
 
 def _visitor_of(session: str) -> str | None:
     """Return the name of a connected session's visitor: its cookie's, or its own."""
-    client = runtime.get_instance().get_client(session)
-    if client is None or client.client_context is None:
-        return None
-    return cookies.visit_of(client.client_context.cookies) or session
+    sent = cookies_of(session)
+    return None if sent is None else cookies.visit_of(sent) or session
 
 
 def _kept() -> dict[tuple[str, str], int]:
     """Return the bytes of all files by their session and id."""
-    storage = _manager().file_storage
+    storage = uploads().file_storage
     return {
         (session, name): len(file.data)
         for session, files in [*storage.items()]
         for name, file in [*files.items()]
     }
-
-
-def _manager() -> MemoryUploadedFileManager:
-    manager = runtime.get_instance().uploaded_file_mgr
-    assert isinstance(manager, MemoryUploadedFileManager), "Streamlit keeps uploads in memory"
-    return manager

@@ -11,10 +11,10 @@ import streamlit as st
 from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.cache import Texts
-from ..shell.chart import plotly_chart
 from ..shell.jobs import waiting
 from ..shell.jobs.background import Job, Work
 from ..shell.picture import Picture
+from ..streamlit_internals import plotly_chart
 from . import measures
 from .choices import ALL, OTHERS, SLOW
 from .figures import (
@@ -140,7 +140,7 @@ def _draw(page: frame.Page, mixing: MixingMaps, choice: Choice, view: str) -> No
     picture = picture_of(view)
     if mixing.waiting:
         assert picture.figure is not None
-        plotly_chart(picture.figure(result))
+        plotly_chart(picture.figure(result).to_dict())
         return
     picture.show(page, result, setup=setup_code(page, mixing, choice, view), with_caption=False)
 

@@ -20,8 +20,8 @@ from ..html_file.document import Part, Scheme
 from ..plots.charts import Chart
 from ..plots.figure import Figure
 from ..plots.special_tokens import Marks, filled_markdown
+from ..streamlit_internals import plotly_chart
 from . import capabilities, frame, picture_files, sidebar
-from .chart import plotly_chart
 
 Width = Literal["stretch", "content"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -187,7 +187,7 @@ class Picture:
             "scale": 2,
         }
         plotly_chart(
-            fig,
+            fig.to_dict(),
             width="stretch",
             config={
                 "displaylogo": False,

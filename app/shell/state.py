@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, NoReturn, TypeVar, cast
 
 import streamlit as st
-from streamlit.navigation.page import Page
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from ..streamlit_internals import Page, page_hash
 
 MAX_URL_CHARACTERS = 1500
 """Longer texts stay out of the address: browsers and chat programs cut long links."""
@@ -89,7 +89,7 @@ class Field(Generic[T]):
         # Streamlit, and empty unless written; writing to a live one would overwrite what is being
         # typed, so only if it must change.
         pages = st.session_state.setdefault(_PAGES, {})
-        page, last_page = (_page_hash(), low, high), pages.get(name)
+        page, last_page = (page_hash(), low, high), pages.get(name)
         if page != last_page or name not in st.session_state or st.session_state[name] != chosen:
             st.session_state[name] = chosen
         pages[name] = page
@@ -215,12 +215,6 @@ def _in_url(name: str) -> str:
     """Return what a kept name is called in the address."""
     url_name: str = st.session_state.get(_IN_URL, {}).get(name, name)
     return url_name
-
-
-def _page_hash() -> str:
-    """Return what distinguishes the widgets of one page from those of another, as in Streamlit."""
-    context = get_script_run_ctx()
-    return context.page_script_hash if context else ""
 
 
 _ABSENT = object()

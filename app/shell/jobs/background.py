@@ -25,9 +25,9 @@ from bertcore.base.memory import out_of_memory
 from bertcore.data.packed_files import watched
 
 from ...access.bug_log import log_bug
+from ...streamlit_internals import is_connected
 from ..cache import FAILURE_SECONDS, num_bytes
 from .line import Line
-from .visitor import is_here
 
 MAX_JOBS = 256
 """Most finished jobs that are remembered; the longest unused are dropped."""
@@ -87,7 +87,7 @@ class Job:
         now = time.monotonic()
         patience = PATIENCE if self.patience is None else self.patience
         return any(
-            now - asked_at <= (patience if is_here(visitor) else min(patience, GONE_PATIENCE))
+            now - asked_at <= (patience if is_connected(visitor) else min(patience, GONE_PATIENCE))
             for visitor, asked_at in list(self._askers.items())
         )
 

@@ -15,13 +15,12 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import StopException
 
+from ...streamlit_internals import StopException, session
 from .. import turns
 from ..render_signal import arrival
 from . import background
 from .background import GivenUp, Job, Work
-from .visitor import visitor
 
 PATIENCE_SECONDS = 1.5
 """Work done within this time shows no progress bar."""
@@ -97,7 +96,7 @@ def result(
 
 def ask(work: Work) -> Job:
     """Return the job of some work, queued for this visitor if there is none; never waits."""
-    return background.ask(work.key, work.run, visitor(), patience=work.patience)
+    return background.ask(work.key, work.run, session(), patience=work.patience)
 
 
 def wait(work: Work, seconds: float) -> Job:
@@ -113,7 +112,7 @@ def wait(work: Work, seconds: float) -> Job:
 
 def leave(key: Hashable) -> None:
     """Stop waiting for work; it continues if other visitors wait for it."""
-    background.leave(key, visitor())
+    background.leave(key, session())
 
 
 def is_stopped(key: Hashable) -> bool:

@@ -235,7 +235,7 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
         storage.get(session, {}).pop(file, None)
 
     manager = SimpleNamespace(file_storage=storage, remove_file=remove)
-    monkeypatch.setattr(upload_limits, "_manager", lambda: manager)
+    monkeypatch.setattr(upload_limits, "uploads", lambda: manager)
     # The tabs of a visitor are named by its first letter here.
     monkeypatch.setattr(
         upload_limits, "_visitor_of", lambda session: None if session == "gone" else session[0]

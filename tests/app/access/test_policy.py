@@ -70,7 +70,7 @@ def test_the_key_is_in_no_message(tmp_path: Path) -> None:
 def test_streamlit_alone_is_closed_unless_it_listens_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(policies.ACCESS)
     for address, is_closed in ((None, True), ("0.0.0.0", True), ("localhost", False)):
-        monkeypatch.setattr(policies.config, "get_option", {"server.address": address}.get)
+        monkeypatch.setattr(policies.st, "get_option", {"server.address": address}.get)
         policies.policy.cache_clear()
         assert policies.policy().is_closed is is_closed
     policies.policy.cache_clear()

@@ -323,7 +323,7 @@ def test_a_waiting_job_that_is_stopped_never_begins(held: Held) -> None:
 def test_who_left_does_not_hold_the_line(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither with a job that runs nor with those that wait."""
     here = {"gone", "here"}
-    monkeypatch.setattr(background, "is_here", here.__contains__)
+    monkeypatch.setattr(background, "is_connected", here.__contains__)
     running = held.ask("running", "gone")
     held.wait_for_the_first()
     waiting, mine = held.ask("waiting", "gone"), held.ask("mine", "here")

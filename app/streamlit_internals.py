@@ -1,0 +1,152 @@
+"""The one door to Streamlit's internals: no other module of the app imports or changes them.
+
+Streamlit documents none of what is imported here and may change it in any release;
+`tests/app/test_streamlit_internals.py` states what each import must still do.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+from plotly.basedatatypes import BaseFigure
+from streamlit import cli_util, runtime
+from streamlit.cli_util import print_to_cli
+from streamlit.elements.widgets.file_uploader import FileUploaderSerde
+from streamlit.navigation.page import Page
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
+from streamlit.runtime.state.session_state import Serialized, WStates
+from streamlit.web.server import server_util
+
+__all__ = ["Page", "StopException", "print_to_cli"]
+
+log = logging.getLogger("bertscope.app")
+
+FOR_THE_OWNER = ("clear_cache", "load_git_info")
+"""Messages that work on the whole server: they clear all visitors' caches and name its files."""
+OTHER_TYPE = (
+    "The file is of a type that this box does not take: its name must end in one of {types}. Save "
+    "it as one of them."
+)
+
+
+# ---- who is connected, and what runs ----
+
+
+def session() -> str:
+    """Return the id of the browser's session that runs this; "" outside of a page."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context.session_id if context else ""
+
+
+def page_hash() -> str:
+    """Return what distinguishes the widgets of one page from those of another; "" outside."""
+    context = get_script_run_ctx()
+    return context.page_script_hash if context else ""
+
+
+def is_connected(session: str) -> bool:
+    """Return whether a session's page is open; without a server all are."""
+    return not runtime.exists() or runtime.get_instance().is_active_session(session)
+
+
+def cookies_of(session: str) -> Mapping[str, str] | None:
+    """Return the cookies of a session's browser; None if it has left."""
+    client = runtime.get_instance().get_client(session)
+    return (
+        None if client is None or client.client_context is None else client.client_context.cookies
+    )
+
+
+def open_browser(address: str | None) -> None:
+    """Open the app in the browser of this computer."""
+    cli_util.open_browser(
+        server_util.get_url(server_util.get_display_address(address or "localhost"))
+    )
+
+
+# ---- uploads ----
+
+
+def uploads() -> MemoryUploadedFileManager:
+    """Return what keeps the uploads: its `file_storage` is session -> id of a file -> the file."""
+    manager = runtime.get_instance().uploaded_file_mgr
+    assert isinstance(manager, MemoryUploadedFileManager), "Streamlit keeps uploads in memory"
+    return manager
+
+
+# ---- messages of clients: any message, and any value for any widget ----
+
+
+def guard_messages(*, is_closed: bool) -> None:
+    """Ignore what visitors of a closed server may not send, and what no widget can have."""
+    _guard_widgets()
+    if not is_closed:
+        return
+    handle = AppSession.handle_backmsg
+
+    def handle_guarded(session: AppSession, message: BackMsg) -> None:
+        if message.WhichOneof("type") in FOR_THE_OWNER:
+            log.warning("ignored: a message that visitors may not send")
+        else:
+            handle(session, message)
+
+    AppSession.handle_backmsg = handle_guarded  # type: ignore[method-assign, assignment]
+
+
+def _guard_widgets() -> None:
+    """Take the usual value of a widget in place of one that it cannot have, for all widgets.
+
+    Streamlit reads values when a page draws the widget, and before it if the widget has a callback,
+    where no guard of ours is around it; it trusts that they are of the widget's kind.
+    """
+    read = WStates.__getitem__
+
+    def read_guarded(states: WStates, name: str) -> Any:
+        state, widget = states.states.get(name), states.widget_metadata.get(name)
+        if not isinstance(state, Serialized) or widget is None:
+            return read(states, name)
+        kind = state.value.WhichOneof("value")
+        try:
+            # Browsers send whole numbers of a number box as integers.
+            are_numbers = {kind, widget.value_type} <= {"int_value", "double_value"}
+            if None in (kind, widget.value_type) or kind == widget.value_type or are_numbers:
+                return read(states, name)
+        except Exception as error:  # each widget's own reading fails in its own way
+            log.debug("no value of its widget: %s", type(error).__name__)
+            serde = getattr(widget.deserializer, "__self__", None)
+            if kind == "file_uploader_state_value" and isinstance(serde, FileUploaderSerde):
+                st.error(OTHER_TYPE.format(types=", ".join(serde.allowed_types or ())))
+        log.warning("ignored: a value that its widget cannot have")
+        states.set_from_value(name, widget.deserializer(None))
+        return read(states, name)
+
+    WStates.__getitem__ = read_guarded  # type: ignore[method-assign]
+
+
+# ---- figures ----
+
+
+class _Sent(BaseFigure):  # type: ignore[misc]  # Plotly has no types
+    """A figure as Streamlit takes it: of Plotly's it reads `to_dict` alone, others it validates."""
+
+    def __init__(self, drawn: dict[str, Any]) -> None:  # Plotly's own would validate it
+        self._drawn = drawn
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._drawn
+
+
+def plotly_chart(drawn: dict[str, Any], **options: Any) -> None:
+    """Draw a figure.
+
+    Args:
+        drawn: As `Figure.to_dict` returns it.
+        options: Those of `st.plotly_chart`.
+    """
+    st.plotly_chart(_Sent(drawn), **options)

@@ -1,0 +1,176 @@
+"""What the app needs of Streamlit's internals, import by import: a new release breaks it here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+import streamlit as st
+from streamlit import cli_util
+from streamlit.elements.widgets.file_uploader import FileUploaderSerde
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime import Runtime
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.state.common import WidgetMetadata
+from streamlit.runtime.state.session_state import Serialized, WStates
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.testing.v1 import AppTest
+
+from app import streamlit_internals as internals
+
+
+@pytest.fixture
+def unguarded() -> Iterator[None]:
+    """Take the guards of messages away again."""
+    read, handle = WStates.__getitem__, AppSession.handle_backmsg
+    yield
+    WStates.__getitem__ = read  # type: ignore[method-assign]
+    AppSession.handle_backmsg = handle  # type: ignore[method-assign]
+
+
+def inside(script: Callable[[], None]) -> AppTest:
+    app = AppTest.from_function(script).run()
+    assert not app.exception
+    return app
+
+
+def test_a_run_knows_its_session_and_page() -> None:
+    assert (internals.session(), internals.page_hash()) == ("", "")
+
+    def script() -> None:
+        import streamlit as st
+
+        from app import streamlit_internals
+
+        st.text(streamlit_internals.session())
+        st.text(streamlit_internals.page_hash())
+
+    names = [text.value for text in inside(script).text]
+    assert len(names) == 2
+    assert all(names)
+
+
+def test_a_stopped_run_ends_without_a_word() -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from app.streamlit_internals import StopException
+
+        st.text("before")
+        raise StopException
+
+    app = inside(script)
+    assert [text.value for text in app.text] == ["before"]
+    assert not app.error
+
+
+def test_the_runtime_knows_who_is_connected(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert internals.is_connected("anybody")  # without a server
+    for name in ("is_active_session", "get_client", "uploaded_file_mgr"):
+        assert hasattr(Runtime, name), name
+    client = SimpleNamespace(client_context=SimpleNamespace(cookies={"a": "b"}))
+    server = SimpleNamespace(get_client={"here": client}.get, is_active_session="here".__eq__)
+    monkeypatch.setattr(internals.runtime, "exists", lambda: True)
+    monkeypatch.setattr(internals.runtime, "get_instance", lambda: server)
+    assert [internals.is_connected(name) for name in ("here", "gone")] == [True, False]
+    assert internals.cookies_of("here") == {"a": "b"}
+    assert internals.cookies_of("gone") is None
+
+
+def test_uploads_are_kept_by_session_and_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    manager = MemoryUploadedFileManager("/upload")
+    server = SimpleNamespace(uploaded_file_mgr=manager)
+    monkeypatch.setattr(internals.runtime, "get_instance", lambda: server)
+    manager.add_file("session", UploadedFileRec("file", "name", "text/plain", b"abc"))
+    (kept,) = internals.uploads().file_storage["session"].items()
+    assert (kept[0], kept[1].data) == ("file", b"abc")
+    internals.uploads().remove_file("session", "file")
+    assert not internals.uploads().file_storage.get("session")
+
+
+@pytest.mark.usefixtures("unguarded")
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_messages_for_the_owner_are_ignored_where_visitors_come(
+    is_closed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handled = []
+    monkeypatch.setattr(AppSession, "handle_backmsg", lambda _, message: handled.append(message))
+    internals.guard_messages(is_closed=is_closed)
+    for name in internals.FOR_THE_OWNER:
+        message = BackMsg(**{name: True})
+        assert message.WhichOneof("type") == name
+        AppSession.handle_backmsg(None, message)  # type: ignore[arg-type]
+    AppSession.handle_backmsg(None, BackMsg(stop_script=True))  # type: ignore[arg-type]
+    assert len(handled) == (1 if is_closed else 3)
+
+
+def states(value_type: str, state: WidgetState) -> WStates:
+    def read(value: Any) -> Any:
+        return "usual" if value is None else value
+
+    kept = WStates()
+    kept.set_widget_metadata(
+        WidgetMetadata(id="w", deserializer=read, serializer=str, value_type=value_type)  # type: ignore[arg-type]
+    )
+    kept.states["w"] = Serialized(state)
+    return kept
+
+
+@pytest.mark.usefixtures("unguarded")
+def test_a_value_that_its_widget_cannot_have_is_the_usual_one() -> None:
+    internals.guard_messages(is_closed=False)
+    text = WidgetState(id="w", string_value="typed")
+    assert states("string_value", text)["w"] == "typed"
+    assert states("int_value", text)["w"] == "usual"
+    number = WidgetState(id="w", int_value=3)
+    assert states("double_value", number)["w"] == 3
+    broken = WidgetState(id="w", json_value="{")
+    assert states("json_value", broken)["w"] == "usual"
+
+
+def test_an_upload_box_knows_its_types() -> None:
+    serde = FileUploaderSerde(accept_multiple_files=False, allowed_types=[".csv"])
+    assert serde.deserialize.__self__ is serde  # so the box of a widget is found
+    assert serde.deserialize(None) is None
+    assert serde.allowed_types == [".csv"]
+
+
+def test_a_figure_reaches_the_browser_unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = {"data": [{"type": "bar", "y": [1]}], "layout": {"not_of_plotly": 1}}
+    with pytest.raises(ValueError, match="not_of_plotly"):
+        go.Figure(drawn)
+
+    def script(drawn: dict[str, object]) -> None:
+        from app.streamlit_internals import plotly_chart
+
+        plotly_chart(drawn, key="figure")
+
+    app = AppTest.from_function(script, args=(drawn,)).run()
+    assert not app.exception
+    assert "not_of_plotly" in app.get("plotly_chart")[0].proto.spec
+
+
+def test_the_address_of_the_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(cli_util, "open_browser", opened.append)
+    internals.open_browser(None)
+    internals.open_browser("0.0.0.0")
+    assert opened[0].startswith("http://localhost:")
+    assert opened[1].startswith("http://")
+
+
+def test_pages_of_the_navigation_are_of_the_type_that_is_named() -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from app.streamlit_internals import Page
+
+        st.text(isinstance(st.Page(lambda: None, title="a"), Page))
+
+    assert [text.value for text in inside(script).text] == ["True"]
+    assert callable(st.switch_page)
