@@ -1,15 +1,13 @@
-"""A vocabulary grows: merges one by one, by two rules; and what its size costs and brings."""
+"""A vocabulary grows: merges one by one, by two rules."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
+import pandas as pd
 import streamlit as st
 
-from bertcore.analysis.words.vocabulary_size import VocabularySize, measure_sizes
 from bertcore.pretraining.data.bundled import NOVEL
-from bertcore.pretraining.data.corpus import read_documents
 from bertcore.tokenizer.growth import (
+    NUM_CANDIDATES,
     RULES,
     Growth,
     Pair,
@@ -19,25 +17,109 @@ from bertcore.tokenizer.growth import (
     split_words,
 )
 
+from ..plots import theme
+from ..plots.figure import Figure, bar, subplots
 from ..plots.untrusted_text import plain
 from ..shell import frame
-from ..shell.jobs import background, waiting
-from ..shell.jobs.background import Work
+from ..shell.compute import Compute
+from ..shell.jobs.background import Progress
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
-from .growth_figures import candidate_bars, growth_table, size_curves, size_table
+from .vocabulary_size import paragraphs, show_sizes
 
 MOST_MERGES = 200
 MOST_WORDS = 40
 """Most words of the visitor's text that are shown cut."""
-SIZES = (250, 500, 1000, 2000, 4000, 6000)
-"""Sizes of the vocabularies that are trained; the novel yields hardly more pieces."""
 NOVEL_NAME, OWN = "novel", "own"
 
 SOURCE = Field("growth_text", NOVEL_NAME, (NOVEL_NAME, OWN))
 RULE = Field("growth_rule", "count", RULES)
 STEP = Field("growth_step", 10)
+
+
+def candidate_bars(growth: Growth, step: int, rule: Rule) -> Figure:
+    """Draw the candidates of the next merge by both rules, the chosen one coloured.
+
+    Args:
+        growth: Growth of the vocabulary.
+        step: Merges that are done.
+        rule: Rule by which the next pair is chosen.
+    """
+    now = growth.steps[step]
+    panels = (
+        ("count", "BPE: count", now.by_count),
+        ("likelihood", "WordPiece: likelihood", now.by_likelihood),
+    )
+    titles = [f"<b>{title}</b>" for _, title, _ in panels]
+    fig = subplots(1, 2, subplot_titles=titles, horizontal_spacing=0.24)
+    for column, (name, _, pairs) in enumerate(panels, 1):
+        values = [
+            pair.count if name == "count" else pair.likelihood * now.num_pieces for pair in pairs
+        ]
+        colours = [theme.SPECIAL] * len(pairs)
+        if name == rule and colours:
+            colours[0] = theme.ACCENT
+        fig.add_trace(
+            bar(
+                x=values,
+                y=list(range(len(pairs))),
+                orientation="h",
+                marker={"color": colours, "line_width": 0},
+                customdata=[_in_words(pair, now.num_pieces) for pair in pairs],
+                hovertemplate="%{customdata}<extra></extra>",
+                showlegend=False,
+            ),
+            row=1,
+            col=column,
+        )
+        fig.update_yaxes(
+            row=1,
+            col=column,
+            tickvals=list(range(len(pairs))),
+            ticktext=[theme.escape(f"{pair.left} + {pair.right}") for pair in pairs],
+            range=[NUM_CANDIDATES - 0.4, -0.6],
+        )
+    if not now.by_count:
+        fig.add_annotation(
+            text="No pair is left that occurs twice in the text.",
+            x=0.5,
+            y=0.5,
+            xref="paper",
+            yref="paper",
+            showarrow=False,
+        )
+    theme.plot_layout(fig, "", "", "", 30 * NUM_CANDIDATES + 90)
+    fig.update_layout(margin={"l": 0, "r": 8, "t": 30, "b": 4})
+    fig.update_xaxes(nticks=4, rangemode="tozero")
+    for column, title in enumerate(("times in the text", "× chance"), 1):
+        fig.update_xaxes(row=1, col=column, title_text=title)
+    fig.update_annotations(font={"size": 14})
+    fig.update_yaxes(showgrid=False, tickfont={"size": 14})
+    return fig
+
+
+def growth_table(growth: Growth) -> pd.DataFrame:
+    """Return the merges in order, with their counts and the pieces per word after each."""
+    pairs = growth.merges
+    columns = ("left", "right", "merged", "count", "count_left", "count_right", "likelihood")
+    return pd.DataFrame(
+        {
+            "merge": range(1, len(pairs) + 1),
+            **{name: [getattr(pair, name) for pair in pairs] for name in columns},
+            "pieces_per_word": [step.num_pieces / growth.num_words for step in growth.steps[1:]],
+        }
+    )
+
+
+def _in_words(pair: Pair, num_pieces: int) -> str:
+    left, right, merged = (theme.escape(part) for part in (pair.left, pair.right, pair.merged))
+    return (
+        f"<b>{left} + {right} → {merged}</b><br>side by side {pair.count:,} times<br>"
+        f"{left}: {pair.count_left:,} times, {right}: {pair.count_right:,} times<br>"
+        f"{pair.likelihood * num_pieces:,.1f} times as often as by chance"
+    )
+
 
 GROWTH = Picture(
     name="vocabulary-growth",
@@ -58,29 +140,6 @@ growth = grow_vocabulary(texts, num_merges={most}, rule={rule!r})
 growth.merges[:{step}], growth.steps[{step}].by_count, growth.steps[{step}].by_likelihood
 """,
 )
-SIZE = Picture(
-    name="vocabulary-size",
-    figure=size_curves,
-    table=size_table,
-    how=(
-        "Each dot of the upper two charts is a vocabulary learned from 56 chapters of the novel "
-        "and measured on 5 others. A larger one cuts words into fewer pieces. A word is never "
-        "unknown to WordPiece as long as its letters are known; a vocabulary of whole words of the "
-        "same size misses many. The cost is below, computed for two shapes: in a small BERT the "
-        "token table soon takes up most of the parameters. 30,522 is BERT's own size."
-    ),
-    code="""
-from bertcore.analysis.words.vocabulary_size import measure_sizes
-from bertcore.pretraining.data.bundled import NOVEL
-from bertcore.pretraining.data.corpus import read_documents
-
-texts, held_out = (
-    [text for document in read_documents([path]) for text in document]
-    for path in (NOVEL.train, NOVEL.valid)
-)
-sizes = measure_sizes(texts, held_out, {sizes})
-""",
-)
 _NOVEL_CODE = """from bertcore.pretraining.data.bundled import NOVEL
 from bertcore.pretraining.data.corpus import read_documents
 
@@ -96,9 +155,8 @@ def show_growth(page: frame.Page, index: int) -> None:
     by = one_of("Merge by", rules, RULE, where=row, with_label=True)
     rule: Rule = "count" if by == "count" else "likelihood"
     own = tuple(text for text in (page.text_a, page.text_b) if text)
-    growth = _growth(own if source == OWN else (), rule)
-    if growth is None:
-        return
+    compute = Compute(name="vocabulary-growth")
+    growth = compute(grow, own if source == OWN else (), rule)
     step = _choose_step(len(growth.merges))
     _show_text(own, growth, step)
     if growth.merges:
@@ -114,9 +172,7 @@ def show_growth(page: frame.Page, index: int) -> None:
     else:
         st.info("No two pieces occur together twice in this text. Write more, or choose the novel.")
     st.header("How large?", anchor=False)
-    measured = _sizes()
-    if measured is not None:
-        SIZE.show(page, measured, sizes=SIZES)
+    show_sizes(page)
 
 
 def _choose_step(num_merges: int) -> int:
@@ -174,35 +230,9 @@ def _cut(texts: tuple[str, ...], growth: Growth, merges: tuple[Pair, ...]) -> tu
     return "\u2003".join(shown) + (" …" if len(words) > MOST_WORDS else ""), has_unknown
 
 
-def _growth(texts: tuple[str, ...], rule: Rule) -> Growth | None:
-    """Return the growth on texts, or on the novel if there is none; None while it is computed."""
-
-    def work(progress: background.Progress) -> Growth:
-        progress(0.0, "reading")
-        chosen = list(texts) or _paragraphs(NOVEL.train)
-        progress(0.1, "Merging pairs")
-        return grow_vocabulary(chosen, num_merges=MOST_MERGES, rule=rule)
-
-    found: Growth | None = waiting.result(
-        Work(("vocabulary-growth", texts, rule), work), "vocabulary-growth"
-    )
-    return found
-
-
-def _sizes() -> tuple[VocabularySize, ...] | None:
-    def work(progress: background.Progress) -> tuple[VocabularySize, ...]:
-        return measure_sizes(
-            _paragraphs(NOVEL.train),
-            _paragraphs(NOVEL.valid),
-            SIZES,
-            on_stage=lambda what, fraction: progress(fraction or 0.0, what),
-        )
-
-    found: tuple[VocabularySize, ...] | None = waiting.result(
-        Work(("vocabulary-sizes",), work), "vocabulary-sizes"
-    )
-    return found
-
-
-def _paragraphs(path: Path) -> list[str]:
-    return [text for document in read_documents([path]) for text in document]
+def grow(texts: tuple[str, ...], rule: Rule, *, progress: Progress) -> Growth:
+    """Return the growth of a vocabulary on texts, or on the novel if there is none."""
+    progress(0.0, "reading")
+    lines = list(texts) or paragraphs(NOVEL.train)
+    progress(0.1, "Merging pairs")
+    return grow_vocabulary(lines, num_merges=MOST_MERGES, rule=rule)

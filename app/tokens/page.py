@@ -13,10 +13,12 @@ from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..token_strip.token_strip import token_strip
 from . import PAGE
-from .embedding_sum import show_leave_one_out, show_norm, show_sum
+from .effects import show_leave_one_out, show_norm
+from .embedding_sum import show_sum
 from .growth import show_growth
-from .lookups import show_nearest, show_positions
-from .word_cut import PIECE_MARKS, show_steps
+from .nearest import show_nearest
+from .positions import show_positions
+from .word_steps import PIECE_MARKS, show_steps
 
 VIEWS = {
     "Three embeddings": show_sum,

@@ -8,7 +8,7 @@ import pytest
 from app.checkpoints import figures as checkpoints
 from app.plots import theme
 from app.plots.token_axis import MAX_LABELS, token_axis
-from app.tokens import effect_figures, lookup_figures, sum_figures
+from app.tokens import effects, embedding_sum, nearest, positions
 from bertcore.analysis.space import embeddings as numbers
 from tests.support.tiny import tiny_bert
 
@@ -24,11 +24,11 @@ def trace(bert):
 
 
 def test_strips_show_the_traced_numbers(trace):
-    parts = sum_figures.sum_arrays(trace)
-    assert list(parts) == list(sum_figures.STRIPS)
-    fig = sum_figures.sum_strips(trace, selected=2)
+    parts = embedding_sum.sum_arrays(trace)
+    assert list(parts) == list(embedding_sum.STRIPS)
+    fig = embedding_sum.sum_strips(trace, selected=2)
     assert [t.type for t in fig.plotly().data] == ["heatmap"] * 4 + ["scatter"] * 4
-    for heat, name in zip(fig.plotly().data, sum_figures.STRIPS, strict=False):
+    for heat, name in zip(fig.plotly().data, embedding_sum.STRIPS, strict=False):
         assert np.array_equal(parts[name], getattr(trace.embeddings, name).numpy())
         assert np.allclose(np.asarray(heat.z), parts[name].T)
     assert np.allclose(fig.plotly().data[-1].y, np.linalg.norm(parts["sum"], axis=1), atol=1e-5)
@@ -38,17 +38,17 @@ def test_strips_show_the_traced_numbers(trace):
 
 
 def test_long_inputs_draw_fewer_dimensions():
-    assert sum_figures.num_drawn(18, 256) == 256
-    drawn = sum_figures.num_drawn(512, 768)
+    assert embedding_sum.num_drawn(18, 256) == 256
+    drawn = embedding_sum.num_drawn(512, 768)
     assert drawn < 768
-    assert 4 * 512 * drawn <= sum_figures.MAX_CELLS
-    assert sum_figures.num_drawn(10**7, 768) == 1
+    assert 4 * 512 * drawn <= embedding_sum.MAX_CELLS
+    assert embedding_sum.num_drawn(10**7, 768) == 1
 
 
 def test_hostile_tokens_become_text():
     axis = token_axis(["</script>", "<img src=x onerror=alert(1)>"])
     assert not any("<" in label for label in axis["ticktext"])
-    fig = lookup_figures.nearest_words([("<a href='javascript:1'>", 0.5)], word="<b>")
+    fig = nearest.nearest_words([("<a href='javascript:1'>", 0.5)], word="<b>")
     shown = [
         *fig.plotly().layout.yaxis.ticktext,
         fig.plotly().layout.xaxis.title.text,
@@ -66,7 +66,7 @@ def test_long_axes_have_positions_in_place_of_words():
 def test_layer_norm_draws_lengths_relative_to_their_average(trace):
     found = numbers.norm_numbers(trace.embeddings)
     after = trace.embeddings.output[3].numpy()
-    fig = effect_figures.layer_norm(trace, selected=3)
+    fig = effects.layer_norm(trace, selected=3)
     lines = [t for t in fig.plotly().data if t.type == "scatter"]
     assert np.allclose(np.mean(lines[0].y), 1, atol=1e-5)
     assert np.allclose(np.asarray(lines[0].customdata)[:, 0], found.norm_before)
@@ -76,7 +76,7 @@ def test_layer_norm_draws_lengths_relative_to_their_average(trace):
 
 def test_leave_one_out_draws_both_ends_and_the_chosen_token(bert, trace):
     result = numbers.leave_one_out(bert, trace.text_a, trace.text_b)
-    fig = effect_figures.leave_one_out(result, tokens=trace.tokens, selected=4)
+    fig = effects.leave_one_out(result, tokens=trace.tokens, selected=4)
     assert len(fig.plotly().data) == 6
     assert np.allclose(fig.plotly().data[1].y, result.cosines["segment"][-1])
     assert np.allclose(fig.plotly().data[5].y, result.cosines["position"][:, 4])
@@ -84,10 +84,10 @@ def test_leave_one_out_draws_both_ends_and_the_chosen_token(bert, trace):
 
 def test_position_pictures_mark_the_position(bert):
     cosines = numbers.position_similarity(bert, 16)
-    assert len(lookup_figures.position_table(cosines, position=3).plotly().layout.shapes) == 1
-    assert len(lookup_figures.position_table(cosines, position=99).plotly().layout.shapes) == 0
-    row = lookup_figures.PositionRow(3, cosines[3])
-    assert np.allclose(lookup_figures.position_row(row).plotly().data[0].y, cosines[3])
+    assert len(positions.position_table(cosines, position=3).plotly().layout.shapes) == 1
+    assert len(positions.position_table(cosines, position=99).plotly().layout.shapes) == 0
+    row = positions.PositionRow(3, cosines[3])
+    assert np.allclose(positions.position_row(row).plotly().data[0].y, cosines[3])
 
 
 def test_parameter_bars_keep_order_and_numbers():

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from bertcore import Trace
+from bertcore.analysis.space import embeddings
 from bertcore.analysis.space.embeddings import LeaveOneOut, as_columns, norm_numbers
 
 from ..plots import theme
 from ..plots.figure import Figure, subplots
 from ..plots.token_axis import token_axis, token_frame
+from ..plots.untrusted_text import plain
+from ..shell import capabilities, frame
+from ..shell.picture import Picture
 
 
 def layer_norm(trace: Trace, *, selected: int) -> Figure:
@@ -92,7 +96,7 @@ def _lay_out(fig: Figure, tokens: Sequence[str], selected: int) -> None:
     fig.update_yaxes(title_text="dimensions", row=2, col=1)
 
 
-def layer_norm_table(trace: Trace) -> pd.DataFrame:
+def _norm_table(trace: Trace) -> pd.DataFrame:
     """Return a row for each token: mean, standard deviation and length before and after."""
     return pd.DataFrame({"token": trace.tokens, **as_columns(norm_numbers(trace.embeddings))})
 
@@ -160,6 +164,58 @@ def leave_one_out(result: LeaveOneOut, *, tokens: Sequence[str], selected: int) 
     return fig
 
 
-def leave_one_out_arrays(result: LeaveOneOut) -> dict[str, NDArray[np.float32]]:
-    """Return the cosines by the part left out, [L+1, T] each."""
-    return result.cosines
+NORM = Picture(
+    name="layer-norm",
+    figure=layer_norm,
+    table=_norm_table,
+    needs=frozenset({"norm"}),
+    how=(
+        "LayerNorm subtracts the mean of a token's numbers, divides by their standard deviation, "
+        "and applies one learned gain and bias per dimension: vectors of different lengths come "
+        "out nearly equally long. Before, {token} has mean {mean_before:.3f} and standard "
+        "deviation {std_before:.3f}; after, {mean_after:.3f} and {std_after:.3f}."
+    ),
+    code="""
+from bertcore.analysis.space.embeddings import norm_numbers
+
+numbers = norm_numbers(trace.embeddings)    # mean, std and norm, before and after
+""",
+)
+LEAVE_ONE_OUT = Picture(
+    name="leave-one-out",
+    figure=leave_one_out,
+    table=lambda result: result.cosines,
+    needs=frozenset({"parts"}),
+    how=(
+        "The text is run again without the segment vectors, and without the position vectors. "
+        "Cosine 1 means that the direction of a token's vector did not change; the lower the "
+        "cosine, the more the vector depends on the omitted part. A small change at the input may "
+        "grow or fade on the way to the last layer."
+    ),
+    code="""
+from bertcore.analysis.space.embeddings import leave_one_out
+
+result = leave_one_out(bert, trace.text_a, trace.text_b)
+result.cosines["position"]          # [L+1, T]
+""",
+)
+
+
+def show_norm(page: frame.Page, index: int) -> None:
+    """Draw the effect of LayerNorm."""
+    if not NORM.is_available(page):
+        return
+    trace = page.trace
+    columns = as_columns(norm_numbers(trace.embeddings))
+    values: dict[str, Any] = {name: float(column[index]) for name, column in columns.items()}
+    values["token"] = plain(trace.tokens[index])
+    NORM.show(page, trace, drawn={"selected": index}, **values)
+
+
+def show_leave_one_out(page: frame.Page, index: int) -> None:
+    """Draw what is lost without segments and without positions."""
+    if not LEAVE_ONE_OUT.is_available(page):
+        return
+    result = page.compute(embeddings.leave_one_out, *page.texts)
+    LEAVE_ONE_OUT.show(page, result, drawn={"tokens": page.trace.tokens, "selected": index})
+    capabilities.note(page, "segments")
