@@ -13,9 +13,8 @@ from ..shell.sentence_box import examples
 from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
 from ..shell.state import Field
 from . import PAGE
-from .answer import show_answer, show_variants
+from .answer import show_answer, show_order, show_variants
 from .attention import show_attention
-from .order import show_order
 from .several import show_several
 
 OTHER_B = [example.text_b for example in examples.EXAMPLES if example.text_b]

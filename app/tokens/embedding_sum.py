@@ -53,9 +53,6 @@ def sum_arrays(trace: Trace) -> dict[str, Matrix]:
 def sum_strips(trace: Trace, *, selected: int | None = None) -> Figure:
     """Draw figure 2 of the paper with numbers: three strips, their sum, and all lengths.
 
-    Built in one piece, because this picture follows every edit and Plotly validates each later
-    change again.
-
     Args:
         trace: Of one text or pair.
         selected: Position of the token to frame.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.plots.formats import percent
-from app.sentence_pairs import answer_figures, attention_figures, matrix_figures
+from app.sentence_pairs import answer, attention, matrix_figures
 from app.sentence_pairs.matrix_figures import PairMatrix
 from bertcore import Bert
 from bertcore.analysis.words.next_sentence import (
@@ -28,7 +28,7 @@ def bert() -> Bert:
 
 @pytest.mark.parametrize("p", [0.0, 1e-9, 0.25, 0.5, 0.999999, 1.0])
 def test_the_bar_is_both_classes(p: float) -> None:
-    fig = answer_figures.probability_bar(p)
+    fig = answer.probability_bar(p)
     assert [trace.x[0] for trace in fig.plotly().data] == [p, 1 - p]
     follows, random = (annotation.text for annotation in fig.plotly().layout.annotations)
     assert percent(p) in follows
@@ -38,7 +38,7 @@ def test_the_bar_is_both_classes(p: float) -> None:
 
 def test_each_variant_has_its_dot_its_name_and_its_difference(bert: Bert) -> None:
     variants = pair_variants(bert, A, B, (C,))
-    fig = answer_figures.variant_dots(variants)
+    fig = answer.variant_dots(variants)
     (dots,) = fig.plotly().data
     assert list(dots.x) == [v.is_next for v in variants]
     text = [annotation.text for annotation in fig.plotly().layout.annotations]
@@ -57,7 +57,7 @@ def test_hostile_sentences_are_text() -> None:
     )
     matrix = np.array([[np.nan, 0.5], [0.5, np.nan]], dtype=np.float32)
     for fig in (
-        answer_figures.variant_dots(variants),
+        answer.variant_dots(variants),
         matrix_figures.pair_matrix(PairMatrix([HOSTILE, HOSTILE], matrix)),
     ):
         assert "<img" not in str(fig.plotly().to_plotly_json())
@@ -66,7 +66,7 @@ def test_hostile_sentences_are_text() -> None:
 
 def test_the_lines_are_the_means_and_the_bands_the_range(bert: Bert) -> None:
     found = attention_mass(bert.trace(A, B))
-    picture = attention_figures.mass_lines(found).plotly()
+    picture = attention.mass_lines(found).plotly()
     for way, (source, target) in enumerate((("A", "B"), ("B", "A"))):
         band, line, even = picture.data[3 * way : 3 * way + 3]
         mass = found.between(source, target)
@@ -82,7 +82,7 @@ def test_the_lines_are_the_means_and_the_bands_the_range(bert: Bert) -> None:
 
 def test_the_heat_maps_share_one_scale(bert: Bert) -> None:
     found = attention_mass(bert.trace(A, B))
-    fig = attention_figures.mass_heatmaps(found)
+    fig = attention.mass_heatmaps(found)
     np.testing.assert_array_equal(fig.plotly().data[0].z, found.between("A", "B"))
     np.testing.assert_array_equal(fig.plotly().data[1].z, found.between("B", "A"))
     assert {trace.coloraxis for trace in fig.plotly().data} == {"coloraxis"}
@@ -106,9 +106,7 @@ def test_the_matrix_shows_each_number_but_the_diagonal(bert: Bert, count: int) -
 
 def test_tables_have_a_row_for_each_number(bert: Bert) -> None:
     variants = pair_variants(bert, A, B)
-    assert answer_figures.variants_table(variants).p_is_next.tolist() == [
-        v.is_next for v in variants
-    ]
+    assert answer.variants_table(variants).p_is_next.tolist() == [v.is_next for v in variants]
     matrix = next_sentence_matrix(bert, [A, B, C])
     table = matrix_figures.matrix_table(PairMatrix([A, B, C], matrix))
     assert len(table) == 6
