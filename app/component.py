@@ -1,7 +1,10 @@
-"""A component of ours in the browser: its bundle, registered with Streamlit at its first use."""
+"""A browser component: its bundle, registered at its first use, its events, and its HTML part."""
 
 from __future__ import annotations
 
+import base64
+import json
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +13,9 @@ from typing import Any
 import streamlit as st
 
 from .bundle import Bundle, read_bundle
+from .html_file.document import Part
+
+log = logging.getLogger("bertscope.app")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +35,45 @@ class Component:
         """Script and styles, for HTML files too."""
         return _bundle(self.path)
 
-    def __call__(self, data: Any, *, key: str, **heard: Callable[[], None]) -> Any:
+    def __call__(self, data: Any, *, key: str, **listeners: Callable[[Any], None]) -> Any:
         """Draw it and return its state.
 
         Args:
             data: What its module reads: JSON, or bytes of `canvas.shared.transport`.
             key: Unique on the page.
-            heard: Value that it reports -> called before the next run; see `events.hear`.
+            listeners: By the name of a value that it reports; called with each new one before the
+                next run. A client may send anything, so a value that a listener cannot read
+                (LookupError, TypeError, ValueError, AttributeError) is ignored.
         """
-        changes = {f"on_{name}_change": listener for name, listener in heard.items()}
+        changes = {f"on_{name}_change": _hear(key, name, listeners[name]) for name in listeners}
         return _registered(self)(key=key, data=data, **changes)
+
+    def part(self, *messages: bytes, note: str = "") -> Part:
+        """Return it as a part of an HTML file, for a module that exports `standAlone`.
+
+        Args:
+            messages: What it draws, of `canvas.shared.transport`; the first one at first.
+            note: What the file leaves out, in a sentence.
+        """
+        data = [base64.b64encode(message).decode() for message in messages]
+        style = json.dumps(self.bundle.style)
+        script = f"{self.bundle.script}bundle.standAlone(%PLACE%, {style}, %DATA%);\n"
+        return Part(script=script, data=data, note=note)
+
+
+def _hear(key: str, name: str, listener: Callable[[Any], None]) -> Callable[[], None]:
+    def changed() -> None:
+        value = st.session_state[key].get(name)
+        if value is None:
+            return
+        try:
+            listener(value)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            log.warning(
+                "ignored: a value of %s that no view reports (%s)", key, type(error).__name__
+            )
+
+    return changed
 
 
 @cache

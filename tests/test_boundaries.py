@@ -282,7 +282,7 @@ OFFENDERS: list[tuple[Rule, Source]] = [
     (app_knows_no_page, Source("app/main.py", "import pages.attention")),
     (app_knows_no_page, Source("app/main.py", "from bertscope import notebook")),
     (core_draws_nothing, Source("bertcore/trace.py", "import bertscope.notebook")),
-    (notebooks_leave_no_name_behind, Source("bertscope/a.py", "from app.canvas import html_part")),
+    (notebooks_leave_no_name_behind, Source("bertscope/a.py", "from app.canvas import views")),
     (app_imports_itself_relatively, Source("app/heads/page.py", "from app.shell import frame")),
     (app_imports_itself_relatively, Source("app/heads/page.py", "import app.shell.frame")),
     (no_page_is_a_library, Source("app/heads/page.py", "from ..tokens.page import TOKEN")),

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from bertcore.analysis.words.leakage import PathsBack
 from bertcore.analysis.words.readings import ApartReading, Reading
 
-from ..canvas.shared import events
 from ..component import Component
 
 COMPONENT = Component("bertscope_architectures", __file__)
@@ -139,7 +138,7 @@ def draw(data: dict[str, Any], *, key: str, on_pick: Callable[[Picked], None]) -
         if 0 <= number < len(data["panels"]) and 0 <= row < len(data["panels"][number]["tokens"]):
             on_pick(Picked(number, data["panels"][number]["before"] + row))
 
-    COMPONENT(key=key, data=data, picked=events.hear(key, "picked", picked))
+    COMPONENT(key=key, data=data, picked=picked)
 
 
 def _frame(

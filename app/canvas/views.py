@@ -17,7 +17,6 @@ from ..html_file.document import Part
 from ..shell import cache, frame
 from ..shell.picture import Picture
 from ..shell.state import Field
-from . import html_part
 from .heat_map import heat_map
 from .lines import lines
 from .neurons import neurons
@@ -29,7 +28,7 @@ from .shared.attention_data import (
     overview_arrays,
     weights_code,
 )
-from .shared.view_options import ViewOptions, read_options, write_options
+from .shared.view_options import ViewOptions, last_revision, read_options, write_options
 
 LAYER = Field("layer", 0)
 HEADS: Field[list[int]] = Field("heads", [])
@@ -161,18 +160,14 @@ def draw_overview(page: frame.Page, layer: int, heads: list[int]) -> overview.Su
     key, num_tokens = page.bert_key, page.trace.num_tokens
     summary: overview.Summary = cache.call(overview.summarize, key, key, page.text_a, page.text_b)
     options = kept_options(OVERVIEW_OPTIONS, overview)
-    overview.draw(
-        summary,
-        num_tokens,
-        layer,
-        heads,
-        options=options,
+    overview.COMPONENT(
+        overview.message(summary, num_tokens, layer, heads, options),
         key="attention_overview",
-        on_pick=open_heads,
-        on_options=partial(keep_options, OVERVIEW_OPTIONS, overview),
+        picked=open_heads,
+        look=partial(keep_options, OVERVIEW_OPTIONS, overview),
     )
     draw = partial(
-        html_part.overview_part,
+        overview.part,
         layer=layer,
         heads=heads,
         options=options,
@@ -186,16 +181,14 @@ def draw_overview(page: frame.Page, layer: int, heads: list[int]) -> overview.Su
 def draw_lines(page: frame.Page, layer: int, heads: list[int]) -> None:
     """Draw the layer's attention as lines between two columns of tokens."""
     trace, options = page.trace, kept_options(LINES_OPTIONS, lines)
-    lines.draw(
-        trace,
-        layer,
-        heads,
-        options=options,
-        key="attention_lines",
-        on_selection=open_heads,
-        on_options=partial(keep_options, LINES_OPTIONS, lines),
+    key = "attention_lines"
+    lines.COMPONENT(
+        lines.message(trace, layer, heads, last_revision(key), options),
+        key=key,
+        selection=open_heads,
+        look=partial(keep_options, LINES_OPTIONS, lines),
     )
-    draw = partial(html_part.lines_part, layer=layer, heads=heads, options=options)
+    draw = partial(lines.part, layer=layer, heads=heads, options=options)
     LINES.offer(
         page,
         (trace, layer),
@@ -213,18 +206,14 @@ def draw_map(page: frame.Page, layer: int, heads: list[int]) -> None:
     layers = sorted(set(LAYERS.value)) or [layer]
     weights, title = mean_weights(trace, layers, heads)
     options = kept_options(MAP_OPTIONS, heat_map)
-    heat_map.draw(
-        trace,
-        weights,
-        title,
-        layers,
-        heads,
-        options=options,
-        key="attention_map",
-        on_selection=open_mean,
-        on_options=partial(keep_options, MAP_OPTIONS, heat_map),
+    key = "attention_map"
+    heat_map.COMPONENT(
+        heat_map.message(trace, weights, title, layers, heads, last_revision(key), options),
+        key=key,
+        selection=open_mean,
+        look=partial(keep_options, MAP_OPTIONS, heat_map),
     )
-    draw = partial(html_part.heat_map_part, layers=layers, heads=heads, options=options)
+    draw = partial(heat_map.part, layers=layers, heads=heads, options=options)
     shown, code = (weights, trace.tokens), weights_code(layers, heads)
     MAP.offer(page, shown, title=title, part=part_of(page, draw), **code)
 
@@ -241,20 +230,17 @@ def draw_neurons(page: frame.Page, layer: int, heads: list[int]) -> None:
         )
     options = kept_options(NEURONS_OPTIONS, neurons)
     allowed = allowed_keys(page.bert, layer, trace.num_tokens)
-    neurons.draw(
-        trace,
-        layer,
-        head,
-        options=options,
-        key="attention_neurons",
-        on_selection=open_heads,
-        on_options=partial(keep_options, NEURONS_OPTIONS, neurons),
-        allowed=allowed,
+    key = "attention_neurons"
+    neurons.COMPONENT(
+        neurons.message(trace, layer, head, last_revision(key), options, allowed),
+        key=key,
+        selection=open_heads,
+        look=partial(keep_options, NEURONS_OPTIONS, neurons),
     )
 
     def draw(trace: Trace) -> Part:
         mask = allowed_keys(page.bert, layer, trace.num_tokens)
-        return html_part.neurons_part(trace, layer, head, options, mask)
+        return neurons.part(trace, layer, head, options, mask)
 
     NEURONS.offer(
         page,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ..canvas.heat_map import heat_map
-from ..canvas.shared.view_options import ViewOptions
+from ..canvas.shared.view_options import last_revision
 from ..canvas.views import MAP, keep_options, kept_options
 from ..plots.before_after import head_table
 from ..shell.picture import Picture
@@ -137,22 +138,15 @@ def _show_both(case: Case, opened: tuple[int, int], bits: float) -> None:
         maps[which] = weights
         maps[f"tokens_{which}"] = np.array(trace.tokens)
         with pair.container():
-            heat_map.draw(
-                trace,
-                weights,
-                f"{name}: layer {layer} head {head}",
-                [layer],
-                [head],
-                options=kept_options(MAP_OPTIONS, heat_map),
-                key=f"compare_map_{which}",
-                on_selection=_chosen_in_map,
-                on_options=_options_changed,
+            key, title = f"compare_map_{which}", f"{name}: layer {layer} head {head}"
+            options, revision = kept_options(MAP_OPTIONS, heat_map), last_revision(key)
+            heat_map.COMPONENT(
+                heat_map.message(trace, weights, title, [layer], [head], revision, options),
+                key=key,
+                selection=_chosen_in_map,
+                look=partial(keep_options, MAP_OPTIONS, heat_map),
             )
     ONE_HEAD.offer(None, maps, setup=code_of(case), layer=layer, head=head)
-
-
-def _options_changed(options: ViewOptions) -> None:
-    keep_options(MAP_OPTIONS, heat_map, options)
 
 
 def _chosen_in_map(chosen: heat_map.Selection) -> None:

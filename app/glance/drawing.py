@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypedDict
 
 import numpy as np
 
 from bertcore import Model
 
-from ..canvas.shared import events, transport
+from ..canvas.shared import transport
 from ..component import Component
 from ..plots import theme
 from .steps import Step, names_of_parts
@@ -106,26 +106,3 @@ def _absent(bert: Model, glance: Glance) -> dict[str, str]:
         has_head = not {"nsp", "sop"} <= missing.keys()
         reasons["pair"] = "There is no sentence B." if has_head else missing["nsp"]
     return {kind: why[0].upper() + why[1:] for kind, why in reasons.items()}
-
-
-def draw(
-    data: bytes,
-    *,
-    key: str,
-    on_open: Callable[[Opened], None],
-    on_step: Callable[[int], None],
-) -> None:
-    """Draw it.
-
-    Args:
-        data: As `message` returns it.
-        key: Of the component in the session.
-        on_open: Called with the part that was clicked, before the next run.
-        on_step: Called with the number of the step that was chosen, likewise.
-    """
-    COMPONENT(
-        key=key,
-        data=data,
-        opened=events.hear(key, "opened", on_open),
-        step=events.hear(key, "step", on_step),
-    )

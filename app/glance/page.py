@@ -3,7 +3,6 @@
 import numpy as np
 import streamlit as st
 
-from ..canvas.html_part import part_of_bundle
 from ..canvas.views import HEADS, LAYER, LAYERS
 from ..html_file.chart import Data
 from ..html_file.document import Part
@@ -101,15 +100,13 @@ def show(page: frame.Page, first_step: int) -> None:
 
     # The browser knows which step it shows: with it in the message, everything would be sent again.
     data = drawing.message(bert, glance, steps, first_step)
-    drawing.draw(data, key="glance", on_open=opened, on_step=STEP.put)
+    drawing.COMPONENT(data, key="glance", opened=opened, step=STEP.put)
     page_name = st.session_state.pop(_OPENED, None)
     if page_name is not None:
         open_page(page_name)
 
     def part() -> Part:
-        return part_of_bundle(
-            drawing.COMPONENT.bundle, [drawing.message(bert, glance, steps, STEP.value)]
-        )
+        return drawing.COMPONENT.part(drawing.message(bert, glance, steps, STEP.value))
 
     texts = "trace.text_a, trace.text_b"
     masks = tuple(one.position for one in glance.predictions if one.original is not None)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from bertcore import Trace
 
-from ..canvas.shared import events, transport
+from ..canvas.shared import transport
 from ..component import Component
 from ..plots import theme
 from .all_tokens import AllTokens
@@ -40,28 +38,28 @@ def sheet_message(sheet: Sheet, name: str, asked: Asked | None = None) -> bytes:
     return transport.pack(header, flat.astype(np.float32), theme.diverging_bytes())
 
 
-def all_message(found: AllTokens, trace: Trace, selected: int) -> bytes:
+def all_message(stages: AllTokens, trace: Trace, selected: int) -> bytes:
     """Return what the drawing shows of all tokens.
 
     Args:
-        found: The numbers.
+        stages: The numbers.
         trace: The trace of the tokens.
         selected: The chosen token.
     """
     header = {
         "kind": "all",
         "name": "All tokens in this layer",
-        "stages": found.stages,
-        "tokens": [trace.tokens[position] for position in found.rows],
-        "positions": found.rows,
-        "text_ids": [trace.text_ids[position] for position in found.rows],
+        "stages": stages.stages,
+        "tokens": [trace.tokens[position] for position in stages.rows],
+        "positions": stages.rows,
+        "text_ids": [trace.text_ids[position] for position in stages.rows],
         "num_tokens": trace.num_tokens,
-        "firing": found.firing,
-        "num_neurons": found.num_neurons,
+        "firing": stages.firing,
+        "num_neurons": stages.num_neurons,
         "selected": selected,
         "colors": _accents(),
     }
-    arrays = (found.bands, found.norms.astype(np.float32), found.cosines.astype(np.float32))
+    arrays = (stages.bands, stages.norms.astype(np.float32), stages.cosines.astype(np.float32))
     return transport.pack(header, *arrays, theme.diverging_bytes())
 
 
@@ -72,15 +70,3 @@ def _accents() -> dict[str, str]:
         "special": theme.SPECIAL,
         "accent": theme.ACCENT,
     }
-
-
-def draw(data: bytes, *, key: str, on_pick: Callable[[int], None] | None = None) -> None:
-    """Draw the component.
-
-    Args:
-        data: From `sheet_message` or `all_message`.
-        key: Key of the component in the session.
-        on_pick: Called with the position of a token that was clicked.
-    """
-    heard = events.hear(key, "picked", on_pick or (lambda position: None))
-    COMPONENT(key=key, data=data, picked=heard)

@@ -26,8 +26,8 @@ def token_sheet(bert: Model, run: Run, layer: int, asked: Asked) -> Sheet:
     """Return the rows of one token in one layer."""
     trace = run.trace
     parts = layer_parts(bert, trace, layer)
-    found = attribution(run, asked) if "mlm" in bert.capabilities else None
-    return _Rows(bert, run, parts, layer, asked.position, found).sheet
+    shares = attribution(run, asked) if "mlm" in bert.capabilities else None
+    return _Rows(bert, run, parts, layer, asked.position, shares).sheet
 
 
 class _Rows:
@@ -40,9 +40,9 @@ class _Rows:
         parts: LayerParts,
         layer: int,
         position: int,
-        found: LogitAttribution | None,
+        shares: LogitAttribution | None,
     ) -> None:
-        self.bert, self.run, self.parts, self.found = bert, run, parts, found
+        self.bert, self.run, self.parts, self.shares = bert, run, parts, shares
         self.layer, self.position, self.sheet = layer, position, Sheet()
         self.is_modern = isinstance(bert.config, ModernBertConfig)
         self.is_last = layer + 1 == bert.config.num_hidden_layers
@@ -62,7 +62,7 @@ class _Rows:
         return said_of(self.bert, state, is_normalized=is_normalized)
 
     def _share(self, kind: PartKind) -> float | None:
-        return None if self.found is None else self.found.total(kind, layer=self.layer)
+        return None if self.shares is None else self.shares.total(kind, layer=self.layer)
 
     def _bias_share(self, kind: PartKind) -> float | None:
         """Return the share of biases; None if there are none (ModernBERT)."""
@@ -87,7 +87,7 @@ class _Rows:
     def _attention(self) -> None:
         parts, trace = self.parts, self.run.trace
         before = self._at(parts.hidden)
-        shares = None if self.found is None else self.found.heads(self.layer)
+        shares = None if self.shares is None else self.shares.heads(self.layer)
         num_heads = len(parts.weights)
         for head in range(num_heads):
             written = parts.head_outputs[head, self.position]
@@ -127,9 +127,9 @@ class _Rows:
         )
 
     def _source_share(self, head: int, place: int) -> float | None:
-        if self.found is None:
+        if self.shares is None:
             return None
-        return float(self.found.sources[self.layer, head, place])
+        return float(self.shares.sources[self.layer, head, place])
 
     def _first_sum(self) -> None:
         parts = self.parts
@@ -189,7 +189,7 @@ class _Rows:
             vector=self.sheet.keep(active),
             scale="neurons",
             cards=self._cards(active),
-            ranked_by_share=self.found is not None,
+            ranked_by_share=self.shares is not None,
         )
         self.sheet.add_vector(
             self._at(parts.feed_forward_output),
@@ -201,24 +201,24 @@ class _Rows:
 
     def _cards(self, active: Tensor) -> list[dict[str, object]]:
         """Return the neurons that count most: by share of the logit, else by what they write."""
-        if self.found is None:
+        if self.shares is None:
             columns = with_parts(self.bert).module.layers[self.layer].feed_forward.output.weight
             ranks = active.abs() * columns.detach().float().cpu().norm(dim=0)
         else:
-            ranks = self.found.neurons[self.layer].abs()
+            ranks = self.shares.neurons[self.layer].abs()
         best = ranks.topk(min(NUM_NEURONS, len(ranks))).indices.tolist()
         cards: list[dict[str, object]] = [
             {
                 "neuron": neuron,
                 "activation": float(active[neuron]),
                 "share": None
-                if self.found is None
-                else float(self.found.neurons[self.layer, neuron]),
+                if self.shares is None
+                else float(self.shares.neurons[self.layer, neuron]),
                 "words": [],
             }
             for neuron in best
         ]
-        if self.found is not None:
+        if self.shares is not None:
             pushed = pushed_words(self.bert, self.run.trace, self.position, self.layer, best)
             for card, one in zip(cards, pushed, strict=True):
                 card["words"] = list(one.words)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -10,9 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.words.surprise import example_mask
 
-from ..canvas.html_part import part_of_bundle
 from ..html_file.chart import Data
-from ..html_file.document import Part
 from ..plots.untrusted_text import plain
 from ..shell import capabilities, frame
 from ..shell.links import INSIDE_LAYER as LAYER
@@ -41,13 +40,13 @@ def _arrays(sheet: Sheet) -> Data:
     }
 
 
-def _all_arrays(found: AllTokens) -> Data:
+def _all_arrays(stages: AllTokens) -> Data:
     return {
-        "rows": np.array(found.rows),
-        "bands": found.bands,
-        "norms": found.norms,
-        "cosines": found.cosines,
-        "firing": np.array(found.firing),
+        "rows": np.array(stages.rows),
+        "bands": stages.bands,
+        "norms": stages.norms,
+        "cosines": stages.cosines,
+        "firing": np.array(stages.firing),
     }
 
 
@@ -188,18 +187,16 @@ def _offer_hiding(page: frame.Page, run: Run, position: int, where: DeltaGenerat
 
 
 def _show_token(page: frame.Page, run: Run, layer: int, asked: Asked) -> None:
-    sheet: Sheet = page.compute(token_sheet, run, layer, asked)
-    token = run.trace.tokens[asked.position]
-    name = f"{token} in layer {layer}"
-    message = drawing.sheet_message(sheet, name, asked)
-    drawing.draw(message, key="layer_drawing")
     words = "" if asked.word is None else WORDS_HOW.format(sum=asked.sum)
     has_gelu = ACTIVATIONS[page.bert.config.hidden_act] == "GELU"
-    LAYER_OF_TOKEN.offer(
+    _show_sheet(
         page,
-        sheet,
+        LAYER_OF_TOKEN,
+        page.compute(token_sheet, run, layer, asked),
+        key="layer_drawing",
+        name=f"{run.trace.tokens[asked.position]} in layer {layer}",
         title=f"Layer {layer}",
-        part=_part(message),
+        asked=asked,
         layer=layer,
         position=asked.position,
         run=run.python,
@@ -208,33 +205,42 @@ def _show_token(page: frame.Page, run: Run, layer: int, asked: Asked) -> None:
     )
 
 
-def _part(message: bytes) -> Callable[[], Part]:
-    """Return what makes the drawing of an HTML file."""
-
-    def part() -> Part:
-        return part_of_bundle(drawing.COMPONENT.bundle, [message])
-
-    return part
+def _show_sheet(
+    page: frame.Page,
+    picture: Picture,
+    sheet: Sheet,
+    *,
+    key: str,
+    name: str,
+    title: str,
+    asked: Asked | None = None,
+    **values: Any,
+) -> None:
+    """Draw a sheet and its downloads; `values` fill the picture's caption and Python."""
+    message = drawing.sheet_message(sheet, name, asked)
+    drawing.COMPONENT(message, key=key)
+    part = partial(drawing.COMPONENT.part, message)
+    picture.offer(page, sheet, title=title, part=part, **values)
 
 
 def _show_all(page: frame.Page, run: Run, layer: int, position: int) -> None:
-    found: AllTokens = page.compute(all_tokens, run, layer, position)
-    message = drawing.all_message(found, run.trace, position)
+    stages = page.compute(all_tokens, run, layer, position)
+    message = drawing.all_message(stages, run.trace, position)
 
-    def follow(chosen: int) -> None:
-        TOKEN.put(chosen)
+    def follow(token: int) -> None:
+        TOKEN.put(token)
         VIEW.put(ONE_TOKEN)
 
-    drawing.draw(message, key="layer_all", on_pick=follow)
-    if len(found.rows) < run.trace.num_tokens:
-        st.caption(f"{len(found.rows)} of {run.trace.num_tokens} tokens are drawn.")
+    drawing.COMPONENT(message, key="layer_all", picked=follow)
+    if len(stages.rows) < run.trace.num_tokens:
+        st.caption(f"{len(stages.rows)} of {run.trace.num_tokens} tokens are drawn.")
     ALL_TOKENS.offer(
         page,
-        found,
+        stages,
         title=f"All tokens in layer {layer}",
-        part=_part(message),
+        part=partial(drawing.COMPONENT.part, message),
         layer=layer,
-        num_neurons=found.num_neurons,
+        num_neurons=stages.num_neurons,
         run=run.python,
     )
 
@@ -245,14 +251,13 @@ def _show_heads(page: frame.Page, run: Run, asked: Asked) -> None:
     token = run.trace.tokens[asked.position]
     if "mlm" in page.bert.capabilities:
         st.subheader(f"The masked-word head at {plain(token)}", anchor=False)
-        sheet: Sheet = page.compute(word_sheet, run, asked)
-        message = drawing.sheet_message(sheet, f"The masked-word head at {token}")
-        drawing.draw(message, key="word_head")
-        WORD_HEAD.offer(
+        _show_sheet(
             page,
-            sheet,
+            WORD_HEAD,
+            page.compute(word_sheet, run, asked),
+            key="word_head",
+            name=f"The masked-word head at {token}",
             title="The masked-word head",
-            part=_part(message),
             run=run.python,
             position=asked.position,
         )
@@ -260,10 +265,8 @@ def _show_heads(page: frame.Page, run: Run, asked: Asked) -> None:
         capabilities.note(page, "mlm")
     if "pooler" in page.bert.capabilities:
         st.subheader("The pooler", anchor=False)
-        pooled: Sheet = page.compute(pair_sheet, run)
-        message = drawing.sheet_message(pooled, "The pooler")
-        drawing.draw(message, key="pooler")
-        POOLER.offer(page, pooled, title="The pooler", part=_part(message), run=run.python)
+        sheet, title = page.compute(pair_sheet, run), "The pooler"
+        _show_sheet(page, POOLER, sheet, key="pooler", name=title, title=title, run=run.python)
     else:
         capabilities.note(page, "pooler")
 

@@ -26,8 +26,7 @@ class Run(NamedTuple):
     @property
     def trace(self) -> Trace:
         """Its trace."""
-        found: Trace = cache.call(_trace, self.key, self.text_a, self.text_b, self.masked)
-        return found
+        return cache.computed(_trace, self.key, self.text_a, self.text_b, self.masked)
 
     @property
     def python(self) -> str:
@@ -61,14 +60,12 @@ class Asked(NamedTuple):
 
 def attribution(run: Run, asked: Asked) -> LogitAttribution:
     """Return the shares of a word's logit; computed once."""
-    found: LogitAttribution = cache.call(_attribution, run.key, run, asked)
-    return found
+    return cache.computed(_attribution, run.key, run, asked)
 
 
 def best_words(run: Run, position: int, count: int) -> list[str]:
     """Return the most probable pieces at a token, the best first; computed once."""
-    found: list[str] = cache.call(_best_words, run.key, run, position, count)
-    return found
+    return cache.computed(_best_words, run.key, run, position, count)
 
 
 def _trace(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, ...]) -> Trace:

@@ -122,9 +122,9 @@ def choose_word(page: frame.Page, run: Run, position: int, where: DeltaGenerator
 
 def show_who_wrote(page: frame.Page, run: Run, asked: Asked) -> None:
     """Draw the shares of the word's logit."""
-    found = attribution(run, asked)
+    shares = attribution(run, asked)
     against = "" if asked.against is None else f", not “{plain(asked.against)}”"
-    st.header(f"Who wrote “{plain(found.word)}”{against}?", anchor=False)
+    st.header(f"Who wrote “{plain(shares.word)}”{against}?", anchor=False)
     values: dict[str, Any] = {
         "run": run.python,
         "position": asked.position,
@@ -132,11 +132,11 @@ def show_who_wrote(page: frame.Page, run: Run, asked: Asked) -> None:
         "against": asked.against,
         "sum": asked.sum,
     }
-    logit = f"{found.logit:.2f}".replace("-", "−")
-    STAIRCASE.show(page, found, logit=logit, **values)
+    logit = f"{shares.logit:.2f}".replace("-", "−")
+    STAIRCASE.show(page, shares, logit=logit, **values)
     st.subheader("Head by head", anchor=False)
     on_ground = {"is_dark": page.is_dark}
-    GRID.show(page, found, drawn=on_ground, **values)
+    GRID.show(page, shares, drawn=on_ground, **values)
     st.subheader("From which tokens", anchor=False)
-    taken = token_shares(found, run.trace.tokens)
+    taken = token_shares(shares, run.trace.tokens)
     SOURCES.show(page, taken, drawn=on_ground, **values)

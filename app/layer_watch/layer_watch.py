@@ -18,6 +18,6 @@ def layer_watch(figure: str, *, key: str, label: str = MAP_LABEL) -> int | None:
         key: Key of the component.
         label: Accessible name of the slider.
     """
-    result = COMPONENT(data={"figure": figure, "label": label}, key=key, layer=lambda: None)
+    result = COMPONENT(data={"figure": figure, "label": label}, key=key, layer=lambda layer: None)
     layer = result.layer
     return None if layer is None else int(layer)

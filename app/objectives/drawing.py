@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import streamlit as st
-
 from bertcore.analysis.objectives.answers import ObjectiveAnswer
 from bertcore.analysis.objectives.demo import ObjectiveExample
 from bertcore.objectives import OBJECTIVES
@@ -66,8 +64,7 @@ def draw(data: dict[str, Any], *, on_pick: Callable[[str], None] | None = None) 
         on_pick: Called with the name of the objective that the visitor chooses.
     """
 
-    def picked() -> None:
-        name = st.session_state[KEY].get("picked")
+    def picked(name: str) -> None:
         if on_pick is not None and name in OBJECTIVES:
             on_pick(name)
 

@@ -11,7 +11,6 @@ from bertcore import Model, Trace
 from bertcore.probes import STRUCTURAL, ProbeReport
 from bertcore.probes.live import WordLabels, WordTrees, draw_trees, label_words
 
-from ..canvas.html_part import part_of_bundle
 from ..plots.formats import shorten
 from ..plots.untrusted_text import plain
 from ..second_checkpoint.sides import Side
@@ -265,7 +264,7 @@ def _offer(page: frame.Page, chosen: Chosen, one: Probed, shown: list[Shown]) ->
         page,
         first.result,
         title=f"{source.TASKS[chosen.task]}, layer {first.layer}",
-        part=lambda: part_of_bundle(drawing.COMPONENT.bundle, [first.data]),
+        part=lambda: drawing.COMPONENT.part(first.data),
         record=first.result,
         layer=first.layer,
         place=first.place,

@@ -14,4 +14,4 @@ def arrival(sign: str, *, key: str) -> None:
         sign: Key of the container that is drawn when the result is there.
         key: Key of the component, which itself draws nothing.
     """
-    COMPONENT(data={"sign": sign}, key=key, arrived=lambda: None)
+    COMPONENT(data={"sign": sign}, key=key, arrived=lambda arrived: None)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import streamlit as st
-
 from bertcore import Trace
 
 from ..component import Component
@@ -36,8 +34,7 @@ def token_strip(
         marked: Positions to show crossed, such as masked ones.
     """
 
-    def picked() -> None:
-        index = st.session_state[key].get("picked")
+    def picked(index: int) -> None:
         if isinstance(index, int) and 0 <= index < trace.num_tokens:
             on_pick(index)
 

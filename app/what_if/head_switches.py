@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TypedDict
 
-from ..canvas.shared import events
 from ..component import Component
 
 COMPONENT = Component("bertscope_head_switches", __file__)
@@ -50,5 +49,5 @@ def head_switches(
             "off": list(off),
             "skipped": list(skipped),
         },
-        switched=events.hear(key, "switched", on_switch),
+        switched=on_switch,
     )

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import streamlit as st
-
 from bertcore.interventions.attention_patterns import Block
 
 from ..component import Component
@@ -35,10 +33,8 @@ def mask_drawing(
         on_draw: Called with what is blocked after a stroke, before the next run.
     """
 
-    def drawn() -> None:
-        rectangles = st.session_state[key].get("drawn")
-        if rectangles is not None:
-            on_draw(tuple(Block(*map(int, block)) for block in rectangles))
+    def drawn(rectangles: Sequence[Sequence[int]]) -> None:
+        on_draw(tuple(Block(*map(int, block)) for block in rectangles))
 
     COMPONENT(
         key=key,

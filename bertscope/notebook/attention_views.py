@@ -55,7 +55,7 @@ def show_overview(
     options = chosen_options(overview, measure=measure, order=order, lowest=lowest, limit=limit)
     special_tokens = app_module("app.plots.special_tokens")
     marks = special_tokens.BERT if bert is None else special_tokens.marks_of(bert.tokenizer)
-    part = app_module("app.canvas.html_part").overview_part(trace, layer, heads, options, marks)
+    part = overview.part(trace, layer, heads, options, marks)
     picture = app_module("app.canvas.views").OVERVIEW
     code = picture.python(None, opening(bert, trace))
     how = picture.reading_of(marks)
@@ -109,7 +109,7 @@ def show_lines(
         threshold=threshold,
         chosen="".join(name + ".".join(map(str, places)) for name, places in sides if places),
     )
-    part = app_module("app.canvas.html_part").lines_part(trace, layer, heads, options)
+    part = lines.part(trace, layer, heads, options)
     data, picture = (
         app_module("app.canvas.shared.attention_data"),
         app_module("app.canvas.views").LINES,
@@ -163,7 +163,7 @@ def show_map(
         app_module("app.canvas.shared.attention_data"),
     )
     options = chosen_options(maps, rows=rows, columns=columns, words=words)
-    part = app_module("app.canvas.html_part").heat_map_part(trace, layer_list, head_list, options)
+    part = maps.part(trace, layer_list, head_list, options)
     title = f"Attention: {data.mean_weights(trace, layer_list, head_list)[1]}"
     picture = app_module("app.canvas.views").MAP
     code = picture.python(None, opening(bert, trace), **data.weights_code(layer_list, head_list))
@@ -208,7 +208,7 @@ def show_neurons(
     neurons = app_module("app.canvas.neurons.neurons")
     options = chosen_options(neurons, order=order, query=query)
     allowed = None if bert is None else allowed_keys(bert, layer, trace.num_tokens)
-    part = app_module("app.canvas.html_part").neurons_part(trace, layer, head, options, allowed)
+    part = neurons.part(trace, layer, head, options, allowed)
     views = app_module("app.canvas.views")
     picture = views.NEURONS
     code = picture.python(None, opening(bert, trace), layer=layer, head=head)

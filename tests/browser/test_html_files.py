@@ -17,9 +17,10 @@ from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from app.bertviz_views.html_part import bertviz
-from app.canvas import html_part
 from app.canvas.heat_map import heat_map
-from app.canvas.html_part import part_of_bundle
+from app.canvas.lines import lines
+from app.canvas.neurons import neurons
+from app.canvas.overview import overview
 from app.html_file import chart
 from app.html_file.document import File, Part, Report, to_html
 from app.inside_layer import drawing as inside_layer
@@ -36,10 +37,10 @@ pytestmark = pytest.mark.browser
 LONG = "x" * 10_000
 TEXT = f"</script>{IMAGE}<!-- \u202e\u200b\u2028 ]]> \ud800 {LONG}"
 PARTS: dict[str, Callable[[Trace], Part]] = {
-    "overview": lambda trace: html_part.overview_part(trace, 0, [1]),
-    "lines": lambda trace: html_part.lines_part(trace, 0, [1]),
-    "map": lambda trace: html_part.heat_map_part(trace, [0], [1]),
-    "neurons": lambda trace: html_part.neurons_part(trace, 0, 1),
+    "overview": lambda trace: overview.part(trace, 0, [1]),
+    "lines": lambda trace: lines.part(trace, 0, [1]),
+    "map": lambda trace: heat_map.part(trace, [0], [1]),
+    "neurons": lambda trace: neurons.part(trace, 0, 1),
 }
 
 
@@ -133,7 +134,7 @@ def test_a_file_with_hostile_words_is_painted_and_runs_nothing(opened: Opened, n
 
 def test_the_policy_of_a_file_stops_what_would_get_through(opened: Opened, plain: Trace) -> None:
     """The second wall: a script or a picture that somehow stood in the file would do nothing."""
-    written = report(html_part.heat_map_part(plain, [0], [1]))
+    written = report(heat_map.part(plain, [0], [1]))
     inner = f"{IMAGE}<script>window.__pwned=1</script><img src='http://foreign.invalid/a.png'>"
     page = opened.open(written.replace("</main>", f"{inner}</main>"))
     painted(page.get_by_role("application"), 12)
@@ -146,7 +147,7 @@ def test_the_policy_of_a_file_stops_what_would_get_through(opened: Opened, plain
 
 
 def test_the_heat_map_of_a_file_tells_its_numbers(opened: Opened, plain: Trace) -> None:
-    page = opened.open(report(html_part.heat_map_part(plain, [0], [1])))
+    page = opened.open(report(heat_map.part(plain, [0], [1])))
     field = page.get_by_role("application")
     painted(field, 12)
     box = field.bounding_box()
@@ -162,7 +163,7 @@ def test_the_heat_map_of_a_file_tells_its_numbers(opened: Opened, plain: Trace) 
 
 def test_the_heat_map_of_a_file_shows_the_part_that_was_seen(opened: Opened, plain: Trace) -> None:
     look = heat_map.DEFAULT_OPTIONS | {"seen": "1-2-4"}
-    page = opened.open(report(html_part.heat_map_part(plain, [0], [1], look)))
+    page = opened.open(report(heat_map.part(plain, [0], [1], look)))
     field = page.get_by_role("application")
     painted(field, 12)
     expect(page.get_by_label("Zoom out (key −)")).to_be_enabled()
@@ -173,7 +174,7 @@ def test_the_heat_map_of_a_file_shows_the_part_that_was_seen(opened: Opened, pla
 
 
 def test_the_lines_of_a_file_change_layer_and_head(opened: Opened, plain: Trace) -> None:
-    page = opened.open(report(html_part.lines_part(plain, 0, [1])))
+    page = opened.open(report(lines.part(plain, 0, [1])))
     painted(page.get_by_role("application"), 12)
     page.get_by_label("Layer after").click()
     page.get_by_role("button", name="Head 3").click()
@@ -194,7 +195,7 @@ def test_the_lines_of_a_file_change_layer_and_head(opened: Opened, plain: Trace)
 
 def test_a_long_text_leaves_other_layers_out_and_says_so(opened: Opened) -> None:
     trace = made_trace(["[CLS]", *("word" for _ in range(510)), "[SEP]"], num_heads=12)
-    page = opened.open(report(html_part.lines_part(trace, 1, [2])))
+    page = opened.open(report(lines.part(trace, 1, [2])))
     painted(page.get_by_role("application"), 12)
     expect(page.get_by_text("This file contains only layer 1 of 2 layers.")).to_be_visible()
     expect(page.get_by_label("Layer before")).to_be_disabled()
@@ -251,9 +252,7 @@ def strips_of(trace: Trace) -> Part:
     bands = np.random.default_rng(0).normal(size=(5, len(places), 24)).astype(np.float32)
     ones = np.ones((5, len(places)), np.float32)
     found = AllTokens(STAGES, places, bands, ones, ones, places, 9)
-    return part_of_bundle(
-        inside_layer.COMPONENT.bundle, [inside_layer.all_message(found, trace, 1)]
-    )
+    return inside_layer.COMPONENT.part(inside_layer.all_message(found, trace, 1))
 
 
 def figure_of(trace: Trace) -> Part:

@@ -7,7 +7,7 @@ words) stay in the browser. Layers and heads are reported back: the mean is take
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypedDict
 
 import numpy as np
@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from bertcore import Trace
 
 from ...component import Component
+from ...html_file.document import Part
 from ...plots import theme
 from ..overview.overview import colour_table
-from ..shared import events, transport
+from ..shared import transport
+from ..shared.attention_data import mean_weights
 from ..shared.attention_words import words_of
 from ..shared.missing import count_missing, missing_sentence
 from ..shared.view_options import ViewOptions
@@ -94,28 +96,10 @@ def _missing(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> str:
     return missing_sentence(counts, trace.num_tokens, layers, chosen)
 
 
-def draw(
-    trace: Trace,
-    weights: NDArray[np.float32],
-    title: str,
-    layers: Sequence[int],
-    heads: Sequence[int],
-    *,
-    options: ViewOptions,
-    key: str,
-    on_selection: Callable[[Selection], None],
-    on_options: Callable[[ViewOptions], None],
-) -> None:
-    """Draw the view; arguments as `message`.
-
-    Args:
-        key: Of the component in the session.
-        on_selection: Called with the visitor's new layers and heads before the next run.
-        on_options: Called with the visitor's new view options, likewise.
-    """
-    COMPONENT(
-        key=key,
-        data=message(trace, weights, title, layers, heads, events.last_revision(key), options),
-        selection=events.hear(key, "selection", on_selection),
-        look=events.hear(key, "look", on_options),
-    )
+def part(
+    trace: Trace, layers: Sequence[int], heads: Sequence[int], options: ViewOptions | None = None
+) -> Part:
+    """Return the map of one head or of a mean for a file; no heads for all."""
+    weights, title = mean_weights(trace, layers, heads)
+    drawn = message(trace, weights, title, layers, heads, 0, options or DEFAULT_OPTIONS)
+    return COMPONENT.part(transport.change(drawn, alone=list(layers)))

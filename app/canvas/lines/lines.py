@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypedDict
 
 import numpy as np
@@ -19,8 +19,9 @@ from bertcore import Trace
 from bertcore.analysis.shared.inputs import sentence_numbers
 
 from ...component import Component
+from ...html_file.document import Part
 from ...plots import theme
-from ..shared import events, transport
+from ..shared import transport
 from ..shared.attention_words import words_of
 from ..shared.missing import count_missing, missing_sentence
 from ..shared.view_options import Choices, ViewOptions
@@ -30,6 +31,9 @@ COMPONENT = Component("bertscope_attention_view", __file__)
 SMALL = 250_000
 """Most weights of a layer for which all its heads are sent, so that they switch without a wait: 12
 heads of 144 tokens, about 0.1 MB deflated."""
+
+MOST_WEIGHTS = 5_000_000
+"""Up to this many weights, a file contains the lines of all layers; beyond, of one layer."""
 
 DEFAULT_OPTIONS: ViewOptions = {
     "special": False,
@@ -130,33 +134,29 @@ def message(
     )
 
 
-def draw(
-    trace: Trace,
-    layer: int,
-    heads: Sequence[int],
-    *,
-    options: ViewOptions,
-    key: str,
-    on_selection: Callable[[Selection], None],
-    on_options: Callable[[ViewOptions], None],
-) -> None:
-    """Draw the view.
+def part(
+    trace: Trace, layer: int, heads: Sequence[int] = (), options: ViewOptions | None = None
+) -> Part:
+    """Return the lines of all layers for a file, or of one if all would make it too large.
 
     Args:
         trace: One text or pair.
-        layer: 0 to L-1.
-        heads: Shown heads; empty for all.
-        options: How it opens.
-        key: Of the component in the session.
-        on_selection: Called with the visitor's new layer and heads before the next run.
-        on_options: Called with the visitor's new view options, likewise.
+        layer, heads: Shown at first; no heads for all. All heads of a layer are in the file.
+        options: How the view opens.
     """
-    COMPONENT(
-        key=key,
-        data=message(trace, layer, heads, events.last_revision(key), options),
-        selection=events.hear(key, "selection", on_selection),
-        look=events.hear(key, "look", on_options),
-    )
+    num_layers = len(trace.attentions)
+    has_all = trace.attentions.numel() <= MOST_WEIGHTS
+    layers = list(range(num_layers)) if has_all else [layer]
+    messages = [
+        transport.change(
+            message(trace, number, [], 0, options or DEFAULT_OPTIONS),
+            heads=list(heads),
+            alone=layers,
+        )
+        for number in sorted(layers, key=lambda number: number != layer)
+    ]
+    note = "" if has_all else f"This file contains only layer {layer} of {num_layers} layers."
+    return COMPONENT.part(*messages, note=note)
 
 
 def _hex(hue: float, saturation: float, lightness: float) -> str:

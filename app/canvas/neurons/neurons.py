@@ -6,7 +6,6 @@ query with the keys. Query, order and marking stay there; layer and head are rep
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypedDict
 
 import numpy as np
@@ -16,8 +15,9 @@ from bertcore import Trace
 from bertcore.analysis.mixing.neurons import head_neurons
 
 from ...component import Component
+from ...html_file.document import Part
 from ...plots import theme
-from ..shared import events, transport
+from ..shared import transport
 from ..shared.view_options import ViewOptions
 
 COMPONENT = Component("bertscope_attention_neurons", __file__)
@@ -79,27 +79,13 @@ def message(
     return transport.pack(header, *(block.numpy() for block in blocks), masked)
 
 
-def draw(
+def part(
     trace: Trace,
     layer: int,
     head: int,
-    *,
-    options: ViewOptions,
-    key: str,
-    on_selection: Callable[[Selection], None],
-    on_options: Callable[[ViewOptions], None],
+    options: ViewOptions | None = None,
     allowed: Tensor | None = None,
-) -> None:
-    """Draw the view; arguments as `message`.
-
-    Args:
-        key: Of the component in the session.
-        on_selection: Called with the visitor's new layer and head before the next run.
-        on_options: Called with the visitor's new view options, likewise.
-    """
-    COMPONENT(
-        key=key,
-        data=message(trace, layer, head, events.last_revision(key), options, allowed),
-        selection=events.hear(key, "selection", on_selection),
-        look=events.hear(key, "look", on_options),
-    )
+) -> Part:
+    """Return the queries, keys, scores and weights of one head for a file; see `message`."""
+    drawn = message(trace, layer, head, 0, options or DEFAULT_OPTIONS, allowed)
+    return COMPONENT.part(transport.change(drawn, alone=[layer]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import NamedTuple, TypedDict
@@ -16,11 +16,12 @@ from bertcore import Model, Trace
 from bertcore.analysis.heads.measures import HeadMeasures, measure_heads
 
 from ...component import Component
+from ...html_file.document import Part
 from ...plots import theme
 from ...plots.special_tokens import BERT, Marks, marks_of, own_text
 from ...shell.cache import BertKey
 from ...shell.cache import trace as cached_trace
-from ..shared import events, transport
+from ..shared import transport
 from ..shared.missing import count_missing, missing_sentence
 from ..shared.view_options import ViewOptions
 
@@ -162,27 +163,16 @@ def _rounded(values: Tensor) -> list[float | None]:
     return [None if math.isnan(v) else round(v, 5) for v in values.flatten().tolist()]
 
 
-def draw(
-    summary: Summary,
-    num_tokens: int,
+def part(
+    trace: Trace,
     layer: int,
-    heads: Sequence[int],
+    heads: Sequence[int] = (),
+    options: ViewOptions | None = None,
+    marks: Marks = BERT,
     *,
-    options: ViewOptions,
-    key: str,
-    on_pick: Callable[[Picked], None],
-    on_options: Callable[[ViewOptions], None],
-) -> None:
-    """Draw the overview; arguments as `message`.
-
-    Args:
-        key: Of the component in the session.
-        on_pick: Called with the clicked layer and head before the next run.
-        on_options: Called with the visitor's new view options, likewise.
-    """
-    COMPONENT(
-        key=key,
-        data=message(summary, num_tokens, layer, heads, options),
-        picked=events.hear(key, "picked", on_pick),
-        look=events.hear(key, "look", on_options),
-    )
+    is_causal: bool = False,
+) -> Part:
+    """Return all heads as small pictures with their measures for a file; see `summary_of`."""
+    summary = summary_of(trace, marks, is_causal=is_causal)
+    drawn = message(summary, trace.num_tokens, layer, heads, options or DEFAULT_OPTIONS)
+    return COMPONENT.part(transport.change(drawn, alone=[]))

@@ -1,10 +1,12 @@
-"""The options of a view (order, limits, filters) as one short text for the address."""
+"""The state of a view: its options (order, limits, filters) as one short text for the address."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Collection, Mapping
+
+import streamlit as st
 
 Value = str | bool | float | None
 ViewOptions = dict[str, Value]
@@ -75,3 +77,10 @@ def _number(written: str, default: float | None) -> float | None:
     except ValueError:
         return default
     return number if math.isfinite(number) else default
+
+
+def last_revision(key: str) -> int:
+    """Return the number of the selection that a view reported last, 0 before the first."""
+    selection = (st.session_state.get(key) or {}).get("selection")
+    revision = selection.get("revision") if isinstance(selection, dict) else None
+    return revision if isinstance(revision, int) else 0

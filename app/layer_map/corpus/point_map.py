@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from ...canvas.shared import events, transport
+from ...canvas.shared import transport
 from ...component import Component
 from ...plots import theme
 from .points import Colours, Drawn
@@ -42,15 +39,3 @@ def message(drawn: Drawn, colours: Colours, name: str) -> bytes:
     return transport.pack(
         header, drawn.places, colours.codes.astype(np.uint8), drawn.word_ids.astype(np.uint32)
     )
-
-
-def draw(data: bytes, *, key: str, on_selection: Callable[[Any], None]) -> None:
-    """Draw the map.
-
-    Args:
-        data: From `message`.
-        key: Of the component in the session.
-        on_selection: Called with {"points", "num", "layer"} when points were chosen: up to 200 of
-            them, how many there are, and the layer that is shown.
-    """
-    COMPONENT(key=key, data=data, selection=events.hear(key, "selection", on_selection))

@@ -109,7 +109,7 @@ def _show_map(page: frame.Page, opened: Opened) -> None:
     name = f"{source.shown_folder(opened)} {len(corpus)} {settings!r}"
     if made.map.num_left_out:
         st.caption(f"{made.map.num_left_out:,} rows are not drawn: their vectors contain NaN.")
-    point_map.draw(point_map.message(made, colours, name), key=_KEY, on_selection=_choose_points)
+    point_map.COMPONENT(point_map.message(made, colours, name), key=_KEY, selection=_choose_points)
     values: dict[str, Any] = {"folder": source.shown_folder(opened), "settings": repr(settings)}
     _show_chosen(corpus, made, name)
     MAP.offer(

@@ -15,7 +15,6 @@ import pytest
 import torch
 
 from app.attention.head_sentence import head_sentence
-from app.canvas import html_part
 from app.canvas.heat_map import heat_map
 from app.canvas.lines import lines
 from app.canvas.overview import overview
@@ -188,7 +187,7 @@ def test_a_causal_head_that_spreads_over_all_earlier_tokens_is_even() -> None:
     trace = bert.trace("the river bank was steep")
     measured = overview.summary_of(trace, is_causal=True).measures
     torch.testing.assert_close(measured.evenness, torch.ones_like(measured.evenness))
-    part = html_part.overview_part(trace, 0, is_causal=True)
+    part = overview.part(trace, 0, is_causal=True)
     header, _ = read(base64.b64decode(part.data[0]))
     assert np.allclose(header["measures"]["evenness"], 1, atol=1e-4)
 
