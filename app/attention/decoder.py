@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
 from bertcore import Model
 from bertcore.others.decoder import DecoderTrace
 from bertcore.others.model import OtherModel
 
+from ..plots import theme
+from ..plots.figure import Figure
+from ..plots.formats import shorten
 from ..shell import frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
-from .decoder_figures import DecoderMap, decoder_map, decoder_table
 
 VIEW = {"decoder": "Decoder"}
 SIDES = {"cross": "The text (cross-attention)", "own": "What it wrote (self-attention)"}
@@ -22,10 +30,68 @@ SIDE = Field("decoder_side", "cross", tuple(SIDES))
 LAYER = Field("decoder_layer", 0)
 HEAD = Field("decoder_head", MEAN)
 
+
+class DecoderMap(NamedTuple):
+    """One map of a decoder."""
+
+    weights: NDArray[np.float32]
+    """[Td, N], a row for each token of the decoder; rows sum to 1."""
+    tokens: Sequence[str]
+    """What the decoder reads, [Td]."""
+    columns: Sequence[str]
+    """The tokens attended to, [N]."""
+    written: Sequence[str]
+    """The most probable next token after each, [Td]."""
+
+
+def _decoder_map(attention_map: DecoderMap) -> Figure:
+    """Draw one map of a decoder."""
+    weights, tokens, columns, written = attention_map
+    fig = Figure(
+        {
+            "type": "heatmap",
+            # By the square root, as in the other maps, so that small weights are seen too.
+            "z": np.sqrt(weights),
+            "text": weights,
+            "customdata": [[theme.escape(shorten(word))] * len(columns) for word in written],
+            "zmin": 0,
+            "zmax": 1,
+            "colorscale": theme.SEQUENTIAL,
+            "colorbar": {
+                "title": {"text": "weight"},
+                "thickness": 10,
+                "tickvals": [0, 0.1**0.5, 0.5, 0.5**0.5, 1],
+                "ticktext": ["0", "0.1", "0.25", "0.5", "1"],
+            },
+            "hovertemplate": "row %{y}, column %{x}<br>weight %{text:.3f}"
+            "<br>writes next: %{customdata}<extra></extra>",
+        }
+    )
+    height = 110 + 22 * max(6, len(tokens))
+    theme.plot_layout(fig, "", "token attended to", "decoder", height)
+    for axis, names in (("xaxis", columns), ("yaxis", tokens)):
+        fig.settings[axis].update(
+            tickmode="array",
+            tickvals=list(range(len(names))),
+            ticktext=[theme.escape(shorten(name)) for name in names],
+        )
+    fig.update_yaxes(autorange="reversed")
+    return fig
+
+
+def _decoder_table(attention_map: DecoderMap) -> pd.DataFrame:
+    """Return a row for each token of the decoder, a column for each token attended to."""
+    table = pd.DataFrame(attention_map.weights)
+    table.columns = [f"{number} {token}" for number, token in enumerate(attention_map.columns)]
+    table.insert(0, "token", list(attention_map.tokens))
+    table.insert(1, "most probable next", list(attention_map.written))
+    return table
+
+
 DECODER = Picture(
     name="decoder-attention",
-    figure=decoder_map,
-    table=decoder_table,
+    figure=_decoder_map,
+    table=_decoder_table,
     how=(
         "Each row is a token that the decoder reads; from its state the decoder writes the next "
         "one (point at a cell to see which). BART's decoder reads the text itself, shifted by one, "
@@ -41,13 +107,8 @@ decoder = bert.decoder(trace.text_a, trace.text_b)
 )
 
 
-def has_decoder(bert: Model) -> bool:
-    """Return whether a checkpoint has a decoder that can be traced."""
-    return "decoder" in bert.capabilities
-
-
 def decoder_trace(bert: Model, text_a: str, text_b: str | None) -> DecoderTrace:
-    """Return the decoder's run; for `cache.call`.
+    """Return the decoder's run.
 
     Raises:
         ValueError: If the checkpoint has no decoder.

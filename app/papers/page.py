@@ -17,10 +17,8 @@ from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
 from . import PAGE
-from .figures import ablation_dots, ablation_table, glue_dots, glue_table
-from .ways_figures import ways_figure, ways_table
-
-_SETUP = "from bertcore.papers import read_papers\n"
+from .scores import SETUP, show_ablation, show_scores
+from .ways import show_ways
 
 SCORES, ABLATIONS, CLAIMS, NUMBERS, WAYS, TRANSFORMER, READING = VIEWS = (
     "Scores",
@@ -32,25 +30,17 @@ SCORES, ABLATIONS, CLAIMS, NUMBERS, WAYS, TRANSFORMER, READING = VIEWS = (
     "Reading list",
 )
 TOPICS = tuple(dict.fromkeys(claim.topic for claim in read_papers().claims))
-ABLATION_NAMES = {one.name: one.title for one in read_papers().ablations}
 
 VIEW = Field("papers_view", SCORES, VIEWS)
 TOPIC = Field("papers_topic", TOPICS[0], TOPICS)
-ABLATION = Field("papers_ablation", "objectives", tuple(ABLATION_NAMES))
 
 
 def _claims_table(literature: Literature) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "topic": claim.topic,
-                "told": claim.told,
-                "true": claim.true,
-                "source": "; ".join(f"{one.paper.short}, {one.where}" for one in claim.source),
-            }
-            for claim in literature.claims
-        ]
-    )
+    rows = [
+        (claim.topic, claim.told, claim.true, "; ".join(source.text for source in claim.source))
+        for claim in literature.claims
+    ]
+    return pd.DataFrame(rows, columns=["topic", "told", "true", "source"])
 
 
 TOLD = Picture(
@@ -65,74 +55,6 @@ for claim in read_papers().claims:
     print(claim.told, "->", claim.true, [(one.paper.url, one.where) for one in claim.source])
 """,
 )
-GLUE = Picture(
-    name="glue-by-size",
-    figure=glue_dots,
-    table=glue_table,
-    how=(
-        "Each dot is a BERT model: its parameters, with both pretraining heads, against its mean "
-        "over nine columns of GLUE test scores (MNLI counts twice and WNLI is left out, as in "
-        "table 1 of the BERT paper). All are pretrained and fine-tuned without a teacher; the "
-        "smaller ones are from Turc et al. 2019."
-    ),
-    code="""
-literature = read_papers()
-[(row.name, row.num_parameters, row.average) for row in literature.glue]
-""",
-)
-ABLATED = Picture(
-    name="ablations",
-    figure=ablation_dots,
-    table=ablation_table,
-    how=(
-        "Each dot is a variant on a task, its score beside it. The grey line is the first variant "
-        "({first}), with its scores below the task names; left of it is worse. All scores are on "
-        "dev sets; differences of a few tenths may be chance."
-    ),
-    code="""
-ablation = read_papers().ablation({name!r})
-ablation.columns, ablation.rows, ablation.differences()
-""",
-)
-
-FOUR_WAYS = Picture(
-    name="four-ways",
-    figure=ways_figure,
-    table=ways_table,
-    how=(
-        "Below is the input; above BERT, in pink, is what the new head predicts from the last "
-        "vector at that place (after figure 4 of the BERT paper). Only the head is new, and it is "
-        "trained together with BERT. Multiple choice is a fifth way: each choice is read with the "
-        "text and gets one number, and softmax runs over the choices."
-    ),
-    code="""
-for way in read_papers().ways:
-    print(way.name, way.head, way.sets)
-""",
-)
-
-
-def draw() -> None:
-    """Draw the page."""
-    frame.header(PAGE)
-    literature = read_papers()
-    view = one_of("View", VIEWS, VIEW)
-    with frame.guard():
-        if view == SCORES:
-            _show_scores(literature)
-        elif view == ABLATIONS:
-            _show_ablation(literature)
-        elif view == CLAIMS:
-            _show_claims(literature)
-        elif view == NUMBERS:
-            _show_numbers(literature)
-        elif view == WAYS:
-            _show_ways(literature)
-        elif view == TRANSFORMER:
-            with st.container(key="contrasts"):  # as wide as its columns need
-                st.markdown(contrasts(literature))
-        else:
-            _show_reading(literature)
 
 
 def _show_claims(literature: Literature) -> None:
@@ -143,7 +65,7 @@ def _show_claims(literature: Literature) -> None:
     for number, claim in enumerate(literature.claims):
         if claim.topic == topic:
             _show_claim(claim, number)
-    TOLD.offer(None, literature, setup=_SETUP)
+    TOLD.offer(None, literature, setup=SETUP)
 
 
 def _show_claim(claim: Claim, number: int) -> None:
@@ -167,7 +89,7 @@ def _show_claim(claim: Claim, number: int) -> None:
 
 def _show_numbers(literature: Literature) -> None:
     counted = {row.name: row.num_parameters for row in literature.glue}
-    rows = [(one.what, one.base, one.large, links(one.source)) for one in literature.facts]
+    rows = [(fact.what, fact.base, fact.large, links(fact.source)) for fact in literature.facts]
     place = next(i for i, row in enumerate(rows) if row[0] == "Parameters") + 1
     rows.insert(
         place,
@@ -181,42 +103,32 @@ def _show_numbers(literature: Literature) -> None:
     st.markdown(markdown_table(("Quantity", "Base", "Large", "Source"), rows))
 
 
-def _show_ways(literature: Literature) -> None:
-    FOUR_WAYS.show(None, literature.ways, setup=_SETUP)
-    rows = [
-        (f"**{one.name}**", one.head, one.sets, f"`--task {one.task}`", links(one.source))
-        for one in literature.ways
-    ]
-    head = ("Way", "Head", "Data sets in the paper", "`bertscope finetune`", "Source")
-    st.markdown(markdown_table(head, rows))
-
-
-def _show_scores(literature: Literature) -> None:
-    st.header("GLUE by size", anchor=False)
-    GLUE.show(None, literature, setup=_SETUP)
-    st.header("SQuAD", anchor=False)
-    rows = [
-        (
-            f"{one.version}, {one.split}",
-            one.model,
-            f"{one.exact:.1f}",
-            f"**{one.f1:.1f}**",
-            links([one.source]),
-        )
-        for one in literature.squad
-    ]
-    st.markdown(markdown_table(("SQuAD", "Model", "Exact match", "F1", "Source"), rows))
-
-
-def _show_ablation(literature: Literature) -> None:
-    name = one_of("Ablation", ABLATION_NAMES, ABLATION)
-    ablation = literature.ablation(name)
-    ABLATED.show(None, ablation, setup=_SETUP, name=name, first=ablation.rows[0][0])
-    st.caption(links([ablation.source]))
-
-
 def _show_reading(literature: Literature) -> None:
     for group, papers in groupby(literature.papers, key=lambda paper: paper.group):
         st.header(group, anchor=False)
-        lines = [f"- {one.short}: [{one.title}]({one.url}). {one.why}" for one in papers]
+        lines = [f"- {paper.short}: [{paper.title}]({paper.url}). {paper.why}" for paper in papers]
         st.markdown("\n".join(lines))
+
+
+def _show_contrasts(literature: Literature) -> None:
+    with st.container(key="contrasts"):  # as wide as its columns need
+        st.markdown(contrasts(literature))
+
+
+DRAWN = {
+    SCORES: show_scores,
+    ABLATIONS: show_ablation,
+    CLAIMS: _show_claims,
+    NUMBERS: _show_numbers,
+    WAYS: show_ways,
+    TRANSFORMER: _show_contrasts,
+    READING: _show_reading,
+}
+
+
+def draw() -> None:
+    """Draw the page."""
+    frame.header(PAGE)
+    view = one_of("View", VIEWS, VIEW)
+    with frame.guard():
+        DRAWN[view](read_papers())

@@ -50,6 +50,11 @@ class Source:
     where: str
     """Section, table or file."""
 
+    @property
+    def text(self) -> str:
+        """The paper and the place, as text."""
+        return f"{self.paper.short}, {self.where}"
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:

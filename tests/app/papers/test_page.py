@@ -9,9 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.navigation import PAGES
-from app.papers.figures import glue_table
 from app.papers.page import (
-    ABLATION_NAMES,
     ABLATIONS,
     CLAIMS,
     NUMBERS,
@@ -21,6 +19,7 @@ from app.papers.page import (
     TRANSFORMER,
     WAYS,
 )
+from app.papers.scores import ABLATION_NAMES, glue_table
 from app.tokens.page import VIEWS as TOKENS_VIEWS
 from bertcore.papers import read_papers
 from tests.support.opened import charts, numbers, ok, page_of, said

@@ -1,41 +1,49 @@
-"""Figures of published scores."""
+"""Published scores: GLUE by size, SQuAD, and ablations."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import pandas as pd
+import streamlit as st
 
-from bertcore.papers import Ablation, GlueRow, Literature
+from bertcore.papers import Ablation, GlueRow, Literature, read_papers
 
 from ..plots import theme
 from ..plots.figure import Figure, Properties
+from ..plots.source_tables import links, markdown_table
+from ..shell.one_of import one_of
+from ..shell.picture import Picture
+from ..shell.state import Field
 
+SETUP = "from bertcore.papers import read_papers\n"
+ABLATION_NAMES = {ablation.name: ablation.title for ablation in read_papers().ablations}
+ABLATION = Field("papers_ablation", "objectives", tuple(ABLATION_NAMES))
 _LANE = 22
 """Pixels of a variant in one task."""
 COLOURS = tuple(theme.CATEGORICAL[i] for i in (0, 5, 2, 3, 8, 4))
 
 
-def glue_dots(literature: Literature) -> Figure:
+def _glue_dots(literature: Literature) -> Figure:
     """Draw the GLUE average of each size against its parameters."""
     rows = literature.glue
     fig = Figure()
     papers = dict.fromkeys(row.source.paper.short for row in rows)
     places = ("bottom right", "top left")
     for name, colour, place in zip(papers, (theme.SEGMENT_A, theme.ACCENT), places, strict=True):
-        chosen = [row for row in rows if row.source.paper.short == name]
+        sizes = [row for row in rows if row.source.paper.short == name]
         fig.add(
             "scatter",
-            x=[row.num_parameters for row in chosen],
-            y=[row.average for row in chosen],
+            x=[row.num_parameters for row in sizes],
+            y=[row.average for row in sizes],
             mode="markers+text",
             name=name,
-            text=[f"<b>{row.name}</b> {row.average:.1f}" for row in chosen],
+            text=[f"<b>{row.name}</b> {row.average:.1f}" for row in sizes],
             textposition=place,
             textfont={"size": 14},
             cliponaxis=False,
             marker={"size": 13, "color": colour},
-            customdata=[_in_words(row, literature.glue_columns) for row in chosen],
+            customdata=[_in_words(row, literature.glue_columns) for row in sizes],
             hovertemplate="%{customdata}<extra></extra>",
         )
     theme.plot_layout(fig, "", "parameters", "GLUE test, mean of nine columns", 380)
@@ -60,14 +68,14 @@ def glue_table(literature: Literature) -> pd.DataFrame:
                 "parameters": row.num_parameters,
                 **dict(zip(literature.glue_columns, row.scores, strict=True)),
                 "average": round(row.average, 2),
-                "source": f"{row.source.paper.short}, {row.source.where}",
+                "source": row.source.text,
             }
             for row in literature.glue
         ]
     )
 
 
-def ablation_dots(ablation: Ablation) -> Figure:
+def _ablation_dots(ablation: Ablation) -> Figure:
     """Draw how far each variant is from BERT's own choice, task by task."""
     first, variants = ablation.rows[0], ablation.rows[1:]
     differences = ablation.differences()[1:]
@@ -123,19 +131,10 @@ def ablation_dots(ablation: Ablation) -> Figure:
     return fig
 
 
-def ablation_table(ablation: Ablation) -> pd.DataFrame:
+def _ablation_table(ablation: Ablation) -> pd.DataFrame:
     """Return the scores of each variant."""
-    source = f"{ablation.source.paper.short}, {ablation.source.where}"
-    return pd.DataFrame(
-        [
-            {
-                "variant": name,
-                **dict(zip(ablation.columns, scores, strict=True)),
-                "source": source,
-            }
-            for name, scores in ablation.rows
-        ]
-    )
+    rows = [(name, *scores, ablation.source.text) for name, scores in ablation.rows]
+    return pd.DataFrame(rows, columns=["variant", *ablation.columns, "source"])
 
 
 def _stems(points: Sequence[float], lanes: Sequence[int]) -> Properties:
@@ -161,3 +160,60 @@ def _in_words(row: GlueRow, columns: Sequence[str]) -> str:
         f"<b>{row.name}</b>: {row.num_layers} layers, width {row.hidden_size}<br>"
         f"{row.num_parameters:,} parameters<br>{scores}"
     )
+
+
+GLUE = Picture(
+    name="glue-by-size",
+    figure=_glue_dots,
+    table=glue_table,
+    how=(
+        "Each dot is a BERT model: its parameters, with both pretraining heads, against its mean "
+        "over nine columns of GLUE test scores (MNLI counts twice and WNLI is left out, as in "
+        "table 1 of the BERT paper). All are pretrained and fine-tuned without a teacher; the "
+        "smaller ones are from Turc et al. 2019."
+    ),
+    code="""
+literature = read_papers()
+[(row.name, row.num_parameters, row.average) for row in literature.glue]
+""",
+)
+ABLATED = Picture(
+    name="ablations",
+    figure=_ablation_dots,
+    table=_ablation_table,
+    how=(
+        "Each dot is a variant on a task, its score beside it. The grey line is the first variant "
+        "({first}), with its scores below the task names; left of it is worse. All scores are on "
+        "dev sets; differences of a few tenths may be chance."
+    ),
+    code="""
+ablation = read_papers().ablation({name!r})
+ablation.columns, ablation.rows, ablation.differences()
+""",
+)
+
+
+def show_scores(literature: Literature) -> None:
+    """Draw GLUE by size, and SQuAD as a table."""
+    st.header("GLUE by size", anchor=False)
+    GLUE.show(None, literature, setup=SETUP)
+    st.header("SQuAD", anchor=False)
+    rows = [
+        (
+            f"{result.version}, {result.split}",
+            result.model,
+            f"{result.exact:.1f}",
+            f"**{result.f1:.1f}**",
+            links([result.source]),
+        )
+        for result in literature.squad
+    ]
+    st.markdown(markdown_table(("SQuAD", "Model", "Exact match", "F1", "Source"), rows))
+
+
+def show_ablation(literature: Literature) -> None:
+    """Draw the ablation that the visitor chooses."""
+    name = one_of("Ablation", ABLATION_NAMES, ABLATION)
+    ablation = literature.ablation(name)
+    ABLATED.show(None, ablation, setup=SETUP, name=name, first=ablation.rows[0][0])
+    st.caption(links([ablation.source]))

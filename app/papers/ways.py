@@ -1,15 +1,19 @@
-"""Figure of the ways to fine-tune: which of BERT's last vectors each head reads."""
+"""The ways to fine-tune: which of BERT's last vectors each head reads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import pandas as pd
+import streamlit as st
 
-from bertcore.papers import Way
+from bertcore.papers import Literature, Way
 
 from ..plots import theme
 from ..plots.figure import Figure, Properties
+from ..plots.source_tables import links, markdown_table
+from ..shell.picture import Picture
+from .scores import SETUP
 
 _ROOM = 5.0
 """Height of a way, in rows of boxes."""
@@ -18,7 +22,7 @@ _PIXELS = 34
 _QUIET, _READ, _BODY = "rgba(122,129,148,0.14)", "rgba(194,65,124,0.22)", "rgba(52,87,213,0.20)"
 
 
-def ways_figure(ways: Sequence[Way]) -> Figure:
+def _ways_figure(ways: Sequence[Way]) -> Figure:
     """Draw each way: its input below, BERT, and above it what the head predicts, where it reads."""
     fig = Figure()
     for number, way in enumerate(ways):
@@ -32,7 +36,7 @@ def ways_figure(ways: Sequence[Way]) -> Figure:
     return fig
 
 
-def ways_table(ways: Sequence[Way]) -> pd.DataFrame:
+def _ways_table(ways: Sequence[Way]) -> pd.DataFrame:
     """Return a row for each input: whether the head reads its last vector, and what it predicts."""
     return pd.DataFrame(
         [
@@ -73,3 +77,31 @@ def _text(
 ) -> None:
     font = {"size": size}
     fig.add_annotation(x=x, y=y, text=text, showarrow=False, xanchor=anchor, font=font)
+
+
+FOUR_WAYS = Picture(
+    name="four-ways",
+    figure=_ways_figure,
+    table=_ways_table,
+    how=(
+        "Below is the input; above BERT, in pink, is what the new head predicts from the last "
+        "vector at that place (after figure 4 of the BERT paper). Only the head is new, and it is "
+        "trained together with BERT. Multiple choice is a fifth way: each choice is read with the "
+        "text and gets one number, and softmax runs over the choices."
+    ),
+    code="""
+for way in read_papers().ways:
+    print(way.name, way.head, way.sets)
+""",
+)
+
+
+def show_ways(literature: Literature) -> None:
+    """Draw the ways, and a table of their heads and data sets."""
+    FOUR_WAYS.show(None, literature.ways, setup=SETUP)
+    rows = [
+        (f"**{way.name}**", way.head, way.sets, f"`--task {way.task}`", links(way.source))
+        for way in literature.ways
+    ]
+    head = ("Way", "Head", "Data sets in the paper", "`bertscope finetune`", "Source")
+    st.markdown(markdown_table(head, rows))
