@@ -32,14 +32,6 @@ def limits() -> TrainingLimits | None:
     return policy().training
 
 
-def own_folder() -> Path | None:
-    """Return the folder that all runs of this visitor go to; None if visitors choose it themselves.
-
-    It is deleted when the visit ends, after the runs in it are stopped.
-    """
-    return visits.current().place("runs") if policy().is_closed else None
-
-
 def runs_folders() -> dict[str, Path]:
     """Return the folders of runs that a visitor of a closed server may look at, by name."""
     shared = policy().checkpoints

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,6 @@ from ..shell import frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
-from .html_part import bertviz
 from .kinds import KINDS, of_trace
 
 KIND = Field("bertviz", "head", tuple(KINDS))
@@ -97,7 +95,7 @@ def draw_bertviz(page: frame.Page, layer: int, heads: list[int]) -> None:
         page,
         _Shown(trace, kind, view.shown),
         title=f"BertViz, {KINDS[kind].lower()}",
-        part=part_of(page, partial(bertviz, kind=kind, layer=layer, heads=heads)),
+        part=part_of(page, lambda trace: of_trace(trace, kind, layer, heads).part()),
         file=f"attention-bertviz-{kind}",
         **code_values(kind, layer, heads, view.shown),
     )

@@ -11,6 +11,7 @@ Source: bertviz 1.4 (Apache-2.0), https://github.com/jessevig/bertviz, used as i
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -21,6 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from torch import Tensor
+
+from ..bundle import read_bundle
+from ..html_file.document import Part, hash_of
 
 HEAD_VIEW_TOKENS = 64
 MODEL_VIEW_TOKENS = 32
@@ -56,6 +60,21 @@ class BertvizView:
     """Number of tokens shown: the first ones."""
     total: int
     """Number of tokens of the text."""
+
+    def part(self) -> Part:
+        """Return it as a part of an HTML file: BertViz's page in a frame."""
+        # A frame of the same file is subject to the file's policy too: scripts by their hashes.
+        scripts = re.findall(r"<script[^>]*>(.*?)</script>", self.html, re.S)
+        script = read_bundle(Path(__file__).with_name("framed")).script
+        note = ""
+        if self.shown < self.total:
+            note = f"BertViz shows the first {self.shown} of {self.total} tokens."
+        return Part(
+            script=f"{script}bundle.default(%PLACE%, %DATA%, {self.height});\n",
+            data=[base64.b64encode(self.html.encode("utf-8", "replace")).decode()],
+            note=note,
+            extra_hashes=[hash_of(script) for script in scripts],
+        )
 
 
 def head_view(

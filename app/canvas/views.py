@@ -157,11 +157,11 @@ def part_of(page: frame.Page, draw: Callable[[Trace], Part]) -> Callable[[], Par
 
 def draw_overview(page: frame.Page, layer: int, heads: list[int]) -> overview.Summary:
     """Draw all heads as small pictures; return their measures."""
-    key, num_tokens = page.bert_key, page.trace.num_tokens
-    summary: overview.Summary = cache.call(overview.summarize, key, key, page.text_a, page.text_b)
+    texts, is_causal = cache.Texts(page.bert_key, *page.texts), page.bert.config.family.is_causal
+    summary = cache.computed(overview.summary_of, texts, page.marks, is_causal=is_causal)
     options = kept_options(OVERVIEW_OPTIONS, overview)
     overview.COMPONENT(
-        overview.message(summary, num_tokens, layer, heads, options),
+        overview.message(summary, page.trace.num_tokens, layer, heads, options),
         key="attention_overview",
         picked=open_heads,
         look=partial(keep_options, OVERVIEW_OPTIONS, overview),
@@ -172,7 +172,7 @@ def draw_overview(page: frame.Page, layer: int, heads: list[int]) -> overview.Su
         heads=heads,
         options=options,
         marks=summary.marks,
-        is_causal=page.bert.config.family.is_causal,
+        is_causal=is_causal,
     )
     OVERVIEW.offer(page, summary.measures, title="all heads", part=part_of(page, draw))
     return summary

@@ -38,7 +38,7 @@ def show_bertviz(
         raise ValueError(f"kind is {kind!r}; expected one of {known}.")
     check_heads(trace, [layer], heads)
     view = kinds.of_trace(trace, kind, layer, heads)
-    part = app_module("app.bertviz_views.html_part").of_view(view)
+    part = view.part()
     controls = app_module("app.bertviz_views.controls")
     picture = controls.picture_of(kind)
     values = controls.code_values(kind, layer, heads, view.shown)

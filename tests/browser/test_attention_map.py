@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from app.canvas.shared.attention_words import merge_to_words, words_of
+from app.canvas.shared.attention_words import words_of
 from bertcore import Trace
+from tests.support.attention_words import merge_to_words
 from tests.support.browser import bare_view
 from tests.support.browser.bare_tab import BROKEN, Tab, reds
 from tests.support.browser.bare_view import made_trace

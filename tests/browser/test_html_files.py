@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from app.bertviz_views.html_part import bertviz
+from app.bertviz_views.kinds import of_trace
 from app.canvas.heat_map import heat_map
 from app.canvas.lines import lines
 from app.canvas.neurons import neurons
@@ -206,7 +206,7 @@ def test_a_long_text_leaves_other_layers_out_and_says_so(opened: Opened) -> None
 @pytest.mark.parametrize("kind", ["head", "model", "neuron"])
 def test_bertviz_in_a_file_is_drawn(opened: Opened, kind: str) -> None:
     trace = made_trace([token[:2000].replace("\ud800", "") for token in HOSTILE], second=12)
-    page = opened.open(report(bertviz(trace, kind, 0, [])))
+    page = opened.open(report(of_trace(trace, kind, 0, []).part()))
     inner = page.frame_locator(".part iframe")
     expect(page.locator(".part iframe")).to_have_attribute("title", "View of BertViz")
     expect(inner.locator("svg line").first).to_be_attached()

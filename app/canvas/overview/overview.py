@@ -12,15 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore import Model, Trace
+from bertcore import Trace
 from bertcore.analysis.heads.measures import HeadMeasures, measure_heads
 
 from ...component import Component
 from ...html_file.document import Part
 from ...plots import theme
-from ...plots.special_tokens import BERT, Marks, marks_of, own_text
-from ...shell.cache import BertKey
-from ...shell.cache import trace as cached_trace
+from ...plots.special_tokens import BERT, Marks, own_text
 from ..shared import transport
 from ..shared.missing import count_missing, missing_sentence
 from ..shared.view_options import ViewOptions
@@ -87,12 +85,6 @@ class Summary:
     """Each [L, H]."""
     marks: Marks = BERT
     """What the checkpoint calls [CLS] and [SEP]."""
-
-
-def summarize(bert: Model, key: BertKey, text_a: str, text_b: str | None) -> Summary:
-    """Return thumbnails and measures of a text or pair; for `cache.call`: it reads L H T T."""
-    trace, is_causal = cached_trace(key, text_a, text_b), bert.config.family.is_causal
-    return summary_of(trace, marks_of(bert.tokenizer), is_causal=is_causal)
 
 
 def summary_of(trace: Trace, marks: Marks = BERT, *, is_causal: bool = False) -> Summary:

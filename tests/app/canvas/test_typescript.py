@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from app.canvas.shared import transport
-from app.canvas.shared.attention_words import merge_to_words
 from bertcore.base.quantize import quantize
 from bertcore.interventions.attention_patterns import blocks_of
+from tests.support.attention_words import merge_to_words
 from tests.support.node import run_typescript
 
 TOKENS = [

@@ -26,13 +26,14 @@ from app.canvas.shared.attention_data import (
     shown_heads,
     weights_code,
 )
-from app.canvas.shared.attention_words import merge_to_words, words_of
+from app.canvas.shared.attention_words import words_of
 from app.canvas.shared.missing import missing_sentence
 from app.canvas.shared.view_options import read_options, write_options
 from app.canvas.views import LINES, MAP
 from app.plots import theme
 from bertcore import Trace
 from bertcore.analysis.heads.measures import MEASURES, measure_heads
+from tests.support.attention_words import merge_to_words
 from tests.support.tiny import tiny_bert, tiny_config
 
 
