@@ -33,7 +33,7 @@ FAMILY_WITHOUT_HEAD = (
 )
 
 
-EXAMPLE = next(one for one in examples.EXAMPLES if one.group == "Pairs")
+EXAMPLE = next(example for example in examples.EXAMPLES if example.group == "Pairs")
 
 
 def show_example(page: frame.Page) -> frame.Page:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-import streamlit as st
+from collections.abc import Sequence
+from typing import NamedTuple
 
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from bertcore.analysis.words.next_sentence import next_sentence_matrix
+
+from ..plots import theme
+from ..plots.figure import Figure
+from ..plots.formats import percent, shorten
 from ..shell import frame
+from ..shell.picture import Picture
 from ..shell.state import Field
-from .matrix import show_matrix
-from .similarity import show_similarity
+from .similarity import sentence_map, show_similarity
 
 MOST_SENTENCES = 12
 """Most sentences of a legible matrix: 132 pairs."""
@@ -21,24 +32,99 @@ He had been a member of the party since 1990."""
 SENTENCES = Field("sentences", DEFAULT)
 
 
+class PairMatrix(NamedTuple):
+    """The next-sentence answer for every ordered pair of some sentences."""
+
+    sentences: Sequence[str]
+    """[N]"""
+    probabilities: NDArray[np.float32]
+    """Probability that the column's sentence follows the row's, [N, N]; NaN on the diagonal."""
+
+
+def pair_matrix(pairs: PairMatrix) -> Figure:
+    """Draw the probability that the column's sentence follows the row's; the diagonal is empty."""
+    sentences, matrix = pairs
+    hover = [
+        [
+            f"<b>{percent(float(p))}</b><br>A: {theme.escape(shorten(a, 80))}<br>"
+            f"B: {theme.escape(shorten(b, 80))}"
+            for b, p in zip(sentences, row, strict=True)
+        ]
+        for a, row in zip(sentences, matrix, strict=True)
+    ]
+    return sentence_map(
+        matrix,
+        [["" if np.isnan(p) else percent(float(p)) for p in row] for row in matrix],
+        matrix,
+        [shorten(sentence, 16) for sentence in sentences],
+        [f"{number}" for number in range(1, len(sentences) + 1)],
+        titles=("sentence B (number)", "sentence A"),
+        customdata=hover,
+        hovertemplate="%{customdata}<extra></extra>",
+        zmin=0,
+        zmax=1,
+        colorbar=theme.bar_above("B follows A", tickformat=".0%"),
+    )
+
+
+def matrix_table(pairs: PairMatrix) -> pd.DataFrame:
+    """Return a row for each ordered pair of different sentences."""
+    return pd.DataFrame(
+        [
+            {"text_a": a, "text_b": b, "p_is_next": float(pairs.probabilities[i][j])}
+            for i, a in enumerate(pairs.sentences)
+            for j, b in enumerate(pairs.sentences)
+            if i != j
+        ]
+    )
+
+
+MATRIX = Picture(
+    name="pair-matrix",
+    figure=pair_matrix,
+    table=matrix_table,
+    how=(
+        "Row: sentence A. Column: sentence B. Bright: BERT believes that B follows A. Sentences of "
+        "one story form a bright square. If the matrix is symmetric, the order does not matter to "
+        "BERT. The diagonal is empty: no sentence follows itself."
+    ),
+    code="""
+from bertcore.analysis.words.next_sentence import next_sentence_matrix
+
+matrix = next_sentence_matrix(bert, {sentences!r})      # [N, N], row A, column B
+""",
+)
+
+
 def show_several(page: frame.Page) -> None:
     """Draw the box for the sentences and the two matrices of their pairs.
 
     The texts of the page come first among those whose similarity is shown.
     """
     st.header("Three or more sentences", anchor=False)
-    text = st.text_area("Sentences, one per line", key=SENTENCES.key(), height="content")
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    typed = st.text_area("Sentences, one per line", key=SENTENCES.key(), height="content")
+    lines = [line.strip() for line in typed.splitlines() if line.strip()]
     if len(lines) > MOST_SENTENCES:
         st.warning(
             f"There are {len(lines)} sentences; the first {MOST_SENTENCES} are compared, since "
             "more would not be legible."
         )
     sentences = tuple(lines[:MOST_SENTENCES])
-    own = [" ".join(one.split()) for one in (page.text_a, page.text_b) if one and one.strip()]
+    own = [" ".join(text.split()) for text in (page.text_a, page.text_b) if text and text.strip()]
     compared = tuple(dict.fromkeys([*own, *sentences]))
     if len(compared) > 1:
         with frame.guard():
             show_similarity(page, compared)
     if "nsp" in page.bert.capabilities or len(compared) < 2:
-        show_matrix(page, sentences)
+        _show_matrix(page, sentences)
+
+
+def _show_matrix(page: frame.Page, sentences: tuple[str, ...]) -> None:
+    """Draw the matrix of the pairs of some sentences."""
+    if len(sentences) < 2:
+        st.info("Write at least two sentences above, one per line.")
+        return
+    st.subheader("Which follows which?", anchor=False)
+    with frame.guard():
+        probabilities = page.compute(next_sentence_matrix, sentences)
+        MATRIX.show(page, PairMatrix(sentences, probabilities), sentences=list(sentences))
