@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from . import theme
-from .before_after import AFTER, BEFORE, difference
+from .before_after import AFTER, BEFORE, add_pairs, difference, lay_out_pairs
 from .figure import Figure
 from .formats import percent, shorten, signed
 from .untrusted_text import label_name
@@ -41,52 +41,18 @@ def answer_bars(rows: AnswerRows, names: tuple[str, str], kind: str) -> Figure:
         kind: Of the question; the numbers of a "score" are not probabilities.
     """
     is_score = kind == "score"
-    places = list(range(len(rows.names)))
     is_label = kind in ("class", "labels")
     named = [label_name(name) for name in rows.names] if is_label else rows.names
     labels = [theme.escape(shorten(name, 26)) for name in named]
-    fig = Figure()
-    for values, name, colour, number in zip(rows.values, names, COLOURS, (0, 1), strict=True):
-        form = "%{x:.4g}" if is_score else "%{x:.3%}"
-        fig.add(
-            "bar",
-            x=np.nan_to_num(values),
-            y=places,
-            orientation="h",
-            name=theme.escape(name),
-            offsetgroup=str(number),
-            marker={"color": colour, "line_width": 0},
-            customdata=labels,
-            hovertemplate=f"%{{customdata}}, {theme.escape(name)}: {form}<extra></extra>",
-        )
     first, second = rows.values
-    top = float(np.nanmax(np.abs(np.stack(rows.values)), initial=1e-6))
-    fig.add(
-        "scatter",
-        x=np.maximum(np.nan_to_num(np.fmax(first, second)), 0),
-        y=places,
-        mode="text",
-        text=[_change(p, q, is_score=is_score) for p, q in zip(first, second, strict=True)],
-        textposition="middle right",
-        cliponaxis=False,
-        hoverinfo="skip",
-        showlegend=False,
-    )
-    theme.plot_layout(fig, "", "", "", _ROW * len(places) + 44)
-    fig.update_layout(
-        barmode="group",
-        bargap=0.28,
-        margin={"l": 0, "r": 0, "t": 32, "b": 4},
-        legend={"y": 1, "yanchor": "top", "yref": "container", "x": 0},
-    )
+    text = [_change(p, q, is_score=is_score) for p, q in zip(first, second, strict=True)]
+    hover = f", {{name}}: {'%{x:.4g}' if is_score else '%{x:.3%}'}"
+    runs = (theme.escape(names[0]), theme.escape(names[1]))
+    fig = Figure()
+    add_pairs(fig, rows.values, labels, text, runs, hover)
     low = min(0.0, float(np.nanmin(np.stack(rows.values), initial=0.0)))
-    fig.update_xaxes(visible=False, range=[1.1 * low, top * 1.75])
-    fig.update_yaxes(
-        tickvals=places,
-        ticktext=[f"<b>{label}</b>" for label in labels],
-        range=[len(places) - 0.5, -0.5],
-        showgrid=False,
-    )
+    top = float(np.nanmax(np.abs(np.stack(rows.values)), initial=1e-6))
+    lay_out_pairs(fig, _ROW * len(labels) + 44, 32, [1.1 * low, top * 1.75])
     return fig
 
 

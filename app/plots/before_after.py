@@ -67,68 +67,96 @@ def pair_bars(shifts: Sequence[WordShift], titles: Sequence[str], names: tuple[s
         row_heights=counts,
         vertical_spacing=TITLE_HEIGHT / height if len(shifts) > 1 else 0,
     )
-    for index, shift in enumerate(shifts):
-        _add_words(fig, shift, index, names)
+    for row, shift in enumerate(shifts, 1):
+        text = [
+            f"  {percent(float(p))} → <b>{percent(float(q))}</b>  {difference(p, q)}"
+            for p, q in zip(shift.before, shift.after, strict=True)
+        ]
+        labels = [theme.escape(shorten(word, 24)) for word in shift.words]
+        values, hover = (shift.before, shift.after), " {name}: %{x:.4%}"
+        add_pairs(fig, values, labels, text, names, hover, row=row)
     highest = max(float(np.maximum(s.before, s.after).max()) for s in shifts)
-    theme.plot_layout(fig, "", "", "", height + 30)
-    fig.update_layout(
-        barmode="group",
-        bargap=0.28,
-        margin={"l": 0, "r": 0, "t": TITLE_HEIGHT + 26, "b": 4},
-        legend={"y": 1, "yanchor": "top", "yref": "container", "x": 0},
-    )
     # Room for the numbers at the end of the longest bar.
-    fig.update_xaxes(visible=False, range=[0, max(highest, 1e-6) * 1.75])
+    lay_out_pairs(fig, height + 30, TITLE_HEIGHT + 26, [0, max(highest, 1e-6) * 1.75])
     fig.update_annotations(font_size=13, x=0, xanchor="left", align="left")
     return fig
 
 
-def _add_words(fig: Figure, shift: WordShift, index: int, runs: tuple[str, str]) -> None:
-    """Add one mask's words as the row `index` of the figure."""
-    where = {"row": index + 1, "col": 1}
-    places = list(range(len(shift.words)))
-    names = [theme.escape(shorten(word, 24)) for word in shift.words]
-    for number, (values, name, colour) in enumerate(
-        ((shift.before, runs[0], BEFORE), (shift.after, runs[1], AFTER))
+def add_pairs(
+    fig: Figure,
+    values: tuple[NDArray[np.floating], NDArray[np.floating]],
+    labels: Sequence[str],
+    text: Sequence[str],
+    names: tuple[str, str],
+    hover: str,
+    *,
+    row: int | None = None,
+) -> None:
+    """Add a grey bar (before) and a blue one (after) for each label, with a text at their ends.
+
+    Args:
+        fig: With a plot for each row, the first of which brings the legend.
+        values: Of the two runs, [R] each; NaN is drawn as 0.
+        labels: [R]; may contain Plotly's HTML, as text and names may.
+        text: [R].
+        names: Of the two runs.
+        hover: Plotly's hover text after the label; {name} is the run's name.
+        row: The plot, from 1, of a figure that has several.
+    """
+    places = list(range(len(labels)))
+    for number, (numbers, name, colour) in enumerate(
+        zip(values, names, (BEFORE, AFTER), strict=True)
     ):
         fig.add_trace(
             bar(
-                x=values,
+                x=np.nan_to_num(numbers),
                 y=places,
                 orientation="h",
                 name=name,
-                legendgroup=name,
-                showlegend=index == 0,
+                legendgroup=None if row is None else name,
+                showlegend=None if row is None else row == 1,
                 offsetgroup=str(number),
                 marker={"color": colour, "line_width": 0},
-                customdata=names,
-                hovertemplate=f"%{{customdata}} {name}: %{{x:.4%}}<extra></extra>",
+                customdata=labels,
+                hovertemplate=f"%{{customdata}}{hover.replace('{name}', name)}<extra></extra>",
             ),
-            **where,
+            row,
+            1,
         )
     fig.add_trace(
         scatter(
-            x=np.maximum(shift.before, shift.after),
+            x=np.maximum(np.nan_to_num(np.fmax(*values)), 0),
             y=places,
             mode="text",
-            text=[
-                f"  {percent(float(p))} → <b>{percent(float(q))}</b>  {difference(p, q)}"
-                for p, q in zip(shift.before, shift.after, strict=True)
-            ],
+            text=text,
             textposition="middle right",
             cliponaxis=False,
             hoverinfo="skip",
             showlegend=False,
         ),
-        **where,
+        row,
+        1,
     )
     fig.update_yaxes(
+        row,
+        1,
         tickvals=places,
-        ticktext=[f"<b>{name}</b>" for name in names],
+        ticktext=[f"<b>{label}</b>" for label in labels],
         range=[len(places) - 0.5, -0.5],
         showgrid=False,
-        **where,
     )
+
+
+def lay_out_pairs(fig: Figure, height: int, top: int, x_range: Sequence[float]) -> None:
+    """Lay out pairs of bars, `top` pixels below the upper edge."""
+    theme.plot_layout(fig, "", "", "", height)
+    fig.update_layout(
+        barmode="group",
+        bargap=0.28,
+        margin={"l": 0, "r": 0, "t": top, "b": 4},
+        legend={"y": 1, "yanchor": "top", "yref": "container", "x": 0},
+    )
+    fig.update_xaxes(visible=False, range=x_range)
 
 
 def _title(shift: WordShift, original: str | None, mask: str) -> str:
