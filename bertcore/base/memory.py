@@ -16,7 +16,10 @@ HEADROOM = 1.1
 """Factor on the size of the weights, for the activations of a text."""
 SMALL = 200e6
 """Bytes up to which weights are opened without checking free memory."""
-_CGROUP = Path("/sys/fs/cgroup")
+_CGROUP, _OWN_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+_VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+_VERSION_2 = ("memory.max", "memory.current", "inactive_file")
+"""Files of a control group with its limit and use, and the name of the file pages in the latter."""
 _TORCHS_WORDS = (
     "can't allocate memory",
     "Cannot allocate memory",
@@ -35,11 +38,11 @@ class Fit(NamedTuple):
 
 
 def free_memory(device: torch.device) -> int:
-    """Return the free bytes of a device; on Linux within the container's limit."""
+    """Return the free bytes of a device; on Linux within the limits of its control groups."""
     if device.type == "cuda":
         kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         return int(torch.cuda.mem_get_info(device)[0]) + kept
-    return min([int(psutil.virtual_memory().available), *_left_in_container(_CGROUP)])
+    return min([int(psutil.virtual_memory().available), *_left_in_groups()])
 
 
 def fit_dtype(dtype: str, num_parameters: int, device: torch.device) -> Fit:
@@ -154,14 +157,33 @@ def _gigabytes(num_bytes: float) -> str:
     return f"{num_bytes / 1e9:,.1f} GB"
 
 
-def _left_in_container(place: Path) -> list[int]:
-    """Return the memory left by a control group's limit (version 2); empty without a limit."""
+def _left_in_groups() -> list[int]:
+    """Return the memory left by the limits of this process's control groups and those above."""
     try:
-        limit = (place / "memory.max").read_text(encoding="ascii").strip()
-        used = int((place / "memory.current").read_text(encoding="ascii"))
-        lines = (place / "memory.stat").read_text(encoding="ascii").splitlines()
+        lines = _OWN_GROUPS.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []  # no Linux
+    left: list[int] = []
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        mount = _CGROUP / "memory" if controllers else _CGROUP  # version 1, version 2
+        own = mount / path.lstrip("/")
+        # A container has only the lower part of the path, often none of it.
+        groups = [place for place in (own, *own.parents) if place.is_relative_to(mount)]
+        for group in groups:
+            left += _left_in_group(group, *(_VERSION_1 if controllers else _VERSION_2))
+    return left
+
+
+def _left_in_group(group: Path, maximum: str, current: str, cached: str) -> list[int]:
+    try:
+        limit = (group / maximum).read_text(encoding="ascii").strip()
+        used = int((group / current).read_text(encoding="ascii"))
+        lines = (group / "memory.stat").read_text(encoding="ascii").splitlines()
         # Cached file pages count as used, but are freed when memory is needed.
-        pages = sum(int(line.split()[1]) for line in lines if line.startswith("inactive_file "))
+        pages = sum(int(line.split()[1]) for line in lines if line.startswith(f"{cached} "))
         return [] if limit == "max" else [max(0, int(limit) - used + pages)]
     except (OSError, ValueError, IndexError):
-        return []  # no control group, or one of version 1
+        return []  # the group above all others has no limit

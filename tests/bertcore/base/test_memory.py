@@ -131,12 +131,40 @@ def test_free_memory_is_what_the_system_and_the_container_leave(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(memory, "_CGROUP", tmp_path)
+    own = tmp_path / "own"
+    own.write_text("4:memory:/\n3:cpu:/\n0::/system.slice/class.service\n")
+    monkeypatch.setattr(memory, "_OWN_GROUPS", own)
     assert 0 < free_memory(CPU) <= psutil.virtual_memory().total
     (tmp_path / "memory.max").write_text("3000000\n")
     (tmp_path / "memory.current").write_text("2500000\n")
     (tmp_path / "memory.stat").write_text("anon 1\ninactive_file 400000\n")
     assert free_memory(CPU) == 900_000
     (tmp_path / "memory.max").write_text("max\n")
+    assert free_memory(CPU) > 3_000_000
+    service = tmp_path / "system.slice" / "class.service"  # as systemd's MemoryMax sets it
+    service.mkdir(parents=True)
+    (service / "memory.max").write_text("700000\n")
+    (service / "memory.current").write_text("100000\n")
+    (service / "memory.stat").write_text("anon 100000\n")
+    assert free_memory(CPU) == 600_000
+
+
+def test_a_limit_of_the_first_version_of_control_groups_counts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(memory, "_CGROUP", tmp_path)
+    own = tmp_path / "own"
+    own.write_text("9:name=systemd:/\n4:cpu,memory:/docker/1234\n")
+    monkeypatch.setattr(memory, "_OWN_GROUPS", own)
+    place = tmp_path / "memory"  # in a container the rest of the path does not exist
+    place.mkdir()
+    (place / "memory.limit_in_bytes").write_text("3000000\n")
+    (place / "memory.usage_in_bytes").write_text("2500000\n")
+    (place / "memory.stat").write_text("inactive_file 1\ntotal_inactive_file 400000\n")
+    assert free_memory(CPU) == 900_000
+    (place / "memory.limit_in_bytes").write_text("9223372036854771712\n")
+    assert free_memory(CPU) > 3_000_000
+    own.unlink()
     assert free_memory(CPU) > 3_000_000
 
 
