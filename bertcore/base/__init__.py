@@ -1,3 +1,12 @@
 """What every room stands on: devices, memory, checks of files, JSON, bytes for weights."""
 
-__all__ = ["control_characters", "device", "durations", "json_data", "links", "memory", "quantize"]
+__all__ = [
+    "control_characters",
+    "device",
+    "durations",
+    "json_data",
+    "links",
+    "memory",
+    "quantize",
+    "spare_memory",
+]

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from bertcore.base.spare_memory import SpareMemory
 from bertcore.configs.encode import EncodeSettings
 from bertcore.corpus.batch import Encoded, encode_texts
 from bertcore.corpus.parts import Manifest, Part, write_manifest, write_part
@@ -22,7 +23,6 @@ from bertcore.model import Model
 from bertcore.tokenizer import Pieces, Tokenizer
 from bertcore.training.provenance import check_unchanged, record_times
 from bertcore.training.run_checkpoints import why_not_written
-from bertcore.training.spare_memory import SpareMemory
 
 PART_BYTES = 64 * 2**20
 """Vectors of one part in memory, all layers together; two parts are there at a time."""

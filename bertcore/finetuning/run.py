@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from bertcore.base.spare_memory import SpareMemory
 from bertcore.checkpoints.keys import current_names
 from bertcore.configs import DistillConfig, FinetuneConfig
 from bertcore.data.examples import Example
@@ -51,7 +52,6 @@ from bertcore.training.processes import Processes
 from bertcore.training.progress import Progress, TrainingProgress
 from bertcore.training.random_state import random_state, set_random_state
 from bertcore.training.run_metrics import append_line, json_line
-from bertcore.training.spare_memory import SpareMemory
 from bertcore.training.training_state import restore_state, seed_process, training_state
 
 logger = logging.getLogger(__name__)

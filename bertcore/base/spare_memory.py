@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -42,6 +43,18 @@ class SpareMemory:
         self._trim(0)
         self._least = anonymous_bytes()
         return True
+
+
+def release() -> None:
+    """Collect garbage, and return to the system what the C library keeps of it.
+
+    Without glibc (Windows, macOS, musl), garbage is collected only. With a million objects both
+    take about 0.3 s, during which no other thread runs Python.
+    """
+    gc.collect()
+    trim = _find_trim()
+    if trim is not None:
+        trim(0)
 
 
 def anonymous_bytes() -> int:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bertcore.training import spare_memory
-from bertcore.training.spare_memory import SpareMemory, anonymous_bytes
+from bertcore.base import spare_memory
+from bertcore.base.spare_memory import SpareMemory, anonymous_bytes
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.tiny import tiny_bert
 
