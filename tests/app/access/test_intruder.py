@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import io
-import re
-import secrets
 import shutil
-import urllib.error
 import urllib.parse
 import urllib.request
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +21,7 @@ from app.navigation import PAGES
 from tests.support.browser.running import ROOT, Running, running_app
 from tests.support.session import Session
 from tests.support.tiny import tiny_bert
+from tests.support.upload_client import UploadClient, request
 
 pytestmark = pytest.mark.slow
 
@@ -276,55 +274,10 @@ def test_a_long_text_is_refused_in_one_sentence(intruder: Session) -> None:
 # ---- uploads ----
 
 
-def request(
-    place: Place, method: str, path: str, data: bytes = b"", headers: Mapping[str, str] = {}
-) -> tuple[int, str]:
-    """Return the status and body of the answer."""
-    asked = urllib.request.Request(
-        f"{place.server.url}{path}", data or None, {**headers}, method=method
-    )
-    for _ in range(10):
-        try:
-            with _direct.open(asked, timeout=60) as answer:
-                return answer.status, answer.read().decode(errors="replace")
-        except urllib.error.HTTPError as error:
-            return error.code, error.read().decode(errors="replace")
-        except (urllib.error.URLError, ConnectionError) as error:
-            # A server that refuses by the headers closes on a body that is still coming, and the
-            # answer may be lost with the connection.
-            if not isinstance(getattr(error, "reason", error), ConnectionError):
-                raise
-    raise AssertionError(f"{method} {path} was never answered")
-
-
 @pytest.fixture
 def upload(place: Place) -> Callable[..., tuple[int, str]]:
     """Send a file to the upload endpoint, as a browser does."""
-    with _direct.open(f"{place.server.url}/_stcore/health") as answer:
-        cookie = next(
-            (c for c in answer.headers.get_all("set-cookie", []) if "_streamlit_xsrf" in c), ""
-        )
-    token = re.findall(r"_streamlit_xsrf=([^;]+)", cookie)
-
-    def send(
-        session: str, file: str, content: bytes, *, file_name: str = "a.zip", **headers: str
-    ) -> tuple[int, str]:
-        part = secrets.token_hex(8)
-        body = (
-            f"--{part}\r\n"
-            f'Content-Disposition: form-data; name="file"; filename="{file_name}"\r\n'
-            "Content-Type: application/zip\r\n\r\n"
-        ).encode() + content
-        body += f"\r\n--{part}--\r\n".encode()
-        usual = {
-            "Content-Type": f"multipart/form-data; boundary={part}",
-            "X-Xsrftoken": token[0] if token else "",
-            "Cookie": f"_streamlit_xsrf={token[0]}" if token else "",
-        }
-        path = f"/_stcore/upload_file/{session}/{file}"
-        return request(place, "PUT", path, body, {**usual, **headers})
-
-    return send
+    return UploadClient(place.server.url).send
 
 
 def zipped(folder: Path) -> bytes:
@@ -431,18 +384,18 @@ def test_other_names_and_origins_are_refused(place: Place) -> None:
     ):
         assert opened(place, Origin=origin) == 403, origin
     for name in ("evil.example.org", "localhost.evil.org", "127.0.0.1.evil.org", "a@localhost", ""):
-        status, said = request(place, "GET", "/", headers={"Host": name})
+        status, said = request(place.server.url, "GET", "/", headers={"Host": name})
         assert status in (400, 421), name
         assert "<html" not in said
-    assert request(place, "GET", "/", headers={"Host": "192.168.7.7:8501"})[0] == 200
-    assert request(place, "GET", "/_stcore/metrics")[0] == 404
-    assert request(place, "GET", "/_stcore/health")[0] == 200
+    assert request(place.server.url, "GET", "/", headers={"Host": "192.168.7.7:8501"})[0] == 200
+    assert request(place.server.url, "GET", "/_stcore/metrics")[0] == 404
+    assert request(place.server.url, "GET", "/_stcore/health")[0] == 200
 
 
 def test_no_path_of_the_address_leads_to_a_file(place: Place) -> None:
     law = "law/model.safetensors"
     for path in (f"/{law}", f"/media/../{law}", f"/static/..%2f..%2f{law}", f"/app/static/{law}"):
-        status, said = request(place, "GET", path)
+        status, said = request(place.server.url, "GET", path)
         assert status in (400, 403, 404) or "<!doctype html>" in said.lower(), path
 
 
