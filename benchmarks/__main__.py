@@ -34,6 +34,7 @@ from benchmarks import (
     task_heads,
     trace,
     tuned_lens,
+    uploads,
     visitors,
 )
 
@@ -47,6 +48,7 @@ BENCHMARKS = {
     "memory": memory.run,
     "edit_time": edit_time.run,
     "visitors": visitors.run,
+    "uploads": uploads.run,
     "head_ranking": head_ranking.run,
     "patching": patching.run,
     "minimal_pairs": minimal_pairs.run,
@@ -93,6 +95,11 @@ def main() -> None:
         "--visitors", type=int, nargs="+", default=crowd.visitors, help="numbers of visitors"
     )
     room.add_argument("--visit-seconds", type=float, default=crowd.seconds, help="of each run")
+    sent, uploads_group = uploads.OPTIONS, parser.add_argument_group("uploads", "to one server")
+    uploads_group.add_argument("--uploads", type=int, default=sent.uploads, help="of all visitors")
+    uploads_group.add_argument(
+        "--upload-rest", type=float, default=sent.rest, help="seconds after their visits ended"
+    )
     tuned, finetune_group = finetune.OPTIONS, parser.add_argument_group("finetune")
     finetune_group.add_argument(
         "--sst2", type=Path, nargs=2, metavar=("TRAIN", "DEV"), help="SST-2 files"
@@ -176,6 +183,7 @@ def main() -> None:
     exam.OPTIONS.blimp, exam.OPTIONS.every = chosen.blimp, chosen.every or exam.OPTIONS.every
     exam.OPTIONS.moments = tuple(chosen.moments)
     crowd.visitors, crowd.seconds = tuple(chosen.visitors), chosen.visit_seconds
+    sent.uploads, sent.rest = chosen.uploads, chosen.upload_rest
     sets.tasks, sets.runs, sets.only = chosen.tasks, chosen.runs, tuple(chosen.only)
     sets.num_seeds = chosen.seeds or sets.num_seeds
     tuned.train, tuned.dev = chosen.sst2 or (None, None)
