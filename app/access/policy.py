@@ -68,6 +68,8 @@ class UploadLimits:
     """Of all visitors together."""
     megabytes_left_free: int = 1000
     """On the disk, after an upload."""
+    megabytes_of_memory_left: int = 1000
+    """Of the machine's memory, or its container's, when an upload has been opened."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,13 @@ _UPLOAD = re.compile(r".*/_stcore/upload_file/([^/]+)/([^/]+)")
 AT_ONCE = 2
 """Most uploads of one visitor in progress at once."""
 AT_ONCE_OF_ALL = 20
+MEMORY_OF_UPLOAD = 4
+"""Bytes of memory that a byte of an upload may take: as it is received, on a disk in memory (tmpfs)
+as in a container, opened once in a process of its own, and opened here."""
+_WHAT_TO_DO = (
+    "It was not kept. Send a smaller one, remove a file, or try again in ten minutes, when others "
+    "may have left."
+)
 _OVERHEAD = 10_000
 """Bytes that a form adds to its file."""
 
@@ -109,13 +116,37 @@ class UploadLimit:
                 "first."
             )
         coming = num_bytes + sum(upload.num_bytes for upload in self._on_their_way)
+        held = sum(kept.values())
+        if held + coming > limits.megabytes_of_all * 1e6:
+            return 507, (
+                f"This server has no room left for a file of {num_bytes / 1e6:.0f} MB: it holds "
+                f"{held / 1e6:.0f} of the {limits.megabytes_of_all} MB that all visitors together "
+                f"may send. {_WHAT_TO_DO}"
+            )
         free = shutil.disk_usage(tempfile.gettempdir()).free - num_bytes
-        if (
-            sum(kept.values()) + coming > limits.megabytes_of_all * 1e6
-            or free < limits.megabytes_left_free * 1e6
-        ):
-            return 507, "This server has no room left for visitors' files. Try again later."
+        if free < limits.megabytes_left_free * 1e6:
+            return 507, (
+                f"This server has no room left on its disk for a file of {num_bytes / 1e6:.0f} MB: "
+                f"{limits.megabytes_left_free} MB of it stay free. {_WHAT_TO_DO}"
+            )
+        free, needed = _free_memory(), MEMORY_OF_UPLOAD * coming
+        if free - needed < limits.megabytes_of_memory_left * 1e6:
+            return 507, (
+                f"This server has {free / 1e6:.0f} MB of memory left, of which "
+                f"{limits.megabytes_of_memory_left} MB stay free; a file of "
+                f"{num_bytes / 1e6:.0f} MB and those on their way may take {needed / 1e6:.0f} MB. "
+                f"{_WHAT_TO_DO}"
+            )
         return None
+
+
+def _free_memory() -> int:
+    """Return the bytes that this machine, or the limit of its control group, has left."""
+    import torch  # a visitor's page has imported it; the server's start need not wait for it
+
+    from bertcore.base.memory import free_memory
+
+    return free_memory(torch.device("cpu"))
 
 
 def _visitor_of(session: str) -> str | None:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlencode
 
+import psutil
 import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message
@@ -331,6 +332,45 @@ def test_a_full_disk_takes_no_upload(
     answer = ask(app, "PUT", "/_stcore/upload_file/a/new", content_length="1000")
     assert (answer.status, inside.reached) == (507, [])
     assert "no room" in answer.body
+
+
+@pytest.fixture
+def leave_memory(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Let the machine have this many bytes of memory left."""
+    return lambda left: monkeypatch.setattr(upload_limits, "_free_memory", lambda: int(left))
+
+
+def test_a_machine_short_of_memory_takes_no_upload(
+    inside: Inside, kept: dict[str, dict[str, Any]], leave_memory: Callable[[float], None]
+) -> None:
+    app = UploadLimit(inside, limits=UploadLimits())
+    path = "/_stcore/upload_file/a/new"
+    leave_memory(1.04e9)
+    assert put(app, 9_000_000) == 200
+    answer = ask(app, "PUT", path, content_length="20000000")
+    assert answer.status == 507
+    for said in ("1040 MB of memory left", "1000 MB stay free", "20 MB", "80 MB", "ten minutes"):
+        assert said in answer.body
+    leave_memory(0.5e9)
+    assert put(app, 1) == 507
+    assert len(inside.reached) == 1
+
+
+def test_the_uploads_of_a_crowd_are_counted_against_the_memory(
+    kept: dict[str, dict[str, Any]],
+    make_slow: Callable[[], Any],
+    leave_memory: Callable[[float], None],
+) -> None:
+    leave_memory(2e9)  # of which a billion stays free
+    slow = make_slow()
+    app = UploadLimit(slow, limits=UploadLimits())
+    sessions = [chr(1000 + number) for number in range(18)]
+    statuses = slow.run(app, sessions=sessions, num_bytes=50_000_000)
+    assert (statuses.count(200), statuses.count(507)) == (5, 13)
+
+
+def test_the_machine_says_how_much_memory_it_has() -> None:
+    assert 0 < upload_limits._free_memory() <= psutil.virtual_memory().total
 
 
 def test_a_hundred_uploads_at_once_wait_their_turn(
