@@ -18,7 +18,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from . import cookies
+from . import cookies, sessions
 
 GRACE_SECONDS = 300.0
 """Between the end of a visit's last session and the end of the visit."""
@@ -55,6 +55,12 @@ _endings: list[Callable[[Path], None]] = []
 def before_end(ending: Callable[[Path], None]) -> None:
     """Call `ending` with the folder of each visit that ends, before it is deleted."""
     _endings.append(ending)
+
+
+def are_over() -> bool:
+    """Return whether no visit is left; on an open server there are none."""
+    with _lock:
+        return not _visits
 
 
 def current() -> Visit:
@@ -168,10 +174,11 @@ def _forget(name: str) -> None:
             return
         del _visits[name]
     _end(visit)
+    sessions.release_soon()
 
 
 def _end(visit: Visit) -> None:
-    """Stop the visit's running work and delete its files."""
+    """Stop the visit's running work, forget what came of its files, and delete them."""
     for ending in _endings:
         ending(visit.folder)
     shutil.rmtree(visit.folder, ignore_errors=True)

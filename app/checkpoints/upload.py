@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from bertcore.checkpoints.folder import OnlyPickleError
+
 from ..access import checkpoints
 from ..access.policy import policy
 from ..access.room import max_megabytes
-from ..shell import frame, sidebar, uploads
+from ..shell import cache, frame, sidebar, uploads
 
 HOW_TO_ZIP = (
     "Zip the folder of the checkpoint. Only config, tokenizer, model card and weights are "
@@ -39,8 +41,26 @@ def offer_upload() -> None:
 
 
 def _open() -> None:
-    """Open the uploaded checkpoint, or say at the top of the page why it does not open."""
+    """Open the uploaded checkpoint, or say at the top of the page why it does not open.
+
+    The zip file itself is no longer needed then, and of a checkpoint that is refused nothing is.
+    """
     upload = st.session_state.get(_KEY)
-    if upload is not None:
-        with frame.guard():
-            sidebar.choose(checkpoints.name_of(uploads.receive(upload)))
+    if upload is None:
+        return
+    with frame.guard():
+        try:
+            folder = uploads.receive(upload)
+        finally:
+            uploads.let_go(upload)
+        source = checkpoints.name_of(folder)
+        try:
+            cache.opened(sidebar.key_of(source))
+        except OnlyPickleError:
+            if policy().is_closed:
+                uploads.discard(folder)
+                raise  # on an open server the page asks whether to read it
+        except Exception:
+            uploads.discard(folder)
+            raise
+        sidebar.choose(source)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import os
 import sys
 import threading
 import time
@@ -196,11 +197,22 @@ def opened(key: BertKey) -> Model:
         )
     except Exception as error:
         failures.clear()
-        traceback.clear_frames(error.__traceback__)  # else it keeps the tensors that were read
+        clear_frames(error)
         failures[key] = (time.monotonic(), error)
         raise
     freeze_loaded()
     return model
+
+
+def clear_frames(error: BaseException) -> None:
+    """Empty the frames that an error and its causes passed, before it is kept.
+
+    Else they keep every tensor and file that the failed work had read.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        traceback.clear_frames(cause.__traceback__)
+        cause = cause.__cause__ or cause.__context__
 
 
 def _load(key: BertKey) -> Model:
@@ -367,6 +379,30 @@ def unload(key: BertKey | None = None) -> None:
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
+
+
+def forget_visit(folder: Path) -> None:
+    """Drop the checkpoints below the folder of a visit and what was computed from its files.
+
+    With the last visit all results go: they were computed for somebody who has left.
+    """
+    _berts().drop(lambda entry: is_from(entry, folder))
+    _results().drop(lambda entry: visits.are_over() or is_from(entry, folder))
+    _failures().clear()
+
+
+visits.before_end(forget_visit)
+
+
+def is_from(entry: object, folder: Path) -> bool:
+    """Return whether a key contains the path of a file below a folder, at any depth."""
+    if isinstance(entry, str | Path):
+        return str(entry).startswith(f"{folder}{os.sep}")
+    if isinstance(entry, tuple):
+        return any(is_from(part, folder) for part in entry)
+    return is_dataclass(entry) and any(
+        is_from(getattr(entry, field.name), folder) for field in fields(entry)
+    )
 
 
 def _is_of(entry: Hashable, key: BertKey) -> bool:

@@ -9,6 +9,10 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
 from bertcore.checkpoints.archive import unpack_checkpoint
 from bertcore.checkpoints.folder import find_checkpoint
 from bertcore.data import packed_files
@@ -68,6 +72,19 @@ def receive(upload: IO[bytes]) -> Path:
     target.touch()
     keep_newest(MAX_KEPT, target)
     return find_checkpoint(target)
+
+
+def let_go(upload: UploadedFile) -> None:
+    """Remove a file that is no longer needed from the server's memory; its box is then empty."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is not None and runtime.exists():
+        files = runtime.get_instance().uploaded_file_mgr
+        files.remove_file(context.session_id, upload.file_id)
+
+
+def discard(checkpoint: Path) -> None:
+    """Delete an upload, given its checkpoint, with all that it was unpacked to."""
+    shutil.rmtree(root() / checkpoint.relative_to(root()).parts[0], ignore_errors=True)
 
 
 def unpacked_text(name: str, data: bytes, *, most: int, instead: str) -> bytes:

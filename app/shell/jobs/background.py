@@ -14,19 +14,20 @@ from __future__ import annotations
 
 import threading
 import time
-import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from bertcore.base.memory import out_of_memory
 from bertcore.data.packed_files import watched
 
+from ...access import visits
 from ...access.bug_log import log_bug
 from ...streamlit_internals import is_connected
-from ..cache import FAILURE_SECONDS, num_bytes
+from ..cache import FAILURE_SECONDS, clear_frames, is_from, num_bytes
 from .line import Line
 
 MAX_JOBS = 256
@@ -115,7 +116,7 @@ class Job:
     def end(self, result: Any = None, error: Exception | None = None) -> None:
         """Note the result or the error, for all who ask."""
         if error is not None:
-            traceback.clear_frames(error.__traceback__)  # else it keeps every tensor of the work
+            clear_frames(error)
         self.result, self.error, self.num_bytes = result, error, num_bytes(result)
         self.fraction_done, self.ended_at = 1.0, time.monotonic()
         self.ended.set()
@@ -205,6 +206,17 @@ def forget(key: Hashable) -> None:
     with _lock:
         if key in _jobs and _jobs[key].done:
             del _jobs[key]
+
+
+def forget_visit(folder: Path) -> None:
+    """Drop the finished jobs on files of a visit; those of all visitors with the last visit."""
+    with _lock:
+        for key in [key for key, job in _jobs.items() if job.done]:
+            if visits.are_over() or is_from(key, folder):
+                del _jobs[key]
+
+
+visits.before_end(forget_visit)
 
 
 def leave(key: Hashable, visitor: str = "") -> None:

@@ -197,6 +197,24 @@ def test_a_hostile_zip_is_one_sentence(page, tmp_path, monkeypatch):
     assert at.header[0].value == "tiny"
 
 
+def test_a_damaged_upload_is_refused_and_not_kept(page, tmp_path, monkeypatch):
+    other = tiny_bert().save(tmp_path / "other")
+    weights = other / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:20_000])
+    at = open_upload(page, "mine.zip", zip_of(other), monkeypatch, tmp_path)
+    assert "is damaged" in at.error[0].value
+    assert at.header[0].value == "tiny"
+    assert [*uploads.root().iterdir()] == []
+
+
+def test_an_uploaded_pickle_waits_for_the_visitors_word(page, tmp_path, monkeypatch):
+    other = tiny_bert().save(tmp_path / "other")
+    (other / "model.safetensors").rename(other / "pytorch_model.bin")
+    at = open_upload(page, "mine.zip", zip_of(other), monkeypatch, tmp_path)
+    assert "pickle" in at.error[0].value
+    assert len([*uploads.root().iterdir()]) == 1
+
+
 def test_the_doctor_says_that_random_weights_are_random(page):
     page.query_params["checkpoint_view"] = "Doctor"
     at = page.run()

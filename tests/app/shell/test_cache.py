@@ -3,6 +3,8 @@
 import os
 import threading
 import time
+import weakref
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +108,73 @@ def test_traces_and_calls_are_kept_by_text_and_ids(folder):
     flipped = cache.trace(key, "the river", segment_ids=[1] * 4)
     assert flipped.segment_ids == [1] * 4
     assert cache.result_bytes() > first.hidden_states.nbytes
+
+
+def test_what_came_of_a_visits_files_goes_with_it(tmp_path, monkeypatch):
+    mine, theirs = tmp_path / "visit-1", tmp_path / "visit-12"
+    keys = [
+        cache.bert_key(str(tiny_bert().save(visit / "uploads" / "tiny")))
+        for visit in (mine, theirs)
+    ]
+    for key in keys:
+        cache.trace(key, "the river")
+        cache.of_file(Path.read_bytes, Path(key.place) / "config.json")
+    monkeypatch.setattr(cache.visits, "_visits", {"theirs": theirs})
+    cache.forget_visit(mine)
+    assert list(cache.loaded()) == [keys[1]]
+    assert len(cache._results().sizes()) == 2
+    monkeypatch.setattr(cache.visits, "_visits", {})
+    cache.forget_visit(tmp_path / "visit-2")  # the last one
+    assert list(cache.loaded()) == [keys[1]]
+    assert cache.result_bytes() == 0
+
+
+@dataclass(frozen=True)
+class Reading:
+    path: Path
+    task: str
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("/visits/mine/a.csv", True),
+        (Path("/visits/mine/a/b.csv"), True),
+        (("module", 1, None, ("a", Reading(Path("/visits/mine/a.csv"), "pair"))), True),
+        (("module", Reading(Path("/visits/mine2/a.csv"), "pair")), False),
+        ("/visits/mine", False),
+        ("I saw /visits/mine/a.csv", False),
+        (("text", 3, None, frozenset()), False),
+    ],
+)
+def test_a_key_is_from_a_folder_at_any_depth(entry, expected):
+    assert cache.is_from(entry, Path("/visits/mine")) is expected
+
+
+def test_a_kept_error_holds_nothing_that_was_read():
+    held = []
+
+    def read():
+        tensor = torch.zeros(1000)
+        held.append(weakref.ref(tensor))
+        raise OSError("cut short")
+
+    def load():
+        weights = torch.zeros(1000)
+        held.append(weakref.ref(weights))
+        try:
+            read()
+        except OSError as error:
+            raise RuntimeError("damaged") from error
+
+    try:
+        load()
+    except RuntimeError as error:
+        kept = error
+    assert all(tensor() is not None for tensor in held)
+    cache.clear_frames(kept)
+    assert [tensor() for tensor in held] == [None, None]
+    assert str(kept.__cause__) == "cut short"
 
 
 def test_unload_frees_the_checkpoint_and_its_results(folder, tmp_path):

@@ -45,6 +45,20 @@ def test_a_job_runs_once_for_equal_keys_and_keeps_its_result() -> None:
     assert calls == [1]
 
 
+def test_the_jobs_on_files_of_a_visit_go_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, shipped = ("survey", tmp_path / "visit" / "a.csv"), ("umap", 1)
+    for key in (mine, shipped):
+        wait_for(background.ask(key, lambda progress: 1))
+    monkeypatch.setattr(background.visits, "_visits", {"another": None})
+    background.forget_visit(tmp_path / "visit")
+    assert list(background._jobs) == [shipped]
+    monkeypatch.setattr(background.visits, "_visits", {})
+    background.forget_visit(tmp_path / "visit-2")
+    assert not background._jobs
+
+
 def test_asking_never_waits_and_sees_the_progress() -> None:
     go_on, begun = threading.Event(), threading.Event()
 

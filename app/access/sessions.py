@@ -1,0 +1,63 @@
+"""The end of Streamlit's sessions, and of the memory that visitors used.
+
+Streamlit keeps a session whose connection has ended for two minutes, with its files and state, so
+that its browser can come back to it. It is removed only when another session ends after that time:
+what the last visitors of a day have uploaded would stay in memory until the next ones leave.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import streamlit as st
+from streamlit import config, runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from bertcore.base.spare_memory import release
+
+RELEASE_SECONDS = 2.0
+"""After which memory is released, once for all visitors who have left by then."""
+_lock = threading.Lock()
+_releasing: threading.Timer | None = None
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=lambda session: _left(session))
+def follow() -> str:
+    """Return the session that runs this page; it is closed some time after its connection ends."""
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
+
+
+def release_soon() -> None:
+    """Return unused memory to the system in some seconds, in a thread of its own."""
+    global _releasing
+    with _lock:
+        if _releasing is None:
+            _releasing = threading.Timer(RELEASE_SECONDS, _release)
+            _releasing.daemon = True
+            _releasing.start()
+
+
+def _release() -> None:
+    global _releasing
+    with _lock:
+        _releasing = None
+    release()
+
+
+def _left(session: str) -> None:
+    """Close a session that has lost its connection, shortly before Streamlit would forget it."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:  # as when a session is garbage, which closes itself
+        return
+    seconds = max(0.0, float(config.get_option("server.disconnectedSessionTTL")) - 1)
+    loop.call_later(seconds, _close, session)
+
+
+def _close(session: str) -> None:
+    if not runtime.exists() or runtime.get_instance().is_active_session(session):
+        return  # the server has ended, or the browser came back
+    runtime.get_instance().close_session(session)
+    release_soon()
