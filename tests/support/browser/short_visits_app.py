@@ -1,0 +1,22 @@
+"""The server of `app/main.py` whose visits end some seconds after their last session."""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT))
+
+from streamlit.starlette import App  # noqa: E402
+
+from app.access import visits  # noqa: E402
+from app.access.policy import policy  # noqa: E402
+from app.access.server import lifespan, middleware  # noqa: E402
+from app.shell.client_messages import show_error  # noqa: E402
+
+visits.GRACE_SECONDS = 3.0
+server = App(
+    ROOT / "app" / "run.py",
+    lifespan=lifespan,
+    middleware=middleware(policy()),
+    on_script_error=show_error,
+)
