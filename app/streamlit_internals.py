@@ -17,6 +17,8 @@ from streamlit.cli_util import print_to_cli
 from streamlit.elements.widgets.file_uploader import FileUploaderSerde
 from streamlit.navigation.page import Page
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.RootContainer_pb2 import RootContainer
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
@@ -63,6 +65,29 @@ def cookies_of(session: str) -> Mapping[str, str] | None:
     )
 
 
+def close_session(session: str) -> bool:
+    """Close a session, with its files, unless it is connected; return whether it was closed.
+
+    In the thread of the server's loop.
+    """
+    if not runtime.exists() or runtime.get_instance().is_active_session(session):
+        return False
+    runtime.get_instance().close_session(session)
+    uploads().remove_session_files(session)  # if Streamlit has just forgotten it by itself
+    return True
+
+
+def show_toast(session: str, sentence: str) -> None:
+    """Show a sentence in the corner of a visitor's page until it is closed; no page runs."""
+    client = runtime.get_instance().get_client(session) if runtime.exists() else None
+    if client is not None:
+        message = ForwardMsg()
+        message.metadata.delta_path[:] = [RootContainer.EVENT, 0]
+        message.delta.new_element.toast.body = sentence
+        message.delta.new_element.toast.duration = 0
+        client.write_forward_msg(message)
+
+
 def open_browser(address: str | None) -> None:
     """Open the app in the browser of this computer."""
     cli_util.open_browser(
@@ -78,6 +103,12 @@ def uploads() -> MemoryUploadedFileManager:
     manager = runtime.get_instance().uploaded_file_mgr
     assert isinstance(manager, MemoryUploadedFileManager), "Streamlit keeps uploads in memory"
     return manager
+
+
+def remove_upload(file: str) -> None:
+    """Remove a file of the session that runs this from memory; its box is then empty."""
+    if runtime.exists():
+        uploads().remove_file(session(), file)
 
 
 # ---- messages of clients: any message, and any value for any widget ----

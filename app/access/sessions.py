@@ -11,22 +11,39 @@ import asyncio
 import threading
 
 import streamlit as st
-from streamlit import config, runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bertcore.base.spare_memory import release
 
+from .. import streamlit_internals as internals
+
+WATCH_SECONDS = 60.0
+"""After which it is asked again whether a session that sent a file is connected."""
 RELEASE_SECONDS = 2.0
 """After which memory is released, once for all visitors who have left by then."""
 _lock = threading.Lock()
 _releasing: threading.Timer | None = None
+_watched: set[str] = set()
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=lambda session: _left(session))
 def follow() -> str:
     """Return the session that runs this page; it is closed some time after its connection ends."""
-    context = get_script_run_ctx()
-    return "" if context is None else context.session_id
+    return internals.session()
+
+
+def watch(session: str) -> None:
+    """Close a session that sent a file some time after its connection ends.
+
+    A program can send files without ever running a page, and so without `follow`.
+    """
+    if session not in _watched:
+        _watched.add(session)
+        asyncio.get_running_loop().call_later(WATCH_SECONDS, _look_after, session)
+
+
+def _look_after(session: str) -> None:
+    _watched.discard(session)
+    (watch if internals.is_connected(session) else _left)(session)
 
 
 def release_soon() -> None:
@@ -52,12 +69,10 @@ def _left(session: str) -> None:
         loop = asyncio.get_running_loop()
     except RuntimeError:  # as when a session is garbage, which closes itself
         return
-    seconds = max(0.0, float(config.get_option("server.disconnectedSessionTTL")) - 1)
+    seconds = max(0.0, float(st.get_option("server.disconnectedSessionTTL")) - 1)
     loop.call_later(seconds, _close, session)
 
 
 def _close(session: str) -> None:
-    if not runtime.exists() or runtime.get_instance().is_active_session(session):
-        return  # the server has ended, or the browser came back
-    runtime.get_instance().close_session(session)
-    release_soon()
+    if internals.close_session(session):  # else the browser came back
+        release_soon()

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ..streamlit_internals import cookies_of, uploads
-from . import cookies
+from ..streamlit_internals import cookies_of, show_toast, uploads
+from . import cookies, sessions
 from .door import refuse
 from .policy import UploadLimits
 
@@ -73,6 +73,8 @@ class UploadLimit:
         refusal = self._refusal(visitor, session, file, length)
         if refusal is not None:
             log.warning("refused: an upload (%d)", refusal[0])
+            # Its upload box says only that the request failed with a status, and no page runs.
+            show_toast(session, refusal[1])
             await refuse(scope, receive, send, *refusal)
             return
         on_its_way = _OnItsWay(visitor, int(length))
@@ -81,6 +83,7 @@ class UploadLimit:
             await self.app(scope, receive, send)
         finally:
             self._on_their_way.discard(on_its_way)
+            sessions.watch(session)
             if _visitor_of(session) is None:  # it left meanwhile: nobody would remove the file
                 uploads().remove_file(session, file)
 

@@ -40,7 +40,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]
     """A closed server whose visits end after seconds, with its files below `tmp_path`."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with running_app(
-        script=ROOT / "tests" / "support" / "browser" / "short_visits_app.py",
+        script=ROOT / "tests" / "support" / "browser" / "closed_app.py",
         BERTSCOPE_ACCESS="closed",
         STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="2",
         **SERVER_THREADS,

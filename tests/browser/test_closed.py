@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.test_walk import first_picture
-from tests.support.browser.running import Running, running_app
+from tests.support.browser.running import ROOT, Running, running_app
 from tests.support.browser.visit import TITLES, Visit
 
 pytestmark = pytest.mark.browser
@@ -127,3 +127,21 @@ def test_the_key_is_in_no_process(server: Running, enter: Callable[..., Visit]) 
     for pid in processes:
         for file in ("environ", "cmdline"):
             assert KEY.encode() not in Path(f"/proc/{pid}/{file}").read_bytes()
+
+
+def test_a_refused_upload_says_why(new_visit: Callable[..., Visit], tmp_path: Path) -> None:
+    with running_app(
+        script=ROOT / "tests" / "support" / "browser" / "closed_app.py",
+        BERTSCOPE_ACCESS="closed",
+        BERTSCOPE_TEST_FREE_MEMORY=str(700_000_000),
+    ) as server:
+        visit = new_visit(url=server.url)
+        visit.open("layer-map", map_source="file")
+        table = tmp_path / "sentences.txt"
+        table.write_text("The river bank was steep.\n" * 1000)
+        visit.page.locator("input[type=file]").set_input_files(table)
+        toast = visit.page.get_by_test_id("stToast")
+        expect(toast).to_contain_text("This server has 700 MB of memory left")
+        expect(toast).to_contain_text("try again in ten minutes")
+        assert any("507" in said for said in visit.complaints)
+        visit.complaints.clear()

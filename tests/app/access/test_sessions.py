@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from types import SimpleNamespace
 
 import pytest
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
+from app import streamlit_internals as internals
 from app.access import sessions
 
 
 class Runtime:
     """What is asked of Streamlit's: the sessions that are connected, and those that were closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.active: set[str] = set()
         self.closed: list[str] = []
+        self.without_files: list[str] = []
+        self.uploaded_file_mgr = MemoryUploadedFileManager("/upload")
+        monkeypatch.setattr(
+            self.uploaded_file_mgr, "remove_session_files", self.without_files.append
+        )
 
     def is_active_session(self, session: str) -> bool:
         return session in self.active
@@ -27,10 +33,10 @@ class Runtime:
 
 @pytest.fixture
 def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
-    runtime = Runtime()
-    streamlit = SimpleNamespace(exists=lambda: True, get_instance=lambda: runtime)
-    monkeypatch.setattr(sessions, "runtime", streamlit)
-    monkeypatch.setattr(sessions.config, "get_option", {"server.disconnectedSessionTTL": 1}.get)
+    runtime = Runtime(monkeypatch)
+    monkeypatch.setattr(internals.runtime, "exists", lambda: True)
+    monkeypatch.setattr(internals.runtime, "get_instance", lambda: runtime)
+    monkeypatch.setattr(sessions.st, "get_option", {"server.disconnectedSessionTTL": 1}.get)
     return runtime
 
 
@@ -66,8 +72,28 @@ def test_a_session_whose_browser_does_not_come_back_is_closed(
     runtime.active = {"back"}
     leave("gone", "back", "also gone")
     wait_for_release()
-    assert runtime.closed == ["gone", "also gone"]
+    assert runtime.closed == runtime.without_files == ["gone", "also gone"]
     assert len(released) == 1  # once for both
+
+
+def test_a_session_that_only_sends_files_is_closed_when_it_is_gone(
+    runtime: Runtime, released: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "WATCH_SECONDS", 0.02)
+
+    async def send() -> None:
+        for _ in range(3):
+            sessions.watch("sender")
+        await asyncio.sleep(0.1)
+        assert runtime.closed == []
+        runtime.active.clear()
+        await asyncio.sleep(0.1)
+
+    runtime.active = {"sender"}
+    asyncio.run(send())
+    wait_for_release()
+    assert runtime.without_files == ["sender"]
+    assert not sessions._watched
 
 
 def test_memory_is_released_in_another_thread_and_again(released: list[str]) -> None:

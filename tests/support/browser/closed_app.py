@@ -1,5 +1,9 @@
-"""The server of `app/main.py` whose visits end some seconds after their last session."""
+"""The server of `app/main.py` whose visits end some seconds after their last session.
 
+With BERTSCOPE_TEST_FREE_MEMORY its machine has that many bytes left.
+"""
+
+import os
 import sys
 from pathlib import Path
 
@@ -8,12 +12,14 @@ sys.path.insert(0, str(ROOT))
 
 from streamlit.starlette import App  # noqa: E402
 
-from app.access import visits  # noqa: E402
+from app.access import upload_limits, visits  # noqa: E402
 from app.access.policy import policy  # noqa: E402
 from app.access.server import lifespan, middleware  # noqa: E402
 from app.shell.client_messages import show_error  # noqa: E402
 
 visits.GRACE_SECONDS = 3.0
+if "BERTSCOPE_TEST_FREE_MEMORY" in os.environ:
+    upload_limits._free_memory = lambda: int(os.environ["BERTSCOPE_TEST_FREE_MEMORY"])
 server = App(
     ROOT / "app" / "run.py",
     lifespan=lifespan,
