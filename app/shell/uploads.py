@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from streamlit import runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
@@ -79,6 +80,7 @@ def let_go(upload: UploadedFile) -> None:
     context = get_script_run_ctx(suppress_warning=True)
     if context is not None and runtime.exists():
         files = runtime.get_instance().uploaded_file_mgr
+        assert isinstance(files, MemoryUploadedFileManager), "Streamlit keeps uploads in memory"
         files.remove_file(context.session_id, upload.file_id)
 
 
