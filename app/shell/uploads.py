@@ -78,9 +78,8 @@ def receive(upload: IO[bytes]) -> Path:
 def let_go(upload: UploadedFile) -> None:
     """Remove a file that is no longer needed from the server's memory; its box is then empty."""
     context = get_script_run_ctx(suppress_warning=True)
-    if context is not None and runtime.exists():
-        files = runtime.get_instance().uploaded_file_mgr
-        assert isinstance(files, MemoryUploadedFileManager), "Streamlit keeps uploads in memory"
+    files = runtime.get_instance().uploaded_file_mgr if runtime.exists() else None
+    if context is not None and isinstance(files, MemoryUploadedFileManager):
         files.remove_file(context.session_id, upload.file_id)
 
 
