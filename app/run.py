@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.access import sessions
+from app.access import visits
 from app.navigation import GROUPS, PAGES
 from app.shell import frame, sidebar, state, turns
 from app.streamlit_internals import Page
@@ -25,7 +25,7 @@ def main() -> None:
         layout="wide",
     )
     st.html(ROOT / "app" / "shell" / "style.css")
-    sessions.follow()
+    visits.follow()
     state.begin_run()
     first, *_ = PAGES
     pages = {

@@ -107,8 +107,9 @@ def uploads() -> MemoryUploadedFileManager:
 
 def remove_upload(file: str) -> None:
     """Remove a file of the session that runs this from memory; its box is then empty."""
-    if runtime.exists():
-        uploads().remove_file(session(), file)
+    manager = runtime.get_instance().uploaded_file_mgr if runtime.exists() else None
+    if isinstance(manager, MemoryUploadedFileManager):  # that of a test without a server is not
+        manager.remove_file(session(), file)
 
 
 # ---- messages of clients: any message, and any value for any widget ----

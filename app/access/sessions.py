@@ -25,16 +25,10 @@ _releasing: threading.Timer | None = None
 _watched: set[str] = set()
 
 
-@st.cache_resource(scope="session", show_spinner=False, on_release=lambda session: _left(session))
-def follow() -> str:
-    """Return the session that runs this page; it is closed some time after its connection ends."""
-    return internals.session()
-
-
 def watch(session: str) -> None:
     """Close a session that sent a file some time after its connection ends.
 
-    A program can send files without ever running a page, and so without `follow`.
+    A program can send files without ever running a page, and so without `visits.follow`.
     """
     if session not in _watched:
         _watched.add(session)
@@ -43,7 +37,7 @@ def watch(session: str) -> None:
 
 def _look_after(session: str) -> None:
     _watched.discard(session)
-    (watch if internals.is_connected(session) else _left)(session)
+    (watch if internals.is_connected(session) else close_later)(session)
 
 
 def release_soon() -> None:
@@ -63,7 +57,7 @@ def _release() -> None:
     release()
 
 
-def _left(session: str) -> None:
+def close_later(session: str) -> None:
     """Close a session that has lost its connection, shortly before Streamlit would forget it."""
     try:
         loop = asyncio.get_running_loop()

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from .. import streamlit_internals as internals
 from . import cookies, sessions
 
 GRACE_SECONDS = 300.0
@@ -135,6 +136,19 @@ def _is_another(process: str) -> bool:
     except PermissionError:
         return True
     return True
+
+
+@st.cache_resource(
+    scope="session",
+    show_spinner=False,
+    on_release=lambda session: sessions.close_later(session),
+)
+def follow() -> str:
+    """Return the session that runs this; it is closed some time after its connection has ended.
+
+    On an open server too, where it belongs to no visit.
+    """
+    return internals.session()
 
 
 @dataclass(slots=True, eq=False)

@@ -9,11 +9,6 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
-from streamlit import runtime
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.uploaded_file_manager import UploadedFile
-
 from bertcore.checkpoints.archive import unpack_checkpoint
 from bertcore.checkpoints.folder import find_checkpoint
 from bertcore.data import packed_files
@@ -73,14 +68,6 @@ def receive(upload: IO[bytes]) -> Path:
     target.touch()
     keep_newest(MAX_KEPT, target)
     return find_checkpoint(target)
-
-
-def let_go(upload: UploadedFile) -> None:
-    """Remove a file that is no longer needed from the server's memory; its box is then empty."""
-    context = get_script_run_ctx(suppress_warning=True)
-    files = runtime.get_instance().uploaded_file_mgr if runtime.exists() else None
-    if context is not None and isinstance(files, MemoryUploadedFileManager):
-        files.remove_file(context.session_id, upload.file_id)
 
 
 def discard(checkpoint: Path) -> None:

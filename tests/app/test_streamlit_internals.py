@@ -12,6 +12,8 @@ import streamlit as st
 from streamlit import cli_util
 from streamlit.elements.widgets.file_uploader import FileUploaderSerde
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.RootContainer_pb2 import RootContainer
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
@@ -91,6 +93,38 @@ def test_uploads_are_kept_by_session_and_id(monkeypatch: pytest.MonkeyPatch) -> 
     assert (kept[0], kept[1].data) == ("file", b"abc")
     internals.uploads().remove_file("session", "file")
     assert not internals.uploads().file_storage.get("session")
+
+
+def test_a_session_that_is_gone_is_closed_with_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not internals.close_session("anybody")  # without a server
+    assert hasattr(Runtime, "close_session")
+    manager, closed = MemoryUploadedFileManager("/upload"), list[str]()
+    for name in ("here", "gone"):
+        manager.add_file(name, UploadedFileRec("file", "name", "text/plain", b"abc"))
+    server = SimpleNamespace(
+        uploaded_file_mgr=manager, is_active_session="here".__eq__, close_session=closed.append
+    )
+    monkeypatch.setattr(internals.runtime, "exists", lambda: True)
+    monkeypatch.setattr(internals.runtime, "get_instance", lambda: server)
+    assert [internals.close_session(name) for name in ("here", "gone")] == [False, True]
+    assert closed == ["gone"]
+    assert [*manager.file_storage] == ["here"]
+    monkeypatch.setattr(internals, "session", lambda: "here")
+    internals.remove_upload("file")
+    assert not manager.file_storage["here"]
+
+
+def test_a_toast_reaches_the_page_of_its_session_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[ForwardMsg] = []
+    client = SimpleNamespace(write_forward_msg=sent.append)
+    server = SimpleNamespace(get_client={"here": client}.get)
+    monkeypatch.setattr(internals.runtime, "exists", lambda: True)
+    monkeypatch.setattr(internals.runtime, "get_instance", lambda: server)
+    for name in ("here", "gone"):
+        internals.show_toast(name, "no room left.")
+    (message,) = sent
+    assert message.delta.new_element.toast.body == "no room left."
+    assert message.metadata.delta_path[0] == RootContainer.EVENT
 
 
 @pytest.mark.usefixtures("unguarded")

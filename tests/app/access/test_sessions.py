@@ -54,7 +54,7 @@ def released(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def leave(*names: str) -> None:
     async def end() -> None:
         for name in names:
-            sessions._left(name)
+            sessions.close_later(name)
         await asyncio.sleep(0.05)
 
     asyncio.run(end())
@@ -106,5 +106,5 @@ def test_memory_is_released_in_another_thread_and_again(released: list[str]) -> 
 
 
 def test_a_session_that_is_garbage_closes_itself(runtime: Runtime, released: list[str]) -> None:
-    sessions._left("garbage")  # outside of the server's loop
+    sessions.close_later("garbage")  # outside of the server's loop
     assert runtime.closed == released == []

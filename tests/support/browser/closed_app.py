@@ -15,14 +15,8 @@ from streamlit.starlette import App  # noqa: E402
 from app.access import upload_limits, visits  # noqa: E402
 from app.access.policy import policy  # noqa: E402
 from app.access.server import lifespan, middleware  # noqa: E402
-from app.shell.client_messages import show_error  # noqa: E402
 
 visits.GRACE_SECONDS = 3.0
 if "BERTSCOPE_TEST_FREE_MEMORY" in os.environ:
     upload_limits._free_memory = lambda: int(os.environ["BERTSCOPE_TEST_FREE_MEMORY"])
-server = App(
-    ROOT / "app" / "run.py",
-    lifespan=lifespan,
-    middleware=middleware(policy()),
-    on_script_error=show_error,
-)
+server = App(ROOT / "app" / "run.py", lifespan=lifespan, middleware=middleware(policy()))
