@@ -138,16 +138,21 @@ def _is_another(process: str) -> bool:
     return True
 
 
+def follow() -> None:
+    """Let the session that runs this be closed some time after its connection has ended.
+
+    On an open server too, where it belongs to no visit.
+    """
+    if internals.session():
+        _followed()
+
+
 @st.cache_resource(
     scope="session",
     show_spinner=False,
     on_release=lambda session: sessions.close_later(session),
 )
-def follow() -> str:
-    """Return the session that runs this; it is closed some time after its connection has ended.
-
-    On an open server too, where it belongs to no visit.
-    """
+def _followed() -> str:
     return internals.session()
 
 
