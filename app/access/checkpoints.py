@@ -49,25 +49,25 @@ def place(source: str) -> str:
     """
     if not policy().is_closed:
         return source
-    found = _always().get(source) or _by_name().get(source)
-    if found is None:
+    target = _always().get(source) or _by_name().get(source)
+    if target is None:
         log.warning("refused: a visitor asked for a checkpoint that is not offered")
         raise NotOfferedError(
             f"this server offers no checkpoint {_short(source)!r}. It opens checkpoints only by "
             "name, not from folders or the hub: choose one in the sidebar."
         )
-    _check_base(found)
-    return found
+    _check_base(target)
+    return target
 
 
-def _check_base(found: str) -> None:
+def _check_base(place: str) -> None:
     """Refuse an adapter whose base is not offered: the adapter's file may come from a visitor.
 
     Raises:
         NotOfferedError: If it is an adapter on another base.
         RuntimeError: If its settings are damaged.
     """
-    base = None if found in SHIPPED else adapter_base(Path(found).expanduser())
+    base = None if place in SHIPPED else adapter_base(Path(place).expanduser())
     if base is not None and base not in SHIPPED and base not in _by_name().values():
         log.warning("refused: a visitor asked for an adapter on a base that is not offered")
         raise NotOfferedError(
@@ -84,8 +84,8 @@ def name_of(folder: Path) -> str:
     """
     if not policy().is_closed:
         return str(folder)
-    for name, found in _by_name().items():
-        if found == str(folder):
+    for name, path in _by_name().items():
+        if path == str(folder):
             return name
     raise NotOfferedError("this server does not offer that checkpoint. Choose one in the sidebar.")
 
@@ -98,14 +98,14 @@ def source_of(began: str) -> str | None:
     if began in SHIPPED:
         return began
     if policy().is_closed:
-        return next((name for name, found in _by_name().items() if found == began), None)
+        return next((name for name, path in _by_name().items() if path == began), None)
     return began if Path(began).is_dir() else None
 
 
 def below(root: Path, patterns: tuple[str, ...] = PATTERNS) -> list[Path]:
     """Return the checkpoint folders below a folder, sorted, without links that point outside."""
     inside = root.resolve()
-    found = {
+    folders = {
         path
         for pattern in patterns
         for path in root.glob(pattern)
@@ -113,18 +113,18 @@ def below(root: Path, patterns: tuple[str, ...] = PATTERNS) -> list[Path]:
         and path.resolve().is_relative_to(inside)
         and (is_checkpoint(path) or is_adapter(path))
     }
-    return sorted(found)[:MAX_FOUND]
+    return sorted(folders)[:MAX_FOUND]
 
 
 def _by_name() -> dict[str, str]:
     own, shared = visits.current().folder, policy().checkpoints
-    found = _always()
+    places = _always()
     for path in below(own, _OWN_PATTERNS):
-        found[f"{OWN}{path.relative_to(own).as_posix()}"] = str(path)
+        places[f"{OWN}{path.relative_to(own).as_posix()}"] = str(path)
     if shared is not None:
         for path in below(shared):
-            found.setdefault(path.relative_to(shared).as_posix(), str(path))
-    return found
+            places.setdefault(path.relative_to(shared).as_posix(), str(path))
+    return places
 
 
 def _always() -> dict[str, str]:

@@ -214,5 +214,5 @@ def default_source() -> str:
 
     Visitors of a closed server see its name, not its path.
     """
-    chosen = os.environ.get(CHECKPOINT_VARIABLE) or "default"
-    return Path(chosen).name if policy().is_closed else chosen
+    source = os.environ.get(CHECKPOINT_VARIABLE) or "default"
+    return Path(source).name if policy().is_closed else source

@@ -39,15 +39,15 @@ def runs_folders() -> dict[str, Path]:
     return folders | ({SHARED: shared} if shared is not None else {})
 
 
-def runs_folder(chosen: str) -> Path:
+def runs_folder(name: str) -> Path:
     """Return the folder of runs that a visitor chose: a path, or a name on a closed server.
 
     Raises:
         ValueError: If this server is closed and offers no such folder.
     """
     if not policy().is_closed:
-        return Path(chosen).expanduser().absolute()
-    folder = runs_folders().get(chosen)
+        return Path(name).expanduser().absolute()
+    folder = runs_folders().get(name)
     if folder is None:
         log.warning("refused: a visitor asked for a folder of runs that is not offered")
         raise ValueError(

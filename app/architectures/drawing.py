@@ -22,7 +22,7 @@ NOTHING = 1e-3
 Side = Literal["both", "left", "right"]
 
 
-class Picked(NamedTuple):
+class PickedToken(NamedTuple):
     """A token that the visitor clicked."""
 
     panel: int
@@ -124,7 +124,7 @@ def message(panels: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {"panels": list(panels), "most": most or 1.0}
 
 
-def draw(data: dict[str, Any], *, key: str, on_pick: Callable[[Picked], None]) -> None:
+def draw(data: dict[str, Any], *, key: str, on_pick: Callable[[PickedToken], None]) -> None:
     """Draw it.
 
     Args:
@@ -136,7 +136,7 @@ def draw(data: dict[str, Any], *, key: str, on_pick: Callable[[Picked], None]) -
     def picked(reported: dict[str, Any]) -> None:
         number, row = int(reported["panel"]), int(reported["row"])
         if 0 <= number < len(data["panels"]) and 0 <= row < len(data["panels"][number]["tokens"]):
-            on_pick(Picked(number, data["panels"][number]["before"] + row))
+            on_pick(PickedToken(number, data["panels"][number]["before"] + row))
 
     COMPONENT(key=key, data=data, picked=picked)
 

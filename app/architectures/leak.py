@@ -197,7 +197,7 @@ def show_leak(page: frame.Page, readers: Readers, place: int) -> None:
         if left.tokens == returned.both.tokens:  # else it is another token there
             panels.append(_panel(GPT, rule, readers.left, left, place, place - 1))
 
-    def pick(picked: drawing.Picked) -> None:
+    def pick(picked: drawing.PickedToken) -> None:
         if picked.panel == 0 and trace.text_ids[picked.token] >= 0:
             PLACE.put(picked.token)
 

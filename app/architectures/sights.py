@@ -135,7 +135,7 @@ def show_sights(page: frame.Page, readers: Readers, place: int) -> None:
         )
         panels.append(drawing.apart_panel(ELMO, RULES[ELMO], note, sights.apart))
 
-    def pick(picked: drawing.Picked) -> None:
+    def pick(picked: drawing.PickedToken) -> None:
         token = same_token(readers, sights, panels[picked.panel]["name"], picked.token)
         if token is not None:
             PLACE.put(token)

@@ -35,7 +35,7 @@ TEMPERATURE = Field("temperature", 0.0)
 SEED = Field("written_seed", 1)
 
 
-class Written(NamedTuple):
+class WrittenTexts(NamedTuple):
     """What both wrote after the same text."""
 
     before: str
@@ -48,7 +48,7 @@ class Written(NamedTuple):
     """As the first one reads them."""
 
 
-class Choice(NamedTuple):
+class WritingChoice(NamedTuple):
     """How they write."""
 
     before: str
@@ -57,7 +57,7 @@ class Choice(NamedTuple):
     seed: int
 
 
-def _table(written: Written) -> pd.DataFrame:
+def _table(written: WrittenTexts) -> pd.DataFrame:
     """Return a row for each written token, in the order of writing."""
     rows = []
     if isinstance(written.next, Continuation):
@@ -135,7 +135,7 @@ def show_writing(page: frame.Page, readers: Readers) -> None:
         )
 
 
-def _choose(readers: Readers) -> Choice:
+def _choose(readers: Readers) -> WritingChoice:
     """Draw the controls."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     start = one_of("After the text:", STARTS, START, where=row, with_label=True)
@@ -156,7 +156,7 @@ def _choose(readers: Readers) -> Choice:
             )
     text = readers.running_text
     before = first_half(text) if start == HALF else text
-    return Choice(before, NUM.value, temperature, seed)
+    return WritingChoice(before, NUM.value, temperature, seed)
 
 
 def first_half(text: str) -> str:
@@ -174,10 +174,10 @@ def first_half(text: str) -> str:
 
 def write_both(
     readers: Readers,
-    choice: Choice,
+    choice: WritingChoice,
     *,
     progress: Progress = lambda fraction, stage: None,
-) -> Written:
+) -> WrittenTexts:
     """Return what both write, and how each network scores it."""
     bert, twin = readers.bert, None
     before, num_tokens, temperature, seed = choice
@@ -201,10 +201,10 @@ def write_both(
             score = result_or_reason(score_written, bert, twin, before, writing.text)
             if isinstance(score, WrittenScores):  # not of a text that fills all positions
                 scores[name] = score
-    return Written(before, next_tokens, masks, scores, before_tokens)
+    return WrittenTexts(before, next_tokens, masks, scores, before_tokens)
 
 
-def message(readers: Readers, written: Written) -> dict[str, Any]:
+def message(readers: Readers, written: WrittenTexts) -> dict[str, Any]:
     """Return the drawing's message."""
     following = masks = None
     if isinstance(written.next, Continuation) and readers.left is not None:
@@ -232,7 +232,7 @@ def message(readers: Readers, written: Written) -> dict[str, Any]:
     return {"next": following, "masks": masks}
 
 
-def _show_scores(written: Written) -> None:
+def _show_scores(written: WrittenTexts) -> None:
     """Write how repetitive both texts are, and how probable each network finds them."""
     if not written.scores:
         return

@@ -21,7 +21,7 @@ from .kinds import KINDS, of_trace
 KIND = Field("bertviz", "head", tuple(KINDS))
 
 
-class _Shown(NamedTuple):
+class _ShownTokens(NamedTuple):
     """What a view shows."""
 
     trace: Trace
@@ -30,7 +30,7 @@ class _Shown(NamedTuple):
     """Number of tokens shown: the first ones."""
 
 
-def _arrays(shown: _Shown) -> dict[str, NDArray[np.generic]]:
+def _arrays(shown: _ShownTokens) -> dict[str, NDArray[np.generic]]:
     trace, kind, number = shown
     arrays: dict[str, NDArray[np.generic]] = {
         "attention": trace.attentions[:, :, :number, :number].float().numpy(),
@@ -93,7 +93,7 @@ def draw_bertviz(page: frame.Page, layer: int, heads: list[int]) -> None:
     st.iframe(view.html, height=min(view.height, 900), alt=f"BertViz, {KINDS[kind].lower()}")
     picture.offer(
         page,
-        _Shown(trace, kind, view.shown),
+        _ShownTokens(trace, kind, view.shown),
         title=f"BertViz, {KINDS[kind].lower()}",
         part=part_of(page, lambda trace: of_trace(trace, kind, layer, heads).part()),
         file=f"attention-bertviz-{kind}",

@@ -115,19 +115,19 @@ OUTSIDE_MASKED = (
 )
 
 
-def open_heads(chosen: Any) -> None:
+def open_heads(selection: Any) -> None:
     """Open the layer and the heads that were chosen in a view; no heads for all."""
-    LAYER.put(chosen["layer"])
+    LAYER.put(selection["layer"])
     LAYERS.put([])
-    HEADS.put(chosen["heads"])
+    HEADS.put(selection["heads"])
 
 
-def open_mean(chosen: Any) -> None:
+def open_mean(selection: Any) -> None:
     """Open the layers and heads whose mean was chosen in the heat map."""
-    layers = sorted(chosen["layers"])
+    layers = sorted(selection["layers"])
     LAYER.put(layers[0])
     LAYERS.put(layers if len(layers) > 1 else [])
-    HEADS.put(chosen["heads"])
+    HEADS.put(selection["heads"])
 
 
 def kept_options(field: Field[str], view: ModuleType) -> ViewOptions:

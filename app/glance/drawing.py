@@ -19,7 +19,7 @@ from .summary import Glance
 COMPONENT = Component("bertscope_glance", __file__)
 
 
-class Opened(TypedDict):
+class OpenedPart(TypedDict):
     """What the visitor clicked."""
 
     part: str
@@ -57,12 +57,12 @@ def message(bert: Model, glance: Glance, steps: Sequence[Step], step: int) -> by
         "columns": [column._asdict() for column in glance.columns],
         "predictions": [
             {
-                **one._asdict(),
-                "row": row_of[one.position],
-                "probabilities": [_or_none(p) for p in one.probabilities],
+                **prediction._asdict(),
+                "row": row_of[prediction.position],
+                "probabilities": [_or_none(p) for p in prediction.probabilities],
             }
-            for one in glance.predictions
-            if one.position in row_of
+            for prediction in glance.predictions
+            if prediction.position in row_of
         ],
         "pair": None
         if glance.pair is None

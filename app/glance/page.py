@@ -23,7 +23,7 @@ from ..shell.links import (
 from ..shell.picture import Picture
 from ..shell.state import Field
 from . import PAGE, drawing
-from .drawing import Opened
+from .drawing import OpenedPart
 from .steps import signs, walk
 from .summary import MISSING, Glance, summarize
 
@@ -94,9 +94,9 @@ def show(page: frame.Page, first_step: int) -> None:
     STEP.key(low=0, high=len(steps) - 1)
     first_step = max(0, min(first_step, len(steps) - 1))
 
-    def opened(chosen: Opened) -> None:
-        _choose(chosen, glance)
-        st.session_state[_OPENED] = PAGE_OF_PART[chosen["part"]]
+    def opened(clicked: OpenedPart) -> None:
+        _choose(clicked, glance)
+        st.session_state[_OPENED] = PAGE_OF_PART[clicked["part"]]
 
     # The browser knows which step it shows: with it in the message, everything would be sent again.
     data = drawing.message(bert, glance, steps, first_step)
@@ -109,20 +109,22 @@ def show(page: frame.Page, first_step: int) -> None:
         return drawing.COMPONENT.part(drawing.message(bert, glance, steps, STEP.value))
 
     texts = "trace.text_a, trace.text_b"
-    masks = tuple(one.position for one in glance.predictions if one.original is not None)
+    masks = tuple(
+        prediction.position for prediction in glance.predictions if prediction.original is not None
+    )
     encoding = f"masked_encoding(bert, {texts}, {masks})" if masks else f"bert.tokenize({texts})"
     GLANCE.offer(
         page, glance, title="BERT at a glance", part=part, encoding=encoding, signs=signs(bert)
     )
 
 
-def _choose(chosen: Opened, glance: Glance) -> None:
+def _choose(opened: OpenedPart, glance: Glance) -> None:
     """Make the page that opens begin with the token, layer and head that were clicked."""
     part, position, layer, head = (
-        chosen["part"],
-        chosen["position"],
-        chosen["layer"],
-        chosen["head"],
+        opened["part"],
+        opened["position"],
+        opened["layer"],
+        opened["head"],
     )
     if part in ("text", "token", "input"):
         TOKENS_VIEW.put("Three embeddings")

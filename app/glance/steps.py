@@ -80,7 +80,11 @@ def _unknown_words(bert: Model, glance: Glance) -> list[str]:
     trace, tokenizer = glance.trace, bert.tokenizer
     unknown = {
         *(place for place, piece in enumerate(trace.input_ids) if piece == tokenizer.unk_id),
-        *(one.position for one in glance.predictions if one.original == tokenizer.unk_token),
+        *(
+            prediction.position
+            for prediction in glance.predictions
+            if prediction.original == tokenizer.unk_token
+        ),
     }
     return [word.text for word in glance.words if unknown & {*range(word.first, word.last + 1)}]
 

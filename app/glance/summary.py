@@ -108,7 +108,7 @@ class Glance:
     @property
     def num_hidden(self) -> int:
         """Words of the text that are hidden, by the visitor or for the drawing."""
-        return sum(one.original is not None for one in self.predictions)
+        return sum(prediction.original is not None for prediction in self.predictions)
 
 
 def summarize(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, ...]) -> Glance:
@@ -129,7 +129,7 @@ def summarize(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, .
     encoding = masked_encoding(bert, text_a, text_b, masks) if masks else plain
     trace = bert.trace(text_a, text_b, encoding=encoding)
     predictions = _predictions(bert, trace, masks)
-    rows = rows_to_draw(trace, keep=[one.position for one in predictions])
+    rows = rows_to_draw(trace, keep=[prediction.position for prediction in predictions])
     columns, bands = vector_columns(bert, trace, rows)
     twins = find_twins(trace)
     attentions = trace.attentions.float()

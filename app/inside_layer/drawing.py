@@ -10,13 +10,13 @@ from ..canvas.shared import transport
 from ..component import Component
 from ..plots import theme
 from .all_tokens import AllTokens
-from .run import Asked
+from .run import AskedWord
 from .sheet import Sheet
 
 COMPONENT = Component("bertscope_inside_layer", __file__)
 
 
-def sheet_message(sheet: Sheet, name: str, asked: Asked | None = None) -> bytes:
+def sheet_message(sheet: Sheet, name: str, asked: AskedWord | None = None) -> bytes:
     """Return what the drawing shows of a token.
 
     Args:

@@ -9,7 +9,7 @@ from bertcore.analysis.words.head_steps import masked_word_steps, pooler_steps
 from bertcore.bert import with_parts
 
 from .one_token import ACTIVATIONS
-from .run import Asked, Run
+from .run import AskedWord, Run
 from .sheet import Sheet
 
 NUM_LOGITS = 6
@@ -17,7 +17,7 @@ NUM_LOGITS = 6
 ANSWERS = {"nsp": ("B follows A", "B is random"), "sop": ("in order", "exchanged")}
 
 
-def word_sheet(bert: Model, run: Run, asked: Asked) -> Sheet:
+def word_sheet(bert: Model, run: Run, asked: AskedWord) -> Sheet:
     """Return the rows of the masked-word head at a token."""
     steps = masked_word_steps(bert, run.trace, asked.position)
     head = with_parts(bert).module.masked_word_head()

@@ -11,8 +11,8 @@ from bertcore.analysis.words.logit_attribution import LogitAttribution, PartKind
 from bertcore.architecture.modern_config import ModernBertConfig
 from bertcore.bert import with_parts
 
-from .run import Asked, Run, attribution
-from .sheet import Said, Sheet
+from .run import AskedWord, Run, attribution
+from .sheet import Prediction, Sheet
 
 NUM_WORDS = 4
 """Predicted words that are shown for a vector."""
@@ -22,7 +22,7 @@ NUM_NEURONS = 6
 ACTIVATIONS = {"gelu": "GELU", "gelu_new": "GELU", "relu": "ReLU"}
 
 
-def token_sheet(bert: Model, run: Run, layer: int, asked: Asked) -> Sheet:
+def token_sheet(bert: Model, run: Run, layer: int, asked: AskedWord) -> Sheet:
     """Return the rows of one token in one layer."""
     trace = run.trace
     parts = layer_parts(bert, trace, layer)
@@ -55,7 +55,7 @@ class _Rows:
     def _at(self, vectors: Tensor) -> Tensor:
         return vectors[self.position]
 
-    def _said(self, state: Tensor, *, is_normalized: bool = False) -> Said | None:
+    def _said(self, state: Tensor, *, is_normalized: bool = False) -> Prediction | None:
         """Return what the masked-word head would predict from a state [D]; None without a head."""
         if "mlm" not in self.bert.capabilities:
             return None
@@ -265,7 +265,7 @@ class _Rows:
 
 
 @torch.inference_mode()
-def said_of(bert: Model, state: Tensor, *, is_normalized: bool = False) -> Said:
+def said_of(bert: Model, state: Tensor, *, is_normalized: bool = False) -> Prediction:
     """Return what the masked-word head would predict from a state [D].
 
     Args:
@@ -277,4 +277,4 @@ def said_of(bert: Model, state: Tensor, *, is_normalized: bool = False) -> Said:
     logits = bert.module.mlm_logits(read).float()
     best = torch.softmax(logits, -1)[: bert.tokenizer.vocab_size].topk(NUM_WORDS)
     words = [bert.tokenizer.id_to_token(word_id) for word_id in best.indices.tolist()]
-    return Said(words, best.values.tolist())
+    return Prediction(words, best.values.tolist())

@@ -25,7 +25,7 @@ from . import PAGE, drawing
 from .all_tokens import AllTokens, all_tokens
 from .heads import pair_sheet, word_sheet
 from .one_token import ACTIVATIONS, token_sheet
-from .run import Asked, Run
+from .run import AskedWord, Run
 from .sheet import Sheet
 from .who_wrote import choose_word, show_who_wrote
 
@@ -186,7 +186,7 @@ def _offer_hiding(page: frame.Page, run: Run, position: int, where: DeltaGenerat
     )
 
 
-def _show_token(page: frame.Page, run: Run, layer: int, asked: Asked) -> None:
+def _show_token(page: frame.Page, run: Run, layer: int, asked: AskedWord) -> None:
     words = "" if asked.word is None else WORDS_HOW.format(sum=asked.sum)
     has_gelu = ACTIVATIONS[page.bert.config.hidden_act] == "GELU"
     _show_sheet(
@@ -213,7 +213,7 @@ def _show_sheet(
     key: str,
     name: str,
     title: str,
-    asked: Asked | None = None,
+    asked: AskedWord | None = None,
     **values: Any,
 ) -> None:
     """Draw a sheet and its downloads; `values` fill the picture's caption and Python."""
@@ -245,7 +245,7 @@ def _show_all(page: frame.Page, run: Run, layer: int, position: int) -> None:
     )
 
 
-def _show_heads(page: frame.Page, run: Run, asked: Asked) -> None:
+def _show_heads(page: frame.Page, run: Run, asked: AskedWord) -> None:
     """Draw what reads the last layer: the masked-word head and the pooler."""
     st.header("After the last layer", anchor=False)
     token = run.trace.tokens[asked.position]

@@ -40,7 +40,7 @@ class Run(NamedTuple):
         )
 
 
-class Asked(NamedTuple):
+class AskedWord(NamedTuple):
     """The word whose logit is decomposed."""
 
     position: int
@@ -58,7 +58,7 @@ class Asked(NamedTuple):
         return logit if self.against is None else f"{logit} minus that of **{plain(self.against)}**"
 
 
-def attribution(run: Run, asked: Asked) -> LogitAttribution:
+def attribution(run: Run, asked: AskedWord) -> LogitAttribution:
     """Return the shares of a word's logit; computed once."""
     return cache.computed(_attribution, run.key, run, asked)
 
@@ -74,7 +74,7 @@ def _trace(bert: Model, text_a: str, text_b: str | None, masked: tuple[int, ...]
     return bert.trace(text_a, text_b, encoding=masked_encoding(bert, text_a, text_b, masked))
 
 
-def _attribution(bert: Model, run: Run, asked: Asked) -> LogitAttribution:
+def _attribution(bert: Model, run: Run, asked: AskedWord) -> LogitAttribution:
     return logit_attribution(bert, run.trace, asked.position, asked.word, asked.against)
 
 

@@ -12,7 +12,7 @@ Row = dict[str, Any]
 """A row of the drawing as JSON; `drawing.ts` knows the kinds."""
 
 
-class Said(NamedTuple):
+class Prediction(NamedTuple):
     """What the masked-word head would predict from a vector."""
 
     words: list[str]
@@ -46,7 +46,7 @@ class Sheet:
         *,
         before: Tensor | None = None,
         label: str = "",
-        said: Said | None = None,
+        said: Prediction | None = None,
         share: float | None = None,
         **values: Any,
     ) -> Row:

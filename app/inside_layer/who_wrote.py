@@ -19,7 +19,7 @@ from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.picture import Picture
 from ..shell.state import Field
-from .run import Asked, Run, attribution, best_words
+from .run import AskedWord, Run, attribution, best_words
 
 NUM_CHOICES = 8
 """Words that can be chosen: the most probable ones."""
@@ -92,13 +92,13 @@ found.sources.sum((0, 1))                          # [T]
 )
 
 
-def choose_word(page: frame.Page, run: Run, position: int, where: DeltaGenerator) -> Asked:
+def choose_word(page: frame.Page, run: Run, position: int, where: DeltaGenerator) -> AskedWord:
     """Draw the choice of a word among the most probable; return what is asked.
 
     Without a masked-word head there is no word.
     """
     if "mlm" not in page.bert.capabilities:
-        return Asked(position, None, None)
+        return AskedWord(position, None, None)
     words = best_words(run, position, NUM_CHOICES)
     word = where.selectbox(
         "Word",
@@ -117,10 +117,10 @@ def choose_word(page: frame.Page, run: Run, position: int, where: DeltaGenerator
         help="The shares are then of the difference between the two logits. What raises all words "
         "equally cancels out.",
     )
-    return Asked(position, word, against or None)
+    return AskedWord(position, word, against or None)
 
 
-def show_who_wrote(page: frame.Page, run: Run, asked: Asked) -> None:
+def show_who_wrote(page: frame.Page, run: Run, asked: AskedWord) -> None:
     """Draw the shares of the word's logit."""
     shares = attribution(run, asked)
     against = "" if asked.against is None else f", not “{plain(asked.against)}”"

@@ -296,7 +296,9 @@ def _expanded(properties: Mapping[str, Any]) -> Properties:
         if isinstance(entry, Mapping):
             entry = _expanded(entry)
         elif isinstance(entry, list | tuple):
-            entry = [_expanded(one) if isinstance(one, Mapping) else one for one in entry]
+            entry = [
+                _expanded(element) if isinstance(element, Mapping) else element for element in entry
+            ]
         elif name == "colorscale":  # in plotly.js a name may stand for slightly other colours
             entry = _colorscale(entry)
         *path, last = [name] if name in _WHOLE else name.split("_")

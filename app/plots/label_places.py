@@ -34,9 +34,9 @@ def label_places(
 
     Source: ours; a greedy form of point-feature label placement.
     """
-    chosen: list[str | None] = [None] * len(labels)
+    positions: list[str | None] = [None] * len(labels)
     if places.size == 0 or np.isnan(places).all():
-        return chosen
+        return positions
     low, high = np.nanmin(places, (0, 1)), np.nanmax(places, (0, 1))
     # One scale for both axes, as the map is drawn.
     scale = min(width / max(high[0] - low[0], 1e-9), height / max(high[1] - low[1], 1e-9))
@@ -52,9 +52,9 @@ def label_places(
         names = boxes[:, len(labels) :]
         area = LINE * CHARACTER * len(label)
         if _overlap(candidates[best], names).sum(-1).mean() <= MOST_COVERED * area:
-            chosen[index] = POSITIONS[best]
+            positions[index] = POSITIONS[best]
             boxes = np.concatenate([boxes, candidates[best][:, None]], axis=1)
-    return chosen
+    return positions
 
 
 def _box(point: NDArray[np.floating], label: str, position: str) -> NDArray[np.floating]:

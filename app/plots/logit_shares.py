@@ -48,31 +48,31 @@ class Stair(NamedTuple):
         return theme.SEGMENT_A if self.share >= 0 else theme.SEGMENT_B
 
 
-def num_layers_of(found: LogitAttribution) -> int:
+def num_layers_of(shares: LogitAttribution) -> int:
     """Return L."""
-    return len(found.sources)
+    return len(shares.sources)
 
 
-def stairs(found: LogitAttribution) -> list[Stair]:
+def stairs(shares: LogitAttribution) -> list[Stair]:
     """Return the shares of the embeddings, each layer's two blocks, and the biases, in order."""
-    steps = [Stair("embeddings", found.total(*EMBEDDINGS))]
-    for layer in range(num_layers_of(found)):
-        heads = found.total("head", layer=layer)
-        neurons = found.total("feed_forward", layer=layer)
+    steps = [Stair("embeddings", shares.total(*EMBEDDINGS))]
+    for layer in range(num_layers_of(shares)):
+        heads = shares.total("head", layer=layer)
+        neurons = shares.total("feed_forward", layer=layer)
         steps.append(Stair(f"layer {layer}: attention", heads))
         steps.append(Stair(f"layer {layer}: feed-forward", neurons))
-    steps.append(Stair("biases of the network", found.total(*BIASES)))
-    name = "its own bias" if found.against is None else "their own biases"
-    steps.append(Stair(name, found.total("decoder_bias")))
+    steps.append(Stair("biases of the network", shares.total(*BIASES)))
+    name = "its own bias" if shares.against is None else "their own biases"
+    steps.append(Stair(name, shares.total("decoder_bias")))
     return steps
 
 
-def staircase(found: LogitAttribution) -> Figure:
+def staircase(shares: LogitAttribution) -> Figure:
     """Draw the shares one after another: each bar begins where the last one ended."""
-    steps = stairs(found)
+    steps = stairs(shares)
     ends = np.cumsum([step.share for step in steps])
     starts = np.concatenate([[0.0], ends[:-1]])
-    logit = Stair(name_of_sum(found), found.logit)
+    logit = Stair(name_of_sum(shares), shares.logit)
     rows = [*zip(steps, starts.tolist(), strict=True), (logit, 0.0)]
     names = [theme.escape(step.name) for step, _ in rows]
     fig = Figure(
@@ -96,7 +96,7 @@ def staircase(found: LogitAttribution) -> Figure:
     reached = np.concatenate([[0.0], ends])
     low, high = float(reached.min()), float(reached.max())
     room = 0.14 * max(high - low, 1e-6)
-    axis = "logit" if found.against is None else "difference of logits"
+    axis = "logit" if shares.against is None else "difference of logits"
     theme.plot_layout(fig, "", axis, "", 28 * len(rows) + 60)
     fig.update_layout(bargap=0.22)
     fig.update_xaxes(range=[low - room, high + room], zeroline=True, zerolinecolor=theme.GRID)
@@ -110,23 +110,23 @@ def staircase(found: LogitAttribution) -> Figure:
     return fig
 
 
-def name_of_sum(found: LogitAttribution) -> str:
+def name_of_sum(shares: LogitAttribution) -> str:
     """Return a short name for what the shares sum to."""
-    word = f"“{shorten(found.word)}”"
-    return f"logit of {word}" if found.against is None else f"{word} − “{shorten(found.against)}”"
+    word = f"“{shorten(shares.word)}”"
+    return f"logit of {word}" if shares.against is None else f"{word} − “{shorten(shares.against)}”"
 
 
-def grid_values(found: LogitAttribution) -> tuple[list[str], list[str], NDArray[np.float64]]:
+def grid_values(shares: LogitAttribution) -> tuple[list[str], list[str], NDArray[np.float64]]:
     """Return the columns, rows and shares of the grid; NaN where a row has no such part."""
-    num_layers, num_heads = found.sources.shape[:2]
+    num_layers, num_heads = shares.sources.shape[:2]
     columns = [*(f"head {head}" for head in range(num_heads)), "feed-forward", "biases", "sum"]
     rows = [f"layer {layer}" for layer in range(num_layers)]
     values = np.array(
         [
             [
-                *found.heads(layer),
-                found.total("feed_forward", layer=layer),
-                found.total("attention_bias", "feed_forward_bias", layer=layer),
+                *shares.heads(layer),
+                shares.total("feed_forward", layer=layer),
+                shares.total("attention_bias", "feed_forward_bias", layer=layer),
                 0.0,
             ]
             for layer in range(num_layers)
@@ -136,14 +136,14 @@ def grid_values(found: LogitAttribution) -> tuple[list[str], list[str], NDArray[
     return columns, rows, values
 
 
-def grid(found: LogitAttribution, *, is_dark: bool) -> Figure:
+def grid(shares: LogitAttribution, *, is_dark: bool) -> Figure:
     """Draw the share of each head and feed-forward block, layer below layer.
 
     Args:
-        found: The shares.
+        shares: The shares.
         is_dark: Whether the page is dark: shares near zero recede there too.
     """
-    columns, rows, values = grid_values(found)
+    columns, rows, values = grid_values(shares)
     largest = float(np.abs(values).max()) or 1.0
     scale = theme.DIVERGING_DARK if is_dark else theme.DIVERGING
     text = [[signed(value) for value in row] for row in values.tolist()]
@@ -185,9 +185,9 @@ class TokenShares(NamedTuple):
     """Sum over layers and heads, [T]."""
 
 
-def token_shares(found: LogitAttribution, tokens: list[str]) -> TokenShares:
+def token_shares(shares: LogitAttribution, tokens: list[str]) -> TokenShares:
     """Return the share that all heads together took from each token."""
-    return TokenShares(tokens, found.sources.sum((0, 1)).numpy())
+    return TokenShares(tokens, shares.sources.sum((0, 1)).numpy())
 
 
 def token_boxes(result: TokenShares, *, is_dark: bool) -> Figure:
@@ -209,7 +209,7 @@ def tokens_table(result: TokenShares) -> pd.DataFrame:
     )
 
 
-def shares_table(found: LogitAttribution) -> pd.DataFrame:
+def shares_table(shares: LogitAttribution) -> pd.DataFrame:
     """Return a row for each part."""
     return pd.DataFrame(
         [
@@ -219,6 +219,6 @@ def shares_table(found: LogitAttribution) -> pd.DataFrame:
                 "head": part.head,
                 "share": part.logit,
             }
-            for part in found.parts
+            for part in shares.parts
         ]
     )

@@ -10,8 +10,15 @@ from bertcore.papers import Literature, Source
 def contrasts(literature: Literature) -> str:
     """Return the Transformer, ELMo, GPT and BERT side by side, a row an aspect."""
     rows = [
-        (f"**{one.aspect}**", one.transformer, one.elmo, one.gpt, one.bert, links(one.source))
-        for one in literature.contrasts
+        (
+            f"**{contrast.aspect}**",
+            contrast.transformer,
+            contrast.elmo,
+            contrast.gpt,
+            contrast.bert,
+            links(contrast.source),
+        )
+        for contrast in literature.contrasts
     ]
     head = ("Aspect", "Transformer (2017)", "ELMo (2018)", "GPT (2018)", "BERT (2018)", "Source")
     return markdown_table(head, rows)
@@ -19,7 +26,9 @@ def contrasts(literature: Literature) -> str:
 
 def links(sources: Iterable[Source]) -> str:
     """Return sources as Markdown links; Streamlit opens them in a new tab."""
-    return "; ".join(f"[{one.paper.short}]({one.paper.url}), {one.where}" for one in sources)
+    return "; ".join(
+        f"[{source.paper.short}]({source.paper.url}), {source.where}" for source in sources
+    )
 
 
 def markdown_table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

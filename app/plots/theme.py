@@ -87,8 +87,8 @@ def inks(
 
     Source: WCAG 2.2, relative luminance and contrast ratio.
     """
-    found = np.asarray(values, dtype=np.float64)
-    at = (np.where(np.isnan(found), low, found) - low) / ((high - low) or 1.0)
+    numbers = np.asarray(values, dtype=np.float64)
+    at = (np.where(np.isnan(numbers), low, numbers) - low) / ((high - low) or 1.0)
     steps = np.round(255 * np.clip(at, 0, 1)).astype(np.int64)
     return np.where(_luminances(sampled(scale, 256))[steps] > _EQUAL_CONTRAST, BLACK, WHITE)
 
@@ -97,8 +97,8 @@ def _luminances(colours: NDArray[np.uint8]) -> NDArray[np.float64]:
     """Return the relative luminance of colours [N, 3], [N]."""
     levels = colours / 255
     linear = np.where(levels <= 0.04045, levels / 12.92, ((levels + 0.055) / 1.055) ** 2.4)
-    found: NDArray[np.float64] = linear @ np.array([0.2126, 0.7152, 0.0722])
-    return found
+    luminances: NDArray[np.float64] = linear @ np.array([0.2126, 0.7152, 0.0722])
+    return luminances
 
 
 @lru_cache(maxsize=1)

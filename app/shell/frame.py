@@ -45,7 +45,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Shown(NamedTuple):
+class ShownPage(NamedTuple):
     """The page that is shown."""
 
     title: str
@@ -179,7 +179,7 @@ def example_row(sentence: str) -> DeltaGenerator:
 
 def header(info: PageInfo) -> None:
     """Draw a page's title and purpose."""
-    st.session_state[_SHOWN] = Shown(info.title, None)
+    st.session_state[_SHOWN] = ShownPage(info.title, None)
     st.title(info.title, anchor=False)
     st.caption(info.purpose)
 
@@ -308,13 +308,13 @@ def own_filled(template: str, /, **values: object) -> str:
 def _chosen_marks() -> Marks:
     """Return the special tokens of the chosen checkpoint, BERT's before it is open."""
     try:
-        chosen = sidebar.chosen_key()
+        key = sidebar.chosen_key()
     except NotOfferedError:
         return BERT
-    return marks_of(cache.opened(chosen).tokenizer) if chosen in cache.loaded() else BERT
+    return marks_of(cache.opened(key).tokenizer) if key in cache.loaded() else BERT
 
 
-def shown() -> Shown:
+def shown() -> ShownPage:
     """Return the page and checkpoint that the visitor sees."""
-    current: Shown = st.session_state.get(_SHOWN, Shown("BertScope", None))
+    current: ShownPage = st.session_state.get(_SHOWN, ShownPage("BertScope", None))
     return current

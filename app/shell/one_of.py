@@ -35,7 +35,7 @@ def one_of(
         help: Shown beside the label.
         on_change: Called when another button is clicked, before the page is drawn.
     """
-    names = options if isinstance(options, Mapping) else {one: str(one) for one in options}
+    names = options if isinstance(options, Mapping) else {option: str(option) for option in options}
     chosen = (where or st).segmented_control(
         label,
         list(names),

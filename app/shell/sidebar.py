@@ -72,8 +72,8 @@ def choose(source: str) -> None:
 
 def picture_format() -> str:
     """Return the format in which figures are saved: "svg" or "png"."""
-    chosen = PICTURE_FORMAT.value
-    return chosen if chosen in FORMATS else PICTURE_FORMAT.default
+    format = PICTURE_FORMAT.value
+    return format if format in FORMATS else PICTURE_FORMAT.default
 
 
 def draw() -> None:
@@ -117,8 +117,8 @@ def _choose_device() -> None:
 
 def _choose_checkpoint() -> None:
     default = default_source()
-    chosen = CHECKPOINT.value or default
-    offered = list(dict.fromkeys([default, *SHIPPED, chosen, *known_sources()]))
+    current = CHECKPOINT.value or default
+    offered = list(dict.fromkeys([default, *SHIPPED, current, *known_sources()]))
     names = distinct_names(offered)
     st.selectbox(
         "Checkpoint",

@@ -47,14 +47,14 @@ class UploadSource(Generic[T]):
         Raises:
             ValueError: If they cannot be read.
         """
-        chosen = st.file_uploader(
+        uploaded = st.file_uploader(
             self.label,
             key=self.key,
             accept_multiple_files=self.accepts_several,
             max_upload_size=uploads.TEXTS_MEGABYTES,
             label_visibility="visible" if self.shows_label else "collapsed",
         )
-        files = chosen if isinstance(chosen, list) else [] if chosen is None else [chosen]
+        files = uploaded if isinstance(uploaded, list) else [] if uploaded is None else [uploaded]
         last: tuple[tuple[str, ...], T] | None = st.session_state.get(f"_{self.key}")
         if not files:
             if last is None:

@@ -220,12 +220,12 @@ def _in_url(name: str) -> str:
 _ABSENT = object()
 
 
-def _format(kept: Any) -> str | list[str]:
-    if isinstance(kept, list | tuple):
-        return [str(entry) for entry in kept]
-    if isinstance(kept, bool):
-        return str(int(kept))
-    return str(kept)
+def _format(value: Any) -> str | list[str]:
+    if isinstance(value, list | tuple):
+        return [str(entry) for entry in value]
+    if isinstance(value, bool):
+        return str(int(value))
+    return str(value)
 
 
 def _parse(raw: list[str], default: Any, options: Sequence[Any] | None) -> Any:

@@ -113,7 +113,7 @@ def keep_newest(number: int, newest: Path) -> None:
         except FileNotFoundError:
             return 0.0
 
-    kept = [path for path in newest.parent.iterdir() if not path.name.startswith(".")]
-    for path in sorted(kept, key=used)[:-number]:
+    folders = [path for path in newest.parent.iterdir() if not path.name.startswith(".")]
+    for path in sorted(folders, key=used)[:-number]:
         if path != newest:
             shutil.rmtree(path, ignore_errors=True)

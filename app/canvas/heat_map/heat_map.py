@@ -91,9 +91,9 @@ def message(
 
 def _missing(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> str:
     """Name the heads of the mean whose weights are not numbers."""
-    chosen = sorted(set(heads)) or list(range(trace.attentions.shape[1]))
-    counts = count_missing(trace.attentions[list(layers)])[:, chosen]
-    return missing_sentence(counts, trace.num_tokens, layers, chosen)
+    averaged = sorted(set(heads)) or list(range(trace.attentions.shape[1]))
+    counts = count_missing(trace.attentions[list(layers)])[:, averaged]
+    return missing_sentence(counts, trace.num_tokens, layers, averaged)
 
 
 def part(

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Sequence
-from typing import TypedDict
 
 import numpy as np
 
@@ -50,16 +49,6 @@ OPTION_CHOICES: dict[str, Choices] = {
     "filter": ("all", "0>0", "0>1", "1>0", "1>1"),
     "chosen": re.compile(r"(?=[lr])(l\d{1,5}(\.\d{1,5}){0,99})?(r\d{1,5}(\.\d{1,5}){0,99})?"),
 }
-
-
-class Selection(TypedDict):
-    """What the visitor chose in the view."""
-
-    layer: int
-    heads: list[int]
-    """Empty for all heads."""
-    revision: int
-    """Counts the visitor's choices; sent back, so that the view ignores an older echo."""
 
 
 def head_colours(num_heads: int) -> list[str]:

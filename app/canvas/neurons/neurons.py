@@ -6,8 +6,6 @@ query with the keys. Query, order and marking stay there; layer and head are rep
 
 from __future__ import annotations
 
-from typing import TypedDict
-
 import numpy as np
 from torch import Tensor
 
@@ -25,16 +23,6 @@ COMPONENT = Component("bertscope_attention_neurons", __file__)
 DEFAULT_OPTIONS: ViewOptions = {"order": "weight", "query": None}
 """How the view opens: the order of the keys, and the query (None: the first word)."""
 OPTION_CHOICES = {"order": ("weight", "text")}
-
-
-class Selection(TypedDict):
-    """What the visitor chose in the view."""
-
-    layer: int
-    heads: list[int]
-    """One head."""
-    revision: int
-    """Counts the visitor's choices; sent back, so that the view ignores an older echo."""
 
 
 def message(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +24,6 @@ from ..shared.missing import count_missing, missing_sentence
 from ..shared.view_options import ViewOptions
 
 COMPONENT = Component("bertscope_attention_overview", __file__)
-
-
-class Picked(TypedDict):
-    """What the visitor clicked."""
-
-    layer: int
-    heads: list[int]
-    """One head, or empty for the whole layer."""
 
 
 class Name(NamedTuple):

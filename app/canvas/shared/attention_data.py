@@ -33,12 +33,12 @@ def mean_weights(
     Every chosen head of every chosen layer counts equally.
     """
     num_layers, num_heads = trace.attentions.shape[:2]
-    chosen = list(heads) or list(range(num_heads))
+    averaged = list(heads) or list(range(num_heads))
     total = torch.zeros(trace.attentions.shape[-2:])
     for layer in layers:
-        for head in chosen:
+        for head in averaged:
             total += trace.attentions[layer, head]
-    weights: NDArray[np.float32] = (total / (len(layers) * len(chosen))).numpy()
+    weights: NDArray[np.float32] = (total / (len(layers) * len(averaged))).numpy()
     return weights, f"{_layer_words(layers, num_layers)}, {_head_words(heads, num_heads)}"
 
 
@@ -91,7 +91,7 @@ def weights_code(layers: Sequence[int], heads: Sequence[int]) -> dict[str, Any]:
 
     "maps": [H, T, T], "comment": what they are, "weights": [T, T].
     """
-    one = len(layers) == 1
+    is_single = len(layers) == 1
     if len(heads) == 1:
         weights = f"maps[{heads[0]}]"
     elif heads:
@@ -100,9 +100,11 @@ def weights_code(layers: Sequence[int], heads: Sequence[int]) -> dict[str, Any]:
         weights = "maps.mean(0)"
     return {
         "maps": f"trace.attentions[{layers[0]}]"
-        if one
+        if is_single
         else f"trace.attentions[{list(layers)}].mean(0)",
-        "comment": "every head of the layer" if one else "the mean of these layers, head by head",
+        "comment": "every head of the layer"
+        if is_single
+        else "the mean of these layers, head by head",
         "weights": weights,
     }
 

@@ -60,8 +60,8 @@ def example_box(row: DeltaGenerator) -> None:
 
 
 def _use_example(by_name: Mapping[str, examples.Example]) -> None:
-    chosen = by_name.get(st.session_state["example"])
-    if chosen is not None:
-        TEXT_A.put(chosen.text_a)
-        TEXT_B.put(chosen.text_b)
+    example = by_name.get(st.session_state["example"])
+    if example is not None:
+        TEXT_A.put(example.text_a)
+        TEXT_B.put(example.text_b)
     st.session_state["example"] = None
