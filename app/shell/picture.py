@@ -25,6 +25,17 @@ from . import capabilities, frame, picture_files, sidebar
 
 Width = Literal["stretch", "content"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+DATA: dict[str, tuple[str, Callable[[Any], bytes]]] = {
+    "CSV": ("text/csv", picture_files.to_csv),
+    "NPZ": ("application/octet-stream", picture_files.to_npz),
+}
+"""Media type and writer of a picture's numbers, by the kind of file."""
+DATA_HELP = "Download the numbers of this picture."
+JSON_HELP = "Download all the numbers, with the text and the choices they belong to."
+HTML_HELP = (
+    "Download this view as one interactive file that opens in any browser without a network, with "
+    "the text, the checkpoint, the choices, how to read it, the numbers and the Python code."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,16 +213,24 @@ class Picture:
 
 def offer_json(row: DeltaGenerator, name: str, record: object) -> None:
     """Draw a button in `row` that offers a record as JSON; see `bertcore.base.json_data`."""
+    _offer_file(row, "JSON", name, "application/json", partial(to_json, record), JSON_HELP)
+
+
+def _offer_file(
+    row: DeltaGenerator, kind: str, name: str, mime: str, make: Callable[[], Any], help: str
+) -> None:
+    """Draw a button in `row` that offers a file; it is made when it is asked for."""
+    key = "data" if kind in DATA else kind.lower()
     row.download_button(
-        "JSON",
-        partial(to_json, record),
-        file_name=f"bertscope-{name}.json",
-        mime="application/json",
-        key=f"json_{name}",
+        kind,
+        make,
+        file_name=f"bertscope-{name}.{kind.lower()}",
+        mime=mime,
+        key=f"{key}_{name}",
         on_click="ignore",
         type="tertiary",
         icon=":material/download:",
-        help="Download all the numbers, with the text and the choices they belong to.",
+        help=help,
     )
 
 
@@ -232,33 +251,14 @@ def _downloads(
     The others are those of `Picture.offer`.
     """
     row = st.container(horizontal=True, gap="small", horizontal_alignment="right", width=width)
-    is_table = isinstance(data, pd.DataFrame)
-    row.download_button(
-        "CSV" if is_table else "NPZ",
-        partial(picture_files.to_csv, data) if is_table else partial(picture_files.to_npz, data),
-        file_name=f"bertscope-{name}.{'csv' if is_table else 'npz'}",
-        mime="text/csv" if is_table else "application/octet-stream",
-        key=f"data_{name}",
-        on_click="ignore",
-        type="tertiary",
-        icon=":material/download:",
-        help="Download the numbers of this picture.",
+    kind = "CSV" if isinstance(data, pd.DataFrame) else "NPZ"
+    mime, write = DATA[kind]
+    _offer_file(
+        row, kind, name, mime, partial(write, data), "Download the numbers of this picture."
     )
     if record is not None:
         offer_json(row, name, record)
     if report is not None:
-        row.download_button(
-            "HTML",
-            report,
-            file_name=f"bertscope-{name}.html",
-            mime="text/html",
-            key=f"html_{name}",
-            on_click="ignore",
-            type="tertiary",
-            icon=":material/download:",
-            help="Download this view as one interactive file that opens in any browser without a "
-            "network, with the text, the checkpoint, the choices, how to read it, the numbers "
-            "and the Python code.",
-        )
+        _offer_file(row, "HTML", name, "text/html", report, HTML_HELP)
     with row.popover("Python", type="tertiary", icon=":material/code:"):
         st.code(code, language="python")

@@ -82,16 +82,7 @@ def view_file(
     of: Origin, title: str, part: Callable[[], Part], code: str, how_to_read: str
 ) -> bytes:
     """Return one of our views as an HTML file; `part` makes it."""
-    return _written(
-        Report(
-            title=f"{of.page}: {title}",
-            parts=[part()],
-            how_to_read=how_to_read,
-            texts=of.texts,
-            facts=facts(of),
-            code=code,
-        )
-    )
+    return _written(of, title, part(), code, how_to_read)
 
 
 def figure_file(
@@ -104,24 +95,26 @@ def figure_file(
     scheme: Scheme,
 ) -> bytes:
     """Return a Plotly figure as an HTML file, with its numbers as a table and as a data file."""
-    held = file()
-    is_small = len(held.content) <= MOST_BYTES
-    part = chart.chart(fig)
-    title = fig.title.strip()
-    note = f"{held.name} is {theme.megabytes(len(held.content))} and is not in this file."
-    return _written(
-        Report(
-            title=f"{of.page}: {title}" if title else of.page,
-            parts=[part if is_small else part.with_note(note)],
-            how_to_read=how_to_read,
-            texts=of.texts,
-            facts=facts(of),
-            code=code,
-            table=chart.table_of(data),
-            files=[held] if is_small else [],
-            scheme=scheme,
-        )
+    numbers, part = file(), chart.chart(fig)
+    files, num_bytes = [numbers], len(numbers.content)
+    if num_bytes > MOST_BYTES:
+        note = f"{numbers.name} is {theme.megabytes(num_bytes)} and is not in this file."
+        files, part = [], part.with_note(note)
+    table, title = chart.table_of(data), fig.title.strip()
+    return _written(of, title, part, code, how_to_read, table=table, files=files, scheme=scheme)
+
+
+def _written(of: Origin, title: str, part: Part, code: str, how_to_read: str, **more: Any) -> bytes:
+    report = Report(
+        title=f"{of.page}: {title}" if title else of.page,
+        parts=[part],
+        how_to_read=how_to_read,
+        texts=of.texts,
+        facts=facts(of),
+        code=code,
+        **more,
     )
+    return to_html(report).encode()
 
 
 def facts(of: Origin) -> dict[str, str]:
@@ -136,7 +129,3 @@ def facts(of: Origin) -> dict[str, str]:
     if of.choices:
         values["Choices"] = "\n".join(f"{name} = {chosen}" for name, chosen in of.choices.items())
     return values
-
-
-def _written(report: Report) -> bytes:
-    return to_html(report).encode()

@@ -16,7 +16,7 @@ from app.inside_layer import drawing
 from app.inside_layer.all_tokens import all_tokens
 from app.inside_layer.heads import pair_sheet, word_sheet
 from app.inside_layer.one_token import token_sheet
-from app.inside_layer.run import Asked, Run
+from app.inside_layer.run import AskedWord, Run
 from app.inside_layer.sheet import Sheet
 from app.plots import theme
 from app.plots.logit_shares import token_shares, tokens_table
@@ -94,7 +94,7 @@ def executed(app: AppTest, call: str) -> dict[str, Any]:
 
 
 def test_rows_are_the_cores_numbers(bert: Bert, checkpoint: str) -> None:
-    run, asked = run_of(checkpoint), Asked(MASK, None, None)
+    run, asked = run_of(checkpoint), AskedWord(MASK, None, None)
     sheet = token_sheet(bert, run, 1, asked)
     trace = bert.trace(TEXT)
     parts, found = layer_parts(bert, trace, 1), logit_attribution(bert, trace, MASK)
@@ -129,7 +129,7 @@ def test_rows_are_the_cores_numbers(bert: Bert, checkpoint: str) -> None:
 def test_the_shares_of_all_layers_and_the_rest_sum_to_the_logit(
     bert: Bert, checkpoint: str
 ) -> None:
-    run, asked = run_of(checkpoint), Asked(MASK, None, None)
+    run, asked = run_of(checkpoint), AskedWord(MASK, None, None)
     found = logit_attribution(bert, bert.trace(TEXT), MASK)
     shown = 0.0
     for layer in range(2):
@@ -142,8 +142,8 @@ def test_the_shares_of_all_layers_and_the_rest_sum_to_the_logit(
 
 
 def test_the_message_holds_each_vector_once(bert: Bert, checkpoint: str) -> None:
-    sheet = token_sheet(bert, run_of(checkpoint), 0, Asked(MASK, None, None))
-    message = drawing.sheet_message(sheet, "a name", Asked(MASK, "river", "the"))
+    sheet = token_sheet(bert, run_of(checkpoint), 0, AskedWord(MASK, None, None))
+    message = drawing.sheet_message(sheet, "a name", AskedWord(MASK, "river", "the"))
     found = header(message)
     assert (found["word"], found["against"]) == ("river", "the")
     start = 4 + int.from_bytes(message[:4], "little")
@@ -156,7 +156,7 @@ def test_the_message_holds_each_vector_once(bert: Bert, checkpoint: str) -> None
 
 
 def test_the_head_after_the_last_layer_ends_in_the_words(bert: Bert, checkpoint: str) -> None:
-    rows = word_sheet(bert, run_of(checkpoint), Asked(MASK, None, None)).rows
+    rows = word_sheet(bert, run_of(checkpoint), AskedWord(MASK, None, None)).rows
     entries = rows[-1]["entries"]
     best = bert.fill_mask(TEXT, top_k=6)[0]
     assert [entry["word"] for entry in entries] == [word for word, _ in best]
@@ -183,7 +183,7 @@ def test_a_head_reads_no_token_that_is_masked(tmp_path: Path) -> None:
     causal = tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
     causal.save(tmp_path)
     run = run_of(str(tmp_path), "the river bank was steep")
-    rows = token_sheet(causal, run, 1, Asked(2, None, None)).rows
+    rows = token_sheet(causal, run, 1, AskedWord(2, None, None)).rows
     heads = [row for row in rows if "head" in row]
     weights = run.trace.attentions[1, :, 2]
     for head, row in enumerate(heads):
@@ -201,7 +201,7 @@ def test_the_activation_says_what_is_below_zero(
         (bert, checkpoint, "GELU", "negatives become small"),
         (relu, folder_of_relu, "ReLU", "negatives become zero"),
     ):
-        rows = word_sheet(model, run_of(folder, "The river."), Asked(2, None, None)).rows
+        rows = word_sheet(model, run_of(folder, "The river."), AskedWord(2, None, None)).rows
         notes = [row["note"] for row in rows if row["title"] == title]
         assert len(notes) == 1
         assert notes[0].startswith(below)
@@ -299,7 +299,7 @@ def test_a_modern_layer_normalises_before_its_blocks(folders: dict[str, Path]) -
     folder = str(folders["ModernBertForMaskedLM"])
     run = run_of(folder, "The river bank was steep.")
     bert: Model = cache.opened(run.key)
-    sheets = [token_sheet(bert, run, layer, Asked(2, None, None)) for layer in (0, 1, 3)]
+    sheets = [token_sheet(bert, run, layer, AskedWord(2, None, None)) for layer in (0, 1, 3)]
     titles = [[row["title"] for row in sheet.rows if row["title"]] for sheet in sheets]
     assert titles[0] == ["Vector so far", "Attention", "Add", "LayerNorm", "Feed-forward", "Add"]
     assert titles[1] == ["Vector so far", "LayerNorm", *titles[0][1:]]
@@ -316,7 +316,7 @@ def test_the_last_modern_layer_ends_in_the_final_norm(folders: dict[str, Path]) 
 def test_without_words_neurons_are_ranked_by_what_they_write(folders: dict[str, Path]) -> None:
     run = run_of(str(folders["ElectraForPreTraining"]), "The river bank was steep.")
     bert: Model = cache.opened(run.key)
-    sheet: Sheet = token_sheet(bert, run, 0, Asked(2, None, None))
+    sheet: Sheet = token_sheet(bert, run, 0, AskedWord(2, None, None))
     neurons = next(row for row in sheet.rows if row["kind"] == "neurons")
     assert [card["share"] for card in neurons["cards"]] == [None] * 6
     assert all(row.get("share") is None for row in sheet.rows)
