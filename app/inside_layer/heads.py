@@ -8,9 +8,9 @@ from bertcore import Model
 from bertcore.analysis.words.head_steps import masked_word_steps, pooler_steps
 from bertcore.bert import with_parts
 
+from .drawing import Sheet
 from .one_token import ACTIVATIONS
 from .run import AskedWord, Run
-from .sheet import Sheet
 
 NUM_LOGITS = 6
 """Words whose logits are shown."""

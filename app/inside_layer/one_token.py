@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -11,14 +13,15 @@ from bertcore.analysis.words.logit_attribution import LogitAttribution, PartKind
 from bertcore.architecture.modern_config import ModernBertConfig
 from bertcore.bert import with_parts
 
+from .drawing import Prediction, Sheet
 from .run import AskedWord, Run, attribution
-from .sheet import Prediction, Sheet
 
 NUM_WORDS = 4
 """Predicted words that are shown for a vector."""
 NUM_SOURCES = 6
 """Tokens that are shown for each head: those that it reads most."""
 NUM_NEURONS = 6
+RESIDUAL = "residual: the vector before the block is kept"
 ACTIVATIONS = {"gelu": "GELU", "gelu_new": "GELU", "relu": "ReLU"}
 
 
@@ -134,19 +137,10 @@ class _Rows:
     def _first_sum(self) -> None:
         parts = self.parts
         before, summed = self._at(parts.hidden), self._at(parts.attention_sum)
-        state = self._at(parts.attention_state)
+        self._add_and_norm(
+            before, summed, self._at(parts.attention_state), "attention_bias", goes_on=True
+        )
         if self.is_modern:
-            self.sheet.add_vector(
-                summed,
-                "state",
-                "Add",
-                "residual: the vector before the block is kept",
-                before=before,
-                said=self._said(state),
-                residual="to from",
-                share=self._bias_share("attention_bias"),
-                share_of="biases",
-            )
             self.sheet.add_vector(
                 self._at(parts.feed_forward_input),
                 "normed",
@@ -154,25 +148,44 @@ class _Rows:
                 "before the block: what the neurons read",
                 before=summed,
             )
+
+    def _add_and_norm(
+        self, before: Tensor, summed: Tensor, state: Tensor, bias: PartKind, *, goes_on: bool
+    ) -> None:
+        """Add the sum with the residual and its LayerNorm; ModernBERT has no such LayerNorm.
+
+        Args:
+            before: The vector before the block, [D], as the others.
+            summed: With what the block wrote.
+            state: What the next block continues with.
+            bias: Whose share is told.
+            goes_on: Whether the next residual connection begins here.
+        """
+        share: dict[str, Any] = {"share": self._bias_share(bias), "share_of": "biases"}
+        if self.is_modern:
+            self.sheet.add_vector(
+                summed,
+                "state",
+                "Add",
+                RESIDUAL,
+                before=before,
+                said=self._said(state),
+                residual="to from" if goes_on else "to",
+                **share,
+            )
             return
         self.sheet.add_vector(
-            summed,
-            "sum",
-            "Add & norm",
-            "residual: the vector before the block is kept",
-            before=before,
-            label="sum",
-            residual="to",
+            summed, "sum", "Add & norm", RESIDUAL, before=before, label="sum", residual="to"
         )
+        residual: dict[str, Any] = {"residual": "from"} if goes_on else {}
         self.sheet.add_vector(
             state,
             "state",
             before=before,
             label="LayerNorm",
             said=self._said(state),
-            residual="from",
-            share=self._bias_share("attention_bias"),
-            share_of="biases",
+            **residual,
+            **share,
         )
 
     def _feed_forward(self) -> None:
@@ -228,38 +241,17 @@ class _Rows:
         parts = self.parts
         before, summed = self._at(parts.attention_state), self._at(parts.feed_forward_sum)
         output = self._at(parts.output)
-        note = "residual: the vector before the block is kept"
-        if self.is_modern and not self.is_last:
-            self.sheet.add_vector(
-                summed,
-                "state",
-                "Add",
-                note,
-                before=before,
-                said=self._said(output),
-                residual="to",
-                share=self._bias_share("feed_forward_bias"),
-                share_of="biases",
-            )
+        if not (self.is_modern and self.is_last):
+            self._add_and_norm(before, summed, output, "feed_forward_bias", goes_on=False)
             return
-        self.sheet.add_vector(
-            summed,
-            "state" if self.is_modern else "sum",
-            "Add" if self.is_modern else "Add & norm",
-            note,
-            before=before,
-            label="" if self.is_modern else "sum",
-            residual="to",
-        )
+        self.sheet.add_vector(summed, "state", "Add", RESIDUAL, before=before, residual="to")
         self.sheet.add_vector(
             output,
-            "normed" if self.is_modern else "state",
-            "Final LayerNorm" if self.is_modern else "",
-            "what the heads read" if self.is_modern else "",
+            "normed",
+            "Final LayerNorm",
+            "what the heads read",
             before=before,
-            label="" if self.is_modern else "LayerNorm",
-            said=self._said(output, is_normalized=self.is_modern),
-            share=None if self.is_modern else self._bias_share("feed_forward_bias"),
+            said=self._said(output, is_normalized=True),
             share_of="biases",
         )
 

@@ -23,10 +23,10 @@ from ..shell.picture import Picture
 from ..token_strip.token_strip import token_strip, usual_token
 from . import PAGE, drawing
 from .all_tokens import AllTokens, all_tokens
+from .drawing import Sheet
 from .heads import pair_sheet, word_sheet
 from .one_token import ACTIVATIONS, token_sheet
 from .run import AskedWord, Run
-from .sheet import Sheet
 from .who_wrote import choose_word, show_who_wrote
 
 ALL = "all"

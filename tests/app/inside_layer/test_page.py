@@ -14,10 +14,10 @@ from streamlit.testing.v1 import AppTest
 
 from app.inside_layer import drawing
 from app.inside_layer.all_tokens import all_tokens
+from app.inside_layer.drawing import Sheet
 from app.inside_layer.heads import pair_sheet, word_sheet
 from app.inside_layer.one_token import token_sheet
 from app.inside_layer.run import AskedWord, Run
-from app.inside_layer.sheet import Sheet
 from app.plots import theme
 from app.plots.logit_shares import token_shares, tokens_table
 from app.shell import cache
