@@ -25,7 +25,7 @@ class Run(NamedTuple):
 
     @property
     def trace(self) -> Trace:
-        """Its trace."""
+        """The trace of the text with these places hidden."""
         return cache.computed(_trace, self.key, self.text_a, self.text_b, self.masked)
 
     @property

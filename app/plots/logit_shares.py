@@ -48,15 +48,10 @@ class Stair(NamedTuple):
         return theme.SEGMENT_A if self.share >= 0 else theme.SEGMENT_B
 
 
-def num_layers_of(shares: LogitAttribution) -> int:
-    """Return L."""
-    return len(shares.sources)
-
-
 def stairs(shares: LogitAttribution) -> list[Stair]:
     """Return the shares of the embeddings, each layer's two blocks, and the biases, in order."""
     steps = [Stair("embeddings", shares.total(*EMBEDDINGS))]
-    for layer in range(num_layers_of(shares)):
+    for layer in range(len(shares.sources)):
         heads = shares.total("head", layer=layer)
         neurons = shares.total("feed_forward", layer=layer)
         steps.append(Stair(f"layer {layer}: attention", heads))

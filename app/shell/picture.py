@@ -253,9 +253,7 @@ def _downloads(
     row = st.container(horizontal=True, gap="small", horizontal_alignment="right", width=width)
     kind = "CSV" if isinstance(data, pd.DataFrame) else "NPZ"
     mime, write = DATA[kind]
-    _offer_file(
-        row, kind, name, mime, partial(write, data), "Download the numbers of this picture."
-    )
+    _offer_file(row, kind, name, mime, partial(write, data), DATA_HELP)
     if record is not None:
         offer_json(row, name, record)
     if report is not None:
