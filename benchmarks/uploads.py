@@ -21,6 +21,7 @@ from urllib.parse import parse_qs, urlencode
 
 import psutil
 
+from app.access.sessions import RELEASE_SECONDS
 from app.access.visits import GRACE_SECONDS
 from benchmarks import tables
 from tests.support.browser.running import Running, running_app
@@ -135,7 +136,7 @@ def measure(app: Running, kinds: list[Upload]) -> tuple[list[tuple[str, ...]], i
         list(pool.map(lambda count: visit(app.url, kinds[:count]), counts))
     rows.append(("peak", tables.megabytes(memory.peak), _growth(memory.peak - start), ""))
     rows.append(_row("the last visitor has left", memory, start))
-    time.sleep(GRACE_SECONDS + 5)
+    time.sleep(GRACE_SECONDS + RELEASE_SECONDS + 5)
     rows.append(_row("all visits have ended", memory, start))
     time.sleep(OPTIONS.rest)
     rows.append(_row(f"after {OPTIONS.rest:.0f} s of rest", memory, start))

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from benchmarks.memory import resident_bytes
 from benchmarks.uploads import Upload, make_uploads, visit
 from bertscope.cli.open_app import SERVER_THREADS
 from tests.support.browser.running import ROOT, Running, running_app
+from tests.support.session import Session
+from tests.support.upload_client import UploadClient
 
 pytestmark = [
     pytest.mark.slow,
@@ -35,27 +38,29 @@ def uploads(tmp_path_factory: pytest.TempPathFactory) -> list[Upload]:
     return make_uploads(tmp_path_factory.mktemp("uploads"), scale=0.1)
 
 
-@pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
-    """A closed server whose visits end after seconds, with its files below `tmp_path`."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+@contextmanager
+def closed_app(**environ: str) -> Iterator[Running]:
+    """A closed server whose visits end after seconds."""
     with running_app(
         script=ROOT / "tests" / "support" / "browser" / "closed_app.py",
         BERTSCOPE_ACCESS="closed",
         STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="2",
         **SERVER_THREADS,
+        **environ,
     ) as running:
         yield running
 
 
 def test_a_hundred_uploads_leave_with_their_visitors(
-    server: Running, uploads: list[Upload], tmp_path: Path
+    uploads: list[Upload], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    visit(server.url, uploads)  # imports, compiled parts
-    before = settled(server, tmp_path)
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: visit(server.url, uploads), range(VISITORS)))
-    growth = settled(server, tmp_path) - before
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with closed_app() as server:
+        visit(server.url, uploads)  # imports, compiled parts
+        before = settled(server, tmp_path)
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: visit(server.url, uploads), range(VISITORS)))
+        growth = settled(server, tmp_path) - before
     assert growth < LARGEST_GROWTH, f"{growth / 1e6:.0f} MB"
 
 
@@ -70,3 +75,26 @@ def settled(server: Running, place: Path) -> int:
         time.sleep(0.5)
         least = min(least, resident_bytes(server.process))
     return least
+
+
+def test_a_crowd_that_uploads_at_once_does_not_take_the_last_memory() -> None:
+    """Only what fits into a server that has 1.2 GB left, of which 1 GB stays free, is received."""
+    size = 20_000_000  # two at once, since each may take four times as much
+    with closed_app(BERTSCOPE_TEST_FREE_MEMORY="1200000000") as server, ExitStack() as stack:
+        visitors = [stack.enter_context(Session(server.url)) for _ in range(12)]
+        for visitor in visitors:
+            visitor.open("checkpoints")
+        client = UploadClient(server.url)
+
+        def send(visitor: Session) -> tuple[int, str]:
+            return client.send(visitor.id, "file", bytes(size))
+
+        with ThreadPoolExecutor(len(visitors)) as pool:
+            answers = list(pool.map(send, visitors))
+        assert {status for status, _ in answers} <= {204, 507}
+        assert all("1200 MB of memory left" in said for status, said in answers if status == 507)
+        assert client.send(visitors[0].id, "other", bytes(2 * size)) == (204, "")
+        status, said = client.send(visitors[0].id, "another", bytes(3 * size))
+        assert (status, "may take 240 MB" in said) == (507, True)
+        visitors[1].open("tokens")
+        assert visitors[1].errors == []

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import re
 import secrets
+import socket
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -66,4 +69,23 @@ class UploadClient:
             "Cookie": f"_streamlit_xsrf={self._token}" if self._token else "",
         }
         path = f"/_stcore/upload_file/{session}/{file}"
-        return request(self.url, "PUT", path, body, {**usual, **headers})
+        return _put(self.url, path, body, {**usual, **headers})
+
+
+def _put(url: str, path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, str]:
+    """Send a body if the server asks for it after the headers; return its status and answer.
+
+    A server that refuses by the headers closes on a body that is still coming, and its answer would
+    be lost with the connection.
+    """
+    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=SECONDS)
+    with contextlib.closing(connection):
+        connection.putrequest("PUT", path)
+        for name, value in {**headers, "Content-Length": len(body)}.items():
+            connection.putheader(name, str(value))
+        connection.putheader("Expect", "100-continue")
+        connection.endheaders()
+        if connection.sock.recv(12, socket.MSG_PEEK) == b"HTTP/1.1 100":
+            connection.send(body)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode(errors="replace")
