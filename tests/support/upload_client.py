@@ -81,7 +81,7 @@ def _put(url: str, path: str, body: bytes, headers: Mapping[str, str]) -> tuple[
     connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=SECONDS)
     with contextlib.closing(connection):
         connection.putrequest("PUT", path)
-        for name, value in {**headers, "Content-Length": len(body)}.items():
+        for name, value in {"Content-Length": len(body), **headers}.items():
             connection.putheader(name, str(value))
         connection.putheader("Expect", "100-continue")
         connection.endheaders()
