@@ -38,7 +38,7 @@ from bertcore.finetuning.distillation import check_teacher
 from bertcore.finetuning.epoch_checkpoints import epoch_of, kept_epochs
 from bertcore.finetuning.report import medians, write_report
 from bertcore.finetuning.run import Finetuning
-from bertcore.finetuning.run_checks import check_for_labels, check_launcher, penalty_of
+from bertcore.finetuning.run_checks import check_for_labels, penalty_of
 from bertcore.finetuning.run_result import ADVICE, DivergedError, RunResult, rank
 from bertcore.finetuning.settings import Settings, run_name, settings_of
 from bertcore.finetuning.state import BEST_FOLDER, explained, move_checkpoint
@@ -275,7 +275,7 @@ def start_experiment(folder: Path, settings: Settings) -> Experiment:
     """
     folder = folder.expanduser().resolve()
     check_new_folder(folder)
-    check_launcher(Processes(settings.config.device))
+    Processes(settings.config.device)  # refuses a launcher before anything is fetched
     with tempfile.TemporaryDirectory() as fetched:
         for name, is_train in ((settings.train, True), (settings.dev, False)):
             if is_hub_name(name):

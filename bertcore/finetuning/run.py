@@ -32,7 +32,6 @@ from bertcore.finetuning.epoch_checkpoints import save_epoch
 from bertcore.finetuning.run_checks import (
     check_for_labels,
     check_for_task,
-    check_launcher,
     class_weights,
     penalty_of,
     training_dtype,
@@ -103,7 +102,6 @@ class Finetuning:
         self.model, self.train, self.dev = model, train, dev
         self.config, self.folder, self._read_dev = config, folder, read_dev
         self.processes = processes or Processes(config.device)
-        check_launcher(self.processes)
         self.device = self.processes.device
         self.metric = config.metric or model.task.metrics[0]
         check_for_labels(config, model)

@@ -14,22 +14,8 @@ from bertcore.debiasing.direction_penalty import DirectionPenalty, start_penalty
 from bertcore.others.task_network import OtherTaskNetwork
 from bertcore.tasks import Task, TaskData
 from bertcore.tasks.model import TaskModel
-from bertcore.training.processes import Processes
 
 logger = logging.getLogger(__name__)
-
-
-def check_launcher(processes: Processes) -> None:
-    """Reject launcher settings that fine-tuning with several processes does not support.
-
-    Raises:
-        ValueError: If the launcher requests sharding.
-    """
-    if processes.are_sharding:
-        raise ValueError(
-            "the launcher asks for sharding (FSDP), which is for pretraining; fine-tuning has a "
-            "whole network in each process. Start it without --use_fsdp."
-        )
 
 
 def training_dtype(model: TaskModel, dtype: str) -> str:

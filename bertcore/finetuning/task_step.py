@@ -143,7 +143,6 @@ class TaskStep:
         self._update = Update(
             module,
             module,
-            module,
             optimizers,
             processes,
             dtype=dtype,

@@ -42,7 +42,6 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
         processes.device,
         steps=train_config.steps,
         minutes=train_config.minutes,
-        is_sharded=processes.are_sharding,
     )
 
 

@@ -45,7 +45,6 @@ from bertcore.training.progress import Progress, TrainingProgress
 from bertcore.training.run_checkpoints import DamagedCheckpoint, step_of
 from bertcore.training.run_folder import RunFolder
 from bertcore.training.run_lock import lock_run
-from bertcore.training.sharding import change_whole, describe_shards, whole_network
 from bertcore.training.training_state import restore_state, seed_process, training_state
 
 HELD_OUT_SEED = 0
@@ -103,11 +102,6 @@ class Pretraining:
         self.processes = Processes(train_config.device)
         self.device = self.processes.device
         penalty = self._penalty(direction, start_from, has_teacher=teacher is not None)
-        if teacher is not None and self.processes.are_sharding:
-            raise ValueError(
-                "the launcher asks for sharding (FSDP), which is not supported with a teacher. "
-                "Start without --use_fsdp."
-            )
         may_compile = teacher is None and penalty is None and self.objective.is_ours
         self._compile, self._notice = choose_compile(
             # With a teacher, compiling does not pay off, and it is untested, as with a penalty.
@@ -115,7 +109,6 @@ class Pretraining:
             self.device,
             steps=train_config.steps,
             minutes=train_config.minutes,
-            is_sharded=self.processes.are_sharding,
         )
         self.notices: list[str] = []
         """Sentences for the user, which `run` reports first."""
@@ -154,7 +147,6 @@ class Pretraining:
         self.companion = self.objective.companion(
             self.network, train_config, data_config, train if state is None else None
         )
-        self._check_sharding()
         for module in (self.network, self.companion):
             if module is not None:
                 module.to(self.device).train()
@@ -203,10 +195,10 @@ class Pretraining:
         """Find the direction in the checkpoint as it was, before it is trained or resumed."""
         if direction is None:
             return None
-        if has_teacher or not self.objective.can_have_teacher or self.processes.are_sharding:
+        if has_teacher or not self.objective.can_have_teacher:
             raise ValueError(
                 f"a direction penalty is for the objectives {with_berts_batches()}, without a "
-                "teacher or sharding. Leave one of them out."
+                "teacher. Leave one of them out."
             )
         return penalty_of_start(direction, start, self.tokenizer)
 
@@ -215,19 +207,6 @@ class Pretraining:
             return None
         on_device = penalty.to(self.device)
         return NetworkWithPenalty(self.network, on_device, dtype=self.config.dtype)
-
-    def _check_sharding(self) -> None:
-        if self.companion is not None and self.processes.are_sharding:
-            raise ValueError(
-                "the launcher asks for sharding (FSDP), which does not cover the module that the "
-                f"objective {self.objective.name!r} trains beside the network. Start without "
-                "--use_fsdp."
-            )
-        if self.processes.are_sharding and not self.objective.is_ours:
-            raise ValueError(
-                "the launcher asks for sharding (FSDP), which only supports our encoder, but the "
-                f"objective {self.objective.name!r} trains another. Start without --use_fsdp."
-            )
 
     def _restore(self, state: dict[str, Any]) -> TrainingProgress:
         """Fill network, optimisers and random sources from a checkpoint; return its progress.
@@ -325,7 +304,7 @@ class Pretraining:
         if self.is_over():
             return self.evaluate()
         if self.progress.step == 0:
-            self._probe(self.network)
+            self._probe()
         self._prepare(on_notice)
         self._clock = time.perf_counter() - self.progress.elapsed_seconds
         is_whole = train(self, on_progress=on_progress, should_stop=should_stop)
@@ -348,8 +327,6 @@ class Pretraining:
             if self.processes.is_main:
                 on_notice(notice)
         self.train_step.join()
-        if self.processes.are_sharding and self.processes.is_main:
-            on_notice(describe_shards(self.network))
 
     @property
     def fraction(self) -> float:
@@ -367,7 +344,7 @@ class Pretraining:
         if self.phases.long_begins(progress.step):
             short, offset = self.phases.num_short, self.network.config.position_offset
             for table in self.objective.position_tables(self.network, self.companion):
-                change_whole(table, lambda rows: extend_positions(rows, short, offset=offset))
+                extend_positions(table, short, offset=offset)
         rate = self.optimizer_config.rate_at(fraction)
         set_rate(self.optimizers, rate)
         values = self.train_step(parts)
@@ -386,18 +363,17 @@ class Pretraining:
 
     def take_scores(self) -> Metrics:
         """Score the network on the run's held-out rows and its exam; write a probe of it."""
-        network = whole_network(self.network)
-        self._scores = self._score(network)
-        exam = self.exam.accuracy(network) if self.objective.fills_masks else None
-        self._probe(network, is_last=self.is_over())
+        self._scores = self.evaluate()
+        exam = self.exam.accuracy(self.network) if self.objective.fills_masks else None
+        self._probe(is_last=self.is_over())
         self._read_clock()
         scores = {f"valid_{name}": value for name, value in self._scores.to_dict().items()}
         return scores if exam is None else {**scores, "valid_minimal_pairs": exam}
 
-    def _probe(self, network: Network, *, is_last: bool = False) -> None:
+    def _probe(self, *, is_last: bool = False) -> None:
         """Write a probe of a network that fills in masked words."""
         if self.processes.is_main and self.objective.fills_masks:
-            self.probes.write(network, self.progress.step, is_last=is_last)
+            self.probes.write(self.network, self.progress.step, is_last=is_last)
 
     def record(self, metrics: Metrics | None, scores: Metrics | None) -> list[Progress]:
         """Write the line of a step if it is due; return what to report."""
@@ -422,7 +398,6 @@ class Pretraining:
 
         Every process must call this; the main one writes.
         """
-        network = whole_network(self.network)
         state = {
             **training_state(self.progress, self.optimizers, companion=self._companion),
             "objective": self.objective.name,
@@ -432,7 +407,7 @@ class Pretraining:
         if self.processes.is_main:
             self.folder.save_checkpoint(
                 self.progress.step,
-                network,
+                self.network,
                 self.tokenizer,
                 state,
                 keep=self.config.keep_checkpoints,
@@ -445,10 +420,7 @@ class Pretraining:
 
     def evaluate(self) -> Scores:
         """Score the network on the run's held-out rows. Every process must call this."""
-        return self._score(whole_network(self.network))
-
-    def _score(self, network: Network) -> Scores:
-        return self.held_out.score(network, self.companion, dtype=self.config.dtype)
+        return self.held_out.score(self.network, self.companion, dtype=self.config.dtype)
 
     def _read_clock(self) -> None:
         """Take the main process's time: all need the same fraction of a run by the clock."""

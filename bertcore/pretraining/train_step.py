@@ -53,7 +53,6 @@ class TrainStep:
         module = with_loss or self._with_loss(is_compiled=False)
         self._update = Update(
             module,
-            network,
             network if with_loss is None and companion is None else module,
             optimizers,
             processes,

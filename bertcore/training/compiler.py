@@ -39,7 +39,6 @@ def choose_compile(
     *,
     steps: int | None,
     minutes: float | None,
-    is_sharded: bool = False,
 ) -> tuple[bool, str | None]:
     """Return whether to compile, and a notice if that was wanted but is not possible.
 
@@ -47,22 +46,13 @@ def choose_compile(
         choice: "on", "off", or "auto": if the run is long enough to pay for compiling.
         device: The network's device.
         steps, minutes: Length of the run.
-        is_sharded: Whether each process will have a part of the network; weights are gathered and
-            freed within a step, which one compiled graph cannot express.
 
     Raises:
-        ValueError: If it is "on" and something is missing, or the network will be sharded.
+        ValueError: If it is "on" and something is missing.
     """
     long_enough = (minutes or 0) >= AUTO_MINUTES or (steps or 0) >= AUTO_STEPS
     if choice == "off" or (choice == "auto" and not long_enough):
         return False, None
-    if is_sharded:
-        if choice == "on":
-            raise ValueError(
-                "--compile on cannot work with sharding (FSDP). Leave it to auto, or start "
-                "without --use_fsdp."
-            )
-        return False, "not compiled, so training is slower: the network is sharded (FSDP)."
     missing = missing_for_compile(device)
     if missing is None:
         return True, None

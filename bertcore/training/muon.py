@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
-
-from bertcore.training.sharding import is_sharded, on_whole_matrices, own_part
 
 
 class StackedMuon(torch.optim.Muon):
     """torch.optim.Muon with the same settings, state and steps, but batched matrix products.
 
     A small BERT has dozens of matrices of two shapes; one product per matrix leaves a GPU idle and
-    takes a fifth more time on a CPU. Processes that each have the whole gradients all make the same
-    step. With a sharded network (FSDP), each process gathers some of the matrices, in bfloat16, and
-    orthogonalises those.
+    takes a fifth more time on a CPU.
 
     Source: Jordan et al. 2024; torch.optim.Muon. Differs: a matrix that is taller than wide is
         transposed before stacking, and rounding in bfloat16 differs from one product per matrix.
@@ -49,25 +44,20 @@ class StackedMuon(torch.optim.Muon):
             state = self.state[parameter]
             if "momentum_buffer" not in state:
                 state["momentum_buffer"] = torch.zeros_like(parameter.grad)
-            weights.append(own_part(parameter))
-            gradients.append(own_part(parameter.grad))
-            momenta.append(own_part(state["momentum_buffer"]))
+            weights.append(parameter)
+            gradients.append(parameter.grad)
+            momenta.append(state["momentum_buffer"])
         momentum = group["momentum"]
         torch._foreach_lerp_(momenta, gradients, 1 - momentum)
         directions = (
             torch._foreach_lerp(gradients, momenta, momentum) if group["nesterov"] else momenta
         )
-        orthogonal = partial(
-            orthogonalize,
+        updates = orthogonalize(
+            torch.stack(list(directions)).bfloat16(),
             coefficients=group["ns_coefficients"],
             num_steps=group["ns_steps"],
             eps=group["eps"],
         )
-        stack = torch.stack(list(directions)).bfloat16()
-        if is_sharded(parameters[0]):
-            updates = on_whole_matrices(parameters[0], stack, orthogonal)
-        else:
-            updates = orthogonal(stack)
         torch._foreach_mul_(weights, 1 - group["lr"] * group["weight_decay"])
         rate = group["lr"] * _rate_scale(group["adjust_lr_fn"], parameters[0].shape)
         torch._foreach_add_(weights, list(updates.to(weights[0].dtype).unbind()), alpha=-rate)

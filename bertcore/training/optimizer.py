@@ -12,7 +12,6 @@ from torch.optim import Optimizer
 from bertcore.configs import OptimizerConfig
 from bertcore.network import Network
 from bertcore.training.muon import StackedMuon
-from bertcore.training.sharding import whole
 
 _IN_LAYER = re.compile(r"(^|\.)(layers|block)\.\d+\.(?!.*relative_attention_bias)")
 """Names of weights in a layer: ours, BART's, and T5's except its table of positions."""
@@ -83,6 +82,6 @@ def set_rate(optimizers: list[Optimizer], fraction: float) -> None:
             group["lr"] = group["peak_lr"] * fraction
 
 
-def clip_gradients(network: Network, max_norm: float) -> Tensor:
+def clip_gradients(module: nn.Module, max_norm: float) -> Tensor:
     """Scale all gradients to a joint norm of at most `max_norm`; return the original norm."""
-    return whole(nn.utils.clip_grad_norm_(network.parameters(), max_norm, foreach=True))
+    return nn.utils.clip_grad_norm_(module.parameters(), max_norm, foreach=True)

@@ -13,11 +13,8 @@ from typing import Any
 import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
-from torch.optim import Optimizer
 
 from bertcore.base.device import choose_device
-from bertcore.network import Network
-from bertcore.training.sharding import launcher_shards, shard
 
 
 class Processes:
@@ -31,13 +28,19 @@ class Processes:
 
     Raises:
         ValueError: If the device does not exist, or is one GPU for several processes, or if the
-            launcher asks for an unsupported kind of sharding.
+            launcher asks for FSDP.
     """
 
     def __init__(self, device: str) -> None:
         self.rank = launched_rank()
         self.num = int(os.environ.get("WORLD_SIZE", "1"))
-        self.are_sharding = self.num > 1 and launcher_shards()
+        are_sharding = os.environ.get("ACCELERATE_USE_FSDP", "").lower() in ("true", "1", "yes")
+        if self.num > 1 and are_sharding:
+            raise ValueError(
+                "the launcher asks for FSDP, which divides a network among the processes. That is "
+                "not supported, since a BERT fits on each GPU. Start without --use_fsdp: each "
+                "process then has the whole network, and gradients are averaged (DDP)."
+            )
         self.device = choose_device(device)
         self._accelerator: Any = None
         self._joined: list[weakref.ref[nn.Module]] = []
@@ -70,20 +73,16 @@ class Processes:
         first = self.rank * num_parts
         return [slice(i * size, (i + 1) * size) for i in range(first, first + num_parts)]
 
-    def join(
-        self, module: nn.Module, network: Network, optimizers: Sequence[Optimizer]
-    ) -> nn.Module:
+    def join(self, module: nn.Module) -> nn.Module:
         """Wait for the others and return the module with synchronised weights and gradients.
 
         The weights become those of the main process. Gradients are the means over the processes.
-        If the launcher asks for it, the network and the optimisers are sharded from now on.
 
         Args:
-            module: The module that computes the loss; it contains the network.
-            network, optimizers: On the device, not yet sharded.
+            module: The module that computes the loss; it contains the network, on the device.
 
         Raises:
-            RuntimeError: If an unsupported kind of sharding was configured.
+            RuntimeError: If the launcher asks for anything but data parallel training.
         """
         if self.num == 1:
             return module
@@ -96,26 +95,18 @@ class Processes:
                 cpu=self.device.type == "cpu", mixed_precision="no", kwargs_handlers=[options]
             )
             kind = str(self._accelerator.distributed_type).rpartition(".")[2]
-            if not (kind.startswith("MULTI_") or (kind == "FSDP" and self.are_sharding)):
+            if not kind.startswith("MULTI_"):
                 raise RuntimeError(
-                    f"the launcher asks for {kind}, which pretraining does not support. "
-                    "Start it with torchrun, or with accelerate launch --multi_gpu or --use_fsdp."
+                    f"the launcher asks for {kind}, which training does not support. "
+                    "Start it with torchrun, or with accelerate launch --multi_gpu."
                 )
-        if self.are_sharding:
-            # Not with `prepare`: Accelerate shards only on GPUs, and does not know our Muon.
-            shard(network, optimizers, self.device)
-            return module
         joined: nn.Module = self._accelerator.prepare(module)
         self._joined.append(weakref.ref(joined))
         return joined
 
     def without_sync(self, module: nn.Module) -> AbstractContextManager[None]:
-        """Do not synchronise gradients until a later part of the batch.
-
-        Sharded gradients are always reduced: unreduced ones would take all the memory that
-        sharding saves.
-        """
-        if self._accelerator is None or self.are_sharding:
+        """Do not synchronise gradients until a later part of the batch."""
+        if self._accelerator is None:
             return nullcontext()
         context: AbstractContextManager[None] = self._accelerator.no_sync(module)
         return context

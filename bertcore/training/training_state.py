@@ -12,7 +12,6 @@ from torch.optim import Optimizer
 from bertcore.training.processes import Processes
 from bertcore.training.progress import TrainingProgress
 from bertcore.training.random_state import random_state, seed_random, set_random_state
-from bertcore.training.sharding import whole_state
 
 
 def training_state(
@@ -23,8 +22,6 @@ def training_state(
 ) -> dict[str, Any]:
     """Return the state of a run as tensors and plain values, for a checkpoint.
 
-    If the network is sharded, every process must call this; the optimisers' state is gathered.
-
     Args:
         progress: The run's progress.
         optimizers: The network's optimisers.
@@ -32,7 +29,7 @@ def training_state(
     """
     state = {
         "position": progress.to_state(),
-        "optimizers": [whole_state(optimizer) for optimizer in optimizers],
+        "optimizers": [optimizer.state_dict() for optimizer in optimizers],
         "random_state": random_state(),
     }
     if companion is not None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from bertcore.network import Network
 from bertcore.training.optimizer import clip_gradients
 from bertcore.training.processes import Processes
 
@@ -20,7 +19,6 @@ class Update:
 
     Args:
         module: Returns a loss; on the processes' device, in training mode.
-        network: The part of it that sharding spreads over the processes.
         trained: The module whose parameters are clipped and updated: the network, and any module
             trained with it.
         optimizers: The optimisers of those parameters.
@@ -32,7 +30,6 @@ class Update:
     def __init__(
         self,
         module: nn.Module,
-        network: nn.Module,
         trained: nn.Module,
         optimizers: Sequence[Optimizer],
         processes: Processes,
@@ -42,18 +39,14 @@ class Update:
     ) -> None:
         self.module = module
         self.optimizers, self.processes = optimizers, processes
-        # Both are typed for a pretraining network; only its parameters are used.
-        self._network, self._trained = cast(Network, network), cast(Network, trained)
-        self._is_bfloat16, self._max_grad_norm = dtype == "bfloat16", max_grad_norm
+        self._trained, self._max_grad_norm = trained, max_grad_norm
+        self._is_bfloat16 = dtype == "bfloat16"
         self._is_joined = False
 
     def join(self) -> None:
-        """Wait for the other processes, and synchronise gradients with them from now on.
-
-        A sharded network then has only parts of its weights.
-        """
+        """Wait for the other processes, and synchronise gradients with them from now on."""
         if not self._is_joined:
-            self.module = self.processes.join(self.module, self._network, self.optimizers)
+            self.module = self.processes.join(self.module)
             self._is_joined = True
 
     def forward(self, *inputs: object) -> Any:

@@ -34,7 +34,6 @@ _SERVER.set_forkserver_preload(
         "seqeval.metrics",
         "sklearn.metrics",
         "torch._dynamo",
-        "torch.distributed.fsdp",
     ]
 )
 

@@ -78,8 +78,8 @@ class Objective(ABC):
     samples: ClassVar[bool] = False
     """Whether the loss draws random numbers besides dropout."""
     is_ours: ClassVar[bool] = True
-    """Whether the network is our encoder; otherwise one of `transformers`, which is neither
-    compiled nor sharded."""
+    """Whether the network is our encoder; otherwise one of `transformers`, which is not
+    compiled."""
     num_added_tokens: ClassVar[int] = 0
     """Tokens that `tokenizer` adds to a new vocabulary."""
     best_by: ClassVar[str] = "loss"

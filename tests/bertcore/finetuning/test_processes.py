@@ -17,10 +17,8 @@ from safetensors.torch import load_file
 
 from bertcore.data.rows import IGNORED
 from bertcore.finetuning import Experiment, resume_experiment
-from bertcore.finetuning.run_checks import check_launcher
 from bertcore.finetuning.state import load_state
 from bertcore.tasks import find_task
-from bertcore.training.processes import Processes
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.finetuning_files import WRITERS
 from tests.support.ports import kept_port
@@ -185,11 +183,3 @@ def test_the_losses_of_parts_sum_to_that_of_the_batch(kind: str) -> None:
         for part in (slice(0, 3), slice(3, 7))
     ]
     torch.testing.assert_close(parts[0] + parts[1], whole)
-
-
-def test_sharding_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
-    monkeypatch.setenv("FSDP_VERSION", "2")
-    with pytest.raises(ValueError, match=r"asks for sharding \(FSDP\).*without --use_fsdp"):
-        check_launcher(Processes("cpu"))

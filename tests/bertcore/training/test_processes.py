@@ -1,7 +1,6 @@
 """Several processes train what one process would, and either continues the other's run."""
 
 import json
-import re
 import shutil
 from pathlib import Path
 from threading import Timer
@@ -31,11 +30,9 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def pretrain(num_processes: int, *options: Any, sharding: bool = False) -> str:
+def pretrain(num_processes: int, *options: Any) -> str:
     """Run `bertscope pretrain` in one process or several; return what was told on stderr."""
-    # What `accelerate launch --use_fsdp --fsdp_version 2` sets.
-    environ = {"ACCELERATE_USE_FSDP": "true", "FSDP_VERSION": "2"} if sharding else {}
-    stdout, stderr = run_together(num_processes, ["pretrain", *options], **environ)
+    stdout, stderr = run_together(num_processes, ["pretrain", *options])
     assert stdout.count("\n") == 1  # the main process speaks for all
     return stderr
 
@@ -97,21 +94,13 @@ def single(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sharding", [False, True], ids=["ddp", "fsdp"])
 def test_two_processes_train_as_one_and_resume_each_other(
-    texts: Path, single: Path, tmp_path: Path, sharding: bool
+    texts: Path, single: Path, tmp_path: Path
 ) -> None:
-    told = pretrain(2, *options_of(texts, tmp_path / "two", *EXACT), sharding=sharding)
+    pretrain(2, *options_of(texts, tmp_path / "two", *EXACT))
     assert_same_course(tmp_path / "two", single, within=1e-4)
     last = tmp_path / "two" / "checkpoints"
     assert sorted(path.name for path in last.iterdir()) == ["step-25", "step-50"]
-    num_weights = sum(tensor.numel() for tensor in weights(last / "step-50").values())
-    shards = re.search(r"([\d,]+) weights over 2 processes; this one keeps ([\d,]+)\.", told)
-    assert bool(shards) == sharding
-    if shards:
-        counts = [int(count.replace(",", "")) for count in shards.groups()]
-        assert counts[0] == num_weights
-        assert counts[1] == pytest.approx(num_weights / 2, rel=0.01)
     assert_same_form(last / "step-50", single / "checkpoints" / "step-50")
     # From the checkpoint in the middle on: one process ends the run of two, and two that of one.
     shutil.copytree(single, tmp_path / "one")
@@ -120,7 +109,7 @@ def test_two_processes_train_as_one_and_resume_each_other(
         before = metrics(run)
         checkpoint = run / "checkpoints" / "step-50"
         checkpoint.rename(tmp_path / f"{name}-end")
-        pretrain(num_processes, "--out", run, "--resume", sharding=sharding and num_processes > 1)
+        pretrain(num_processes, "--out", run, "--resume")
         for mine, other in zip(metrics(run), before, strict=True):
             assert mine["loss"] == pytest.approx(other["loss"], abs=1e-4)
         assert checkpoint.is_dir()
@@ -195,9 +184,8 @@ def test_alone_nothing_is_shared() -> None:
     assert alone.sum([1.0, 2.0]) == [1.0, 2.0]
     assert alone.of_main(3.5) == 3.5
     assert [alone.any(flag) for flag in (True, False)] == [True, False]
-    network = tiny_network()
-    module = torch.nn.Sequential(network)
-    assert alone.join(module, network, []) is module
+    module = torch.nn.Sequential(tiny_network())
+    assert alone.join(module) is module
     alone.leave()
 
 
@@ -208,8 +196,7 @@ def leave_and_name_threads() -> None:
         return [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
 
     processes = Processes("cpu")
-    network = tiny_network()
-    joined = processes.join(torch.nn.Linear(4, 2), network, [])
+    joined = processes.join(torch.nn.Linear(4, 2))
     joined(torch.ones(3, 4)).sum().backward()
     before = names()
     processes.leave()
@@ -245,6 +232,15 @@ def test_deepspeed_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setattr("accelerate.Accelerator", DeepSpeed)
-    network = tiny_network()
-    with pytest.raises(RuntimeError, match="asks for DEEPSPEED, which pretraining does not supp"):
-        Processes("cpu").join(network, network, [])
+    with pytest.raises(RuntimeError, match="asks for DEEPSPEED, which training does not supp"):
+        Processes("cpu").join(tiny_network())
+
+
+def test_fsdp_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
+    assert Processes("cpu").num == 1  # one process has nobody to share with
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(ValueError, match=r"asks for FSDP.*Start without --use_fsdp.*\(DDP\)"):
+        Processes("cpu")
+    monkeypatch.setenv("ACCELERATE_USE_FSDP", "false")
+    assert Processes("cpu").num == 2

@@ -37,7 +37,7 @@ def test_a_compiled_run_has_the_losses_of_a_plain_one(tmp_path: Path, objective:
     assert compiled[0] == pytest.approx(plain[0], abs=1e-5)
 
 
-def train(folder: Path, objective: str, number: int, **environ: str) -> list[dict[str, Any]]:
+def train(folder: Path, objective: str, number: int) -> list[dict[str, Any]]:
     """Train in so many processes; return the lines of metrics."""
     write_documents(folder / "train.txt", small_documents(60))
     write_documents(folder / "valid.txt", small_documents(8, seed=5))
@@ -46,7 +46,7 @@ def train(folder: Path, objective: str, number: int, **environ: str) -> list[dic
     family = ["--family", "albert"] if objective == "mlm+sop" else []
     out = folder / f"run-{number}"
     words = ["pretrain", *text, "--tokenizer", folder / "tokenizer", "--out", out, *SIZE]
-    run_together(number, [*words, "--objective", objective, *family, *LENGTH.split()], **environ)
+    run_together(number, [*words, "--objective", objective, *family, *LENGTH.split()])
     return [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
 
 
@@ -62,22 +62,3 @@ def assert_same_course(one: list[dict[str, Any]], two: list[dict[str, Any]]) -> 
 @pytest.mark.parametrize("objective", OURS)
 def test_two_processes_train_as_one(tmp_path: Path, objective: str) -> None:
     assert_same_course(train(tmp_path, objective, 1), train(tmp_path, objective, 2))
-
-
-SHARDING = {"ACCELERATE_USE_FSDP": "true", "FSDP_VERSION": "2"}
-"""What `accelerate launch --use_fsdp --fsdp_version 2` sets."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("objective", ["wwm", "causal", "unilm", "mlm+sop"])
-def test_two_processes_that_share_the_weights_train_as_one(tmp_path: Path, objective: str) -> None:
-    whole, sharded = train(tmp_path, objective, 1), train(tmp_path, objective, 2, **SHARDING)
-    assert_same_course(whole, sharded)
-
-
-@pytest.mark.slow
-def test_what_is_trained_beside_the_network_is_not_sharded(tmp_path: Path) -> None:
-    with pytest.raises(
-        AssertionError, match="does not cover the module that the objective 'span-sbo' trains"
-    ):
-        train(tmp_path, "span-sbo", 2, **SHARDING)
