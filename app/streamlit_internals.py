@@ -7,6 +7,8 @@ Streamlit documents none of what is imported here and may change it in any relea
 from __future__ import annotations
 
 import logging
+import time
+from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,12 +27,32 @@ from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.web.server import server_util
 
+from .access.cookies import visit_of
+
 __all__ = ["Page", "StopException", "print_to_cli"]
 
 log = logging.getLogger("bertscope.app")
 
 FOR_THE_OWNER = ("clear_cache", "load_git_info")
 """Messages that work on the whole server: they clear all visitors' caches and name its files."""
+OPERATIONS_OF_THE_OWNER = ("install_skills", "dismiss_skills_nudge")
+"""Operations that Streamlit offers in its pages, and that write files."""
+MAX_A_SECOND = 30
+"""Messages of a visitor that are handled; the further ones would hold up everybody's."""
+MAX_VISITORS = 10_000
+"""Whose messages are counted."""
+MAX_FILES = 100
+"""Files for which a message may ask where to send them."""
+MAX_WIDGETS = 2000
+"""Widgets whose values a message may have."""
+WIDGET_ID = "$$"
+"""With which Streamlit's names of widgets begin."""
+MAX_TYPED = 200_000
+"""Characters of a text in a box, many times what any page reads; Streamlit bounds them only in the
+browser."""
+TOO_LONG = "The text has {length:,} characters; at most {most:,} are read. Give a part of it."
+MAX_QUERY = 1 << 20
+"""Characters of an address, more than any browser sends."""
 OTHER_TYPE = (
     "The file is of a type that this box does not take: its name must end in one of {types}. Save "
     "it as one of them."
@@ -116,19 +138,45 @@ def remove_upload(file: str) -> None:
 
 
 def guard_messages(*, is_closed: bool) -> None:
-    """Ignore what visitors of a closed server may not send, and what no widget can have."""
+    """Ignore what visitors of a closed server may not send, and what no browser does."""
     _guard_widgets()
-    if not is_closed:
-        return
     handle = AppSession.handle_backmsg
+    recent: dict[str, deque[float]] = {}
 
     def handle_guarded(session: AppSession, message: BackMsg) -> None:
-        if message.WhichOneof("type") in FOR_THE_OWNER:
+        if len(recent) > MAX_VISITORS:
+            recent.clear()
+        times = recent.setdefault(_visitor(session.id), deque(maxlen=MAX_A_SECOND))
+        now = time.monotonic()
+        if len(times) == MAX_A_SECOND and now - times[0] < 1:
+            return  # a log of each would fill the disk
+        times.append(now)
+        kind = message.WhichOneof("type")
+        operation = message.backend_operation_request.WhichOneof("payload")
+        if is_closed and (kind in FOR_THE_OWNER or operation in OPERATIONS_OF_THE_OWNER):
             log.warning("ignored: a message that visitors may not send")
-        else:
-            handle(session, message)
+            return
+        if kind == "rerun_script":
+            widgets = message.rerun_script.widget_states.widgets
+            # One of another name would be a value of the session, under a key of ours.
+            known = [state for state in widgets[:MAX_WIDGETS] if state.id.startswith(WIDGET_ID)]
+            if len(known) < len(widgets):
+                del widgets[:]
+                widgets.extend(known)
+            if len(message.rerun_script.query_string) > MAX_QUERY:
+                log.warning("ignored: an address that no browser sends")
+                message.rerun_script.query_string = ""
+        elif kind == "file_urls_request":
+            del message.file_urls_request.file_names[MAX_FILES:]
+        handle(session, message)
 
     AppSession.handle_backmsg = handle_guarded  # type: ignore[method-assign, assignment]
+
+
+def _visitor(session: str) -> str:
+    """Return the cookie of a session's browser, which its other tabs share, or the session's id."""
+    cookies = cookies_of(session) if runtime.exists() else None
+    return visit_of(cookies or {}) or session
 
 
 def _guard_widgets() -> None:
@@ -144,6 +192,10 @@ def _guard_widgets() -> None:
         if not isinstance(state, Serialized) or widget is None:
             return read(states, name)
         kind = state.value.WhichOneof("value")
+        if kind == "string_value" and len(state.value.string_value) > MAX_TYPED:
+            st.error(TOO_LONG.format(length=len(state.value.string_value), most=MAX_TYPED))
+            states.set_from_value(name, widget.deserializer(None))
+            return read(states, name)
         try:
             # Browsers send whole numbers of a number box as integers.
             are_numbers = {kind, widget.value_type} <= {"int_value", "double_value"}

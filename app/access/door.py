@@ -26,6 +26,8 @@ log = logging.getLogger("bertscope.app")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 PRIVATE_PATHS = ("/_stcore/metrics",)
 """Paths that reveal other visitors: how many there are and how much memory they use."""
+AGENTS = "/_stcore/agent/"
+"""Below which Streamlit lets programs drive an app without our guards of widgets, if that is on."""
 MAX_LOGGED = 100
 """Most names and origins that are logged, each once: the log must not fill the disk."""
 
@@ -72,7 +74,7 @@ class Door:
         if changes and origins and (len(origins) > 1 or not self._is_own(origins[0], hosts[0])):
             sentence = f"This server accepts nothing from pages of {origins[0][:100]!a}."
             return 403, self._log(sentence + self._advice(origins[0].partition("://")[2]))
-        if scope["path"].endswith(PRIVATE_PATHS):
+        if scope["path"].endswith(PRIVATE_PATHS) or AGENTS in scope["path"]:
             return 404, "There is nothing here."
         return None
 

@@ -42,7 +42,7 @@ Kind = Literal["pretrain", "finetune"]
 """Commands that are started."""
 
 _children: dict[Path, subprocess.Popen[bytes]] = {}
-"""Processes that this server started. They outlive it."""
+"""Processes that this server started."""
 _ended: dict[Path, int] = {}
 """Exit codes of those that have ended; below 0 the signal that killed one."""
 _lock = threading.Lock()
@@ -76,7 +76,7 @@ def start(
 ) -> None:
     """Start `bertscope pretrain --out RUN` with more options, as a process of its own.
 
-    It outlives this server and has no standard input; its output goes to `log_file`.
+    It outlives this server, unless it is a visitor's; its output goes to `log_file`.
 
     Args:
         run: The run's folder.
@@ -97,17 +97,20 @@ def start(
         raise ValueError(
             "runs of visitors have their own folder on this server. Do not give another."
         )
-    line = [sys.executable, "-P", "-m", "bertscope", command, "--out", str(run)]
+    limits = training.limits()
+    words = [command, "--out", str(run), *options]
+    # A visitor's ends also with a server that is killed: its standard input ends then.
+    modules = ["bertscope"] if limits is None else ["bertcore.base.tied", "bertscope"]
     run.parent.mkdir(parents=True, exist_ok=True)
     # The package may be importable only from this server's working directory.
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
     with log_file(run).open("ab" if append else "wb") as log:
-        log.write(f"$ {shlex.join(['bertscope', *line[4:], *options])}\n".encode())
+        log.write(f"$ {shlex.join(['bertscope', *words])}\n".encode())
         log.flush()
         child = subprocess.Popen(
-            [*line, *options],
-            stdin=subprocess.DEVNULL,
+            [sys.executable, "-P", "-m", *modules, *words],
+            stdin=subprocess.DEVNULL if limits is None else subprocess.PIPE,
             stdout=log,
             stderr=log,
             env=env,
@@ -116,7 +119,6 @@ def start(
     with _lock:
         _children[run.resolve()] = child
         _ended.pop(run.resolve(), None)
-    limits = training.limits()
     if limits is not None:
         threading.Thread(target=_hold, args=(child, run.parent, limits), daemon=True).start()
 

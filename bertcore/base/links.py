@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 from pathlib import Path
@@ -25,7 +26,7 @@ def leads_out(file: Path) -> bool:
     return not any(target.is_relative_to(home) for home in homes)
 
 
-def check_file(file: Path, max_bytes: int) -> None:
+def check_file(file: Path, max_bytes: float) -> None:
     """Reject a file that is not the folder's own, or is too large to be read into memory.
 
     Raises:
@@ -47,14 +48,27 @@ def read_file(file: Path, max_bytes: int) -> bytes:
     Raises:
         RuntimeError, OSError: As `check_file`.
     """
+    return _read(file, max_bytes, max_bytes)
+
+
+def read_start(file: Path, num_bytes: int) -> bytes:
+    """Return the first bytes of a file that `check_file` accepts at any size.
+
+    Raises:
+        RuntimeError, OSError: As `check_file`.
+    """
+    return _read(file, num_bytes, math.inf)
+
+
+def _read(file: Path, num_bytes: int, max_bytes: float) -> bytes:
     check_file(file, max_bytes)
     # The opened file is checked again: another program may have put a pipe in its place.
     with open(os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as opened:
         _check_state(file, os.fstat(opened.fileno()), max_bytes)
-        return opened.read(max_bytes)
+        return opened.read(num_bytes)
 
 
-def _check_state(file: Path, state: os.stat_result, max_bytes: int) -> None:
+def _check_state(file: Path, state: os.stat_result, max_bytes: float) -> None:
     if not stat.S_ISREG(state.st_mode):
         raise RuntimeError(f"{file} is not a file but a folder, a pipe or a device.")
     if state.st_size > max_bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,8 @@ from bertcore.evaluation.intervals import bootstrap
 from bertcore.model import Model
 
 BLANK = "BLANK"
+_TAIL = string.whitespace + "."
+"""What may follow a sentence."""
 ROLES = ("stereotype", "anti-stereotype", "unrelated")
 _ITEMS_AT_ONCE = 128
 
@@ -121,19 +123,20 @@ def _item(data: dict[str, Any], bad_rows: BadRows) -> GapItem | None:
 def _gap(context: str, sentence: str) -> str:
     """Return the content of the gap; "" if the sentence has a different beginning or end."""
     before, after = context.split(BLANK)
-    begins, ends = before.strip(), after.strip(" .")
+    begins, ends = before.strip(), after.strip(_TAIL)
     # Annotators changed case, and some omitted a blank or the full stop. A blank next to a word of
     # the context is required: "These" does not begin with "The".
-    left = r"\s+" if begins[-1:].isalnum() and before[-1].isspace() else r"\s*"
-    right = r"[\s.]*" if after.lstrip()[:1] == "." else r"\s*"
-    if after.lstrip()[:1].isalnum() and after[0].isspace():
-        right = r"\s+"
-    found = re.fullmatch(
-        rf"{re.escape(begins)}{left}(\S.*?){right}{re.escape(ends)}[\s.]*",
-        sentence.strip(),
-        re.IGNORECASE,
-    )
-    return "" if found is None else found[1]
+    needs_left = begins[-1:].isalnum() and before[-1].isspace()
+    needs_right = after.lstrip()[:1].isalnum() and after[0].isspace()
+    body = sentence.strip().rstrip(_TAIL)
+    end = len(body) - len(ends)
+    gap = body[len(begins) : max(end, len(begins))]
+    if (body[: len(begins)].lower(), body[max(end, 0) :].lower()) != (begins.lower(), ends.lower()):
+        return ""
+    if (needs_left and not gap[:1].isspace()) or (needs_right and not gap[-1:].isspace()):
+        return ""
+    gap = gap.strip().rstrip(_TAIL if after.lstrip()[:1] == "." else None)
+    return "" if "\n" in gap else gap
 
 
 def score_stereoset(

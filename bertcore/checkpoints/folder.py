@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bertcore.base.links import check_file, leads_out
+from bertcore.base.links import read_file, read_start
 
 SAFETENSORS = "model.safetensors"
 SAFETENSORS_INDEX = "model.safetensors.index.json"
@@ -293,8 +293,7 @@ def _read_json_value(file: Path) -> object:
     try:
         if file.exists() and not file.is_file():
             raise RuntimeError(f"{file} is not a file. Copy it from the source of the weights.")
-        check_file(file, _JSON_LIMIT)
-        content: object = json.loads(file.read_text(encoding="utf-8"))
+        content: object = json.loads(read_file(file, _JSON_LIMIT).decode("utf-8"))
     except FileNotFoundError as error:
         raise RuntimeError(
             f"{file.parent} has weights but no {file.name}. Copy it from the source of the weights."
@@ -315,20 +314,23 @@ def _read_json_value(file: Path) -> object:
 
 
 def read_card(folder: str | Path) -> str | None:
-    """Return the model card (README.md) without its YAML head, at most 200,000 characters.
+    """Return the model card (README.md) without its YAML head, or None; see `card_parts`."""
+    return card_parts(folder)[1] or None
 
-    None if there is none, or if it is a link to a file outside the folder. The text is untrusted:
-    show it as Markdown without HTML.
+
+def card_parts(folder: str | Path) -> tuple[str, str]:
+    """Return the YAML head, with its marks, and the body of the model card (README.md).
+
+    Of its first 200,000 bytes; "" each if there is none, or if it is no file of the folder itself.
+    The text is untrusted: show it as Markdown without HTML.
     """
-    file = Path(folder).expanduser() / "README.md"
     try:
-        if leads_out(file):
-            return None
-        with file.open(encoding="utf-8", errors="replace") as stream:
-            text = stream.read(_CARD_LIMIT)
-    except OSError:
-        return None
+        content = read_start(Path(folder).expanduser() / "README.md", _CARD_LIMIT)
+    except (OSError, RuntimeError):
+        return "", ""
+    text = content.decode("utf-8", errors="replace")
     if text.startswith("---\n"):
-        _, closed, body = text[4:].partition("\n---\n")
-        text = body if closed else text
-    return text.strip() or None
+        head, closed, body = text[4:].partition("\n---\n")
+        if closed:
+            return f"---\n{head}\n---\n\n", body.strip()
+    return "", text.strip()

@@ -11,12 +11,14 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bertcore.base.links import read_file
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding, Tokenizer
 
 COUNTS_FILE = "token_counts.txt"
 """In a checkpoint's folder, or in `data` of its run: how often each piece of vocab.txt was in the
 training text, a number a line."""
+_MAX_BYTES = 50_000_000
 _BLOCK = 2**20
 _TEXTS_AT_ONCE = 1000
 
@@ -72,7 +74,8 @@ class TokenCounts:
         if path is None:
             return None
         try:
-            counts = np.array(path.read_text(encoding="ascii").split(), dtype=np.int64)
+            text = read_file(path, _MAX_BYTES).decode("ascii")
+            counts = np.array(text.split(), dtype=np.int64)
         except (ValueError, OverflowError) as error:
             raise RuntimeError(
                 f"{str(path)!r} does not have one whole number per line. Delete it to do without."

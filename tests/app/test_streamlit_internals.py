@@ -135,12 +135,47 @@ def test_messages_for_the_owner_are_ignored_where_visitors_come(
     handled = []
     monkeypatch.setattr(AppSession, "handle_backmsg", lambda _, message: handled.append(message))
     internals.guard_messages(is_closed=is_closed)
+    session: Any = SimpleNamespace(id="a")
     for name in internals.FOR_THE_OWNER:
         message = BackMsg(**{name: True})
         assert message.WhichOneof("type") == name
-        AppSession.handle_backmsg(None, message)  # type: ignore[arg-type]
-    AppSession.handle_backmsg(None, BackMsg(stop_script=True))  # type: ignore[arg-type]
+        AppSession.handle_backmsg(session, message)
+    AppSession.handle_backmsg(session, BackMsg(stop_script=True))
     assert len(handled) == (1 if is_closed else 3)
+    for name in internals.OPERATIONS_OF_THE_OWNER:
+        message = BackMsg()
+        getattr(message.backend_operation_request, name).SetInParent()
+        AppSession.handle_backmsg(session, message)
+    assert len(handled) == (1 if is_closed else 5)
+
+
+@pytest.mark.usefixtures("unguarded")
+def test_of_what_no_browser_sends_nothing_or_little_is_handled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    handled: list[BackMsg] = []
+    monkeypatch.setattr(AppSession, "handle_backmsg", lambda _, message: handled.append(message))
+    internals.guard_messages(is_closed=False)
+    session: Any = SimpleNamespace(id="a")
+    message = BackMsg()
+    message.rerun_script.query_string = "a" * (internals.MAX_QUERY + 1)
+    for name in ("unknown", "$$ID-mine", *(f"$$ID-{i}" for i in range(internals.MAX_WIDGETS))):
+        message.rerun_script.widget_states.widgets.add(id=name)
+    AppSession.handle_backmsg(session, message)
+    asked = handled.pop().rerun_script
+    assert asked.query_string == ""
+    assert len(asked.widget_states.widgets) == internals.MAX_WIDGETS - 1
+    assert asked.widget_states.widgets[0].id == "$$ID-mine"
+    message = BackMsg()
+    message.file_urls_request.file_names.extend(["a"] * 1000)
+    AppSession.handle_backmsg(session, message)
+    assert len(handled.pop().file_urls_request.file_names) == internals.MAX_FILES
+    for _ in range(1000):
+        AppSession.handle_backmsg(session, BackMsg(stop_script=True))
+    assert len(handled) < 1000
+    before = len(handled)
+    AppSession.handle_backmsg(SimpleNamespace(id="b"), BackMsg(stop_script=True))  # type: ignore[arg-type]
+    assert len(handled) == before + 1
 
 
 def states(value_type: str, state: WidgetState) -> WStates:

@@ -10,13 +10,13 @@ from pathlib import Path
 import torch
 
 from bertcore.bert import Bert, with_parts
+from bertcore.checkpoints.folder import card_parts
 from bertcore.checkpoints.save import save, zeroed_heads
 from bertcore.interventions.what_if import check_heads
 from bertcore.model import Model
 from bertcore.tasks.checkpoint_head import stored_task_fields, stored_task_head
 
 CARD = "README.md"
-_CARD_LIMIT = 1_000_000
 _HOW = """\
 A removed head outputs nothing: its columns of the attention's output projection are zero, and so
 are its rows of the value projection (Michel et al. 2019 set the same head's mask to 0). The shape
@@ -110,7 +110,7 @@ def save_pruned(bert: Model, heads: Iterable[tuple[int, int]], folder: str | Pat
 
 def card(bert: Model, pruned: Bert) -> str:
     """Return the model card of a pruned checkpoint; the card of the original, if any, follows."""
-    head, body = _own_card(bert)
+    head, body = ("", "") if bert.report is None else card_parts(bert.report.folder)
     config = bert.config
     gone = zeroed_heads(pruned.module)
     count = sum(len(heads) for heads in gone.values())
@@ -125,19 +125,3 @@ def card(bert: Model, pruned: Bert) -> str:
     if body:
         parts += ["Below is the card of the original checkpoint.", body]
     return head + "\n\n".join(parts) + "\n"
-
-
-def _own_card(bert: Model) -> tuple[str, str]:
-    """Return the YAML head (with its marks) and the body of the original's card, or "" each."""
-    if bert.report is None:
-        return "", ""
-    try:
-        with (Path(bert.report.folder) / CARD).open(encoding="utf-8", errors="replace") as file:
-            text = file.read(_CARD_LIMIT)
-    except OSError:
-        return "", ""
-    if text.startswith("---\n"):
-        head, closed, body = text[4:].partition("\n---\n")
-        if closed:
-            return f"---\n{head}\n---\n\n", body.strip()
-    return "", text.strip()

@@ -76,6 +76,17 @@ def test_a_signal_ends_visits_and_their_runs(
         assert "Traceback" not in server.log.read_text(encoding="utf-8")
 
 
+def test_a_server_that_is_killed_takes_its_visitors_runs_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    arguments = ["--address", "0.0.0.0", "--allow-training"]
+    with running_app(arguments=arguments) as server, Session(server.url) as visitor:
+        start_training(visitor, tmp_path)
+        os.kill(server.process, signal.SIGKILL)
+        wait(lambda: processes_below(tmp_path) == [])
+
+
 def test_an_open_request_does_not_hold_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

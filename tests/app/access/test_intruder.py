@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import io
+import json
+import lzma
+import os
+import re
+import secrets
 import shutil
+import threading
 import urllib.parse
 import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,9 +27,12 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from app.navigation import PAGES
+from tests.support.adapters import make_adapter
 from tests.support.browser.running import ROOT, Running, running_app
 from tests.support.session import Session
 from tests.support.tiny import tiny_bert
+from tests.support.tiny_families import make
+from tests.support.tiny_others import make_other
 from tests.support.upload_client import UploadClient, request
 
 pytestmark = pytest.mark.slow
@@ -268,7 +280,15 @@ def test_a_text_of_thirty_megabytes_ends_that_visit_alone(place: Place) -> None:
 def test_a_long_text_is_refused_in_one_sentence(intruder: Session) -> None:
     intruder.open("tokens")
     intruder.set("text_a", "word " * 400_000)
-    assert len(intruder.errors) <= 1
+    (error,) = intruder.errors
+    assert "The text has 2,000,000 characters; at most 200,000 are read" in error
+
+
+def test_an_address_that_no_browser_sends_is_not_read(intruder: Session, place: Place) -> None:
+    intruder.open("tokens", urllib.parse.urlencode({"text_a": "word " * 400_000}))
+    assert intruder.errors == []
+    assert b"word word" not in b"".join(intruder.messages)
+    assert "ignored: an address that no browser sends" in place.log
 
 
 # ---- uploads ----
@@ -325,6 +345,17 @@ def test_a_name_of_a_file_reaches_no_log(
                 session.press("open_upload")
         assert not [error for error in session.errors if "has encountered" in error]
     assert "forged" not in place.log
+
+
+def test_a_file_of_another_type_is_refused_in_one_sentence(
+    place: Place, upload: Callable[..., tuple[int, str]]
+) -> None:
+    with Session(place.server.url) as session:
+        session.open("checkpoints")
+        assert upload(session.id, "mine", b"x", file_name=f"a.{TEXT}")[0] == 204
+        session.attach("checkpoint_zip", "mine")
+        (error,) = session.errors
+        assert "its name must end in one of .zip" in error
 
 
 def test_the_tabs_of_a_browser_share_its_limits(
@@ -389,6 +420,8 @@ def test_other_names_and_origins_are_refused(place: Place) -> None:
         assert "<html" not in said
     assert request(place.server.url, "GET", "/", headers={"Host": "192.168.7.7:8501"})[0] == 200
     assert request(place.server.url, "GET", "/_stcore/metrics")[0] == 404
+    for method, name in (("GET", "openapi.json"), ("POST", "interact"), ("POST", "mcp")):
+        assert request(place.server.url, method, f"/_stcore/agent/{name}")[0] == 404
     assert request(place.server.url, "GET", "/_stcore/health")[0] == 200
 
 
@@ -411,6 +444,52 @@ def test_a_message_that_is_none(place: Place) -> None:
         session._socket.send(message.SerializeToString())
 
 
+def test_a_message_asks_for_so_many_files_alone(intruder: Session) -> None:
+    intruder.open("tokens")
+    message = BackMsg()
+    message.file_urls_request.session_id = intruder.id
+    message.file_urls_request.file_names.extend(["a.zip"] * 100_000)
+    intruder._socket.send(message.SerializeToString())
+    answer = ForwardMsg()
+    while answer.WhichOneof("type") != "file_urls_response":
+        answer = ForwardMsg.FromString(intruder._socket.recv(60, decode=False))
+    assert len(answer.file_urls_response.file_urls) == 100
+
+
+def test_a_flood_of_messages_is_not_handled(intruder: Session, place: Place) -> None:
+    intruder.open("tokens")
+    message = BackMsg()
+    message.rerun_script.page_script_hash = intruder._page
+    message.rerun_script.widget_states.widgets.add(id="unknown", string_value="a")
+    flood = message.SerializeToString()
+    with Session(place.server.url) as other:
+        other.open("tokens")
+        for _ in range(3000):
+            intruder._socket.send(flood)
+        other.set("text_a", "The river.")
+        assert other.errors == []
+    runs = 0
+    with contextlib.suppress(TimeoutError):
+        while True:
+            answer = ForwardMsg.FromString(intruder._socket.recv(5, decode=False))
+            runs += answer.WhichOneof("type") == "new_session"
+    assert 1 <= runs <= 500
+    intruder.open("tokens")
+    assert not [error for error in intruder.errors if "unexpected" in error]
+
+
+def test_no_visitor_installs_what_streamlit_offers(intruder: Session, place: Place) -> None:
+    intruder.open("tokens")
+    for operation in ("install_skills", "dismiss_skills_nudge"):
+        ignored = place.log.count("visitors may not send")
+        message = BackMsg()
+        message.backend_operation_request.session_id = intruder.id
+        getattr(message.backend_operation_request, operation).SetInParent()
+        intruder._socket.send(message.SerializeToString())
+        intruder.set("text_a", f"The river {operation}.")
+        assert place.log.count("visitors may not send") == ignored + 1
+
+
 def test_no_visitor_clears_the_caches_of_all(place: Place) -> None:
     with Session(place.server.url, keeps_messages=True) as intruder:
         intruder.open("tokens")
@@ -422,3 +501,156 @@ def test_no_visitor_clears_the_caches_of_all(place: Place) -> None:
             assert intruder.errors == []
         kinds = {ForwardMsg.FromString(sent).WhichOneof("type") for sent in intruder.messages}
         assert "git_info_changed" not in kinds
+
+
+# ---- hostile checkpoints over the websocket ----
+
+
+def _albert(folder: Path, secret: Path, **settings: Any) -> None:
+    """Make a folder whose tokenizer names a file of the server under every key that is a path."""
+    make("AlbertForMaskedLM", folder)
+    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"):
+        (folder / name).unlink(missing_ok=True)
+    (folder / "spiece.model").write_bytes(b"x")
+    keys = ("vocab", "vocab_file", "merges_file", "tokenizer_file", "gguf_file", "name_or_path")
+    settings = {**dict.fromkeys(keys, str(secret)), **settings}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+
+
+def _with_rules(folder: Path, secret: Path, **parts: Any) -> None:
+    tiny_bert().save(folder)
+    file = folder / "tokenizer.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **parts}))
+
+
+def _adapter(folder: Path, secret: Path) -> None:
+    base = tiny_bert().save(folder.with_name("base"))
+    make_adapter(base, folder, target_modules=["query"])
+    config = folder / "adapter_config.json"
+    values = json.loads(config.read_text())
+    config.write_text(json.dumps({**values, "base_model_name_or_path": str(secret)}))
+
+
+def _config(folder: Path, secret: Path, **changes: Any) -> None:
+    make_other("MPNetForMaskedLM", folder)
+    file = folder / "config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+
+
+def _module(folder: Path, secret: Path) -> None:
+    tiny_bert().save(folder)
+    path = os.path.relpath(secret.parent, folder)
+    modules = [
+        {"idx": i, "path": place, "type": f"sentence_transformers.models.{kind}"}
+        for i, (place, kind) in enumerate((("", "Transformer"), (path, "Pooling")))
+    ]
+    (folder / "modules.json").write_text(json.dumps(modules))
+
+
+def _growth(times: int) -> dict[str, Any]:
+    rule = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 1000}
+    return {"normalizer": {"type": "Sequence", "normalizers": [rule] * times}}
+
+
+HOSTILE: dict[str, Callable[[Path, Path], None]] = {
+    "a path": _albert,
+    "a relative path": lambda folder, secret: _albert(
+        folder, secret, vocab=os.path.relpath(secret, folder)
+    ),
+    "a device": lambda folder, secret: _albert(folder, Path("/dev/zero")),
+    "the process": lambda folder, secret: _albert(folder, Path("/proc/self/environ")),
+    "a pipe": lambda folder, secret: _albert(folder, secret.with_name("pipe")),
+    "replacements": lambda folder, secret: _with_rules(folder, secret, **_growth(4)),
+    "a base elsewhere": _adapter,
+    "a module elsewhere": _module,
+    "labels": lambda folder, secret: _config(folder, secret, num_labels=10**9),
+    "layers": lambda folder, secret: _config(folder, secret, num_hidden_layers=10**9),
+    "code": lambda folder, secret: _config(
+        folder, secret, auto_map={"AutoModel": "evil.Evil"}, architectures=["Evil"]
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def canary(place: Place) -> Path:
+    """A file beside the server's, which is a vocabulary too, with words that nobody can guess."""
+    words = ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]", "a", "canary" + secrets.token_hex(8)]
+    file = place.secret.parent / "of-the-server.txt"
+    file.write_text("\n".join(words))
+    os.mkfifo(file.with_name("pipe"))
+    return file
+
+
+def downloads(place: Place, messages: list[bytes]) -> Iterator[bytes]:
+    """Yield what the server has at each address of a file that it named."""
+    named = set(re.findall(rb"/media/[0-9a-f]+\.[A-Za-z0-9.]+", b"".join(messages)))
+    for path in named:
+        with _direct.open(place.server.url + path.decode()) as answer:
+            yield answer.read()
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_checkpoint_shows_nothing_and_holds_nobody(
+    kind: str,
+    place: Place,
+    canary: Path,
+    upload: Callable[..., tuple[int, str]],
+    tmp_path: Path,
+) -> None:
+    HOSTILE[kind](tmp_path / "folder", canary)
+    shown = ["tokens", "masked-words", "inspect", "checkpoints"]
+    num_answers, done = 0, threading.Event()
+
+    def others() -> None:
+        nonlocal num_answers
+        with Session(place.server.url) as visitor:
+            visitor.open("tokens")
+            while not done.is_set() or not num_answers:
+                visitor.set("text_a", f"The river bank {num_answers}.")
+                num_answers += 1
+            assert visitor.errors == []
+
+    with (
+        ThreadPoolExecutor(1) as threads,
+        Session(place.server.url, keeps_messages=True) as session,
+    ):
+        other = threads.submit(others)
+        try:
+            session.open("checkpoints")
+            assert upload(session.id, "mine", zipped(tmp_path / "folder"))[0] == 204
+            session.attach("checkpoint_zip", "mine")
+            session.press("open_upload")
+            for page in shown:
+                session.open(page, session.query)
+            sent = b"".join(session.messages)
+            word = canary.read_text().splitlines()[-1].encode()
+            assert word not in sent
+            assert not [file for file in downloads(place, session.messages) if word in file]
+            assert bool(session.errors) == (kind != "code")  # which is not looked at
+            assert not [error for error in session.errors if "took more than" in error]
+        finally:
+            done.set()
+        other.result()
+    assert num_answers
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv", b"a," * 100_000, "100,001 columns; expected at most 2,000"),
+        ("a.csv", b"text,label\n" + b"\n" * 2_000_000, "more than 2,000,000 lines"),
+        ("a.csv.xz", lzma.compress(b"\r" * 3_000_000, preset=0), "more than 2,000,000 lines"),
+        ("a.csv.xz", lzma.compress(b" " * 40_000_000, preset=0), "200 times its size"),
+        ("a.csv.gz", gzip.compress(b"\xff" * 40_000_000), "200 times its size"),
+    ],
+)
+def test_no_table_holds_the_server(
+    name: str, content: bytes, said: str, place: Place, upload: Callable[..., tuple[int, str]]
+) -> None:
+    with Session(place.server.url) as session:
+        session.open("inspect", "checkpoint=sentiment&inspect_view=file")
+        assert session.errors == []
+        assert upload(session.id, "mine", content, file_name=name)[0] == 204
+        session.attach("inspect_upload", "mine")
+        (error,) = session.errors
+        assert said in error.replace("\\", "")

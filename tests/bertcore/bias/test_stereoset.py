@@ -75,6 +75,7 @@ def test_gaps_are_found_whatever_case_and_full_stop(tmp_path: Path) -> None:
         ("The BLANK is tall.", "The chef this tall.", ""),
         ("The BLANK is tall.", "The is tall.", ""),
         ("The BLANK is tall.", "The chef is short.", ""),
+        ("The BLANK is tall.", "The" + " " * 100_000 + "short.", ""),
     ],
 )
 def test_a_gap_is_what_stands_between_beginning_and_end(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import os
 import secrets
 import shutil
 import zipfile
@@ -16,9 +18,12 @@ import huggingface_hub
 import pytest
 
 import bertcore
-from bertcore.checkpoints import source
+from bertcore.analysis.tuned_lens import FILE_NAME, find_tuned_lens, read_tuned_lens
+from bertcore.checkpoints import read_card, source
 from bertcore.checkpoints.archive import unpack_checkpoint
 from bertcore.checkpoints.hub import download
+from bertcore.grammar.word_frequency import TokenCounts
+from bertcore.loading.sandbox import try_opening
 from tests.support.adapters import make_adapter
 from tests.support.command_line import app, runner
 from tests.support.hub import Hub, hub_server
@@ -189,3 +194,51 @@ def test_a_module_of_a_sentence_encoder_lies_in_its_folder(path: str, tmp_path: 
     (tmp_path / "folder" / "modules.json").write_text(json.dumps(modules))
     with pytest.raises(RuntimeError, match=r"not beside it|no config\.json"):
         bertcore.load(tmp_path / "folder", device="cpu")
+
+
+FILES = (
+    *("config.json", "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"),
+    *("vocab.txt", "vocab.json", "merges.txt", "spiece.model", "tokenizer.json", "README.md"),
+    *("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "modules.json"),
+    *("generation_config.json", "adapter_config.json", "adapter_model.safetensors"),
+    *("sentence_bert_config.json", "1_Pooling/config.json", "token_counts.txt"),
+    FILE_NAME,
+)
+
+
+@pytest.mark.parametrize("kind", ["absolute link", "relative link", "device", "pipe"])
+@pytest.mark.parametrize("name", FILES)
+def test_no_file_of_a_checkpoint_may_be_another(
+    name: str, kind: str, tmp_path: Path, secret: Path
+) -> None:
+    folder = tiny_bert().save(tmp_path / "folder")
+    if "_Pooling" in name or name.startswith("sentence"):
+        parts = {"": "Transformer", "1_Pooling": "Pooling"}
+        modules = [
+            {"idx": i, "path": path, "type": f"sentence_transformers.models.{part}"}
+            for i, (path, part) in enumerate(parts.items())
+        ]
+        (folder / "modules.json").write_text(json.dumps(modules))
+    file = folder / name
+    file.parent.mkdir(exist_ok=True)
+    file.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(file)
+    else:
+        upwards = Path("/".join([".."] * (1 + name.count("/")))) / secret.name
+        targets = {"absolute link": secret, "relative link": upwards, "device": Path("/dev/zero")}
+        file.symlink_to(targets[kind])
+    tried = try_opening(folder)  # in a process with limits, which it must not need
+    assert "took more than" not in tried.message
+    assert "ended the process" not in tried.message
+    word = secret.read_text().splitlines()[-1]
+    assert word not in tried.message
+    assert word not in shown(lambda: bertcore.load(folder, device="cpu"))
+    assert word not in (read_card(folder) or "")
+    if not tried.error:
+        bert = bertcore.load(folder, device="cpu")
+        with contextlib.suppress(*REFUSALS):
+            TokenCounts.of_checkpoint(bert)
+        with contextlib.suppress(*REFUSALS):
+            if (lens := find_tuned_lens(bert)) is not None:
+                read_tuned_lens(lens, bert)
