@@ -18,6 +18,7 @@ from streamlit.starlette import App  # noqa: E402
 from app.access.bug_log import guard_log  # noqa: E402
 from app.access.policy import policy  # noqa: E402
 from app.access.server import lifespan, middleware  # noqa: E402
+from app.access.upload_limits import visitor_of  # noqa: E402
 from app.streamlit_internals import guard_messages  # noqa: E402
 
 
@@ -35,7 +36,7 @@ try:
 except ValueError as error:
     raise SystemExit(f"Error: {error}") from error
 
-guard_messages(is_closed=policy().is_closed)
+guard_messages(is_closed=policy().is_closed, visitor_of=visitor_of)
 server = App(
     ROOT / "app" / "run.py", lifespan=lifespan, middleware=layers, on_script_error=show_error
 )

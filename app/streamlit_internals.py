@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -26,8 +26,6 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 from streamlit.runtime.state.session_state import Serialized, WStates
 from streamlit.web.server import server_util
-
-from .access.cookies import visit_of
 
 __all__ = ["Page", "StopException", "print_to_cli"]
 
@@ -137,8 +135,15 @@ def remove_upload(file: str) -> None:
 # ---- messages of clients: any message, and any value for any widget ----
 
 
-def guard_messages(*, is_closed: bool) -> None:
-    """Ignore what visitors of a closed server may not send, and what no browser does."""
+def guard_messages(
+    *, is_closed: bool, visitor_of: Callable[[str], str | None] = lambda session: session
+) -> None:
+    """Ignore what visitors of a closed server may not send, and what no browser does.
+
+    Args:
+        is_closed: Whether the server is.
+        visitor_of: Returns whose a session is; a visitor's tabs share the number of messages.
+    """
     _guard_widgets()
     handle = AppSession.handle_backmsg
     recent: dict[str, deque[float]] = {}
@@ -146,7 +151,7 @@ def guard_messages(*, is_closed: bool) -> None:
     def handle_guarded(session: AppSession, message: BackMsg) -> None:
         if len(recent) > MAX_VISITORS:
             recent.clear()
-        times = recent.setdefault(_visitor(session.id), deque(maxlen=MAX_A_SECOND))
+        times = recent.setdefault(visitor_of(session.id) or session.id, deque(maxlen=MAX_A_SECOND))
         now = time.monotonic()
         if len(times) == MAX_A_SECOND and now - times[0] < 1:
             return  # a log of each would fill the disk
@@ -171,12 +176,6 @@ def guard_messages(*, is_closed: bool) -> None:
         handle(session, message)
 
     AppSession.handle_backmsg = handle_guarded  # type: ignore[method-assign, assignment]
-
-
-def _visitor(session: str) -> str:
-    """Return the cookie of a session's browser, which its other tabs share, or the session's id."""
-    cookies = cookies_of(session) if runtime.exists() else None
-    return visit_of(cookies or {}) or session
 
 
 def _guard_widgets() -> None:

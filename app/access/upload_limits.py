@@ -84,14 +84,14 @@ class UploadLimit:
         finally:
             self._on_their_way.discard(on_its_way)
             sessions.watch(session)
-            if _visitor_of(session) is None:  # it left meanwhile: nobody would remove the file
+            if visitor_of(session) is None:  # it left meanwhile: nobody would remove the file
                 uploads().remove_file(session, file)
 
     def _visitor(self, session: str) -> str:
         """Return the visitor of a session, and forget those of sessions without files."""
         storage = uploads().file_storage
         self._visitors = {name: who for name, who in self._visitors.items() if name in storage}
-        visitor = _visitor_of(session) or self._visitors.get(session, session)
+        visitor = visitor_of(session) or self._visitors.get(session, session)
         self._visitors[session] = visitor
         return visitor
 
@@ -152,7 +152,7 @@ def _free_memory() -> int:
     return free_memory(torch.device("cpu"))
 
 
-def _visitor_of(session: str) -> str | None:
+def visitor_of(session: str) -> str | None:
     """Return the name of a connected session's visitor: its cookie's, or its own."""
     sent = cookies_of(session)
     return None if sent is None else cookies.visit_of(sent) or session

@@ -239,7 +239,7 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
     monkeypatch.setattr(upload_limits, "uploads", lambda: manager)
     # The tabs of a visitor are named by its first letter here.
     monkeypatch.setattr(
-        upload_limits, "_visitor_of", lambda session: None if session == "gone" else session[0]
+        upload_limits, "visitor_of", lambda session: None if session == "gone" else session[0]
     )
     return storage
 
@@ -299,9 +299,9 @@ def test_the_files_of_a_tab_that_is_gone_still_count(
     app = UploadLimit(inside, limits=LIMITS)
     assert put(app, 1, session="a1") == 200
     kept["a1"] = files_of([1, 1, 1])
-    connected = upload_limits._visitor_of
+    connected = upload_limits.visitor_of
     monkeypatch.setattr(
-        upload_limits, "_visitor_of", lambda name: None if name == "a1" else connected(name)
+        upload_limits, "visitor_of", lambda name: None if name == "a1" else connected(name)
     )
     assert put(app, 1, session="a2") == 429
     del kept["a1"]  # as Streamlit forgets it
