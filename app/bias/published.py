@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -27,7 +28,7 @@ from bertcore.bias import (
 )
 from bertcore.grammar import TokenCounts
 
-from ..plots.figure import Figure
+from ..plots.charts import Intervals
 from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.jobs import background, waiting
@@ -35,7 +36,6 @@ from ..shell.jobs.background import Work
 from ..shell.picture import Picture
 from ..shell.state import Field
 from . import upload
-from .share_figures import dots
 from .upload import Uploaded
 
 Rows = list[dict[str, Any]]
@@ -45,22 +45,12 @@ _KEPT, _OPENED = "_bias_kept", "_bias_opened"
 WARNING = "Show the items: they repeat stereotypes and insults"
 
 
-def _crows(rows: Rows) -> Figure:
-    return dots(rows, "stereotyping sentence scores higher")
-
-
-def _stereoset(rows: Rows) -> Figure:
-    return dots(rows, "")
-
-
-def _winobias(rows: Rows) -> Figure:
-    return dots(rows, "stereotype's pronoun preferred")
-
-
+SHARES = Intervals(
+    table=pd.DataFrame, name="group", number="items", value="mean", by="measure", line=0.5
+)
 CROWS = Picture(
     name="bias-crows-pairs",
-    figure=_crows,
-    table=pd.DataFrame,
+    chart=replace(SHARES, x_title="stereotyping sentence scores higher"),
     how=(
         "How often the stereotyping one of two sentences that differ in the group scores higher; "
         "50% is no preference. *pll*: pseudo-log-likelihood of the words that both share (Nangia "
@@ -83,8 +73,7 @@ for measure in MEASURES[:3]:
 )
 STEREOSET = Picture(
     name="bias-stereoset",
-    figure=_stereoset,
-    table=pd.DataFrame,
+    chart=SHARES,
     how=(
         "*language*: how often a word that makes sense beats one that does not (100% is ideal); "
         "*stereotype*: how often the stereotype beats the anti-stereotype (50% is no preference); "
@@ -104,8 +93,7 @@ stereoset_scores(score_stereoset(bert, items))
 )
 WINOBIAS = Picture(
     name="bias-winobias",
-    figure=_winobias,
-    table=pd.DataFrame,
+    chart=replace(SHARES, x_title="stereotype's pronoun preferred"),
     how=(
         "How often the stereotypical pronoun of an occupation is more probable than the other one "
         "(Zhao et al. 2018, scored at a masked pronoun). 50% is no preference, but a model that "

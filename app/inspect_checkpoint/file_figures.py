@@ -1,20 +1,18 @@
-"""Figures of a labelled file: confusion, calibration, slices, scores."""
+"""Figures of a labelled file: calibration, and the wrong answers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from bertcore.analysis.attribution import WrongAnswer
 from bertcore.evaluation.calibration import Calibration
-from bertcore.evaluation.slices import Slice
 
 from ..plots import theme
 from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, bar, scatter, subplots
-from ..plots.formats import shorten
 
 
 def reliability(calibration: Calibration) -> Figure:
@@ -84,55 +82,6 @@ def reliability(calibration: Calibration) -> Figure:
     return fig
 
 
-def slice_bars(
-    slices: Mapping[str, Sequence[Slice]], *, by: str, mean: float, is_fraction: bool, name: str
-) -> Figure:
-    """Draw the mean of each slice with its 95% interval.
-
-    Args:
-        slices: Slices by their criterion.
-        by: The criterion that is drawn.
-        mean: Mean of all answers, a dotted line.
-        is_fraction: Whether means are between 0 and 1.
-        name: What they are means of.
-    """
-    groups = slices[by]
-    names = [theme.escape(shorten(one.name, 26)) for one in groups]
-    values = np.array([one.mean for one in groups])
-    low, high = np.array([one.low for one in groups]), np.array([one.high for one in groups])
-    fig = Figure(
-        bar(
-            x=values,
-            y=list(range(len(groups))),
-            orientation="h",
-            marker={"color": theme.SEGMENT_A, "opacity": 0.5, "line_width": 0},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": np.nan_to_num(high - values),
-                "arrayminus": np.nan_to_num(values - low),
-                "color": theme.SPECIAL,
-            },
-            customdata=[[label, one.number] for label, one in zip(names, groups, strict=True)],
-            hovertemplate="%{customdata[0]}: %{x:.3f} of %{customdata[1]:,}<extra></extra>",
-        )
-    )
-    fig.add_vline(x=mean, line={"dash": "dot", "color": theme.SPECIAL})
-    theme.plot_layout(fig, "", name, "", 30 * len(groups) + 70)
-    fig.update_yaxes(
-        tickvals=list(range(len(groups))),
-        ticktext=[f"{label} ({one.number:,})" for label, one in zip(names, groups, strict=True)],
-        range=[len(groups) - 0.4, -0.6],
-        showgrid=False,
-    )
-    if is_fraction:
-        fig.update_xaxes(range=[0, 1], tickformat=".0%")
-        fig.update_layout(margin_r=24)  # room for "100%"
-    else:
-        fig.update_xaxes(rangemode="tozero")
-    return fig
-
-
 def error_table(errors: Sequence[WrongAnswer], severity: str) -> pd.DataFrame:
     """Return a row for each wrong answer; second texts only if there are any.
 
@@ -168,22 +117,4 @@ def calibration_table(calibration: Calibration) -> pd.DataFrame:
             "low": calibration.low,
             "high": calibration.high,
         }
-    )
-
-
-def slice_table(slices: Mapping[str, Sequence[Slice]]) -> pd.DataFrame:
-    """Return a row for each slice."""
-    return pd.DataFrame(
-        [
-            {
-                "by": by,
-                "slice": s.name,
-                "number": s.number,
-                "mean": s.mean,
-                "low": s.low,
-                "high": s.high,
-            }
-            for by, groups in slices.items()
-            for s in groups
-        ]
     )

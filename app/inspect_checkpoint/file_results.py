@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 from urllib.parse import urlencode
 
+import pandas as pd
 import streamlit as st
 
 from bertcore.analysis.attribution import FileRun, MetricTable, WrongAnswer
+from bertcore.evaluation.slices import Slice
 
 from ..access.policy import default_source
+from ..plots.charts import Intervals
 from ..plots.metric_names import METRIC_NAMES
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame, state
@@ -34,8 +37,6 @@ from .file_figures import (
     calibration_table,
     error_table,
     reliability,
-    slice_bars,
-    slice_table,
 )
 
 _FILE, _RUN = "_inspect_file", "_inspect_run"
@@ -46,6 +47,25 @@ _WIDTHS = {"row": 55, "text": 285, "pair": 205, "label": 75, "severity": 92, "li
 """Pixels of the columns of errors: a window of 1,280 shows a text, its labels and its links."""
 _LONG_ANSWER = 125
 """Pixels of an answer that is a word with its tag, or some words of a text."""
+
+
+def _slices(slices: Mapping[str, Sequence[Slice]]) -> pd.DataFrame:
+    """Return a row for each slice."""
+    return pd.DataFrame(
+        [
+            {
+                "by": by,
+                "slice": s.name,
+                "number": s.number,
+                "mean": s.mean,
+                "low": s.low,
+                "high": s.high,
+            }
+            for by, groups in slices.items()
+            for s in groups
+        ]
+    )
+
 
 CALIBRATION = Picture(
     name="inspect-calibration",
@@ -62,8 +82,7 @@ CALIBRATION = Picture(
 )
 SLICE_MEANS = Picture(
     name="inspect-slices",
-    figure=slice_bars,
-    table=slice_table,
+    chart=Intervals(table=_slices, name="slice", number="number", value="mean", includes_zero=True),
     how=(
         "The same answers in groups, with their number in brackets. Thin lines are 95% intervals, "
         "the dotted line is the mean of all answers. A group is weak if its whole interval is on "
@@ -170,10 +189,10 @@ def _show_slices(page: frame.Page, view: TaskView, run: FileRun, code: dict[str,
         slices["label"] = by_label
     SLICES.key(options=list(slices))
     drawn = {
-        "by": SLICES.value,
-        "mean": float(run.quality.mean()),
+        "only": {"by": SLICES.value},
+        "line": float(run.quality.mean()),
         "is_fraction": view.is_fraction,
-        "name": view.quality,
+        "x_title": view.quality,
     }
     SLICE_MEANS.show(page, slices, drawn=drawn, setup="", with_caption=False, **code)
     if len(slices) > 1:

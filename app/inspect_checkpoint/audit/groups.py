@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from bertcore.analysis.attribution import FileRun
-from bertcore.bias import Gap, GroupAudit, audit_groups
+from bertcore.bias import Gap, GroupAudit, Rate, Rates, audit_groups
 from bertcore.bias.group_audit import CANNOT_TELL
 from bertcore.bias.group_gaps import LEAST, widest
 from bertcore.tasks.column import column_names, column_values
 
-from ...plots.formats import shorten_middle
+from ...plots import theme
+from ...plots.charts import Intervals
+from ...plots.error_bars import with_interval
+from ...plots.formats import shorten, shorten_middle
 from ...plots.metric_names import METRIC_NAMES
 from ...plots.untrusted_text import plain
 from ...shell import frame
@@ -23,12 +28,13 @@ from ...shell.one_of import one_of
 from ...shell.picture import Picture
 from ...shell.state import Field
 from ...task_model.labelled_files import Labelled
-from .group_figures import MEANS, Shown, gap_table, group_dots, overall_table, rate_table
 
 NO_COLUMN = ""
 COLUMN = Field("inspect_by", NO_COLUMN)
 MEASURE = Field("inspect_by_measure", "")
 GROUP_LABEL = Field("inspect_by_label", "")
+MEANS = ("mean prediction", "mean error", "mean distance")
+"""Measures of scores, which are not fractions."""
 MOST_SENTENCES = 3
 """Most gaps that are put in words."""
 SHORT_NAMES = {
@@ -53,10 +59,30 @@ COMPARED = {
 }
 """What a gap says about the highest group compared with the lowest, by measure."""
 
+
+def _rates(audit: GroupAudit) -> pd.DataFrame:
+    """Return a row for each group, measure and label: all that the audit has."""
+    return pd.DataFrame(
+        [
+            {
+                "column": audit.column,
+                "group": name,
+                "measure": rates.measure,
+                "label": rates.label,
+                "value": rate.mean,
+                "low": rate.low,
+                "high": rate.high,
+                "cases": rate.num_cases,
+            }
+            for rates in audit.rates
+            for name, rate in zip(audit.names, rates.groups, strict=True)
+        ]
+    )
+
+
 GROUPS = Picture(
     name="inspect-groups",
-    figure=group_dots,
-    table=rate_table,
+    chart=Intervals(table=_rates, name="group", number="cases", value="value"),
     how=(
         "A dot is a group of the column, with its number of texts in brackets; the line is its 95% "
         "interval, the dotted line all groups together. *Selection rate*: how often the model "
@@ -135,14 +161,22 @@ def _compare(
         return
     for note in audit.notes:
         st.caption(plain(note))
-    st.dataframe(overall_table(audit), hide_index=True, width="stretch")
+    st.dataframe(_overall(audit), hide_index=True, width="stretch")
     values = {**code, "column": column, "least": LEAST, "cannot": CANNOT_TELL}
-    GROUPS.show(page, _choose(audit), setup="", record=audit, with_caption=False, **values)
+    GROUPS.show(
+        page,
+        audit,
+        drawn=_drawn(_choose(audit)),
+        setup="",
+        record=audit,
+        with_caption=False,
+        **values,
+    )
     _show_gaps(audit)
     GROUPS.caption(**values)
 
 
-def _choose(audit: GroupAudit) -> Shown:
+def _choose(audit: GroupAudit) -> Rates:
     """Draw the choice of a measure, and of a label if it has one."""
     measures = list(dict.fromkeys(rates.measure for rates in audit.rates))
     names = {one: {**METRIC_NAMES, **SHORT_NAMES}.get(one, one) for one in measures}
@@ -150,7 +184,7 @@ def _choose(audit: GroupAudit) -> Shown:
     of_measure = {rates.label: rates for rates in audit.rates if rates.measure == measure}
     labels = [label for label in of_measure if label is not None]
     if not labels:
-        return Shown(audit, of_measure[None])
+        return of_measure[None]
     label = st.selectbox(
         "Label",
         labels,
@@ -159,7 +193,76 @@ def _choose(audit: GroupAudit) -> Shown:
         label_visibility="collapsed",
         width=220,
     )
-    return Shown(audit, of_measure[label])
+    return of_measure[label]
+
+
+def _drawn(rates: Rates) -> dict[str, Any]:
+    """Return the fields of the chart for a measure, and for its label if it has one."""
+    return {
+        "only": {"measure": rates.measure, "label": rates.label},
+        "line": _of_all(rates),
+        "is_fraction": rates.measure not in MEANS,
+        "x_title": _title(rates),
+    }
+
+
+def _of_all(rates: Rates) -> float | None:
+    """Return the rate of all groups together; None for one that is no mean over cases."""
+    known = [rate for rate in rates.groups if not math.isnan(rate.mean)]
+    cases = sum(rate.num_cases for rate in known)
+    if not cases or rates.measure == "macro F1":
+        return None
+    return sum(rate.mean * rate.num_cases for rate in known) / cases
+
+
+def _title(rates: Rates) -> str:
+    """Return what a figure shows, safe in a figure."""
+    if rates.label is None:
+        return rates.measure
+    return f"{rates.measure} of {theme.escape(shorten(rates.label))}"
+
+
+def _in_numbers(rate: Rate, measure: str) -> str:
+    """Return a rate with its interval."""
+    if math.isnan(rate.mean):
+        return "none"
+    return with_interval(rate.mean, rate.low, rate.high, ".3f" if measure in MEANS else ".1%")
+
+
+def _overall(audit: GroupAudit) -> pd.DataFrame:
+    """Return a row for each group with the measures that belong to no label."""
+    overall = [rates for rates in audit.rates if rates.label is None]
+    return pd.DataFrame(
+        [
+            {
+                "group": name,
+                "examples": audit.num_examples[g],
+                **{rates.measure: _in_numbers(rates.groups[g], rates.measure) for rates in overall},
+            }
+            for g, name in enumerate(audit.names)
+        ]
+    )
+
+
+def _gaps(gaps: Iterable[Gap]) -> pd.DataFrame:
+    """Return a row for each gap, in their order."""
+    return pd.DataFrame(
+        [
+            {
+                "gap": gap.measure,
+                "label": gap.label,
+                "value": gap.value,
+                "low": gap.low,
+                "high": gap.high,
+                "chance": gap.chance,
+                "beyond chance": gap.is_beyond_chance,
+                "highest": gap.highest,
+                "lowest": gap.lowest,
+                "groups": gap.num_groups,
+            }
+            for gap in gaps
+        ]
+    )
 
 
 def _show_gaps(audit: GroupAudit) -> None:
@@ -185,7 +288,7 @@ def _show_gaps(audit: GroupAudit) -> None:
     column = st.column_config
     are_means = gaps[0].measure in MEANS
     numbers = ["value", "low", "high", "chance"]
-    table = gap_table(gaps)
+    table = _gaps(gaps)
     if not are_means:
         table[numbers] *= 100
     if table["label"].isna().all():

@@ -4,6 +4,7 @@ from .bars import Bars
 from .boxes import Boxes, KindBoxes
 from .chart import Chart, Column
 from .dots import Dots
+from .intervals import Intervals
 from .lines import Line, Lines, layer_names
 from .token_map import TokenMap
 
@@ -13,6 +14,7 @@ __all__ = [
     "Chart",
     "Column",
     "Dots",
+    "Intervals",
     "KindBoxes",
     "Line",
     "Lines",

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from app.plots import theme
-from app.plots.charts import Bars, Boxes, Chart, Dots, KindBoxes, Line, Lines, TokenMap
+from app.plots.charts import Bars, Boxes, Chart, Dots, Intervals, KindBoxes, Line, Lines, TokenMap
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 FRAME = pd.DataFrame(
@@ -17,6 +17,8 @@ FRAME = pd.DataFrame(
         "p": [0.1, 0.2, 0.3, 0.4],
         "p_low": [0.0, 0.1, 0.2, 0.3],
         "p_high": [0.5, 0.6, 0.7, 0.8],
+        "low": [0.0, 0.1, float("nan"), 0.3],
+        "high": [0.5, 0.6, float("nan"), 0.8],
         "kind": pd.Series(["a", None, "a", None], dtype=object),
     }
 )
@@ -55,6 +57,7 @@ CHARTS: list[Chart] = [
         ring_hover="%{x}",
         x_title="p",
     ),
+    Intervals(table=frame, name="word", number="group", value="p", by="layer"),
     Lines(table=frame, y="p", by="word", hover=["{name}: %{y}"]),
     TokenMap(
         table=frame, text="word", value="p", x="layer", x_name="word", y="group", y_name="word"
@@ -75,6 +78,27 @@ def test_a_line_for_each_name_has_its_interval() -> None:
     assert [*second["y"]] == [0.3, 0.4]
     assert second["error_y"]["array"] == pytest.approx([0.4, 0.4])
     assert second["error_y"]["arrayminus"] == pytest.approx([0.1, 0.1])
+
+
+def test_dots_of_a_row_stand_apart_with_their_intervals() -> None:
+    chart = Intervals(table=frame, name="word", number="group", value="p", by="layer")
+    first, second = chart.figure(FRAME).traces
+    assert (first["x"], second["x"]) == ([0.1, 0.3], [0.2, 0.4])
+    assert first["y"] == pytest.approx([-0.09, 0.91])
+    assert second["y"] == pytest.approx([0.09, 1.09])
+    assert first["error_x"]["array"] == pytest.approx([0.4, 0.0])  # NaN: no interval
+    assert [text for _, text, _ in first["customdata"]] == ["10.0% (0.0% to 50.0%)", "30.0%"]
+
+
+def test_rows_without_a_value_keep_their_place_and_others_may_be_left_out() -> None:
+    chart = Intervals(table=frame, name="word", number="group", value="p", is_fraction=False)
+    rows = FRAME.assign(p=[0.1, None, None, 0.4])
+    drawn = chart.figure(rows, only={"kind": "a"}, line=0.25)
+    assert drawn.traces[0]["x"] == [0.1]
+    assert len(drawn.settings["yaxis"]["tickvals"]) == 2
+    assert drawn.settings["shapes"][0]["x0"] == 0.25
+    missing = chart.figure(rows, only={"kind": None}).traces[0]
+    assert (missing["x"], missing["y"]) == ([0.4], [1])
 
 
 def test_a_line_for_each_column_stands_in_its_panel() -> None:
