@@ -11,10 +11,11 @@ from bertcore.analysis.health.parameters import count_parameters, tensor_rows
 from bertcore.checkpoints.report import LoadReport
 
 from ..access import places
+from ..plots import theme
+from ..plots.figure import Figure, bar
 from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.picture import Picture
-from .figures import parameter_bars
 
 CONFIG_MEANINGS: dict[str, str] = {
     "vocab_size": "rows of the token table, V",
@@ -43,6 +44,29 @@ def _tensor_table(report: LoadReport) -> pd.DataFrame:
 
 def _parameter_table(counts: Mapping[str, int]) -> pd.DataFrame:
     return pd.DataFrame(counts.items(), columns=["part", "parameters"])
+
+
+def parameter_bars(counts: Mapping[str, int]) -> Figure:
+    """Draw the number of parameters of each part, in their order.
+
+    Args:
+        counts: Part -> number of parameters.
+    """
+    total = sum(counts.values())
+    fig = Figure(
+        bar(
+            x=list(counts.values()),
+            y=list(counts),
+            orientation="h",
+            marker={"color": theme.SEGMENT_A},
+            text=[f"{theme.count(n)} ({n / total:.0%})" for n in counts.values()],
+            textposition="auto",
+            hovertemplate="%{y}: %{x:,} parameters<extra></extra>",
+        )
+    )
+    theme.plot_layout(fig, "", "parameters", "", 70 + 30 * len(counts))
+    fig.update_yaxes(autorange="reversed", showgrid=False)
+    return fig
 
 
 TENSORS = Picture(

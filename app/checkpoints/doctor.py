@@ -2,27 +2,101 @@
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
+import math
 
+import numpy as np
+import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
+from bertcore import Model
 from bertcore.analysis.health.checkpoint_doctor import Diagnosis, examine
 from bertcore.checkpoints.oddities import compare_forms, has_two_forms
 
 from ..access import places
 from ..access.policy import policy
+from ..plots import theme
+from ..plots.figure import Figure, heatmap
 from ..plots.untrusted_text import plain
-from ..shell import cache, consent, frame
-from ..shell.jobs import waiting
-from ..shell.jobs.background import Progress, Work
+from ..shell import consent, frame
+from ..shell.jobs.background import Progress
 from ..shell.picture import Picture
-from .doctor_figures import (
-    entropy_arrays,
-    entropy_map,
-    spectrum_dots,
-    spectrum_table,
-)
+
+KINDS = {
+    "attention.query": "query",
+    "attention.key": "key",
+    "attention.value": "value",
+    "attention.output": "attention output",
+    "feed_forward.intermediate": "feed-forward, in",
+    "feed_forward.output": "feed-forward, out",
+    "attention.qkv": "query, key, value",
+}
+"""Names of a layer's matrices, by our names of their tensors."""
+TICKS = [0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100]
+"""Of the logarithmic scale."""
+
+
+def _spectrum_dots(diagnosis: Diagnosis) -> Figure:
+    """Draw each matrix's largest singular value beside that of random numbers (the line at 1)."""
+    fig = Figure()
+    for place, (part, kind) in enumerate(KINDS.items()):
+        matrices = [m for m in diagnosis.matrices if m.name.endswith(f".{part}.weight")]
+        if not matrices:
+            continue
+        fig.add(
+            "scatter",
+            x=[int(matrix.name.split(".")[1]) for matrix in matrices],
+            y=[matrix.edge for matrix in matrices],
+            name=kind,
+            mode="markers",
+            marker={"size": 9, "color": theme.CATEGORICAL[place], "symbol": place},
+            customdata=[[matrix.name, matrix.std] for matrix in matrices],
+            hovertemplate="<b>%{customdata[0]}</b><br>%{y:.2f} times the edge of chance<br>"
+            "spread %{customdata[1]:.4f}<extra></extra>",
+        )
+    fig.add_hline(y=1, line={"dash": "dot", "color": theme.SPECIAL})
+    theme.plot_layout(fig, "", "layer", "largest singular value, times chance", 360)
+    fig.update_layout(margin={"t": 56})
+    fig.update_xaxes(dtick=1, showgrid=False)
+    edges = [matrix.edge for matrix in diagnosis.matrices if not math.isnan(matrix.edge)]
+    # Wide enough that chance deviations around 1 look as small as they are.
+    low, high = min([0.8, *edges]), max([2.0, *edges])
+    fig.update_yaxes(type="log", tickvals=TICKS, range=[math.log10(low), math.log10(high * 1.1)])
+    return fig
+
+
+def _spectra(diagnosis: Diagnosis) -> pd.DataFrame:
+    """Return a row for each matrix."""
+    rows = [(m.name, m.std, m.edge, m.limit, m.looks_random) for m in diagnosis.matrices]
+    columns = ["matrix", "spread", "largest singular value, times chance", "limit", "looks random"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _entropy_map(diagnosis: Diagnosis) -> Figure:
+    """Draw how evenly each head spreads its attention, layers from top to bottom."""
+    num_layers, num_heads = diagnosis.entropies.shape
+    fig = Figure(
+        heatmap(
+            z=diagnosis.entropies.round(4),
+            x=list(range(num_heads)),
+            y=list(range(num_layers)),
+            zmin=0,
+            zmax=1,
+            colorscale=theme.SEQUENTIAL,
+            colorbar=theme.bar_beside("entropy"),
+            hovertemplate="layer %{y}, head %{x}: %{z:.3f} of uniform attention<extra></extra>",
+        )
+    )
+    theme.plot_layout(fig, "", "head", "layer", 110 + max(22, 34 - num_layers) * num_layers)
+    fig.update_xaxes(dtick=1, showgrid=False)
+    fig.update_yaxes(dtick=1, showgrid=False, autorange="reversed")
+    return fig
+
+
+def _entropies(diagnosis: Diagnosis) -> dict[str, NDArray[np.floating]]:
+    """Return the entropy of each head, [L, H]."""
+    return {"entropies": diagnosis.entropies}
+
 
 _CODE = """
 from bertcore.analysis.health.checkpoint_doctor import examine
@@ -33,8 +107,8 @@ diagnosis.entropies                         # [L, H]
 """
 SPECTRA = Picture(
     name="spectra",
-    figure=spectrum_dots,
-    table=spectrum_table,
+    figure=_spectrum_dots,
+    table=_spectra,
     how=(
         "Each dot is a matrix: its largest singular value, relative to that of a random matrix of "
         "the same shape and standard deviation (dotted line at 1; Marchenko and Pastur). Training "
@@ -45,8 +119,8 @@ SPECTRA = Picture(
 )
 ENTROPY = Picture(
     name="attention-entropy",
-    figure=entropy_map,
-    table=entropy_arrays,
+    figure=_entropy_map,
+    table=_entropies,
     how=(
         "Bright: a head that spreads its attention evenly over all tokens it sees (1); dark: one "
         "that attends to few. Mean over eight sentences. A bright head here and there is normal, "
@@ -59,13 +133,12 @@ ENTROPY = Picture(
 
 def show_doctor(page: frame.Page) -> None:
     """Draw the verdict, the spectrum of the matrices and the entropy of the heads."""
-    diagnosis = _diagnosis(page.bert_key)
-    if diagnosis is None:
-        return
+    diagnosis = page.compute(_diagnose)
     verdict, *sentences = map(plain, diagnosis.sentences())
     (st.success if diagnosis.verdict == "trained" else st.warning)(verdict)
     st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
-    show_files(page)
+    with frame.guard():
+        show_files(page)
     if diagnosis.verdict == "not finite":
         return
     st.header("Are these random numbers?", anchor=False)
@@ -87,26 +160,18 @@ def show_files(page: frame.Page) -> None:
     if policy().is_closed or not has_two_forms(report.folder):
         return
     if consent.has_agreed(source):
-        work = Work(("two forms", page.bert_key), partial(_compare_forms, report.folder))
-        found = waiting.result(work, "two-forms")
-        if found is not None:
-            st.info(plain(found))
+        st.info(plain(page.compute(_compare_two_forms)))
         return
     label, args = "I trust the pickle: compare both", (source,)
     st.button(label, key="agree_two_forms", on_click=consent.agree, args=args)
 
 
-def _compare_forms(folder: Path, progress: Progress) -> str:
+def _compare_two_forms(bert: Model, progress: Progress = lambda fraction, stage: None) -> str:
+    assert bert.report is not None  # the page opened a folder
     progress(0.2, "Comparing safetensors and pickle")
-    return compare_forms(folder)
+    return compare_forms(bert.report.folder)
 
 
-def _diagnosis(key: cache.BertKey) -> Diagnosis | None:
-    """Return the diagnosis; None while it is made and its progress is drawn."""
-
-    def work(progress: Progress) -> Diagnosis:
-        progress(0.2, "Examining every matrix, and the heads on eight sentences")
-        return examine(cache.opened(key))
-
-    diagnosis: Diagnosis | None = waiting.result(Work(("doctor", key), work), "doctor")
-    return diagnosis
+def _diagnose(bert: Model, progress: Progress = lambda fraction, stage: None) -> Diagnosis:
+    progress(0.2, "Examining every matrix, and the heads on eight sentences")
+    return examine(bert)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from app.checkpoints import figures as checkpoints
+from app.checkpoints.contents import parameter_bars
 from app.plots import theme
 from app.plots.token_axis import MAX_LABELS, token_axis
 from app.tokens import effects, embedding_sum, nearest, positions
@@ -91,7 +91,7 @@ def test_position_pictures_mark_the_position(bert):
 
 
 def test_parameter_bars_keep_order_and_numbers():
-    fig = checkpoints.parameter_bars({"token table": 3_000_000, "pooler": 1_000_000})
+    fig = parameter_bars({"token table": 3_000_000, "pooler": 1_000_000})
     assert list(fig.plotly().data[0].x) == [3_000_000, 1_000_000]
     assert fig.plotly().data[0].text[0] == "3.0 million (75%)"
 
