@@ -11,20 +11,25 @@ import streamlit as st
 from bertcore.corpus.search import Hit, Senses, WordSenses, word_senses
 from bertcore.corpus.search.senses import NUM_NULLS
 
-from ..plots.figure import Figure
+from ..plots import theme
+from ..plots.figure import Figure, scatter
+from ..plots.formats import shorten
 from ..plots.untrusted_text import plain
 from ..shell import frame
-from ..shell.jobs import waiting
-from ..shell.jobs.background import Progress, Work
+from ..shell.compute import Compute
+from ..shell.jobs.background import Progress
 from ..shell.picture import Picture
 from ..shell.state import Field
 from ..sources import encoded_corpus as source
 from ..sources.encoded_corpus import Opened
-from . import hits, senses_figures
+from . import hits
 
 GROUPS = {"": "by silhouette", "2": "2", "3": "3", "4": "4", "5": "5"}
 WORD = Field("senses_word", "bank")
 NUM_GROUPS = Field("senses_groups", "", tuple(GROUPS))
+
+_CONTEXT = 40
+LINES = ("silhouette", f"highest of {NUM_NULLS} clouds without groups", "stability")
 
 _CODE = """
 from bertcore.corpus import open_encoded
@@ -42,18 +47,115 @@ class AtLayer(NamedTuple):
     senses: Senses
 
 
-def _map(drawn: AtLayer) -> Figure:
-    return senses_figures.occurrence_map(*drawn)
+def clearness(found: WordSenses, layer: int) -> Figure:
+    """Draw silhouette, its chance level and stability over the layers; `layer` is marked."""
+    places = [senses.layer for senses in found.by_layer]
+    lines = (
+        [senses.silhouette for senses in found.by_layer],
+        [senses.chance for senses in found.by_layer],
+        [senses.stability for senses in found.by_layer],
+    )
+    colours = (theme.CATEGORICAL[0], theme.SPECIAL, theme.CATEGORICAL[2])
+    fig = Figure(
+        [
+            scatter(
+                x=places,
+                y=values,
+                mode="lines+markers",
+                name=name,
+                line={"color": colour, "width": 3, "dash": dash},
+                marker={"size": 9},
+                hovertemplate="layer %{x}: %{y:.2f}<extra>" + name + "</extra>",
+            )
+            for values, name, colour, dash in zip(
+                lines, LINES, colours, ("solid", "dash", "dot"), strict=True
+            )
+        ]
+    )
+    theme.plot_layout(fig, "", "Layer (0: embeddings)", "", 280)
+    fig.update_yaxes(range=[min(0.0, *(min(values) for values in lines)) - 0.05, 1.05])
+    fig.update_xaxes(tickmode="array", tickvals=places)
+    fig.add_vline(layer, line={"color": theme.SPECIAL, "width": 1, "dash": "dot"})
+    fig.update_layout(margin={"t": 36}, showlegend=True)
+    return fig
 
 
-def _occurrences(drawn: AtLayer) -> pd.DataFrame:
-    return senses_figures.occurrence_table(*drawn)
+def occurrence_map(drawn: AtLayer) -> Figure:
+    """Draw the occurrences by their first two principal components, coloured by group."""
+    found, senses = drawn
+    fig = Figure()
+    for number, _ in enumerate(senses.groups):
+        own = [i for i, label in enumerate(senses.labels) if label == number]
+        fig.add_trace(
+            scatter(
+                x=[float(senses.points[i, 0]) for i in own],
+                y=[float(senses.points[i, 1]) for i in own],
+                mode="markers",
+                name=f"group {number + 1}",
+                marker={
+                    "size": 10,
+                    "color": theme.CATEGORICAL[number],
+                    "symbol": ("circle", "diamond", "square", "cross", "x")[number],
+                    "opacity": 0.8,
+                },
+                customdata=[_context(found.occurrences[i]) for i in own],
+                hovertemplate="%{customdata}<extra>" + f"group {number + 1}</extra>",
+            )
+        )
+    theme.plot_layout(fig, "", "first component", "second component", 360)
+    fig.update_layout(margin={"t": 36}, showlegend=True)
+    return fig
+
+
+def _context(hit: Hit) -> str:
+    end = hits.end_of_word(hit)
+    left = hit.text[max(0, hit.start - _CONTEXT) : hit.start]
+    right = shorten(hit.text[end : end + 2 * _CONTEXT], _CONTEXT)
+    return f"{theme.escape(left)}<b>{theme.escape(hit.word)}</b>{theme.escape(right)}"
+
+
+def layer_table(found: WordSenses) -> pd.DataFrame:
+    """Return a row for each layer."""
+    return pd.DataFrame(
+        [
+            {
+                "layer": senses.layer,
+                "groups": len(senses.groups),
+                "silhouette": senses.silhouette,
+                "chance": senses.chance,
+                "stability": senses.stability,
+            }
+            for senses in found.by_layer
+        ]
+    )
+
+
+def occurrence_table(drawn: AtLayer) -> pd.DataFrame:
+    """Return a row for each occurrence, with its group at one layer."""
+    found, senses = drawn
+    return pd.DataFrame(
+        [
+            {
+                "group": int(label) + 1,
+                "x": float(point[0]),
+                "y": float(point[1]),
+                "word": hit.word,
+                "text": hit.text,
+                "start": hit.start,
+                "document": hit.document,
+                "sentence": hit.sentence,
+            }
+            for label, point, hit in zip(
+                senses.labels, senses.points, found.occurrences, strict=True
+            )
+        ]
+    )
 
 
 OCCURRENCES = Picture(
     name="senses",
-    figure=_map,
-    table=_occurrences,
+    figure=occurrence_map,
+    table=occurrence_table,
     how=(
         "Each mark is one occurrence of the word, by the first two principal components of its "
         "vectors at layer {layer}; the groups are from k-means in ten components. The words in a "
@@ -63,7 +165,7 @@ OCCURRENCES = Picture(
 )
 CLEARNESS = Picture(
     name="senses-by-layer",
-    table=senses_figures.layer_table,
+    table=layer_table,
     how=(
         "Silhouette: 1 if each occurrence is far closer to its own group than to the next, 0 if it "
         "is between them. Groups count only where it is above the grey line, the highest that the "
@@ -94,9 +196,7 @@ def show(page: frame.Page, corpus: Opened) -> None:
         st.info("Type a word that occurs in the corpus.")
         return
     num = int(groups) if groups else None
-    found: WordSenses | None = waiting.result(_work(corpus, word, num), "senses")
-    if found is None:
-        return
+    found = Compute(name="senses")(_grouped, source.hashable(corpus), word, num)
     senses = next(one for one in found.by_layer if one.layer == layer)
     _say(found, senses)
     values: dict[str, Any] = {
@@ -117,7 +217,7 @@ def show(page: frame.Page, corpus: Opened) -> None:
     OCCURRENCES.show(page, AtLayer(found, senses), record=senses, setup="", **values)
     if len(found.by_layer) > 1:
         st.header("By layer", anchor=False)
-        fig = senses_figures.clearness(found, layer)
+        fig = clearness(found, layer)
         CLEARNESS.show(page, found, fig=fig, setup="", **values)
 
 
@@ -147,12 +247,10 @@ def _line(page: frame.Page, hit: Hit, target: str) -> str:
     return f"- {plain(left)}**{plain(hit.text[hit.start : end])}**{plain(right)}{opened}"
 
 
-def _work(corpus: Opened, word: str, num_groups: int | None) -> Work:
-    stamp = source.hashable(corpus)
-
-    def work(progress: Progress) -> WordSenses:
-        opened = source.at(Path(stamp[0]))
-        progress(0.1, f"Grouping the occurrences of {plain(word)}")
-        return word_senses(opened.places, word, opened.encoded.layers, num_groups=num_groups)
-
-    return Work(("senses", stamp, word, num_groups), work)
+def _grouped(
+    stamp: tuple[str, int, int], word: str, num_groups: int | None, *, progress: Progress
+) -> WordSenses:
+    """Return the senses of a word in the corpus of a stamp; see `source.hashable`."""
+    opened = source.at(Path(stamp[0]))
+    progress(0.1, f"Grouping the occurrences of {plain(word)}")
+    return word_senses(opened.places, word, opened.encoded.layers, num_groups=num_groups)

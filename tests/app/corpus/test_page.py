@@ -15,7 +15,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.corpus import senses_figures
+from app.corpus import senses as senses_view
 from app.sources import encoded_corpus as source
 from bertcore import load
 from bertcore.corpus import EncodeSettings, encode_corpus, open_encoded
@@ -330,7 +330,7 @@ def test_a_split_word_is_told_once_where_its_place_is_pointed_at(encoded: Path) 
     place = hit.text.lower().index("bank")
     split = replace(hit, word=hit.text[place : place + 4], start=place, end=place + 2)
     drawn = replace(found, occurrences=(split, *found.occurrences[1:]))
-    fig = senses_figures.occurrence_map(drawn, found.by_layer[0])
+    fig = senses_view.occurrence_map(senses_view.AtLayer(drawn, found.by_layer[0]))
     first = fig.traces[int(found.by_layer[0].labels[0])]["customdata"][0]
     assert f"<b>{split.word}</b>{hit.text[place + 4 :][:5]}" in first
 
