@@ -127,10 +127,6 @@ def _pieces_of_spans(given: Given, drawn: Draw) -> tuple[float, float]:
     return float(sum(end - start for start, end in spans)), float(len(spans))
 
 
-def _from_both_ends(given: Given, drawn: Draw) -> tuple[float, float]:
-    return float(len(drawn.boundaries)), float((drawn.corrupted.labels != IGNORED).sum())
-
-
 def _label(given: Given, drawn: Draw) -> tuple[float, float]:
     assert drawn.judged is not None
     return float(drawn.judged.label), 1.0

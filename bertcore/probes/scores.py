@@ -41,11 +41,6 @@ def difference_score(first: NDArray[np.float64], second: NDArray[np.float64]) ->
     )
 
 
-def mean_score(values: NDArray[np.float64]) -> Score:
-    """Return the mean of a value of each sentence, [S]."""
-    return ratio_score(np.stack([values, np.ones_like(values)], axis=1))
-
-
 def length_mean_score(values: NDArray[np.float64], lengths: NDArray[np.int64]) -> Score:
     """Return the mean over lengths of the mean over the sentences of that length.
 
