@@ -83,19 +83,18 @@ def trade_off(
     *,
     columns: Columns = USUAL,
     skip_bad_rows: bool = False,
-    max_length: int | None = None,
     rounds: int = ROUNDS,
     on_stage: OnStage = lambda name, fraction: None,
 ) -> TradeOff:
     """Measure two fine-tuned checkpoints on a labelled file.
 
-    Speed is that of the network alone, on batches of 32 examples of similar length, for the first
-    512 examples as each checkpoint tokenises them; passes of both alternate, and the median counts.
+    Both run with the longest input of their fine-tuning. Speed is that of the network alone, on
+    batches of 32 examples of similar length, for the first 512 examples as each checkpoint
+    tokenises them; passes of both alternate, and the median counts.
 
     Args:
         first, second: Checkpoints for the same task, on the same device.
         path, columns, skip_bad_rows: As for `run_file`.
-        max_length: Longest input in tokens; None takes that of each fine-tuning.
         rounds: Timed passes of each.
         on_stage: Called with the current stage and its fraction.
 
@@ -111,16 +110,13 @@ def trade_off(
     runs, rows = [], []
     for number, model in enumerate(models):
         on_stage(f"scoring {Path(model.name).name}", number / 2)
-        run = run_file(
-            model, path, columns=columns, skip_bad_rows=skip_bad_rows, max_length=max_length
-        )
+        run = run_file(model, path, columns=columns, skip_bad_rows=skip_bad_rows)
         runs.append(run)
-        length = model.default_length if max_length is None else max_length
         data = read_task_data(
             path,
             model.task,
             model.tokenizer,
-            max_length=length,
+            max_length=model.default_length,
             labels=model.labels if model.task.has_labels else None,
             columns=columns,
             skip_bad_rows=skip_bad_rows,
