@@ -6,6 +6,7 @@ Streamlit documents none of what is imported here and may change it in any relea
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections import deque
@@ -36,7 +37,9 @@ FOR_THE_OWNER = ("clear_cache", "load_git_info")
 OPERATIONS_OF_THE_OWNER = ("install_skills", "dismiss_skills_nudge")
 """Operations that Streamlit offers in its pages, and that write files."""
 MAX_A_SECOND = 30
-"""Messages of a visitor that are handled; the further ones would hold up everybody's."""
+"""Messages of a visitor that are handled; further ones would hold up everybody's. They wait for
+the second to end, and of those that wait the last of each kind is handled: it has the values
+of all widgets."""
 MAX_VISITORS = 10_000
 """Whose messages are counted."""
 MAX_FILES = 100
@@ -147,16 +150,27 @@ def guard_messages(
     _guard_widgets()
     handle = AppSession.handle_backmsg
     recent: dict[str, deque[float]] = {}
+    waiting: dict[tuple[str, str | None], BackMsg] = {}
+
+    def handle_late(session: AppSession, name: tuple[str, str | None]) -> None:
+        handle_guarded(session, waiting.pop(name))
 
     def handle_guarded(session: AppSession, message: BackMsg) -> None:
         if len(recent) > MAX_VISITORS:
             recent.clear()
         times = recent.setdefault(visitor_of(session.id) or session.id, deque(maxlen=MAX_A_SECOND))
-        now = time.monotonic()
+        kind, now = message.WhichOneof("type"), time.monotonic()
         if len(times) == MAX_A_SECOND and now - times[0] < 1:
-            return  # a log of each would fill the disk
+            name = (session.id, kind)
+            before = waiting.get(name)
+            if before is None:
+                loop = asyncio.get_running_loop()
+                loop.call_later(1 - (now - times[0]), handle_late, session, name)
+            elif before.rerun_script.fragment_id != message.rerun_script.fragment_id:
+                message.rerun_script.fragment_id = ""  # the whole page, which holds both
+            waiting[name] = message
+            return
         times.append(now)
-        kind = message.WhichOneof("type")
         operation = message.backend_operation_request.WhichOneof("payload")
         if is_closed and (kind in FOR_THE_OWNER or operation in OPERATIONS_OF_THE_OWNER):
             log.warning("ignored: a message that visitors may not send")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -170,12 +171,60 @@ def test_of_what_no_browser_sends_nothing_or_little_is_handled(
     message.file_urls_request.file_names.extend(["a"] * 1000)
     AppSession.handle_backmsg(session, message)
     assert len(handled.pop().file_urls_request.file_names) == internals.MAX_FILES
-    for _ in range(1000):
-        AppSession.handle_backmsg(session, BackMsg(stop_script=True))
-    assert len(handled) < 1000
-    before = len(handled)
-    AppSession.handle_backmsg(SimpleNamespace(id="b"), BackMsg(stop_script=True))  # type: ignore[arg-type]
-    assert len(handled) == before + 1
+
+
+@pytest.mark.usefixtures("unguarded")
+def test_of_many_messages_the_last_of_each_kind_is_handled_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    handled: list[BackMsg] = []
+    monkeypatch.setattr(AppSession, "handle_backmsg", lambda _, message: handled.append(message))
+    internals.guard_messages(is_closed=False)
+    many: Any = SimpleNamespace(id="a")
+    other: Any = SimpleNamespace(id="b")
+
+    async def send() -> None:
+        for number in range(1000):
+            message = BackMsg()
+            message.rerun_script.query_string = str(number)
+            AppSession.handle_backmsg(many, message)
+            AppSession.handle_backmsg(many, BackMsg(stop_script=True))
+        before = len(handled)
+        assert before < 1000
+        AppSession.handle_backmsg(other, BackMsg(stop_script=True))
+        assert len(handled) == before + 1
+        while len(handled) < before + 3:
+            await asyncio.sleep(0.05)
+
+    asyncio.run(send())
+    last = {message.WhichOneof("type"): message for message in handled[-2:]}
+    assert last.keys() == {"rerun_script", "stop_script"}
+    assert last["rerun_script"].rerun_script.query_string == "999"
+
+
+@pytest.mark.usefixtures("unguarded")
+def test_late_messages_of_two_fragments_run_the_whole_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    handled: list[str] = []
+    monkeypatch.setattr(
+        AppSession, "handle_backmsg", lambda _, m: handled.append(m.rerun_script.fragment_id)
+    )
+    internals.guard_messages(is_closed=False)
+
+    async def send(*fragments: str) -> str:
+        session: Any = SimpleNamespace(id=fragments[-1])
+        for fragment in ["first"] * internals.MAX_A_SECOND + [*fragments]:
+            message = BackMsg()
+            message.rerun_script.fragment_id = fragment
+            AppSession.handle_backmsg(session, message)
+        assert handled == ["first"] * internals.MAX_A_SECOND
+        while len(handled) == internals.MAX_A_SECOND:
+            await asyncio.sleep(0.05)
+        last = handled[-1]
+        handled.clear()
+        return last
+
+    assert asyncio.run(send("a", "a", "a")) == "a"
+    assert asyncio.run(send("a", "b", "b")) == ""
 
 
 def states(value_type: str, state: WidgetState) -> WStates:
