@@ -149,15 +149,13 @@ class Session:
         """Close the connection, as a browser does whose tab is closed."""
         self._socket.close()
 
-    def _run(
-        self, fragment: str = "", once: WidgetState | None = None, page_name: str = ""
-    ) -> None:
-        """Ask for a run, and read what comes until it has ended."""
+    def _run(self, fragment: str = "", *once: WidgetState, page_name: str = "") -> None:
+        """Ask for a run, with these states besides, and read what comes until it has ended."""
         request = BackMsg()
         asked = request.rerun_script
         asked.query_string, asked.page_script_hash = self.query, self._page
         asked.page_name, asked.fragment_id = page_name, fragment
-        asked.widget_states.widgets.extend([*self._states.values(), *([once] if once else [])])
+        asked.widget_states.widgets.extend([*self._states.values(), *once])
         self._socket.send(request.SerializeToString())
         self.texts.clear()
         if not fragment:

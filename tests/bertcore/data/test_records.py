@@ -31,7 +31,7 @@ def read(path: Path, bad_rows: BadRows | None = None) -> tuple[Line, ...]:
     ("name", "data"),
     [
         ("a.csv", b"m,t\n good ,It rained.\n,Why?\n"),
-        ("a.tsv.gz", gzip.compress(b"t\tm\nIt rained.\tgood\nWhy?\t\n")),
+        ("a.tsv.gz", gzip.compress(b"t\tm\nIt rained.\tgood\nWhy?\t\n", mtime=0)),
         ("a.jsonl", b'{"t": "It rained.", "m": "good"}\n{"t": "Why?", "m": null}\n'),
         ("a.csv", "t,m\nIt rained.,good\nWhy?,\n".encode("utf-16")),
     ],
