@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
+from collections.abc import Callable
 
 import pytest
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -44,20 +46,18 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
 def released(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A name of the thread for each time that memory is released."""
     threads: list[str] = []
-    monkeypatch.setattr(sessions, "RELEASE_SECONDS", 0.05)
+    monkeypatch.setattr(sessions, "RELEASE_SECONDS", 0.3)
     monkeypatch.setattr(
         sessions, "release", lambda: threads.append(threading.current_thread().name)
     )
     return threads
 
 
-def leave(*names: str) -> None:
-    async def end() -> None:
-        for name in names:
-            sessions.close_later(name)
-        await asyncio.sleep(0.05)
-
-    asyncio.run(end())
+async def until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.01)
 
 
 def wait_for_release() -> None:
@@ -69,8 +69,13 @@ def wait_for_release() -> None:
 def test_a_session_whose_browser_does_not_come_back_is_closed(
     runtime: Runtime, released: list[str]
 ) -> None:
+    async def leave() -> None:
+        for name in ("gone", "back", "also gone"):
+            sessions.close_later(name)
+        await until(lambda: "also gone" in runtime.without_files)
+
     runtime.active = {"back"}
-    leave("gone", "back", "also gone")
+    asyncio.run(leave())
     wait_for_release()
     assert runtime.closed == runtime.without_files == ["gone", "also gone"]
     assert len(released) == 1  # once for both
@@ -84,10 +89,10 @@ def test_a_session_that_only_sends_files_is_closed_when_it_is_gone(
     async def send() -> None:
         for _ in range(3):
             sessions.watch("sender")
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.1)  # asked several times by then
         assert runtime.closed == []
         runtime.active.clear()
-        await asyncio.sleep(0.1)
+        await until(lambda: runtime.without_files)
 
     runtime.active = {"sender"}
     asyncio.run(send())
