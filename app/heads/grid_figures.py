@@ -14,15 +14,13 @@ from bertcore.analysis.heads.statistics import measure_index
 from bertcore.analysis.heads.syntax import DIRECTIONS
 
 from ..plots import theme
-from ..plots.cells import numbered
 from ..plots.error_bars import error_bars
-from ..plots.figure import Figure, bar, heatmap
+from ..plots.figure import Figure, bar
 from ..plots.head_cells import add_cells
+from ..plots.similarity_map import heat_from_zero
 from ..plots.special_tokens import BERT, Marks, relabelled
 from .names import HABITS, Measured, relation_title
 
-MAX_NUMBERED = 16
-"""Most heads of a layer for which each cell shows its number."""
 NOT_A_NUMBER = "not a number: no sentence has it, or the weights contain NaN"
 
 
@@ -62,32 +60,10 @@ def head_grid(
         f"<b>layer {layer} head {head}</b><br>{interval_text(measured, report, layer, head)}"
         for layer, head in zip(layers.tolist(), heads.tolist(), strict=True)
     ]
-    top = float(np.nanmax(values.mean, initial=0.0))
-    highest = max(top, 1e-6)
-    written = {}
-    if num_heads <= MAX_NUMBERED:
-        times, digits = (100, 0) if measured.is_fraction else (1, 1)
-        text = [
-            ["" if math.isnan(value) else f"{times * value:.{digits}f}" for value in row]
-            for row in values.mean.tolist()
-        ]
-        written = numbered(values.mean, text, 12, high=highest)
-    fig = Figure(
-        heatmap(
-            z=values.mean,
-            zmin=0,
-            zmax=highest,
-            colorscale=theme.SEQUENTIAL,
-            xgap=2,
-            ygap=2,
-            hoverinfo="skip",
-            colorbar={
-                "tickformat": ".0%" if measured.is_fraction else ".1f",
-                "thickness": 12,
-            },
-            **written,
-        )
-    )
+    times, digits = (100, "{:.0f}") if measured.is_fraction else (1, "{:.1f}")
+    heat = heat_from_zero(values.mean, times * values.mean, num_heads, "", digits)
+    heat["colorbar"] = {"tickformat": ".0%" if measured.is_fraction else ".1f", "thickness": 12}
+    fig = Figure(heat)
     size = max(6.0, min(34.0, 300 / max(num_layers, num_heads)))
     add_cells(
         fig,

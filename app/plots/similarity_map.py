@@ -57,7 +57,6 @@ def heat_from_zero(
         xgap=2,
         ygap=2,
         hoverinfo="skip",
-        hoverongaps=True,
         colorbar=theme.bar_beside(unit),
         **written,
     )
