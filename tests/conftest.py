@@ -1,6 +1,6 @@
 """What every test shares: no hub, a seeded random source, no GPU tests where there is no GPU.
 
-In several processes (`make test`) the long files begin first, so that no process ends long after
+In several processes (`make test`) the longest files begin first, so that no process ends long after
 the others. xdist hands out whole files in the order of collection; see PARALLEL in the Makefile.
 """
 
@@ -26,6 +26,7 @@ import pytest
 import torch
 from hypothesis import settings
 
+from tests.support.durations import Durations, Record
 from tests.support.imports import imports_of
 
 settings.register_profile("no deadline", deadline=None)  # a slow machine is no finding
@@ -37,9 +38,6 @@ UMAP_FILES = (
     "bertcore/analysis/space/test_projection.py",
 )
 """Run in one process, since each process compiles UMAP for half a minute."""
-LONG = ("slow", "browser")
-"""Marks of the tests whose files begin first."""
-
 SLOW_MEANS = ("streamlit.testing", "subprocess", "multiprocessing", "playwright")
 """A file that imports one of them, itself or through tests.support, is left out of --fast."""
 SLOW_FILES = (
@@ -67,6 +65,16 @@ MAIN = sys.modules["__main__"]
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add --fast, which `make test-fast` uses: files that are left out are not even imported."""
     parser.addoption("--fast", action="store_true", help="Leave out what takes long.")
+    parser.addoption(
+        "--record-durations", action="store_true", help="Write tests/durations.json anew."
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Hold a whole run against the record of durations, or record it."""
+    is_whole = config.args == config.getini("testpaths") and not config.getoption("--fast")
+    if is_whole and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Durations(config.getoption("--record-durations")))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -104,9 +112,9 @@ def _group_by_file(items: list[pytest.Item]) -> None:
 
 
 def _long_files_first(items: list[pytest.Item]) -> None:
-    """Put the files that hold a long test first; otherwise the order stays."""
-    long = {item.path for item in items if any(map(item.get_closest_marker, LONG))}
-    items.sort(key=lambda item: item.path not in long)
+    """Put the longest files first, before them those that the record does not know."""
+    seconds = Record.read().seconds
+    items.sort(key=lambda item: -seconds.get(item.nodeid.partition("::")[0], float("inf")))
 
 
 @pytest.hookimpl(tryfirst=True)

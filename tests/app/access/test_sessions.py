@@ -98,7 +98,7 @@ def test_a_session_that_only_sends_files_is_closed_when_it_is_gone(
     asyncio.run(send())
     wait_for_release()
     assert runtime.without_files == ["sender"]
-    assert not sessions._watched
+    assert "sender" not in sessions._watched
 
 
 def test_memory_is_released_in_another_thread_and_again(released: list[str]) -> None:

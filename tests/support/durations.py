@@ -1,0 +1,84 @@
+"""How long the files of tests take: recorded in `tests/durations.json`, which orders the next run.
+
+The longest files start first, so that no process ends long after the others. A whole run fails if
+a file takes over `LIMIT_SECONDS` that is not listed as one that may. Seconds are scaled to the
+machine of the record first, so that a slow machine alone fails nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+RECORD = Path(__file__).parents[1] / "durations.json"
+LIMIT_SECONDS = 20.0
+"""Most that a file may take, on one core of the machine of the record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The seconds of each file, and the files that may take longer than the limit."""
+
+    seconds: Mapping[str, float]
+    may_exceed: Collection[str]
+
+    @classmethod
+    def read(cls, path: Path = RECORD) -> Record:
+        return cls(**json.loads(path.read_text(encoding="utf-8")))
+
+    def write(self, path: Path = RECORD) -> None:
+        rounded = {file: round(self.seconds[file], 1) for file in sorted(self.seconds)}
+        record = {"may_exceed": sorted(self.may_exceed), "seconds": rounded}
+        path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+    def slowdown(self, seconds: Mapping[str, float]) -> float:
+        """Return how many times longer than the record the files took that are in both."""
+        known = self.seconds.keys() & seconds.keys()
+        recorded = sum(self.seconds[file] for file in known)
+        return sum(seconds[file] for file in known) / recorded if recorded else 1.0
+
+    def too_long(self, seconds: Mapping[str, float]) -> dict[str, float]:
+        """Return the files over the limit that may not be, with their scaled seconds."""
+        slowdown = max(1.0, self.slowdown(seconds))
+        return {
+            file: taken / slowdown
+            for file, taken in sorted(seconds.items())
+            if taken / slowdown > LIMIT_SECONDS and file not in self.may_exceed
+        }
+
+
+@dataclass(slots=True)
+class Durations:
+    """A plugin of the process that collects the reports: it adds up the seconds of each file."""
+
+    is_recorded: bool
+    """Write the record instead of holding the run against it."""
+    seconds: Counter[str] = field(default_factory=Counter)  # type: ignore[arg-type]
+    problems: list[str] = field(default_factory=list)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.seconds[report.nodeid.partition("::")[0]] += report.duration  # type: ignore[assignment]
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        before = Record.read()
+        if session.exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            return  # not a whole run
+        if self.is_recorded:
+            Record(self.seconds, before.may_exceed).write()
+            return
+        self.problems = [
+            f"{file} took {taken:.0f} s. A file may take {LIMIT_SECONDS:.0f} s: make it faster, or "
+            f"list it under may_exceed in {RECORD.name}."
+            for file, taken in before.too_long(self.seconds).items()
+        ]
+        if self.problems and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        for problem in self.problems:
+            terminalreporter.write_line(f"FAILED {problem}", red=True)
