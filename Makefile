@@ -18,9 +18,9 @@ INSTALLED := $(PREFIX)/.bertscope-installed
 MINUTES ?= 60
 RUN ?= runs/bert
 SEED ?= 0
-# One process per logical core. tests/conftest.py defines the groups and their order: the tests of a file
-# stay together, since they share what they made, and long files start first.
-PARALLEL ?= --numprocesses logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
+# One process per logical core. The tests of a file stay together, since they share what they made;
+# tests/conftest.py orders the files: long ones start first.
+PARALLEL ?= --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test test-fast lint format run bench train install browser
 .DEFAULT_GOAL := test

@@ -32,12 +32,6 @@ from tests.support.imports import imports_of
 settings.register_profile("no deadline", deadline=None)  # a slow machine is no finding
 settings.load_profile("no deadline")
 
-UMAP_FILES = (
-    "app/layer_map/test_page.py",
-    "bertcore/analysis/space/test_neighbour_embedding.py",
-    "bertcore/analysis/space/test_projection.py",
-)
-"""Run in one process, since each process compiles UMAP for half a minute."""
 SLOW_MEANS = ("streamlit.testing", "subprocess", "multiprocessing", "playwright")
 """A file that imports one of them, itself or through tests.support, is left out of --fast."""
 SLOW_FILES = (
@@ -86,29 +80,19 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if is_slow or imports_of(path) & {*SLOW_MEANS} else None
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist, which reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip tests marked `gpu` on a machine without CUDA; group and order files in a worker."""
+    """Skip tests marked `gpu` on a machine without CUDA; order files in a worker."""
     if config.getoption("--fast"):
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if item not in {*slow}]
     if hasattr(config, "workerinput"):  # a process of xdist
-        _group_by_file(items)
         _long_files_first(items)
     if torch.cuda.is_available():
         return
     for item in items:
         if item.get_closest_marker("gpu"):
             item.add_marker(pytest.mark.skip(reason="needs a CUDA device"))
-
-
-def _group_by_file(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one process, since they share what they made."""
-    for item in items:
-        file = item.path.relative_to(TESTS.parent).as_posix()
-        group = "umap" if file.removeprefix("tests/") in UMAP_FILES else file
-        item.add_marker(pytest.mark.xdist_group(group))
 
 
 def _long_files_first(items: list[pytest.Item]) -> None:

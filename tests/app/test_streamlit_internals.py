@@ -25,6 +25,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
 from app import streamlit_internals as internals
+from tests.support.asgi import run
 
 
 @pytest.fixture
@@ -196,7 +197,7 @@ def test_of_many_messages_the_last_of_each_kind_is_handled_late(
         while len(handled) < before + 3:
             await asyncio.sleep(0.05)
 
-    asyncio.run(send())
+    run(send())
     last = {message.WhichOneof("type"): message for message in handled[-2:]}
     assert last.keys() == {"rerun_script", "stop_script"}
     assert last["rerun_script"].rerun_script.query_string == "999"
@@ -223,8 +224,8 @@ def test_late_messages_of_two_fragments_run_the_whole_page(monkeypatch: pytest.M
         handled.clear()
         return last
 
-    assert asyncio.run(send("a", "a", "a")) == "a"
-    assert asyncio.run(send("a", "b", "b")) == ""
+    assert run(send("a", "a", "a")) == "a"
+    assert run(send("a", "b", "b")) == ""
 
 
 def states(value_type: str, state: WidgetState) -> WStates:

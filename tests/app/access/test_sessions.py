@@ -12,6 +12,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 
 from app import streamlit_internals as internals
 from app.access import sessions
+from tests.support.asgi import run
 
 
 class Runtime:
@@ -75,7 +76,7 @@ def test_a_session_whose_browser_does_not_come_back_is_closed(
         await until(lambda: "also gone" in runtime.without_files)
 
     runtime.active = {"back"}
-    asyncio.run(leave())
+    run(leave())
     wait_for_release()
     assert runtime.closed == runtime.without_files == ["gone", "also gone"]
     assert len(released) == 1  # once for both
@@ -95,7 +96,7 @@ def test_a_session_that_only_sends_files_is_closed_when_it_is_gone(
         await until(lambda: runtime.without_files)
 
     runtime.active = {"sender"}
-    asyncio.run(send())
+    run(send())
     wait_for_release()
     assert runtime.without_files == ["sender"]
     assert "sender" not in sessions._watched
