@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bertcore.analysis.compare.cka import LayerSimilarity
 from bertcore.analysis.compare.weight_drift import LAYER_KINDS, Drift, WeightDrift
 
 from ..plots import theme
@@ -168,23 +167,6 @@ def drift_table(drift: WeightDrift) -> pd.DataFrame:
             for tensor in drift.tensors
         ]
     ).astype({"layer": "Int64"})
-
-
-def similarity_table(similarity: LayerSimilarity) -> pd.DataFrame:
-    """Return a row for each pair of layers."""
-    return pd.DataFrame(
-        [
-            {
-                "layer_first": i,
-                "layer_second": j,
-                "cka": similarity.plain[i, j],
-                "cka_debiased": similarity.debiased[i, j],
-                "cka_chance": similarity.plain_chance[i, j],
-                "cka_debiased_chance": similarity.debiased_chance[i, j],
-            }
-            for i, j in np.ndindex(*similarity.plain.shape)
-        ]
-    )
 
 
 def drift_words(drift: Drift | None) -> str:

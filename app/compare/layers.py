@@ -12,7 +12,7 @@ from bertcore.analysis.compare.decision import KINDS
 from bertcore.analysis.compare.texts import TextsComparison, compare_texts
 
 from ..plots.figure import Figure
-from ..plots.similarity_map import similarity_map
+from ..plots.similarity_map import similarity_map, similarity_table
 from ..plots.untrusted_text import plain
 from ..shell.jobs import background, waiting
 from ..shell.jobs.background import Work
@@ -22,7 +22,7 @@ from ..sources import head_texts as sources
 from ..sources.head_texts import Chosen
 from .case import Case, code_of
 from .fields import ESTIMATE, ESTIMATES
-from .grid_figures import divergence_grid, most_changed, similarity_curve, similarity_table
+from .grid_figures import divergence_grid, most_changed, similarity_curve
 from .heads import divergence_table, pick
 
 MOST_ROWS = 40

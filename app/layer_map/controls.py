@@ -16,7 +16,7 @@ from bertcore.analysis.space.projection import METHODS, LayerMap
 from bertcore.data.texts_file import Sentence
 
 from ..shell import cache
-from ..shell.jobs import waiting
+from ..shell.compute import Compute
 from ..shell.jobs.background import Job
 from ..shell.one_of import one_of
 from ..shell.state import Field
@@ -35,22 +35,22 @@ from .fields import (
 )
 from .parameters import choose_parameters
 from .points import COLOUR_BY
-from .view import UNITS, Points, View, embedding_work, matches, reading_work
+from .view import UNITS, Points, View, embed, matches, read
 
 MANY_SENTENCES = 50
 
 
-def choose_points(sentences: Sequence[Sentence]) -> Points:
+def choose_points(key: cache.BertKey, sentences: Sequence[Sentence]) -> Points:
     """Draw the row of controls of the view Geometry; return which points are measured."""
     row = st.container(horizontal=True, vertical_alignment="bottom", key="map_controls")
     unit = _select(row, "Points", UNIT, UNITS, 150)
     word = _word(row, unit) if unit == "word" else ""
-    off = _rogue_off(row)
+    off = rogue_off(row)
     hide = row.toggle("Hide special tokens", key=HIDE_SPECIAL.key())
-    return Points(tuple(sentences), unit, word, hide, off)
+    return Points(key, tuple(sentences), unit, word, hide, off)
 
 
-def choose_view(sentences: Sequence[Sentence]) -> tuple[Points, View, str]:
+def choose_view(key: cache.BertKey, sentences: Sequence[Sentence]) -> tuple[Points, View, str]:
     """Draw the row of controls; return which points are drawn, how, and what colours them."""
     row = st.container(horizontal=True, vertical_alignment="bottom", key="map_controls")
     unit = _select(row, "Points", UNIT, UNITS, 135)
@@ -70,9 +70,10 @@ def choose_view(sentences: Sequence[Sentence]) -> tuple[Points, View, str]:
             disabled=space != "joint",
             help="If off, one map for all also shows how mean and size change from layer to layer.",
         )
-        off = _rogue_off(st)
+        off = rogue_off(st)
         settings = choose_parameters(st, method, PARAMETERS)
-    points = Points(tuple(sentences), unit, word if unit == "word" else "", hide, off)
+    word = word if unit == "word" else ""
+    points = Points(key, tuple(sentences), unit, word, hide, off)
     return points, View(dims, method, space, level, settings), colour
 
 
@@ -86,7 +87,7 @@ def _word(row: DeltaGenerator, unit: str) -> str:
     return typed.strip()
 
 
-def _rogue_off(where: Any) -> int:
+def rogue_off(where: Any) -> int:
     """Draw the switch of the rogue dimensions; `where` is a container or Streamlit itself."""
     return int(
         where.number_input(
@@ -106,12 +107,11 @@ def searched(table: VectorTable, points: Points) -> NDArray[np.bool_]:
     return matches(table, word)
 
 
-def map_when_ready(key: cache.BertKey, points: Points, view: View) -> LayerMap | None:
-    """Return the map by UMAP, t-SNE or PaCMAP if it is ready; else draw its progress.
-
-    The progress updates by itself.
+def map_when_ready(points: Points, view: View) -> LayerMap:
+    """Return the map by UMAP, t-SNE or PaCMAP; draw its progress until it is there.
 
     Raises:
+        Pending: Until then.
         Exception: The error that stopped the map.
     """
     name = METHODS[view.method]
@@ -122,21 +122,20 @@ def map_when_ready(key: cache.BertKey, points: Points, view: View) -> LayerMap |
             first = " The first one on this server takes up to a minute."
         return f"{name}. {job.stage}.{first} Until then this is the PCA map."
 
-    result: LayerMap | None = waiting.result(
-        embedding_work(key, points, view),
-        "layer-map",
-        patience=0.0,
-        stopped=f"{name} was stopped: this is the PCA map.",
-        say=say,
-    )
-    return result
+    stopped = f"{name} was stopped: this is the PCA map."
+    return Compute(name="layer-map", patience=0.0, stopped=stopped, say=say)(embed, points, view)
 
 
-def are_read(key: cache.BertKey, points: Points) -> bool:
-    """Return whether the points are there; of many sentences draw the progress until they are."""
-    if len(points.sentences) < MANY_SENTENCES:
-        return True
-    return waiting.result(reading_work(key, points), "map-points") is not None
+def read_points(points: Points) -> VectorTable:
+    """Return the points and their vectors; of many sentences draw the progress until then.
+
+    Raises:
+        Pending: Until then.
+        ValueError: As `Points.table`.
+    """
+    if len(points.sentences) >= MANY_SENTENCES:
+        Compute(name="map-points")(read, points)
+    return points.table
 
 
 def _select(

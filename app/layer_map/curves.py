@@ -2,24 +2,182 @@
 
 from __future__ import annotations
 
-from bertcore.analysis.space.map_quality import MAX_POINTS
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bertcore.analysis.space.map_quality import MAX_POINTS, Faithfulness, Separation
 from bertcore.analysis.space.projection import LayerMap
 
-from ..shell import frame
+from ..plots import theme
+from ..plots.charts import Chart
+from ..plots.figure import Figure, scatter
+from ..shell import cache, frame
 from ..shell.columns import columns
 from ..shell.picture import Picture
-from .curve_figures import (
-    faithfulness_curve,
-    faithfulness_table,
-    separation_curve,
-    separation_table,
-)
-from .view import Points, View, faithfulness, separation
+from . import view
+from .view import Points, View
 
+HEIGHT = 316
+
+
+class Curve(NamedTuple):
+    """A column of the frame, drawn over the layers; NaN leaves a gap."""
+
+    y: str
+    name: str
+    """{k} is the chart's."""
+    place: int
+    """Of its colour among the categorical ones."""
+    dash: str = "solid"
+    is_optional: bool = False
+    """Whether it is left out if it has no number at all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerCurves(Chart):
+    """Curves over the layers, which are the column `layer`."""
+
+    curves: Sequence[Curve]
+    title: str
+    unit: str
+    is_fraction: bool = True
+    """Whether 0 to 1 is in sight; else the axis begins at 0."""
+    band: tuple[str, str, str] | None = None
+    """Columns of the low and the high end of a band behind the curves, and its name."""
+    k: int = 0
+    """Neighbours that were counted."""
+    chance: float | None = None
+    """Where a dashed line goes."""
+    chance_name: str = ""
+    is_name_below: bool = False
+    """Whether the name of the dashed line is below it."""
+
+    def _draw(self, frame: pd.DataFrame) -> Figure:
+        fig = Figure()
+        x = frame["layer"].tolist()
+        if self.band is not None:
+            low, high, name = self.band
+            fig.add(
+                "scatter",
+                x=[*x, *reversed(x)],
+                y=[*frame[high], *reversed([*frame[low]])],
+                fill="toself",
+                fillcolor="rgba(52, 87, 213, 0.18)",
+                line={"width": 0},
+                mode="lines",
+                hoverinfo="skip",
+                name=name,
+            )
+        curves = [one for one in self.curves if not one.is_optional or frame[one.y].notna().any()]
+        for curve in curves:
+            name = curve.name.format(k=self.k)
+            fig.add_trace(
+                scatter(
+                    x=x,
+                    y=[None if value != value else value for value in frame[curve.y].tolist()],
+                    mode="lines+markers",
+                    name=name,
+                    line={
+                        "color": theme.CATEGORICAL[curve.place],
+                        "width": 2,
+                        "dash": curve.dash,
+                    },
+                    marker={"size": 6},
+                    hovertemplate="layer %{x}: %{y:.3f}<extra>" + name + "</extra>",
+                )
+            )
+        if self.chance is not None:
+            fig.add_hline(
+                y=self.chance,
+                line={"color": theme.SPECIAL, "width": 1, "dash": "dash"},
+                annotation={
+                    "text": self.chance_name,
+                    "font": {"size": 11, "color": theme.SPECIAL},
+                    "yanchor": "top" if self.is_name_below else "bottom",
+                },
+            )
+        over_layers(fig, x, self.title, self.unit)
+        if not self.is_fraction:
+            fig.update_yaxes(rangemode="tozero")
+        else:
+            drawn = frame[[curve.y for curve in curves]].to_numpy()
+            low, high = np.nanmin(drawn, initial=0.0), np.nanmax(drawn, initial=1.0)
+            fig.update_yaxes(range=[float(low) - 0.03, float(high) + 0.05])
+        fig.update_layout(showlegend=len(self.curves) > 1 or self.band is not None)
+        return fig
+
+
+def over_layers(fig: Figure, layers: Iterable[int], title: str, unit: str) -> None:
+    """Give a figure its title, the names of its axes, and its legend below.
+
+    Args:
+        layers: Those that it shows; of a corpus not all are stored.
+    """
+    theme.plot_layout(fig, title, "Layer (0: embeddings)", unit, HEIGHT)
+    ticks = sorted(set(layers))
+    fig.update_xaxes(tickmode="array", tickvals=ticks if len(ticks) <= 13 else ticks[::2])
+    legend = {"y": -0.36, "yanchor": "top", "font": {"size": 11}}
+    fig.update_layout(legend=legend, margin={"b": 8})
+
+
+class Quality(NamedTuple):
+    """How faithful a map of some layers is."""
+
+    layers: Sequence[int]
+    faithfulness: Faithfulness
+    explained: NDArray[np.floating]
+    """Fraction of the variance along each axis of the map, [L, dims]; NaN if it is not by PCA."""
+
+
+def _quality_table(quality: Quality) -> pd.DataFrame:
+    """Return a row for each layer."""
+    found = quality.faithfulness
+    return pd.DataFrame(
+        {
+            "layer": list(quality.layers),
+            "trustworthiness": found.trustworthiness,
+            "continuity": found.continuity,
+            "overlap": found.overlap,
+            "variance_shown": quality.explained.sum(1),
+        }
+    )
+
+
+def _separation_table(separation: Separation) -> pd.DataFrame:
+    layers = np.arange(len(separation.purity))
+    measures = {"silhouette": separation.silhouette, "purity": separation.purity}
+    return pd.DataFrame({"layer": layers, **measures})
+
+
+QUALITY = LayerCurves(
+    table=_quality_table,
+    curves=(
+        Curve("trustworthiness", "trustworthiness", 0),
+        Curve("continuity", "continuity", 2, "dashdot"),
+        Curve("overlap", "shared neighbours (of {k})", 1, "dot"),
+        Curve("variance_shown", "variance shown", 3, "dash", is_optional=True),
+    ),
+    title="How faithful is the map?",
+    unit="fraction",
+)
 SEPARATION = Picture(
     name="layer-map-labels",
-    figure=separation_curve,
-    table=separation_table,
+    chart=LayerCurves(
+        table=_separation_table,
+        curves=(
+            Curve("purity", "neighbours with the same label (of {k})", 0),
+            Curve("silhouette", "silhouette", 1, "dot"),
+        ),
+        title="Where do the labels separate?",
+        unit="fraction; silhouette",
+        chance_name="purity by chance",
+        is_name_below=True,
+    ),
     how=(
         "Measured on the full vectors by cosine, not on the map. The first curve is the fraction "
         "of a point's nearest neighbours in other sentences that share its label; it rises where "
@@ -33,8 +191,7 @@ separation(table.vectors, table.labels, groups=table.sentence_ids)
 )
 FAITHFULNESS = Picture(
     name="layer-map-truth",
-    figure=faithfulness_curve,
-    table=faithfulness_table,
+    chart=QUALITY,
     how=(
         "Trustworthiness of 1: points that are near in the map are near in the full space. "
         "Continuity of 1: points that are near in the full space are near in the map. For both, "
@@ -52,16 +209,18 @@ faithfulness(table.vectors, layer_map.coordinates, metric={metric!r})
 
 
 def show_curves(
-    page: frame.Page, points: Points, view: View, layer_map: LayerMap, code: str
+    page: frame.Page, points: Points, chosen: View, layer_map: LayerMap, code: str
 ) -> None:
     """Draw the measures side by side; that of the labels if there are at least two."""
     places = columns()
     with frame.guard():
-        separated = separation(page.bert_key, points)
+        separated = cache.computed(view.separation, points)
         if separated is not None:
             with next(places):
-                SEPARATION.show(page, separated, setup=code)
+                drawn = {"k": separated.k, "chance": separated.chance}
+                SEPARATION.show(page, separated, drawn=drawn, setup=code)
         with next(places):
-            faithful = faithfulness(page.bert_key, points, view, layer_map)
-            drawn = {"layer_map": layer_map}
-            FAITHFULNESS.show(page, faithful, drawn=drawn, setup=code, metric=view.settings.metric)
+            metric = chosen.settings.metric
+            faithful = cache.computed(view.faithfulness, points, metric, layer_map)
+            quality = Quality(range(len(faithful.overlap)), faithful, layer_map.explained)
+            FAITHFULNESS.show(page, quality, drawn={"k": faithful.k}, setup=code, metric=metric)

@@ -6,7 +6,6 @@ from bertcore.analysis.space.projection import METHODS
 from bertcore.analysis.space.sense_sets import SETS
 
 from ..shell.state import Field
-from .parameters import Parameters
 
 SOURCES = {
     "sentence": "This sentence",
@@ -32,5 +31,5 @@ HIDE_SPECIAL = Field("map_hide", True)
 LEVEL_LAYERS = Field("map_level", True)
 ROGUE_OFF = Field("map_rogue_off", 0)
 SECOND_SEED = Field("map_second_seed", False)
-PARAMETERS = Parameters.of("umap")
-"""Those of every method; the prefix keeps links that were made when UMAP was the only one."""
+PARAMETERS = "umap"
+"""Begins the names of a method's parameters, as in links made when UMAP was the only one."""

@@ -2,25 +2,85 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from bertcore.analysis.compare.cka import NUM_PERMUTATIONS
 from bertcore.analysis.space.geometry import MIN_POINTS
 
+from ..plots import theme
+from ..plots.figure import Figure, bar
+from ..plots.similarity_map import similarity_map, similarity_table
 from ..shell import frame
 from ..shell.columns import columns
 from ..shell.picture import Picture
-from .geometry_figures import (
-    cosine_curve,
-    dimension_curve,
-    geometry_table,
-    layer_similarity_map,
-    length_curve,
-    rogue_bars,
-    similarity_table,
-)
+from .curves import Curve, LayerCurves, over_layers
 from .view import Measured
+
+
+def _table(measured: Measured) -> pd.DataFrame:
+    """Return a row for each layer with all measures."""
+    found = measured.geometry
+    low, middle, high = found.length
+    columns: dict[str, Any] = {
+        "layer": list(measured.layers),
+        "any_pair": found.any_pair,
+        "same_word": found.same_word,
+        "difference": found.corrected,
+        "intrinsic_dimension": found.intrinsic_dimension,
+        "length_10": low,
+        "length_50": middle,
+        "length_90": high,
+    }
+    for place in range(found.rogue.shape[1]):
+        columns[f"rogue_{place + 1}"] = found.rogue[:, place]
+        columns[f"rogue_{place + 1}_share"] = found.rogue_share[:, place]
+    return pd.DataFrame(columns)
+
+
+def _rogue_bars(measured: Measured) -> Figure:
+    """Draw the dimensions with the largest share of the mean cosine, a stack for each layer."""
+    found, layers = measured.geometry, measured.layers
+    fig = Figure()
+    for place in range(found.rogue.shape[1]):
+        names = [str(dimension) for dimension in found.rogue[:, place]]
+        fig.add_trace(
+            bar(
+                x=list(layers),
+                y=[None if share != share else share for share in found.rogue_share[:, place]],
+                name=f"{place + 1}",
+                text=names,
+                textposition="inside",
+                insidetextanchor="middle",
+                marker={"color": theme.CATEGORICAL[place], "line_width": 0},
+                customdata=names,
+                hovertemplate="layer %{x}, dimension %{customdata}: %{y:.1%}<extra></extra>",
+            )
+        )
+    over_layers(fig, layers, "Rogue dimensions", "share of the mean cosine")
+    fig.update_layout(barmode="stack", showlegend=False)
+    fig.update_yaxes(rangemode="tozero", tickformat=".0%")
+    return fig
+
+
+def _similarity_map(measured: Measured) -> Figure:
+    """Draw the debiased CKA of every two layers."""
+    assert measured.similarity is not None
+    fig = similarity_map(measured.similarity.debiased, ("", ""))
+    names = [str(layer) for layer in measured.layers]
+    fig.traces[0] |= {"x": names, "y": names}
+    fig.update_xaxes(title_text="layer", type="category")
+    fig.update_yaxes(title_text="layer", type="category")
+    return fig
+
+
+def _similarity_table(measured: Measured) -> pd.DataFrame:
+    assert measured.similarity is not None
+    return similarity_table(measured.similarity, measured.layers)
+
 
 _CODE = """
 from bertcore.analysis.space.geometry import geometry
@@ -30,8 +90,16 @@ found = geometry(table.vectors, same)
 """
 COSINES = Picture(
     name="layer-map-isotropy",
-    figure=cosine_curve,
-    table=geometry_table,
+    chart=LayerCurves(
+        table=_table,
+        curves=(
+            Curve("any_pair", "any two words", 0),
+            Curve("same_word", "the same word twice", 1, "dot", is_optional=True),
+            Curve("difference", "the difference", 2, "dash", is_optional=True),
+        ),
+        title="How alike are the vectors?",
+        unit="mean cosine",
+    ),
     how=(
         "Mean cosine of any two words: at 0 the vectors use all directions; near 1 all point the "
         "same way, and any two words look alike. The cosine of a word with itself at another place "
@@ -42,8 +110,8 @@ COSINES = Picture(
 )
 ROGUE = Picture(
     name="layer-map-rogue",
-    figure=rogue_bars,
-    table=geometry_table,
+    figure=_rogue_bars,
+    table=_table,
     how=(
         "The five dimensions with the largest share of the mean cosine of any two words, by "
         "number. A dimension that makes up most of it says little about meaning (Timkey and van "
@@ -54,8 +122,13 @@ ROGUE = Picture(
 )
 DIMENSION = Picture(
     name="layer-map-dimension",
-    figure=dimension_curve,
-    table=geometry_table,
+    chart=LayerCurves(
+        table=_table,
+        curves=(Curve("intrinsic_dimension", "TwoNN", 0),),
+        title="How many directions?",
+        unit="intrinsic dimension",
+        is_fraction=False,
+    ),
     how=(
         "From each point's distances to its two nearest neighbours (TwoNN, Facco et al. 2017): the "
         "vectors have {width} numbers, but their neighbourhoods far fewer directions. With fewer "
@@ -65,8 +138,14 @@ DIMENSION = Picture(
 )
 LENGTH = Picture(
     name="layer-map-length",
-    figure=length_curve,
-    table=geometry_table,
+    chart=LayerCurves(
+        table=_table,
+        curves=(Curve("length_50", "median", 0),),
+        band=("length_10", "length_90", "80% of the points"),
+        title="How long are the vectors?",
+        unit="length",
+        is_fraction=False,
+    ),
     how=(
         "Euclidean length of the vectors. In BERT a LayerNorm ends each layer and keeps the length "
         "nearly the same for all tokens; with the LayerNorm inside the layer (ModernBERT, GPT-2), "
@@ -76,8 +155,8 @@ LENGTH = Picture(
 )
 SIMILARITY = Picture(
     name="layer-map-cka",
-    figure=layer_similarity_map,
-    table=similarity_table,
+    figure=_similarity_map,
+    table=_similarity_table,
     how=(
         "Debiased CKA of {examples} points, in hundredths: at 1 both layers arrange them alike, "
         "up to rotation and scale; at 0 they have nothing in common. With the points of one layer "

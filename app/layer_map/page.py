@@ -7,10 +7,10 @@ import streamlit as st
 from bertcore.data.texts_file import Sentence
 
 from ..plots.untrusted_text import plain
-from ..shell import frame
+from ..shell import cache, frame
 from ..shell.one_of import one_of
 from . import PAGE, view
-from .controls import are_read, choose_points, choose_view, map_when_ready, searched
+from .controls import choose_points, choose_view, map_when_ready, read_points, searched
 from .corpus.show import show_corpus
 from .curves import show_curves
 from .fields import VIEW, VIEWS
@@ -45,28 +45,23 @@ def draw() -> None:
 
 
 def _draw_geometry(page: frame.Page, sentences: Sequence[Sentence]) -> None:
-    points = choose_points(sentences)
+    points = choose_points(page.bert_key, sentences)
     with frame.guard(stop=True):
-        if not are_read(page.bert_key, points):
-            frame.end_page()
-        table = view.table(page.bert_key, points)
-        measured = view.measured(page.bert_key, points)
+        table = read_points(points)
+        measured = cache.computed(view.measured, points)
     for note in table.notes:
         st.caption(plain(note))
-    code = view.code_of(page.bert_key.source, points, None)
-    show_geometry(page, measured, code, table.vectors.shape[-1])
+    show_geometry(page, measured, view.code_of(points, None), table.vectors.shape[-1])
 
 
 def _draw_map(page: frame.Page, sentences: Sequence[Sentence]) -> None:
-    points, chosen, colour = choose_view(sentences)
+    points, chosen, colour = choose_view(page.bert_key, sentences)
     with frame.guard(stop=True):
-        if not are_read(page.bert_key, points):
-            frame.end_page()
-        table = view.table(page.bert_key, points)
-        layer_map = view.layer_map(page.bert_key, points, chosen)
+        table = read_points(points)
+        layer_map = cache.computed(view.pca_map, points, chosen._replace(method="pca"))
     if chosen.method != "pca":
         with frame.guard():  # the PCA map stays if there is no other
-            layer_map = map_when_ready(page.bert_key, points, chosen) or layer_map
+            layer_map = map_when_ready(points, chosen)
     for note in (*table.notes, *layer_map.notes):
         st.caption(plain(note))
     marks = Marks(
@@ -76,7 +71,7 @@ def _draw_map(page: frame.Page, sentences: Sequence[Sentence]) -> None:
         highlighted=searched(table, points),
     )
     mapped = Mapped(table, layer_map, marks)
-    code = view.code_of(page.bert_key.source, points, chosen._replace(method=layer_map.method))
+    code = view.code_of(points, chosen._replace(method=layer_map.method))
     show_map(page, mapped, code)
     show_overview(page, mapped, code)
     show_curves(page, points, chosen, layer_map, code)

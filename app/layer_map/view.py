@@ -25,7 +25,7 @@ from bertcore.analysis.space.projection import LayerMap, Settings, map_layers, m
 from bertcore.data.texts_file import Sentence
 
 from ..shell import cache
-from ..shell.jobs.background import Progress, Work
+from ..shell.jobs.background import Progress
 
 MAX_EXAMPLES = 600
 """Most points for the CKA between layers; of more, evenly spaced ones are taken."""
@@ -42,6 +42,7 @@ UNITS = {
 class Points(NamedTuple):
     """Which points are drawn; hashable, as part of a cache key."""
 
+    key: cache.BertKey
     sentences: tuple[Sentence, ...]
     unit: str
     """One of UNITS."""
@@ -51,6 +52,15 @@ class Points(NamedTuple):
     """Leave out [CLS] and [SEP]."""
     rogue_off: int = 0
     """Dimensions of each layer set to 0: those with the largest part in its mean cosine."""
+
+    @property
+    def table(self) -> VectorTable:
+        """The points and their vectors.
+
+        Raises:
+            ValueError: If no point is left; names the words that there are, if one was chosen.
+        """
+        return cache.computed(_table, self)
 
 
 class Measured(NamedTuple):
@@ -74,67 +84,56 @@ class View(NamedTuple):
     """Parameters of the method; of PCA, only their metric counts."""
 
 
-def table(key: cache.BertKey, points: Points) -> VectorTable:
-    """Return the points and their vectors.
-
-    Raises:
-        ValueError: If no point is left; names the words that there are, if one word was chosen.
-    """
-    return cache.call(_table, key, points)
+def read(points: Points, *, progress: Progress) -> bool:
+    """Read many points, so that `Points.table` has them at once; return True."""
+    progress(0.1, f"Reading {len(points.sentences):,} sentences at every layer")
+    return bool(points.table)
 
 
-def reading_work(key: cache.BertKey, points: Points) -> Work:
-    """Return the background job after which `table` has many points at once; its result is True."""
-
-    def work(progress: Progress) -> bool:
-        progress(0.1, f"Reading {len(points.sentences):,} sentences at every layer")
-        table(key, points)
-        return True
-
-    return Work(("map-points", key, points), work)
-
-
-def layer_map(key: cache.BertKey, points: Points, view: View) -> LayerMap:
-    """Return the PCA map."""
-    return cache.call(_layer_map, key, key, points, view._replace(method="pca"))
+def pca_map(points: Points, view: View) -> LayerMap:
+    """Return the PCA map, whatever the method of `view`."""
+    return map_layers(
+        points.table.vectors,
+        dims=view.dims,
+        space=view.space,
+        level_layers=view.level_layers,
+    )
 
 
-def embedding_work(key: cache.BertKey, points: Points, view: View) -> Work:
-    """Return the background job that computes the map by UMAP, t-SNE or PaCMAP."""
-
-    def work(progress: Progress) -> LayerMap:
-        return map_layers(
-            table(key, points).vectors,
-            dims=view.dims,
-            method=view.method,
-            space=view.space,
-            level_layers=view.level_layers,
-            progress=progress,
-            **{method_of(view.settings): view.settings},  # type: ignore[arg-type]
-        )
-
-    return Work(("layer-map", key, points, view), work)
+def embed(points: Points, view: View, *, progress: Progress) -> LayerMap:
+    """Return the map by UMAP, t-SNE or PaCMAP."""
+    return map_layers(
+        points.table.vectors,
+        dims=view.dims,
+        method=view.method,
+        space=view.space,
+        level_layers=view.level_layers,
+        progress=progress,
+        **{method_of(view.settings): view.settings},  # type: ignore[arg-type]
+    )
 
 
-def faithfulness(
-    key: cache.BertKey, points: Points, view: View, projection: LayerMap
-) -> Faithfulness:
-    """Return the faithfulness of the map `projection` of `view`."""
-    # A LayerMap is a key by its identity: the same map is measured once.
-    return cache.call(_faithfulness, key, key, points, view.settings.metric, projection)
+def faithfulness(points: Points, metric: str, layer_map: LayerMap) -> Faithfulness:
+    """Return the faithfulness of a map, which is a key by its identity."""
+    return map_quality.faithfulness(points.table.vectors, layer_map.coordinates, metric=metric)
 
 
-def separation(key: cache.BertKey, points: Points) -> Separation | None:
+def separation(points: Points) -> Separation | None:
     """Return how well the labels separate the points, or None without two labels."""
-    return cache.call(_separation, key, key, points)
+    table = points.table
+    return map_quality.separation(table.vectors, table.labels, groups=table.sentence_ids)
 
 
-def measured(key: cache.BertKey, points: Points) -> Measured:
+def measured(points: Points) -> Measured:
     """Return the geometry of each layer."""
-    return cache.call(_measured, key, key, points)
+    table = points.table
+    # First pieces of a word are compared with its first pieces elsewhere, second with second; two
+    # pieces of one occurrence do not count as the same word.
+    same = [f"{word} {token}" for word, token in zip(table.words, table.tokens, strict=True)]
+    return measure(tuple(range(len(table.vectors))), table.vectors, same)
 
 
-def code_of(source: str, points: Points, view: View | None) -> str:
+def code_of(points: Points, view: View | None) -> str:
     """Return Python that computes the points (`table`) and with a view their coordinates
     (`layer_map`)."""
     few = len(points.sentences) <= 60
@@ -152,7 +151,7 @@ def code_of(source: str, points: Points, view: View | None) -> str:
         f"from bertcore.analysis.shared.collect import Sentence, {collect}, whole_words",
         *imports,
         "",
-        f"bert = bertcore.load({source!r})",
+        f"bert = bertcore.load({points.key.source!r})",
     ]
     if few:
         lines += ["sentences = [", listed.rstrip("\n"), "]"]
@@ -196,8 +195,8 @@ def code_of(source: str, points: Points, view: View | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(bert: Model, points: Points) -> VectorTable:
-    collected = _collected(bert, points)
+def _table(points: Points) -> VectorTable:
+    collected = _collected(cache.opened(points.key), points)
     if not points.rogue_off:
         return collected
     off = without_rogue(collected.vectors, collected.words, points.rogue_off)
@@ -240,39 +239,6 @@ def matches(collected: VectorTable, word: str) -> NDArray[np.bool_]:
         ],
         dtype=bool,
     )
-
-
-def _layer_map(bert: Model, key: cache.BertKey, points: Points, view: View) -> LayerMap:
-    return map_layers(
-        table(key, points).vectors,
-        dims=view.dims,
-        space=view.space,
-        level_layers=view.level_layers,
-    )
-
-
-def _faithfulness(
-    bert: Model, key: cache.BertKey, points: Points, metric: str, projection: LayerMap
-) -> Faithfulness:
-    vectors = table(key, points).vectors
-    return map_quality.faithfulness(vectors, projection.coordinates, metric=metric)
-
-
-def _separation(bert: Model, key: cache.BertKey, points: Points) -> Separation | None:
-    collected = table(key, points)
-    return map_quality.separation(
-        collected.vectors, collected.labels, groups=collected.sentence_ids
-    )
-
-
-def _measured(bert: Model, key: cache.BertKey, points: Points) -> Measured:
-    collected = table(key, points)
-    # First pieces of a word are compared with its first pieces elsewhere, second with second; two
-    # pieces of one occurrence do not count as the same word.
-    same = [
-        f"{word} {token}" for word, token in zip(collected.words, collected.tokens, strict=True)
-    ]
-    return measure(tuple(range(len(collected.vectors))), collected.vectors, same)
 
 
 def measure(

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+
+from bertcore.analysis.compare.cka import LayerSimilarity
 
 from . import theme
 from .cells import numbered
@@ -27,6 +31,28 @@ def similarity_map(values: NDArray[np.float64], names: tuple[str, str]) -> Figur
     theme.plot_layout(fig, "", f"layer of {second}", f"layer of {first}", height)
     lay_out_cells(fig, rows, columns)
     return fig
+
+
+def similarity_table(
+    similarity: LayerSimilarity, layers: Sequence[int] | None = None
+) -> pd.DataFrame:
+    """Return a row for each pair of layers.
+
+    Args:
+        layers: Their numbers, if not all from 0 on are compared.
+    """
+    first, second = np.indices(similarity.plain.shape).reshape(2, -1)
+    numbers = np.arange(max(similarity.plain.shape)) if layers is None else np.array(layers)
+    return pd.DataFrame(
+        {
+            "layer_first": numbers[first],
+            "layer_second": numbers[second],
+            "cka": similarity.plain.ravel(),
+            "cka_debiased": similarity.debiased.ravel(),
+            "cka_chance": similarity.plain_chance.ravel(),
+            "cka_debiased_chance": similarity.debiased_chance.ravel(),
+        }
+    )
 
 
 def map_height(rows: int) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bertcore.analysis.space.projection import METHODS
 
 from ...shell.state import Field
-from ..parameters import Parameters
 
 NUM_POINTS = (20_000, 50_000, 100_000, 200_000)
 
@@ -13,4 +12,5 @@ METHOD = Field("corpus_method", "pca", tuple(METHODS))
 POINTS = Field("corpus_points", NUM_POINTS[-1], NUM_POINTS)
 COLOUR = Field("corpus_colour", "")
 FITTED = Field("corpus_fitted", 10_000)
-PARAMETERS = Parameters.of("corpus")
+PARAMETERS = "corpus"
+"""Begins the names of a method's parameters."""

@@ -10,30 +10,29 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 from numpy.typing import NDArray
-from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.space.atlas import sentences_of
 from bertcore.analysis.space.corpus_map import CorpusMap, CorpusMapSettings, corpus_map
-from bertcore.analysis.space.geometry import NUM_ROGUE, without_rogue
+from bertcore.analysis.space.geometry import without_rogue
 from bertcore.analysis.space.projection import METHODS, method_of
 from bertcore.corpus import EncodedCorpus, open_encoded
-from bertcore.corpus.parts import about
 
 from ...shell import cache, frame
-from ...shell.jobs import waiting
-from ...shell.jobs.background import Progress, Work
+from ...shell.compute import Compute
+from ...shell.jobs.background import Progress
 from ...shell.one_of import one_of
 from ...shell.picture import Picture
 from ...sources import encoded_corpus as source
 from ...sources.encoded_corpus import Opened
-from ..fields import ROGUE_OFF
+from ..controls import rogue_off
+from ..curves import QUALITY as FAITHFUL
+from ..curves import Quality
 from ..geometry import show_geometry
 from ..parameters import choose_parameters
 from ..view import Measured, measure
 from . import point_map
 from .fields import COLOUR, FITTED, METHOD, NUM_POINTS, PARAMETERS, POINTS
 from .points import Drawn, colour_columns, colours_of, drawn
-from .quality_figures import quality_curve, quality_table
 
 MEASURED_ROWS = 2000
 """Rows that the geometry is measured on."""
@@ -73,8 +72,7 @@ MAP = Picture(
 )
 QUALITY = Picture(
     name="corpus-map-truth",
-    figure=quality_curve,
-    table=quality_table,
+    chart=FAITHFUL,
     how=(
         "Measured on {measured} points that the map was fitted to. Trustworthiness 1: points that "
         "are close in the map are close in the full space; continuity 1: points that are close in "
@@ -100,32 +98,31 @@ def show_corpus(page: frame.Page, shown: str) -> None:
 def _show_map(page: frame.Page, opened: Opened) -> None:
     corpus = opened.encoded
     settings, column = _choose(corpus)
-    key = ("corpus-map", str(corpus.folder), _stamp(corpus), settings)
-    made: Drawn | None = waiting.result(Work(key, _mapping(corpus, settings)), "corpus-map")
-    if made is None:
-        return
-    manifest = _manifest(corpus)
-    colours = cache.of_file(colours_of, manifest, settings, column)
+    made = Compute(name="corpus-map")(_mapped, source.hashable(opened), settings)
+    colours = cache.of_file(colours_of, opened.manifest, settings, column)
     name = f"{source.shown_folder(opened)} {len(corpus)} {settings!r}"
     if made.map.num_left_out:
         st.caption(f"{made.map.num_left_out:,} rows are not drawn: their vectors contain NaN.")
     point_map.COMPONENT(point_map.message(made, colours, name), key=_KEY, selection=_choose_points)
     values: dict[str, Any] = {"folder": source.shown_folder(opened), "settings": repr(settings)}
-    _show_chosen(corpus, made, name)
+    _show_chosen(opened, made, name)
     MAP.offer(
         page, made.map, setup="", unit=corpus.unit, fitted=f"{made.map.num_fitted:,}", **values
     )
-    measured = f"{made.map.quality.num_points:,}"
-    QUALITY.show(page, made.map, setup="", measured=measured, **values)
+    found = made.map.quality
+    quality = Quality(made.map.layers, found, made.map.explained)
+    measured, drawn = f"{found.num_points:,}", {"k": found.k}
+    QUALITY.show(page, quality, drawn=drawn, setup="", measured=measured, **values)
 
 
-def _mapping(corpus: EncodedCorpus, settings: CorpusMapSettings) -> Any:
-    def work(progress: Progress) -> Drawn:
-        found = corpus_map(corpus, settings, progress=progress)
-        progress(0.99, "Naming the dense regions")
-        return drawn(corpus, found)
-
-    return work
+def _mapped(
+    stamp: tuple[str, int, int], settings: CorpusMapSettings, *, progress: Progress
+) -> Drawn:
+    """Return the map of the corpus of a stamp; see `source.hashable`."""
+    corpus = source.at(Path(stamp[0])).encoded
+    found = corpus_map(corpus, settings, progress=progress)
+    progress(0.99, "Naming the dense regions")
+    return drawn(corpus, found)
 
 
 def _choose(corpus: EncodedCorpus) -> tuple[CorpusMapSettings, str]:
@@ -172,13 +169,14 @@ def _choose_points(value: Any) -> None:
     st.session_state[_CHOSEN] = (points, num)
 
 
-def _show_chosen(corpus: EncodedCorpus, made: Drawn, name: str) -> None:
+def _show_chosen(opened: Opened, made: Drawn, name: str) -> None:
     """Draw the chosen points with their sentences."""
     points, num = st.session_state.get(_CHOSEN, ([], 0))
     here = [point for point in points if 0 <= point < len(made.map.rows)]
     if not here:
         return
-    texts: pa.Table = cache.of_file(_texts, _manifest(corpus))
+    corpus = opened.encoded
+    texts: pa.Table = cache.of_file(_texts, opened.manifest)
     rows = made.map.rows[here]
     where = corpus.rows(["document"]).take(pa.array(rows)).column(0).to_pylist()
     table = pd.DataFrame(
@@ -207,25 +205,8 @@ def _texts(manifest: Path) -> pa.Table:
 
 def _show_geometry(page: frame.Page, opened: Opened) -> None:
     corpus = opened.encoded
-    row: DeltaGenerator = st.container(horizontal=True, key="corpus_geometry_controls")
-    off = int(
-        row.number_input(
-            "Rogue dimensions off",
-            0,
-            NUM_ROGUE,
-            key=ROGUE_OFF.key(low=0, high=NUM_ROGUE),
-            width=170,
-            help="Sets to 0 the dimensions that contribute most to a layer's mean cosine.",
-        )
-    )
-
-    def work(progress: Progress) -> Measured:
-        return measure(corpus.layers, *_sampled(corpus, off, progress))
-
-    key = ("corpus-geometry", str(corpus.folder), _stamp(corpus), off)
-    measured: Measured | None = waiting.result(Work(key, work), "corpus-geometry")
-    if measured is None:
-        return
+    off = rogue_off(st.container(horizontal=True, key="corpus_geometry_controls"))
+    measured = Compute(name="corpus-geometry")(_measured, source.hashable(opened), off)
     num = min(MEASURED_ROWS, len(corpus))
     st.caption(f"Measured on {num:,} {corpus.unit}s of the corpus, drawn at random.")
     show_geometry(
@@ -254,10 +235,9 @@ table = SimpleNamespace(vectors=without_rogue(vectors, words, {off}), words=word
 """
 
 
-def _sampled(
-    corpus: EncodedCorpus, off: int, progress: Progress
-) -> tuple[NDArray[np.float32], list[str]]:
-    """Return vectors [L, N, D] of rows drawn at random, and what counts as the same word."""
+def _measured(stamp: tuple[str, int, int], off: int, *, progress: Progress) -> Measured:
+    """Return the geometry of rows drawn at random of the corpus of a stamp."""
+    corpus = source.at(Path(stamp[0])).encoded
     num = len(corpus)
     if not num:
         raise ValueError("the corpus has no rows, so there is nothing to measure.")
@@ -271,13 +251,5 @@ def _sampled(
     words = columns.get("word", [str(row) for row in rows])
     pieces = columns.get("piece", words)
     vectors = without_rogue(np.stack(parts), words, off)
-    return vectors, [f"{word} {piece}" for word, piece in zip(words, pieces, strict=True)]
-
-
-def _manifest(corpus: EncodedCorpus) -> Path:
-    return about(corpus.folder) / "manifest.json"
-
-
-def _stamp(corpus: EncodedCorpus) -> tuple[int, int]:
-    stat = _manifest(corpus).stat()
-    return stat.st_size, stat.st_mtime_ns
+    same = [f"{word} {piece}" for word, piece in zip(words, pieces, strict=True)]
+    return measure(corpus.layers, vectors, same)

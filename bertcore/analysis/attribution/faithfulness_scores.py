@@ -89,14 +89,13 @@ def random_faithfulness(
     target: Target,
     *,
     how: str = OCCLUSIONS[0],
-    bins: Sequence[float] = BINS,
     num: int = NUM_RANDOM,
     seed: int = 0,
 ) -> list[Faithfulness]:
     """Return the same scores of `num` random word orders: the baseline for an explanation."""
     rng = np.random.default_rng(seed)
     orders = [[int(word) for word in rng.permutation(source.text_words)] for _ in range(num)]
-    return _of_orders(model, source, target, orders, how, tuple(bins))
+    return _of_orders(model, source, target, orders, how, BINS)
 
 
 def _of_orders(

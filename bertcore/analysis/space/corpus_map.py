@@ -33,6 +33,8 @@ MAX_POINTS = 200_000
 """Maximum number of points of a map; if there are more rows, a random sample."""
 MIN_POINTS = 4
 """Minimum number of distinct rows for a map."""
+CELLS = 28
+"""Squares on a side of the grid in which dense regions are counted."""
 _ROWS_TOGETHER = 8192
 
 
@@ -321,11 +323,11 @@ class Region:
 
 
 def dense_regions(
-    places: NDArray[np.floating], names: Sequence[str], *, most: int = 14, cells: int = 28
+    places: NDArray[np.floating], names: Sequence[str], *, most: int = 14
 ) -> tuple[Region, ...]:
     """Return the densest regions of a map, each named after its most characteristic word.
 
-    The map is divided into cells x cells squares. A region is a cell that no neighbour exceeds,
+    The map is divided into CELLS x CELLS squares. A region is a cell that no neighbour exceeds,
     with its neighbours; its name is the word with the largest n log(n / expected), where n counts
     the word in the region and `expected` is the number that its share of the whole map would give.
 
@@ -333,12 +335,12 @@ def dense_regions(
         places: [N, 2].
         names: The word of each point.
         most: Regions at most; each name stands once.
-        cells: On a side.
 
     Source: ours; the score is the word's part of the log-likelihood ratio (Dunning 1993).
     """
     if not len(places):
         return ()
+    cells = CELLS
     low, high = places.min(0), places.max(0)
     size = np.where(high > low, high - low, 1.0)
     at = np.minimum(((places - low) / size * cells).astype(np.int64), cells - 1)

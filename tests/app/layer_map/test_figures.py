@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.layer_map import curve_figures, figures, geometry_figures, seed_figures
+from app.layer_map import curves, figures, geometry, seeds
 from app.layer_map.figures import travel
 from app.layer_map.overview_figures import MAX_OVERVIEW, overview
 from app.layer_map.places import display_places
@@ -21,6 +21,8 @@ from app.layer_map.points import (
 )
 from app.layer_map.view import measure
 from app.plots import label_places
+from app.plots.charts import Chart
+from app.shell.picture import Picture
 from bertcore.analysis.shared.collect import VectorTable, collect_sentences, collect_tokens
 from bertcore.analysis.space.map_quality import faithfulness, separation
 from bertcore.analysis.space.projection import LayerMap, map_layers
@@ -43,6 +45,11 @@ def pair() -> VectorTable:
 def marks_of(table: VectorTable, by: str = "word", word: str = "") -> Marks:
     highlighted = np.array([bool(word) and w == word for w in table.words])
     return Marks(colouring(table, by), hover_texts(table), point_labels(table), highlighted)
+
+
+def chart_of(picture: Picture) -> Chart:
+    assert picture.chart is not None
+    return picture.chart
 
 
 def drawn(fig: object) -> int:
@@ -266,16 +273,18 @@ def test_curves_draw_the_measures() -> None:
     layer_map = map_layers(table.vectors)
     parted = separation(table.vectors, table.labels)
     assert parted is not None
-    fig = curve_figures.separation_curve(parted)
+    fig = chart_of(curves.SEPARATION).figure(parted, k=parted.k, chance=parted.chance)
+    assert fig.plotly().data[0].name == f"neighbours with the same label (of {parted.k})"
     np.testing.assert_allclose(fig.plotly().data[0].y, parted.purity)
     np.testing.assert_allclose(fig.plotly().data[1].y, parted.silhouette)
     assert fig.plotly().layout.shapes[0].y0 == parted.chance
     true = faithfulness(table.vectors, layer_map.coordinates)
-    fig = curve_figures.faithfulness_curve(true, layer_map)
+    quality = curves.Quality(range(3), true, layer_map.explained)
+    fig = curves.QUALITY.figure(quality)
     np.testing.assert_allclose(fig.plotly().data[1].y, true.continuity)
     np.testing.assert_allclose(fig.plotly().data[3].y, layer_map.explained.sum(1))
-    rows = curve_figures.faithfulness_table(true)
-    assert list(rows.columns) == ["layer", "trustworthiness", "continuity", "overlap"]
+    rows = curves.QUALITY.table(quality)
+    assert list(rows.columns) == "layer trustworthiness continuity overlap variance_shown".split()
     assert len(rows) == 3
 
 
@@ -284,27 +293,27 @@ def test_the_charts_of_the_geometry_draw_its_measures() -> None:
     table = table_of(*sentences)
     measured = measure((0, 2, 4), table.vectors, table.words)
     found = measured.geometry
-    curves = geometry_figures.cosine_curve(measured).plotly().data
-    assert list(curves[0].x) == [0, 2, 4]
+    cosines = chart_of(geometry.COSINES).figure(measured).plotly().data
+    assert list(cosines[0].x) == [0, 2, 4]
     for curve, values in zip(
-        curves, (found.any_pair, found.same_word, found.corrected), strict=True
+        cosines, (found.any_pair, found.same_word, found.corrected), strict=True
     ):
         np.testing.assert_allclose(np.array(curve.y, dtype=float), values)
-    bars = geometry_figures.rogue_bars(measured).plotly().data
+    bars = geometry._rogue_bars(measured).plotly().data
     assert [list(bar.customdata) for bar in bars] == found.rogue.T.astype(str).tolist()
     shares = np.array([bar.y for bar in bars], dtype=float)
     np.testing.assert_allclose(shares, found.rogue_share.T)
-    dimensions = geometry_figures.dimension_curve(measured).plotly().data[0].y
+    dimensions = chart_of(geometry.DIMENSION).figure(measured).plotly().data[0].y
     np.testing.assert_allclose(np.array(dimensions, dtype=float), found.intrinsic_dimension)
-    band, middle = geometry_figures.length_curve(measured).plotly().data
+    band, middle = chart_of(geometry.LENGTH).figure(measured).plotly().data
     np.testing.assert_allclose(middle.y, found.length[1])
     np.testing.assert_allclose(band.y, [*found.length[2], *found.length[0][::-1]])
-    heat = geometry_figures.layer_similarity_map(measured).plotly().data[0]
+    heat = geometry._similarity_map(measured).plotly().data[0]
     assert measured.similarity is not None
     np.testing.assert_allclose(heat.z, measured.similarity.debiased)
     assert list(heat.x) == ["0", "2", "4"]
-    assert len(geometry_figures.similarity_table(measured)) == 9
-    assert geometry_figures.geometry_table(measured)["layer"].tolist() == [0, 2, 4]
+    assert len(geometry._similarity_table(measured)) == 9
+    assert geometry._table(measured)["layer"].tolist() == [0, 2, 4]
 
 
 @pytest.mark.parametrize("dims", [2, 3])
@@ -312,16 +321,16 @@ def test_two_seeds_stand_beside_each_other(dims: int) -> None:
     table = table_of(Sentence("the river bank was steep and old"), Sentence("it had rained"))
     first = map_layers(table.vectors, dims=dims)
     turned = replace(first, coordinates=first.coordinates[..., ::-1] + 3, method="umap")
-    two = seed_figures.TwoSeeds(first, seed_agreement(first, turned), (0, 1))
-    fig = seed_figures.seed_pair(two, marks_of(table, "word"), layer=1).plotly()
+    two = seeds.TwoSeeds(first, seed_agreement(first, turned), (0, 1))
+    fig = seeds._pair(two, marks_of(table, "word"), layer=1).plotly()
     assert [note.text for note in fig.layout.annotations] == ["seed 0", "seed 1"]
     left, lines, right = fig.data
     np.testing.assert_allclose(left.x, right.x, atol=1e-2)
     assert len(lines.x) == 3 * len(left.x)
     assert [frame.name for frame in fig.frames] == ["0", "1", "2"]
     assert fig.layout.sliders[0].active == 1
-    curve = seed_figures.agreement_curve(two).plotly().data
+    curve = chart_of(seeds.SEED_CURVE).figure(two).plotly().data
     np.testing.assert_allclose(curve[0].y, 1)
     np.testing.assert_allclose(curve[1].y, 0, atol=1e-4)
-    assert (seed_figures.moved_table(two)["moved"] < 1e-4).all()
-    assert len(seed_figures.agreement_table(two)) == 3
+    assert (seeds._moved_table(two)["moved"] < 1e-4).all()
+    assert len(seeds._agreement_table(two)) == 3

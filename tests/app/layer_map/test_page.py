@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.layer_map import seeds
 from app.layer_map import view as map_view
-from bertcore import Bert, load
+from app.shell.cache import bert_key
 from bertcore.analysis.space.projection import method_of
 from bertcore.analysis.space.sense_sets import SETS
 from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
@@ -319,15 +319,15 @@ def test_tsne_of_few_points_each_by_itself_lowers_the_perplexity(page: AppTest) 
 
 @pytest.mark.parametrize("unit", ["tokens", "words", "word", "mean"])
 def test_the_python_shown_computes_the_picture(checkpoint: str, unit: str) -> None:
-    bert: Bert = load(checkpoint)
+    word = "Bank" if unit == "word" else ""
     sentences = tuple(map_view.Sentence(f"the bank was {word}'", None, "x") for word in "abcd")
-    points = map_view.Points(sentences, unit, "Bank" if unit == "word" else "", True)
+    points = map_view.Points(bert_key(checkpoint), sentences, unit, word, True)
     view = map_view.View(3, "pca", "separate", False, UmapSettings(seed=7))
-    code = map_view.code_of(checkpoint, points, view)
+    code = map_view.code_of(points, view)
     ast.parse(code)
     scope: dict[str, object] = {}
     exec(code, scope)
-    vectors = map_view._table(bert, points).vectors
+    vectors = points.table.vectors
     expected = map_view.map_layers(vectors, dims=3, space="separate", level_layers=False)
     np.testing.assert_allclose(scope["layer_map"].coordinates, expected.coordinates, atol=1e-5)
 
