@@ -17,6 +17,7 @@ from ..plots.source_tables import markdown_table
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, frame
 from ..shell.compute import Compute
+from ..shell.draw_again import LAST_SEED, draw_again
 from ..shell.jobs.background import Progress
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
@@ -25,7 +26,6 @@ from .readers import Readers, name_of, result_or_reason
 from .sights import BERT, GPT
 
 COMPONENT = Component("bertscope_writing", __file__)
-LAST_SEED = 999_999
 HALF, WHOLE = STARTS = ("its first half", "all of it")
 MOST_TOKENS = 20
 
@@ -149,11 +149,7 @@ def _choose(readers: Readers) -> WritingChoice:
         SEED.key(low=0, high=LAST_SEED)
         if temperature:
             seed = SEED.value
-            row.button(
-                "Draw again",
-                icon=":material/casino:",
-                on_click=lambda: SEED.put((seed + 1) % (LAST_SEED + 1)),
-            )
+            draw_again(SEED, row)
     text = readers.running_text
     before = first_half(text) if start == HALF else text
     return WritingChoice(before, NUM.value, temperature, seed)

@@ -10,12 +10,12 @@ from bertcore.analysis.words.masking_demo import Corruption, corrupt
 from ..plots import theme
 from ..plots.charts import KindBoxes
 from ..shell import frame
+from ..shell.draw_again import LAST_SEED, draw_again
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
 
 PERCENTAGES = (5, 10, 15, 25, 40)
-LAST_SEED = 999_999
 
 SEED = Field("mask_seed", 1)
 PERCENTAGE = Field("share", 15, PERCENTAGES)
@@ -96,11 +96,7 @@ def show_masking(page: frame.Page) -> None:
         width=140,
         key=SEED.key(low=0, high=LAST_SEED),
     )
-    row.button(
-        "Draw again",
-        icon=":material/casino:",
-        on_click=lambda: SEED.put((seed + 1) % (LAST_SEED + 1)),
-    )
+    draw_again(SEED, row)
     names = {percentage: f"{percentage}%" for percentage in PERCENTAGES}
     percentage = one_of("Chosen tokens", names, PERCENTAGE, where=row, with_label=True)
     with frame.guard():

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import streamlit as st
 
 from ..plots import theme
 from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, subplots
 from ..plots.metric_names import METRIC_NAMES
+from ..shell.picture import Picture
 
 FILE = Path(__file__).with_name("equal_time.json")
 REPEATED = ("mlm+nsp (BERT)", "mlm+nsp (BERT), second run")
@@ -170,4 +172,51 @@ def equal_time_table(found: EqualTime) -> pd.DataFrame:
             }
             for name, num_tokens in found.num_tokens.items()
         ]
+    )
+
+
+EQUAL_TIME = Picture(
+    name="objectives-equal-time",
+    figure=equal_time_figure,
+    table=equal_time_table,
+    how=(
+        "A dot is an objective's median over {seeds} fine-tuning seeds, the line their range. Pink "
+        "is BERT's own recipe, trained twice; a dot within the band of its two runs cannot be "
+        "distinguished from it. No dot means that the objective has no such head. All networks had "
+        "{layers} layers of width {hidden}, the same text and {minutes:g} minutes on one core, "
+        "{low:.1f} to {high:.1f} million tokens, so the order says nothing about long runs: an "
+        "objective that learns from more places per step, as ELECTRA does, costs more per step "
+        "here. ALBERT's layers share their weights. Lower loss is better; it is measured on BERT's "
+        "masks, and 100/0/0, span-sbo and plm were trained on others. Minimal pairs and BLiMP are "
+        "scored without fine-tuning."
+    ),
+    code="""
+import json
+
+from bertscope.app_root import find_app_root
+
+# Measured by `python -m benchmarks objectives`, which trains and fine-tunes every row.
+file = find_app_root() / "app" / "objectives" / "equal_time.json"
+found = json.loads(file.read_text(encoding="utf-8"))
+found["rows"]
+""",
+)
+
+
+def show_equal_time() -> None:
+    """Draw the scores of networks trained with each objective for the same time."""
+    st.subheader("Trained for the same time", anchor=False)
+    found = measured()
+    tokens = [number / 1e6 for number in found.num_tokens.values()]
+    settings = found.settings
+    EQUAL_TIME.show(
+        None,
+        found,
+        setup="",
+        seeds=settings["fine-tuning seeds"],
+        layers=settings["layers"],
+        hidden=settings["hidden"],
+        minutes=settings["minutes"],
+        low=min(tokens),
+        high=max(tokens),
     )

@@ -33,8 +33,3 @@ def message(example: TrainingExample, mask: str) -> dict[str, Any]:
             "accent": theme.ACCENT,
         },
     }
-
-
-def draw(data: dict[str, Any], *, key: str) -> None:
-    """Draw the component."""
-    COMPONENT(key=key, data=data)

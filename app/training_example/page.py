@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from bertcore import Model
 from bertcore.analysis.words.training_example import (
     StepEffect,
     TrainingExample,
@@ -18,17 +17,16 @@ from bertcore.analysis.words.training_example import (
 
 from ..epoch_masks.epochs import show_epochs
 from ..plots.answer_pairs import AnswerRows, answer_bars, answer_table
-from ..plots.figure import Figure
 from ..plots.special_tokens import own_markdown
 from ..plots.untrusted_text import plain
 from ..shell import frame
+from ..shell.draw_again import LAST_SEED, draw_again
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
 from ..sources.documents import DOCUMENTS
 from . import PAGE, drawing
 
-LAST_SEED = 999_999
 PERCENTAGES = (15, 30, 50)
 ACTIONS = {
     "80/10/10": (0.8, 0.1, 0.1),
@@ -54,22 +52,15 @@ SHARES = Field("example_actions", "80/10/10", tuple(ACTIONS))
 
 def _table(example: TrainingExample) -> pd.DataFrame:
     """Return a row for each token."""
-    guesses = {guess.position: guess for guess in example.guesses}
-    return pd.DataFrame(
-        [
-            {
-                "position": position,
-                "token": token,
-                "segment": example.segment_ids[position],
-                "input": example.input_tokens[position],
-                "became": guesses[position].became if position in guesses else "",
-                "guess": guesses[position].best[0][0] if position in guesses else "",
-                "p_right": guesses[position].probability if position in guesses else float("nan"),
-                "loss": guesses[position].loss if position in guesses else float("nan"),
-            }
-            for position, token in enumerate(example.tokens)
-        ]
-    )
+    guesses = {
+        guess.position: (guess.became, guess.best[0][0], guess.probability, guess.loss)
+        for guess in example.guesses
+    }
+    no_guess = ("", "", float("nan"), float("nan"))
+    tokens = zip(example.tokens, example.segment_ids, example.input_tokens, strict=True)
+    rows = [(place, *token, *guesses.get(place, no_guess)) for place, token in enumerate(tokens)]
+    names = ["position", "token", "segment", "input", "became", "guess", "p_right", "loss"]
+    return pd.DataFrame(rows, columns=names)
 
 
 EXAMPLE = Picture(
@@ -86,45 +77,17 @@ from bertcore.analysis.words.training_example import training_example
 
 example = training_example(
     bert, {text!r}, {others!r},
-    seed={seed}, masked_lm_prob={share}, actions={actions},
+    seed={seed}, masked_lm_prob={masked_lm_prob}, actions={actions},
 )
 example.guesses, example.mlm_loss, example.nsp_loss, example.loss
 """,
 )
 
 
-class Stepped(NamedTuple):
-    """An example, and the answers to it after a step."""
-
-    example: TrainingExample
-    effect: StepEffect
-
-
-def _rows(stepped: Stepped) -> AnswerRows:
-    """Return the probability of each right answer before and after."""
-    example, effect = stepped
-    names = [f"{guess.token} ({guess.position})" for guess in example.guesses]
-    before = [guess.probability for guess in example.guesses]
-    after = list(effect.probabilities)
-    if example.pair_probabilities is not None and effect.pair_probability is not None:
-        names.append("B is random" if example.is_random else "B follows A")
-        before.append(example.pair_probabilities[int(example.is_random)])
-        after.append(effect.pair_probability)
-    return AnswerRows(tuple(names), (np.array(before), np.array(after)), 0)
-
-
-def _step_figure(stepped: Stepped) -> Figure:
-    return answer_bars(_rows(stepped), ("before", "after"), "word")
-
-
-def _step_table(stepped: Stepped) -> pd.DataFrame:
-    return answer_table(_rows(stepped))
-
-
 ONE_STEP = Picture(
     name="one-step",
-    figure=_step_figure,
-    table=_step_table,
+    figure=answer_bars,
+    table=answer_table,
     how=(
         "The probability of each right answer, before and after one step of Adam at BERT's peak "
         "learning rate, 0.0001, on this example alone. A real step averages the gradients of 256 "
@@ -155,15 +118,11 @@ def _show(page: frame.Page) -> None:
         return
     _note_unknown(page, text)
     others = tuple(one.text for one in DOCUMENTS if one.text != text)
-    example: TrainingExample = page.compute(_example, text, others, seed, share, ACTIONS[actions])
-    drawing.draw(drawing.message(example, page.marks.mask), key="training_example")
-    values: dict[str, Any] = {
-        "text": text,
-        "others": others,
-        "seed": seed,
-        "share": share,
-        "actions": ACTIONS[actions],
-    }
+    drawn: dict[str, Any] = {"seed": seed, "masked_lm_prob": share, "actions": ACTIONS[actions]}
+    example = page.compute(training_example, text, others, **drawn)
+    message = drawing.message(example, page.marks.mask)
+    drawing.COMPONENT(key="training_example", data=message)
+    values = {"text": text, "others": others, **drawn}
     EXAMPLE.offer(
         page,
         example,
@@ -206,14 +165,8 @@ def _choose() -> tuple[str, int, float, str]:
                 width="stretch",
             )
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    SEED.key(low=0, high=LAST_SEED)  # a link may ask for a seed that is out of range
-    seed = SEED.value
-    row.button(
-        "Draw again",
-        type="primary",
-        icon=":material/casino:",
-        on_click=lambda: SEED.put((seed + 1) % (LAST_SEED + 1)),
-    )
+    SEED.key(low=0, high=LAST_SEED)
+    draw_again(SEED, row, type="primary")
     names = {percentage: f"{percentage}%" for percentage in PERCENTAGES}
     percentage = one_of("Chosen", names, PERCENTAGE, where=row, with_label=True)
     actions = one_of(
@@ -223,7 +176,7 @@ def _choose() -> tuple[str, int, float, str]:
         where=row,
         with_label=True,
     )
-    return text, seed, percentage / 100, actions
+    return text, SEED.value, percentage / 100, actions
 
 
 def _show_losses(example: TrainingExample) -> None:
@@ -259,21 +212,32 @@ def _show_step(page: frame.Page, example: TrainingExample, setup: str) -> None:
     """Draw what one optimizer step on this example does to the answers to it.
 
     Args:
-        page: The page.
-        example: The example.
-        setup: Python that draws it.
+        setup: Python that draws the example.
     """
     if "parts" not in page.bert.capabilities:
         return
     st.header("One step", anchor=False)
     if not st.toggle("Train on this example once", key=STEP.key()):
         return
-    effect: StepEffect = page.compute(one_step, example)
+    effect = page.compute(one_step, example)
     st.markdown(
         f"The loss goes from **{example.loss:.3f}** to **{effect.loss:.3f}** nats. The app's "
         "network is unchanged: a copy was trained."
     )
-    ONE_STEP.show(page, Stepped(example, effect), setup=setup)
+    drawn = {"names": ("before", "after"), "kind": "word"}
+    ONE_STEP.show(page, _answers(example, effect), drawn=drawn, setup=setup)
+
+
+def _answers(example: TrainingExample, effect: StepEffect) -> AnswerRows:
+    """Return the probability of each right answer before and after a step."""
+    names = [f"{guess.token} ({guess.position})" for guess in example.guesses]
+    before = [guess.probability for guess in example.guesses]
+    after = list(effect.probabilities)
+    if example.pair_probabilities is not None and effect.pair_probability is not None:
+        names.append("B is random" if example.is_random else "B follows A")
+        before.append(example.pair_probabilities[int(example.is_random)])
+        after.append(effect.pair_probability)
+    return AnswerRows(tuple(names), (np.array(before), np.array(after)), 0)
 
 
 def _show_fates(page: frame.Page, actions: str) -> None:
@@ -292,14 +256,3 @@ def _show_fates(page: frame.Page, actions: str) -> None:
         "100/0/0 loses 0.9 points of F1 on named entities (94.9 and 94.0; Devlin et al. 2019, "
         "appendix C.2)."
     )
-
-
-def _example(
-    bert: Model,
-    text: str,
-    others: tuple[str, ...],
-    seed: int,
-    share: float,
-    actions: tuple[float, float, float],
-) -> TrainingExample:
-    return training_example(bert, text, others, seed=seed, masked_lm_prob=share, actions=actions)

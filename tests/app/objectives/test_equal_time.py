@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from app.objectives import equal_time
-from app.objectives.page import EQUAL_TIME
 from tests.support.opened import PAIR, named_charts, ok, page_of
 from tests.support.tiny import tiny_bert
 
@@ -91,7 +90,7 @@ def test_the_code_reads_the_table_from_any_folder(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    exec(EQUAL_TIME.python(None, ""), names)
+    exec(equal_time.EQUAL_TIME.python(None, ""), names)
     assert names["found"] == json.loads(equal_time.FILE.read_text(encoding="utf-8"))
 
 

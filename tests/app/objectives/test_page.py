@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.objectives.page import OTHERS
+from app.objectives.detail import OTHERS
 from bertcore import load
 from bertcore.analysis.objectives.answers import objective_answer
 from bertcore.analysis.objectives.demo import count_objective, objective_example
