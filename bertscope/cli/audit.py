@@ -55,30 +55,10 @@ def register(app: typer.Typer) -> None:
 )
 def audit(
     context: typer.Context,
-    checkpoint: Annotated[
-        str, typer.Argument(help="Fine-tuned: 'sentiment', a folder, or a hub id.")
-    ],
-    data: Annotated[
-        Path,
-        typer.Argument(help="Labelled examples, as for bertscope evaluate."),
-    ],
-    by: Annotated[
-        list[str] | None,
-        Option(
-            "--by",
-            help="A column of groups, such as gender; may be repeated.",
-            rich_help_panel=DATA,
-        ),
-    ] = None,
-    flip: Annotated[
-        str | None,
-        Option(
-            "--flip",
-            help="Swap words in the texts and compare the answers: gender, pairs such as "
-            "woman=man,girl=boy, or a file with a pair on each line.",
-            rich_help_panel=DATA,
-        ),
-    ] = None,
+    checkpoint: Annotated[str, typer.Argument()],
+    data: Annotated[Path, typer.Argument()],
+    by: Annotated[list[str] | None, Option(rich_help_panel=DATA)] = None,
+    flip: Annotated[str | None, Option(rich_help_panel=DATA)] = None,
     as_json: AsJson = False,
     **settings: Any,
 ) -> None:
@@ -89,6 +69,13 @@ def audit(
     demographic parity, equal opportunity and equalized odds. For scores: mean prediction, error and
     distance. For tags and answers in a text: the task's metric. Each gap is shown beside the gap
     that chance alone makes between groups that do not differ.
+
+    Args:
+        checkpoint: Fine-tuned: 'sentiment', a folder, or a hub id.
+        data: Labelled examples, as for bertscope evaluate.
+        by: A column of groups, such as gender; may be repeated.
+        flip: Swap words in the texts and compare the answers: gender, pairs such as
+            woman=man,girl=boy, or a file with a pair on each line.
 
     \b
     Examples:
@@ -222,7 +209,7 @@ def audit_tables(audit: GroupAudit) -> list[Table]:
     overall = [one for one in audit.rates if one.label is None]
     titles = [one.measure for one in overall]
     groups = make_table("group", "examples", *titles, right=("examples",))
-    _title(groups, f"by {audit.column}; 95% intervals in brackets")
+    groups.title = plain(f"by {audit.column}; 95% intervals in brackets")
     for g, name in enumerate(audit.names):
         cells = [_cell(one.groups[g]) for one in overall]
         groups.add_row(plain(name), f"{audit.num_examples[g]:,}", *cells)
@@ -238,7 +225,7 @@ def audit_tables(audit: GroupAudit) -> list[Table]:
 def _label_table(audit: GroupAudit, labels: list[str]) -> Table:
     measures = list(dict.fromkeys(one.measure for one in audit.rates if one.label is not None))
     table = make_table("label", "group", *measures)
-    _title(table, f"by {audit.column} and label")
+    table.title = plain(f"by {audit.column} and label")
     rates = {(one.label, one.measure): one.groups for one in audit.rates}
     rows = [(label, g) for label in labels for g in range(len(audit.names))]
     for label, g in rows[:MOST_ROWS]:
@@ -257,7 +244,7 @@ def gap_table(gaps: tuple[Gap, ...], column: str) -> Table:
         "gap", "label", "value", "95% interval", "chance", "highest", "lowest",
         right=("value", "chance"),
     )  # fmt: skip
-    _title(table, f"gaps by {column}; chance: 95% are no wider if the groups do not differ")
+    table.title = plain(f"gaps by {column}; chance: 95% are no wider if the groups do not differ")
     for gap in widest(gaps)[:MOST_ROWS]:
         table.add_row(
             gap.measure,
@@ -276,7 +263,9 @@ def gap_table(gaps: tuple[Gap, ...], column: str) -> Table:
 def flip_tables(flips: Flips) -> list[Table]:
     """Return the effect of swapped words, and the texts that change most."""
     table = make_table("swapped words", "value (95% interval)")
-    _title(table, f"{flips.num_with_words:,} of {flips.num_examples:,} texts contain such a word")
+    table.title = plain(
+        f"{flips.num_with_words:,} of {flips.num_examples:,} texts contain such a word"
+    )
     if flips.changed is not None:
         table.add_row("answers that change", _cell(flips.changed))
     moved = "the label that changes most" if flips.has_label_sets else "the first answer"
@@ -288,16 +277,12 @@ def flip_tables(flips: Flips) -> list[Table]:
     texts = make_table(
         "row", "true", "before", "after", "change", "swapped text", right=("row", "change")
     )
-    _title(texts, "the texts that change most")
+    texts.title = plain("the texts that change most")
     for one in flips.texts[:MOST_TEXTS]:
         short = one.flipped if len(one.flipped) <= LONGEST else one.flipped[:LONGEST] + "..."
         answers = (plain(part) for part in (one.gold, one.before, one.after))
         texts.add_row(f"{one.row:,}", *answers, f"{one.change:+.4f}", plain(short))
     return [table, texts] if flips.texts else [table]
-
-
-def _title(table: Table, text: str) -> None:
-    table.title, table.title_justify = plain(text), "left"
 
 
 def _cell(rate: Rate) -> str:

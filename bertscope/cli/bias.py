@@ -6,7 +6,7 @@ Heavy libraries are imported inside the command, so that `bertscope --help` answ
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -37,30 +37,9 @@ def register(app: typer.Typer) -> None:
 )
 def bias(
     context: typer.Context,
-    measure: Annotated[
-        str,
-        typer.Argument(
-            metavar="[MEASURE]",
-            help="templates, crows-pairs, stereoset, winobias, weat, direction or erase.",
-        ),
-    ] = "templates",
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[FILE]",
-            help="CrowS-Pairs' CSV, StereoSet's JSON, WinoBias' pro-stereotypical file (with its "
-            "twin beside it), or a WEAT or SEAT test in JSON; .gz and .xz too. Templates, weat and "
-            "direction have built-in sets.",
-        ),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            "--report",
-            help="Write one HTML file for a reviewer: all measures that have built-in sets, and "
-            "the chosen one with its file, with intervals, quality, baseline and criticism.",
-        ),
-    ] = None,
+    measure: Annotated[str, typer.Argument(metavar="[MEASURE]")] = "templates",
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]")] = None,
+    report: Path | None = None,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
     dtype: Dtype = "auto",
@@ -68,6 +47,14 @@ def bias(
     **values: Any,
 ) -> None:
     """Measure stereotypes in a checkpoint, with intervals, model quality and known criticism.
+
+    Args:
+        measure: templates, crows-pairs, stereoset, winobias, weat, direction or erase.
+        file: CrowS-Pairs' CSV, StereoSet's JSON, WinoBias' pro-stereotypical file (with its twin
+            beside it), or a WEAT or SEAT test in JSON; .gz and .xz too. Templates, weat and
+            direction have built-in sets.
+        report: Write one HTML file for a reviewer: all measures that have built-in sets, and the
+            chosen one with its file, with intervals, quality, baseline and criticism.
 
     \b
     Examples:
@@ -136,11 +123,8 @@ def bias(
 
 
 def _as_rich(table: AuditTable) -> Table:
-    made = make_table()
-    made.title, made.title_justify = plain(table.title), "left"
-    for name in table.columns:
-        justify: Literal["left", "right"] = "right" if name in table.right else "left"
-        made.add_column(plain(name), justify=justify, overflow="fold")
+    made = make_table(*table.columns, right=table.right)
+    made.title = plain(table.title)
     for row in table.written():
         made.add_row(*map(plain, row))
     return made

@@ -79,97 +79,44 @@ def register(app: typer.Typer) -> None:
 )
 def encode(
     context: typer.Context,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            help="New folder for Parquet files, or a .npy file (float32 [N, D]).",
-        ),
-    ],
-    corpus: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="CORPUS...",
-            help="Text (a paragraph or sentence per line, a blank line between documents; .gz and "
-            ".xz too), tables (.csv, .tsv, .jsonl, .parquet), or tagged words (.conllu, .conll).",
-        ),
-    ] = None,
+    out: Path,
+    corpus: Annotated[list[Path] | None, typer.Argument(metavar="CORPUS...")] = None,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
-    dtype: Annotated[
-        str,
-        typer.Option(
-            "--dtype",
-            help="bfloat16, float32, or auto: for a folder, bfloat16 if the processor computes in "
-            "it, checked against float32 on a sample; for a file, float32.",
-        ),
-    ] = "auto",
-    pooling: Annotated[
-        str | None,
-        typer.Option(
-            "--pooling",
-            help="Of a word's pieces: mean, first, last or max; of a sentence: mean (of all "
-            "tokens), cls, max, ... Default for a .npy file: the checkpoint's own modules "
-            "(modules.json), or mean.",
-        ),
-    ] = None,
+    dtype: str = "auto",
+    pooling: str | None = None,
     as_json: AsJson = False,
-    layers: Annotated[
-        str | None,
-        typer.Option(
-            "--layers",
-            metavar="N [N ...]",
-            help="0: the embeddings' output; -1: the last layer, the default.",
-            rich_help_panel=FOLDER,
-        ),
-    ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Resume what was stopped or killed; CORPUS and options come from the folder.",
-            rich_help_panel=FOLDER,
-        ),
-    ] = False,
+    layers: Annotated[str | None, typer.Option(metavar="N [N ...]", rich_help_panel=FOLDER)] = None,
+    resume: Annotated[bool, typer.Option(rich_help_panel=FOLDER)] = False,
     cluster: Annotated[
-        str | None,
-        typer.Option(
-            "--cluster",
-            metavar="local|ADDRESS",
-            help="Use Ray workers (pip install 'bertscope[scale]'): on this machine, or on the "
-            "cluster at host:port.",
-            show_default=False,
-            rich_help_panel=FOLDER,
-        ),
+        str | None, typer.Option(metavar="local|ADDRESS", rich_help_panel=FOLDER)
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            min=1,
-            help="Number of Ray workers. Default: one per GPU, or else one per processor core.",
-            show_default=False,
-            rich_help_panel=FOLDER,
-        ),
-    ] = None,
-    layer: Annotated[
-        int,
-        typer.Option(
-            "--layer",
-            help="0: the embeddings' output; -1: the last layer.",
-            rich_help_panel=LINES,
-        ),
-    ] = -1,
-    batch_size: Annotated[
-        int,
-        typer.Option("--batch-size", min=1, help="Texts per batch.", rich_help_panel=LINES),
-    ] = 32,
+    workers: Annotated[int | None, typer.Option(min=1, rich_help_panel=FOLDER)] = None,
+    layer: Annotated[int, typer.Option(rich_help_panel=LINES)] = -1,
+    batch_size: Annotated[int, typer.Option(min=1, rich_help_panel=LINES)] = 32,
     **values: Any,
 ) -> None:
     """Encode a corpus as vectors of its tokens, words or sentences, at chosen layers.
 
     Memory does not grow with the corpus, the size on disk is printed before the run starts, and
     Ctrl+C stops after the current part. If --out ends in .npy, it gets one vector per line.
+
+    Args:
+        out: New folder for Parquet files, or a .npy file (float32 [N, D]).
+        corpus: Text (a paragraph or sentence per line, a blank line between documents; .gz and .xz
+            too), tables (.csv, .tsv, .jsonl, .parquet), or tagged words (.conllu, .conll).
+        dtype: bfloat16, float32, or auto: for a folder, bfloat16 if the processor computes in it,
+            checked against float32 on a sample; for a file, float32.
+        pooling: Of a word's pieces: mean, first, last or max; of a sentence: mean (of all tokens),
+            cls, max, ... Default for a .npy file: the checkpoint's own modules (modules.json), or
+            mean.
+        layers: 0: the embeddings' output; -1: the last layer, the default.
+        resume: Resume what was stopped or killed; CORPUS and options come from the folder.
+        cluster: Use Ray workers (pip install 'bertscope[scale]'): on this machine, or on the
+            cluster at host:port.
+        workers: Number of Ray workers. Default: one per GPU, or else one per processor core.
+        layer: 0: the embeddings' output; -1: the last layer.
+        batch_size: Texts per batch.
 
     \b
     Examples:

@@ -127,15 +127,7 @@ def register(app: typer.Typer) -> None:
 )
 def evaluate(
     context: typer.Context,
-    data: Annotated[
-        Path | None,
-        Option(
-            help="mlm, causal: held-out text (.txt, .xz, .gz), one paragraph per line, a blank "
-            "line between documents. minimal-pairs: a table or JSON lines; default: our 200 pairs. "
-            "Other tasks: labelled examples, as for bertscope finetune.",
-            rich_help_panel=DATA,
-        ),
-    ] = None,
+    data: Annotated[Path | None, Option(rich_help_panel=DATA)] = None,
     task: Annotated[
         str,
         Option(
@@ -154,6 +146,11 @@ def evaluate(
     minimal-pairs sums the log-probabilities of the tokens, each hidden in turn or, with a causal
     checkpoint, given those before it. The other tasks need a checkpoint fine-tuned with bertscope
     finetune or transformers. Proportions have 95% intervals.
+
+    Args:
+        data: mlm, causal: held-out text (.txt, .xz, .gz), one paragraph per line, a blank line
+            between documents. minimal-pairs: a table or JSON lines; default: our 200 pairs. Other
+            tasks: labelled examples, as for bertscope finetune.
 
     \b
     Examples:
@@ -376,7 +373,6 @@ def causal_table(scores: CausalScores) -> Table:
     table = make_table("measure", "value", "note", right=("value",))
     rows, tokens = counted(scores.num_rows, "row"), counted(scores.num_tokens, "token")
     table.title = plain(f"{rows} of text, {tokens}")
-    table.title_justify = "left"
     for row in (
         ("next-token loss", f"{scores.loss:.3f}", "nats"),
         ("perplexity", f"{scores.perplexity:,.1f}", "e to the loss, per token"),
@@ -397,7 +393,6 @@ def scores_table(scores: PretrainingScores) -> Table:
     if scores.num_pairs is not None:
         rows = counted(scores.num_pairs, "pair")
     table.title = plain(f"{rows}, {counted(scores.num_masked, 'hidden token')}")
-    table.title_justify = "left"
     perplexity = math.exp(min(scores.mlm_loss, 700.0))
     lines = [
         ("masked-word loss", f"{scores.mlm_loss:.3f}", f"nats; perplexity {perplexity:,.1f}"),
@@ -557,7 +552,6 @@ def breakdown_tables(breakdown: Breakdown) -> tuple[Table, Table]:
     reliability = make_table(
         "confidence", "answers", "mean", "right", "95% interval", right=("answers", "mean", "right")
     )
-    reliability.title_justify = "left"
     reliability.title = (
         f"calibration: expected error {breakdown.expected_calibration_error:.4f}, "
         f"largest {breakdown.largest_calibration_error:.4f}"
@@ -571,7 +565,6 @@ def breakdown_tables(breakdown: Breakdown) -> tuple[Table, Table]:
             f"{bin_.low:.4f} to {bin_.high:.4f}",
         )
     slices = make_table("slice", "answers", "right", "95% interval", right=("answers", "right"))
-    slices.title_justify = "left"
     slices.title = "accuracy by length and by true label"
     labels = breakdown.by_label
     if len(labels) > MOST_LABELS:

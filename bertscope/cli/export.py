@@ -38,45 +38,32 @@ _OF_METHODS = {
 )
 def export(
     context: typer.Context,
-    corpus: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Encoded corpus, from `bertscope encode`.")
-    ],
-    atlas: Annotated[
-        Path,
-        typer.Option(
-            "--atlas",
-            metavar="FILE.parquet",
-            help="File to write for embedding-atlas: row, the corpus's columns, text, and x_N, y_N "
-            "of each layer N.",
-        ),
-    ],
-    layers: Annotated[
-        str | None,
-        typer.Option("--layers", metavar="N [N ...]", help="Default: all stored layers."),
-    ] = None,
-    method: Annotated[str, typer.Option("--method", help="umap, pca, tsne or pacmap.")] = "umap",
-    points: Annotated[
-        int, typer.Option("--points", help="Maximum number of rows; beyond it, a random sample.")
-    ] = 200_000,
-    fitted: Annotated[
-        int,
-        typer.Option("--fitted", help="Rows, over all layers, to fit the map to."),
-    ] = 10_000,
-    neighbors: Annotated[
-        int | None,
-        typer.Option(
-            "--neighbors",
-            help="n_neighbors of UMAP or PaCMAP. Default: 15 for UMAP, 10 for PaCMAP.",
-            show_default=False,
-        ),
-    ] = None,
-    metric: Annotated[str, typer.Option("--metric", help="Distance between vectors.")] = "cosine",
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the sample and the map.")] = 0,
+    corpus: Annotated[Path, typer.Argument(metavar="DIR")],
+    atlas: Annotated[Path, typer.Option(metavar="FILE.parquet")],
+    layers: Annotated[str | None, typer.Option(metavar="N [N ...]")] = None,
+    method: str = "umap",
+    points: int = 200_000,
+    fitted: int = 10_000,
+    neighbors: int | None = None,
+    metric: str = "cosine",
+    seed: int = 0,
     **values: Any,
 ) -> None:
     """Write the map of an encoded corpus as a file for another tool.
 
     The map is stored beside the corpus, so that the app shows the same one at once.
+
+    Args:
+        corpus: Encoded corpus, from `bertscope encode`.
+        atlas: File to write for embedding-atlas: row, the corpus's columns, text, and x_N, y_N of
+            each layer N.
+        layers: Default: all stored layers.
+        method: umap, pca, tsne or pacmap.
+        points: Maximum number of rows; beyond it, a random sample.
+        fitted: Rows, over all layers, to fit the map to.
+        neighbors: n_neighbors of UMAP or PaCMAP. Default: 15 for UMAP, 10 for PaCMAP.
+        metric: Distance between vectors.
+        seed: Seed of the sample and the map.
 
     \b
     Examples:

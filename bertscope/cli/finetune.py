@@ -126,26 +126,11 @@ class Trials:
 )
 def finetune(
     context: typer.Context,
-    out: Annotated[
-        Path,
-        Option(help="Folder for the result; new, or existing with --resume.", rich_help_panel=DATA),
-    ],
+    out: Annotated[Path, Option(rich_help_panel=DATA)],
     task: Annotated[str, Option(help=TASKS_HELP, rich_help_panel=DATA)] = "classify",
-    resume: Annotated[
-        bool,
-        Option(
-            "--resume",
-            help="Continue the fine-tuning in --out with its own settings.",
-            rich_help_panel=DATA,
-        ),
-    ] = False,
-    more_rates: Annotated[
-        list[float] | None,
-        Argument(metavar="RATE", help="More rates after --lr.", show_default=False),
-    ] = None,
-    as_json: Annotated[
-        bool, Option("--json", help="Print the report as JSON.", rich_help_panel=RECORDS)
-    ] = False,
+    resume: Annotated[bool, Option(rich_help_panel=DATA)] = False,
+    more_rates: Annotated[list[float] | None, Argument(metavar="RATE")] = None,
+    as_json: Annotated[bool, Option("--json", rich_help_panel=RECORDS)] = False,
     **settings: Any,
 ) -> None:
     """Fine-tune a checkpoint on labelled data; the result opens in transformers.
@@ -157,6 +142,12 @@ def finetune(
     and data sets of the hub by name (hub:nyu-mll/glue:sst2@train) if datasets is installed.
     The folder gets the best model, report.md and report.json. Ctrl+C saves; --resume continues.
     With --teacher, a student with fewer layers learns a larger model's probabilities as well.
+
+    Args:
+        out: Folder for the result; new, or existing with --resume.
+        resume: Continue the fine-tuning in --out with its own settings.
+        more_rates: More rates after --lr.
+        as_json: Print the report as JSON.
 
     \b
     Examples:
@@ -357,7 +348,6 @@ def metrics_table(metrics: dict[str, float], intervals: dict[str, Any]) -> Table
     from bertcore.finetuning.report import interval
 
     table = make_table("metric", "value", "95% interval", right=("value",))
-    table.title_justify = "left"
     for name, value in metrics.items():
         table.add_row(plain(name), f"{value:.4f}", interval(intervals.get(name)))
     return table

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bertscope.cli.options import documented
 from bertscope.cli.output import counted, make_table, plain, print_json, print_table
 from bertscope.cli.progress import stages
 from bertscope.cli.text import AsJson, Checkpoint, Device, Dtype
@@ -31,31 +32,25 @@ def register(app: typer.Typer) -> None:
     app.command("heads")(heads)
 
 
+@documented
 def heads(
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[FILE]",
-            help="One sentence per line, or a pair with ||| between; or .csv, .tsv, .conllu; .gz, "
-            ".xz too. Default: our sixty sentences.",
-        ),
-    ] = None,
-    conllu: Annotated[
-        Path | None,
-        typer.Option(
-            "--conllu", help="Trees for the relations; default: FILE if it has any, or our own."
-        ),
-    ] = None,
-    resamples: Annotated[
-        int, typer.Option("--resamples", min=100, help="Resamples for the intervals.")
-    ] = 1000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the resamples.")] = 0,
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]")] = None,
+    conllu: Path | None = None,
+    resamples: Annotated[int, typer.Option(min=100)] = 1000,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
     dtype: Dtype = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Show what each attention head attends to over many sentences, and which finds which relation.
+
+    Args:
+        file: One sentence per line, or a pair with ||| between; or .csv, .tsv, .conllu; .gz, .xz
+            too. Default: our sixty sentences.
+        conllu: Trees for the relations; default: FILE if it has any, or our own.
+        resamples: Resamples for the intervals.
+        seed: Seed of the resamples.
 
     \b
     Examples:
@@ -158,7 +153,6 @@ def _print_patterns(report: HeadReport, texts: HeadTexts) -> None:
     table.title = plain(
         f"What heads attend to, and the strongest head: {counted(len(texts.sentences), 'sentence')}"
     )
-    table.title_justify = "left"
     for name in PATTERNS:
         best = report.statistics.best(name)
         if best is None:
@@ -182,7 +176,6 @@ def _print_relations(report: HeadReport, trees: HeadTexts) -> None:
     numbers = ("layer", "head", "right", "95%", "fixed offset", "cases")
     table = make_table("relation", "looks for", *numbers, right=numbers)
     table.title = plain(f"Which head finds which relation: {len(trees.trees):,} trees")
-    table.title_justify = "left"
     for relation in report.scores.relations:
         for direction in DIRECTIONS:
             if report.scores.cases(relation, direction) < SHOWN_CASES:

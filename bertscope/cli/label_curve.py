@@ -127,7 +127,6 @@ def curve_table(curve: LabelCurve) -> Table:
     table.title = plain(
         f"{curve.metric}{number}: median of {len(curve.seeds)} seeds (least to most)"
     )
-    table.title_justify = "left"
     for labels in curve.num_labels:
         cells = []
         for start in STARTS:

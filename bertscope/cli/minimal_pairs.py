@@ -150,7 +150,6 @@ def exam_tables(results: list[GroupAccuracy], columns: tuple[str, ...]) -> list[
         if has_baseline:
             names += ["word frequency", "its ties"]
         table = make_table(*names, right=tuple(name for name in names[1:] if name != names[4]))
-        table.title_justify = "left"
         if not column:
             table.title = "Minimal pairs: the good sentence is the more probable one (chance: 50%)"
         elif len(rows) > MOST_GROUPS:

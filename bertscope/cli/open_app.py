@@ -21,6 +21,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from bertscope.app_root import find_app_root
+from bertscope.cli.options import documented
 
 DEFAULT_PORT = 8501
 DEFAULT_ADDRESS = "localhost"
@@ -57,48 +58,6 @@ NoTraining = Annotated[
     typer.Option(
         "--no-training",
         help="Visitors cannot start, resume or stop training runs, only watch them.",
-    ),
-]
-Open = Annotated[
-    bool | None,
-    typer.Option(
-        "--open/--closed",
-        help="Whether visitors may open folders of this machine and checkpoints of the hub, and "
-        "train. Default: open on localhost, closed on any other address.",
-    ),
-]
-Checkpoints = Annotated[
-    Path | None,
-    typer.Option(help="Folder whose checkpoints and runs visitors of a closed server may open."),
-]
-AllowTraining = Annotated[
-    bool,
-    typer.Option(
-        "--allow-training",
-        help="Visitors of a closed server may train, one run at a time, which is deleted when "
-        "their visit ends.",
-    ),
-]
-TrainingMinutes = Annotated[
-    float, typer.Option(min=0.1, help="With --allow-training: maximum minutes of a run.")
-]
-Key = Annotated[
-    str,
-    typer.Option(
-        envvar=KEY,
-        show_default=False,
-        help="Key that visitors are asked for. Other users of this machine can see it in the "
-        "command line; the variable or --key-file hides it.",
-    ),
-]
-KeyFile = Annotated[
-    Path | None, typer.Option(help="File with the key that visitors are asked for.")
-]
-Host = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Name under which visitors reach the server, such as class.example.org; may be "
-        "repeated. Default: any address, and the names of this machine."
     ),
 ]
 
@@ -163,24 +122,38 @@ def register(app: typer.Typer) -> None:
     app.command("app")(open_app)
 
 
+@documented
 def open_app(
     port: Port = DEFAULT_PORT,
     address: Address = DEFAULT_ADDRESS,
     no_browser: NoBrowser = False,
     no_training: NoTraining = False,
-    is_open: Open = None,
-    checkpoints: Checkpoints = None,
-    allow_training: AllowTraining = False,
-    training_minutes: TrainingMinutes = DEFAULT_MINUTES,
-    key: Key = "",
-    key_file: KeyFile = None,
-    host: Host = None,
+    is_open: Annotated[bool | None, typer.Option("--open/--closed")] = None,
+    checkpoints: Path | None = None,
+    allow_training: bool = False,
+    training_minutes: Annotated[float, typer.Option(min=0.1)] = DEFAULT_MINUTES,
+    key: Annotated[str, typer.Option(envvar=KEY, show_default=False)] = "",
+    key_file: Path | None = None,
+    host: list[str] | None = None,
 ) -> None:
     """Open the app in the browser, or serve it to a class.
 
     On any address except localhost the server is closed: visitors can open the shipped checkpoints
     and those of --checkpoints, by name, and their own uploads, and train only with
     --allow-training.
+
+    Args:
+        is_open: Whether visitors may open folders of this machine and checkpoints of the hub, and
+            train. Default: open on localhost, closed on any other address.
+        checkpoints: Folder whose checkpoints and runs visitors of a closed server may open.
+        allow_training: Visitors of a closed server may train, one run at a time, which is deleted
+            when their visit ends.
+        training_minutes: With --allow-training: maximum minutes of a run.
+        key: Key that visitors are asked for. Other users of this machine can see it in the command
+            line; the variable or --key-file hides it.
+        key_file: File with the key that visitors are asked for.
+        host: Name under which visitors reach the server, such as class.example.org; may be
+            repeated. Default: any address, and the names of this machine.
 
     \b
     Examples:

@@ -2,7 +2,8 @@
 
 A setting is written once, in its dataclass: name, type, default, and the docstring under it, which
 becomes the option's help. The dataclass checks its values. A field's `metadata` may contain "flag",
-if the option is not named after the field, and other arguments of `typer.Option`.
+if the option is not named after the field, and other arguments of `typer.Option`. The help of a
+command's own options is in its docstring, under "Args:".
 """
 
 from __future__ import annotations
@@ -11,18 +12,23 @@ import ast
 import functools
 import inspect
 import itertools
+import re
 import textwrap
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Annotated, Any, Literal, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand
+from typer.models import OptionInfo
 
 from bertcore.configs.numbers import INFINITE, check_numbers
 
 Panel = tuple[str, Any, str]
 """Heading in --help; dataclass, or instance with other defaults; space-separated field names."""
+
+Command = TypeVar("Command", bound=Callable[..., None])
 
 DATA = "Data"
 
@@ -40,7 +46,7 @@ def config_options(*panels: Panel) -> Callable[[Callable[..., None]], Callable[.
     headings = [heading for heading, _, _ in panels]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        signature = inspect.signature(command, eval_str=True)
+        signature = inspect.signature(documented(command))
         declared = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
         generated = [
             option
@@ -65,6 +71,38 @@ def config_options(*panels: Panel) -> Callable[[Callable[..., None]], Callable[.
         return run
 
     return decorate
+
+
+def documented(command: Command) -> Command:
+    """Give a command's parameters the help under "Args:" in its docstring, which --help leaves out.
+
+    A parameter becomes an option of its name unless it is annotated as an argument, or with other
+    flags; a `bool` is a flag that is False unless it is given.
+    """
+    command.__doc__, texts = split_args(command.__doc__ or "")
+    signature = inspect.signature(command, eval_str=True)
+    parameters = [
+        _documented(parameter, texts.pop(name)) if name in texts else parameter
+        for name, parameter in signature.parameters.items()
+    ]
+    assert not texts, f"{command.__name__} has no parameter {', '.join(texts)}"
+    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return command
+
+
+def split_args(docstring: str) -> tuple[str, dict[str, str]]:
+    r"""Return a docstring without its section "Args:", and the text of each argument on one line.
+
+    >>> split_args("Bake.\n\nArgs:\n    what: Bread\n        or cake.\n    fan: Stir.\n\nEnd.")
+    ('Bake.\n\nEnd.', {'what': 'Bread or cake.', 'fan': 'Stir.'})
+    """
+    text = inspect.cleandoc(docstring)
+    section = re.search(r"^Args:\n((?: {4}.*\n?)+)\n?", text, re.M)
+    if section is None:
+        return text, {}
+    texts = re.findall(r"^ {4}(\w+): (.*\n?(?: {8}.*\n?)*)", section[1], re.M)
+    about = text[: section.start()] + text[section.end() :]
+    return about, {name: " ".join(words.split()) for name, words in texts}
 
 
 def with_checked_numbers(command: Callable[..., None]) -> Callable[..., None]:
@@ -130,6 +168,19 @@ class GroupedCommand(TyperCommand):
             if records:
                 with formatter.section(name):
                     formatter.write_dl(records)
+
+
+def _documented(parameter: inspect.Parameter, text: str) -> inspect.Parameter:
+    kind, info = parameter.annotation, typer.Option()
+    if get_origin(kind) is Annotated:
+        kind, info = get_args(kind)
+    info = copy(info)
+    info.help = text
+    if (
+        isinstance(info, OptionInfo) and info.default is ...
+    ):  # the first of its flags, if it has any
+        info.default = f"--{parameter.name.replace('_', '-')}"
+    return parameter.replace(annotation=Annotated[kind, info])
 
 
 def _options(heading: str, config: Any, names: list[str]) -> list[inspect.Parameter]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -16,14 +17,15 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-def make_table(*columns: str, right: tuple[str, ...] = ()) -> Table:
+def make_table(*columns: str, right: Collection[str] = ()) -> Table:
     """Return an empty table; the columns named in `right` are right-aligned."""
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD)
-    for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    table = Table(box=box.SIMPLE_HEAD, title_justify="left")
+    for name in columns:
+        justify: Literal["left", "right"] = "right" if name in right else "left"
+        table.add_column(plain(name), justify=justify, overflow="fold")
     return table
 
 

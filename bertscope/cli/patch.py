@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from bertscope.cli.options import documented
 from bertscope.cli.output import make_table, plain, print_json, print_table
 from bertscope.cli.progress import stages
 from bertscope.cli.text import AsJson, Checkpoint, Device
@@ -38,36 +39,13 @@ def register(app: typer.Typer) -> None:
     app.command("patch")(patch)
 
 
+@documented
 def patch(
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data",
-            help="A table (.csv, .tsv, .jsonl; .gz, .xz too) with the columns first, second, "
-            "word_first, word_second: two versions with [MASK], and the word that fits each. "
-            "Default: our forty pairs, which differ in the number of the subject.",
-        ),
-    ] = None,
+    data: Path | None = None,
     checkpoint: Checkpoint = "default",
-    part: Annotated[
-        str,
-        typer.Option(
-            "--part",
-            help="What is patched: state (hidden state), head, attention or feed_forward (output "
-            "of the block).",
-        ),
-    ] = "state",
-    direction: Annotated[
-        str,
-        typer.Option(
-            "--direction",
-            help="denoising: patch the first version into the run of the second; noising: the "
-            "reverse.",
-        ),
-    ] = "denoising",
-    skip_bad_rows: Annotated[
-        bool, typer.Option("--skip-bad-rows", help="Leave out rows with an empty cell.")
-    ] = False,
+    part: str = "state",
+    direction: str = "denoising",
+    skip_bad_rows: bool = False,
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
@@ -76,6 +54,16 @@ def patch(
     A share of 1 restores the whole logit difference of the two words, 0 none of it. Means have 95%
     bootstrap intervals. Pairs that do not align token by token, or that the checkpoint does not
     distinguish by 1 nat, are left out and counted.
+
+    Args:
+        data: A table (.csv, .tsv, .jsonl; .gz, .xz too) with the columns first, second, word_first,
+            word_second: two versions with [MASK], and the word that fits each. Default: our forty
+            pairs, which differ in the number of the subject.
+        part: What is patched: state (hidden state), head, attention or feed_forward (output of the
+            block).
+        direction: denoising: patch the first version into the run of the second; noising: the
+            reverse.
+        skip_bad_rows: Leave out rows with an empty cell.
 
     \b
     Examples:
@@ -151,7 +139,6 @@ def share_table(found: ManyPatched) -> Table:
     }[found.direction]
     what = found.part.replace("_", "-")
     table.title = f"Share of the logit difference {way} {what}: mean (95%)"
-    table.title_justify = "left"
     for row, layer in enumerate(_layers(found)):
         is_input = found.part == "state" and layer == 0
         cells = [

@@ -135,39 +135,10 @@ class Plan(NamedTuple):
 )
 def pretrain(
     context: typer.Context,
-    out: Annotated[
-        Path, Option(help="Run folder; new, or existing with --resume.", rich_help_panel=TEXT)
-    ],
-    resume: Annotated[
-        bool,
-        Option(
-            "--resume",
-            help="Continue the run in --out with its own settings.",
-            rich_help_panel=TEXT,
-        ),
-    ] = False,
-    tensorboard: Annotated[
-        bool,
-        Option(
-            "--tensorboard",
-            help="Also write TensorBoard event files into the run folder.",
-            rich_help_panel=RECORDS,
-        ),
-    ] = False,
-    recipe: Annotated[
-        str,
-        Option(
-            metavar="<str>",
-            help=(
-                "Settings for all options not given here. ours: the defaults below, meant for "
-                "hours on a CPU: word vectors from counts, Muon, fresh masks in every pass, no "
-                "dropout. paper: BERT's, meant for days on accelerators: noise, AdamW at 1e-4 with "
-                "beta 2 0.999 and warm-up 1%, dropout 0.1, ten versions of static masks, 256 rows "
-                "in 8 parts, the last 10% in rows of 512."
-            ),
-            rich_help_panel=TEXT,
-        ),
-    ] = "ours",
+    out: Annotated[Path, Option(rich_help_panel=TEXT)],
+    resume: Annotated[bool, Option(rich_help_panel=TEXT)] = False,
+    tensorboard: Annotated[bool, Option(rich_help_panel=RECORDS)] = False,
+    recipe: Annotated[str, Option(metavar="<str>", rich_help_panel=TEXT)] = "ours",
     **settings: Any,
 ) -> None:
     """Pretrain a BERT: masked words, and next sentences unless --objective says otherwise.
@@ -175,6 +146,16 @@ def pretrain(
     With --teacher, a smaller student learns from a larger network on the same text, with
     DistilBERT's three losses. Ctrl+C stops cleanly: the state is saved, and --resume continues
     from there.
+
+    Args:
+        out: Run folder; new, or existing with --resume.
+        resume: Continue the run in --out with its own settings.
+        tensorboard: Also write TensorBoard event files into the run folder.
+        recipe: Settings for all options not given here. ours: the defaults below, meant for hours
+            on a CPU: word vectors from counts, Muon, fresh masks in every pass, no dropout. paper:
+            BERT's, meant for days on accelerators: noise, AdamW at 1e-4 with beta 2 0.999 and
+            warm-up 1%, dropout 0.1, ten versions of static masks, 256 rows in 8 parts, the last 10%
+            in rows of 512.
 
     \b
     Examples:

@@ -14,6 +14,7 @@ import typer
 from typer import Option
 
 from bertscope.cli.encode import EncodeCommand, layer_numbers
+from bertscope.cli.options import documented
 from bertscope.cli.output import make_table, plain, print_json, print_table
 from bertscope.cli.progress import OnStage, stages
 from bertscope.cli.text import AsJson, Device, Dtype
@@ -30,61 +31,21 @@ def register(app: typer.Typer) -> None:
     app.command("probe", cls=EncodeCommand)(probe)
 
 
+@documented
 def probe(
-    checkpoint: Annotated[
-        str, typer.Argument(help="'default', a folder, or a hub id.")
-    ] = "default",
-    data: Annotated[
-        Path | None,
-        Option(
-            "--data",
-            help="A treebank (.conllu), or for pos and ner a word and its tag per line; .gz, .xz "
-            "too. Default: 1,378 sentences of the English Web Treebank.",
-        ),
-    ] = None,
-    task: Annotated[
-        str,
-        Option(
-            "--task",
-            help="pos, dep (relation of a word to its head), ner, or a structural probe: distance "
-            "(the tree), depth.",
-        ),
-    ] = "pos",
-    layers: Annotated[
-        str | None,
-        Option(
-            "--layers",
-            metavar="N [N ...]",
-            help="0: the embeddings' output, which is always probed; -1: the last. Default: all.",
-        ),
-    ] = None,
-    against: Annotated[
-        str | None, Option("--against", help="Another checkpoint, probed on the same sentences.")
-    ] = None,
-    pooling: Annotated[
-        str, Option("--pooling", help="Vector of a word of several pieces: mean or first.")
-    ] = "mean",
-    sentences: Annotated[
-        int | None, Option("--sentences", min=20, help="Sentences to draw at random; default: all.")
-    ] = None,
-    seed: Annotated[
-        int, Option("--seed", min=0, help="Seed of the split, the control task and the twin.")
-    ] = 0,
-    no_control: Annotated[
-        bool, Option("--no-control", help="No control task.", rich_help_panel=LEFT_OUT)
-    ] = False,
-    no_twin: Annotated[
-        bool, Option("--no-twin", help="No untrained twin.", rich_help_panel=LEFT_OUT)
-    ] = False,
-    no_code: Annotated[
-        bool, Option("--no-code", help="No online code length.", rich_help_panel=LEFT_OUT)
-    ] = False,
-    no_mix: Annotated[
-        bool, Option("--no-mix", help="No expected layer.", rich_help_panel=LEFT_OUT)
-    ] = False,
-    rank: Annotated[
-        int, Option("--rank", min=1, help="Rank of a structural probe: the rows of its map.")
-    ] = 64,
+    checkpoint: Annotated[str, typer.Argument()] = "default",
+    data: Path | None = None,
+    task: str = "pos",
+    layers: Annotated[str | None, Option(metavar="N [N ...]")] = None,
+    against: str | None = None,
+    pooling: str = "mean",
+    sentences: Annotated[int | None, Option(min=20)] = None,
+    seed: Annotated[int, Option(min=0)] = 0,
+    no_control: Annotated[bool, Option(rich_help_panel=LEFT_OUT)] = False,
+    no_twin: Annotated[bool, Option(rich_help_panel=LEFT_OUT)] = False,
+    no_code: Annotated[bool, Option(rich_help_panel=LEFT_OUT)] = False,
+    no_mix: Annotated[bool, Option(rich_help_panel=LEFT_OUT)] = False,
+    rank: Annotated[int, Option(min=1)] = 64,
     device: Device = "auto",
     dtype: Dtype = "auto",
     as_json: AsJson = False,
@@ -96,6 +57,23 @@ def probe(
     network of the same shape, the code length (Voita and Titov 2020) and the expected layer (Tenney
     et al. 2019). Structural probes (Hewitt and Manning 2019) report UUAS or root accuracy, and
     Spearman's correlation.
+
+    Args:
+        checkpoint: 'default', a folder, or a hub id.
+        data: A treebank (.conllu), or for pos and ner a word and its tag per line; .gz, .xz too.
+            Default: 1,378 sentences of the English Web Treebank.
+        task: pos, dep (relation of a word to its head), ner, or a structural probe: distance (the
+            tree), depth.
+        layers: 0: the embeddings' output, which is always probed; -1: the last. Default: all.
+        against: Another checkpoint, probed on the same sentences.
+        pooling: Vector of a word of several pieces: mean or first.
+        sentences: Sentences to draw at random; default: all.
+        seed: Seed of the split, the control task and the twin.
+        no_control: No control task.
+        no_twin: No untrained twin.
+        no_code: No online code length.
+        no_mix: No expected layer.
+        rank: Rank of a structural probe: the rows of its map.
 
     \b
     Examples:
@@ -179,7 +157,6 @@ def print_report(source: str, report: ProbeReport) -> None:
         for part, verb in (("train", "learn from"), ("dev", "choose by"), ("test", "test"))
     )
     table.title = plain(f"{source}, {report.task}: {parts} (words)")
-    table.title_justify = "left"
     for place, result in enumerate(report.layers):
         row = [str(result.layer) if result.layer else "embeddings"]
         row += [_shown(result.scores[measure], measure) for measure in measures]

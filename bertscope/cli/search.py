@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bertscope.cli.options import documented, is_typed
 from bertscope.cli.output import make_table, plain, print_json, print_table
 from bertscope.cli.progress import stages
 from bertscope.cli.text import AsJson, Checkpoint, Device
@@ -29,43 +30,16 @@ def register(app: typer.Typer) -> None:
     app.command("search")(search)
 
 
+@documented
 def search(
     context: typer.Context,
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A folder written by `bertscope encode`.")
-    ],
-    layer: Annotated[
-        int | None,
-        typer.Option(
-            "--layer",
-            help="0: the embeddings' output. Default: the deepest stored layer.",
-            show_default=False,
-        ),
-    ] = None,
-    text: Annotated[
-        str | None, typer.Option("--text", help="The text with the token.", show_default=False)
-    ] = None,
-    token: Annotated[
-        str | None,
-        typer.Option(
-            "--token",
-            help="Position of the token ([CLS] is 0), or the word itself if it occurs once.",
-            show_default=False,
-        ),
-    ] = None,
-    k: Annotated[int, typer.Option("--k", min=1, help="Number of rows to find.")] = 10,
-    exact: Annotated[
-        bool | None,
-        typer.Option(
-            "--exact/--index",
-            help="Compare every row, or use a usearch index. Default: an index above 300,000 rows, "
-            "built on first use.",
-            show_default=False,
-        ),
-    ] = None,
-    rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Rebuild the index, then search.")
-    ] = False,
+    folder: Annotated[Path, typer.Argument(metavar="DIR")],
+    layer: int | None = None,
+    text: str | None = None,
+    token: str | None = None,
+    k: Annotated[int, typer.Option(min=1)] = 10,
+    exact: Annotated[bool | None, typer.Option("--exact/--index")] = None,
+    rebuild: bool = False,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
     as_json: AsJson = False,
@@ -75,6 +49,16 @@ def search(
     By default the checkpoint is the one that encoded the corpus. Without --text the index is built
     and nothing is searched.
 
+    Args:
+        folder: A folder written by `bertscope encode`.
+        layer: 0: the embeddings' output. Default: the deepest stored layer.
+        text: The text with the token.
+        token: Position of the token ([CLS] is 0), or the word itself if it occurs once.
+        k: Number of rows to find.
+        exact: Compare every row, or use a usearch index. Default: an index above 300,000 rows,
+            built on first use.
+        rebuild: Rebuild the index, then search.
+
     \b
     Examples:
       bertscope search vectors --layer 2 --text "He sat on the bank of the river." --token bank
@@ -83,7 +67,6 @@ def search(
     """
     from bertcore.corpus import open_encoded
     from bertcore.corpus.search import Places, neighbours, open_index, query_of
-    from bertscope.cli.options import is_typed
 
     if exact and rebuild:
         raise ValueError("--exact builds no index, so there is none to --rebuild. Leave one out.")
@@ -203,7 +186,6 @@ def _print(found: Neighbours, query: Query) -> None:
     table = make_table(*columns, right=("cosine", "before", "document"))
     what = f"to {query.word!r}" if query.word else "to the text"
     table.title = plain(f"Nearest {what}, layer {found.layer}")
-    table.title_justify = "left"
     for hit in found.hits:
         low, high = max(0, hit.start - _CONTEXT), hit.end + _CONTEXT
         middle = hit.text[hit.start : hit.end] if hit.word else ""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bertscope.cli.options import refuse_options
+from bertscope.cli.options import documented, refuse_options
 from bertscope.cli.output import make_table, plain, print_json, print_table
 
 if TYPE_CHECKING:
@@ -91,19 +91,22 @@ def tokenize(
     print_table(table)
 
 
+@documented
 def fill_mask(
     text: TextA,
     text_b: TextB = None,
-    top_k: Annotated[int, typer.Option("--top-k", help="Number of words for each [MASK].")] = 5,
-    candidates: Annotated[
-        str, typer.Option("--candidates", help="Your own words to score, separated by commas.")
-    ] = "",
+    top_k: int = 5,
+    candidates: str = "",
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
     dtype: Dtype = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Predict words for each [MASK]; several masks are predicted independently.
+
+    Args:
+        top_k: Number of words for each [MASK].
+        candidates: Your own words to score, separated by commas.
 
     \b
     Examples:
@@ -143,7 +146,6 @@ def fill_mask(
         table = make_table("word", "probability", "note", right=("probability",))
         mask = bert.tokenizer.mask_token
         table.title = plain(f"{mask} {number} of {len(positions)} (token {positions[number - 1]})")
-        table.title_justify = "left"
         for word, probability in best:
             table.add_row(plain(word), f"{probability:.4f}")
         if scores:
@@ -157,24 +159,15 @@ def fill_mask(
         print_table(table)
 
 
+@documented
 def loss(
     context: typer.Context,
     text: TextA,
     text_b: TextB = None,
-    words: Annotated[
-        str | None,
-        typer.Option("--words", help="The right word for each [MASK], separated by commas."),
-    ] = None,
-    follows: Annotated[
-        bool | None,
-        typer.Option(
-            "--follows/--random", help="Add the next-sentence loss: B follows A, or is random."
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the hidden tokens.", min=0)] = 0,
-    masked_lm_prob: Annotated[
-        float, typer.Option("--masked-lm-prob", help="Share of tokens to hide without a [MASK].")
-    ] = 0.15,
+    words: str | None = None,
+    follows: Annotated[bool | None, typer.Option("--follows/--random")] = None,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    masked_lm_prob: float = 0.15,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
     dtype: Dtype = "auto",
@@ -183,6 +176,12 @@ def loss(
     """Print the pretraining loss of a text or pair: -ln p of each hidden token, and the mean.
 
     Without a [MASK] in the text, tokens are hidden as in pretraining: 15%, 80/10/10.
+
+    Args:
+        words: The right word for each [MASK], separated by commas.
+        follows: Add the next-sentence loss: B follows A, or is random.
+        seed: Seed of the hidden tokens.
+        masked_lm_prob: Share of tokens to hide without a [MASK].
 
     \b
     Examples:
@@ -232,15 +231,20 @@ def loss(
         typer.echo(f"sum:                {found.loss:.4f} nats")
 
 
+@documented
 def nsp(
-    text_a: Annotated[str, typer.Argument(metavar="A", help="The first text.")],
-    text_b: Annotated[str, typer.Argument(metavar="B", help="The text that may follow it.")],
+    text_a: Annotated[str, typer.Argument(metavar="A")],
+    text_b: Annotated[str, typer.Argument(metavar="B")],
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
     dtype: Dtype = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Print the probability that B follows A.
+
+    Args:
+        text_a: The first text.
+        text_b: The text that may follow it.
 
     \b
     Examples:
@@ -254,9 +258,10 @@ def nsp(
         typer.echo(f"{score.is_next:.4f}  B follows A\n{score.not_next:.4f}  B is a random text")
 
 
+@documented
 def trace(
     text: TextA,
-    out: Annotated[Path, typer.Option("--out", help="NPZ file to write.")],
+    out: Path,
     text_b: TextB = None,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
@@ -264,6 +269,9 @@ def trace(
     as_json: AsJson = False,
 ) -> None:
     """Write every activation of a text or pair to a file of named arrays.
+
+    Args:
+        out: NPZ file to write.
 
     \b
     Examples:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from bertscope.cli.files import check_target
+from bertscope.cli.options import documented
 from bertscope.cli.output import make_table, plain, print_json, print_table
 from bertscope.cli.progress import stages
 from bertscope.cli.text import AsJson, Checkpoint, Device
@@ -30,30 +31,24 @@ def register(app: typer.Typer) -> None:
     app.command("tuned-lens")(tuned_lens)
 
 
+@documented
 def tuned_lens(
-    data: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--data",
-            help="Text: a paragraph or sentence per line; .gz and .xz too. Default: the shipped "
-            "novel.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="File to write. Default: tuned_lens.safetensors beside the checkpoint, or in the "
-            "cache folder if that is not writable; the app finds both.",
-        ),
-    ] = None,
+    data: list[Path] | None = None,
+    out: Path | None = None,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
-    steps: Annotated[int, typer.Option("--steps", help="Steps of Adam for each layer.")] = 250,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of hidden tokens and batches.")] = 0,
+    steps: int = 250,
+    seed: int = 0,
     as_json: AsJson = False,
 ) -> None:
     """Fit a tuned lens: one affine map per layer before the masked-word head.
+
+    Args:
+        data: Text: a paragraph or sentence per line; .gz and .xz too. Default: the shipped novel.
+        out: File to write. Default: tuned_lens.safetensors beside the checkpoint, or in the cache
+            folder if that is not writable; the app finds both.
+        steps: Steps of Adam for each layer.
+        seed: Seed of hidden tokens and batches.
 
     \b
     Examples:
@@ -112,7 +107,7 @@ def gain_table(gain: LensGain) -> Table:
     """Return a row for each layer: how far each lens is from the last layer."""
     names = ("layer", "plain, bits", "tuned, bits", "saved (95%)", "plain, agrees", "tuned, agrees")
     table = make_table(*names, right=names[1:])
-    table.title, table.title_justify = "Distance from the last layer's words, by layer", "left"
+    table.title = "Distance from the last layer's words, by layer"
 
     def mean(interval: Any, layer: int) -> float:
         return float(interval.mean[layer])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bertscope.cli.options import documented
 from bertscope.cli.output import make_table, plain, print_json, print_table
 from bertscope.cli.progress import stages
 from bertscope.cli.text import AsJson, Checkpoint, Device, Dtype, TextA, TextB, open_with_text
@@ -35,26 +36,19 @@ def register(app: typer.Typer) -> None:
     app.command("prune")(prune)
 
 
+@documented
 def ablate(
     text: TextA,
     text_b: TextB = None,
-    word: Annotated[
-        str | None,
-        typer.Option("--word", help="Piece to follow at the [MASK]; default: the best guess."),
-    ] = None,
-    label: Annotated[
-        str | None,
-        typer.Option(
-            "--label", help="Label of a fine-tuned checkpoint to follow; default: the best."
-        ),
-    ] = None,
+    word: str | None = None,
+    label: str | None = None,
     measure: Annotated[
         str | None,
         typer.Option(
             "--measure", help=f"Rank by {', '.join(UNITS)}; default: the first available."
         ),
     ] = None,
-    top: Annotated[int, typer.Option("--top", min=1, help="Heads to print.")] = 10,
+    top: Annotated[int, typer.Option(min=1)] = 10,
     checkpoint: Checkpoint = "default",
     device: Device = "auto",
     dtype: Dtype = "auto",
@@ -65,6 +59,11 @@ def ablate(
     The answer is, with a [MASK], the word at the first one; with a fine-tuned checkpoint, its
     label, score, tags or span; with a pair, the next-sentence probability; otherwise the last
     hidden states.
+
+    Args:
+        word: Piece to follow at the [MASK]; default: the best guess.
+        label: Label of a fine-tuned checkpoint to follow; default: the best.
+        top: Heads to print.
 
     \b
     Examples:
@@ -111,7 +110,6 @@ def ablate(
     elif importance.chosen is not None:
         about = f", {importance.chosen!r} at token {importance.position}"
     table.title = plain(f"by {UNITS[chosen]}{about}")
-    table.title_justify = "left"
     for layer, head, _ in best:
         values = (getattr(importance, name)[layer, head] for name in importance.measures())
         table.add_row(f"{layer}.{head}", *(f"{value:+.4g}" for value in values))
@@ -138,23 +136,24 @@ def _as_json(
     }
 
 
+@documented
 def prune(
-    checkpoint: Annotated[
-        str, typer.Argument(help="'default', a folder, or a hub id such as bert-base-uncased.")
-    ],
-    out: Annotated[Path, typer.Option("--out", help="New folder to write.")],
-    more: Annotated[
-        list[str] | None, typer.Argument(metavar="[HEAD]...", help="layer.head, such as 0.3.")
-    ] = None,
-    heads: Annotated[
-        list[str] | None, typer.Option("--heads", help="The same; several may follow.")
-    ] = None,
+    checkpoint: Annotated[str, typer.Argument()],
+    out: Path,
+    more: Annotated[list[str] | None, typer.Argument(metavar="[HEAD]...")] = None,
+    heads: list[str] | None = None,
     as_json: AsJson = False,
 ) -> None:
     """Remove attention heads for good and save the checkpoint; it opens in transformers.
 
     The shape is kept and the removed heads output zeros, so the checkpoint is no smaller and no
     faster: it shows what the network does without them. config.json and README.md name them.
+
+    Args:
+        checkpoint: 'default', a folder, or a hub id such as bert-base-uncased.
+        out: New folder to write.
+        more: layer.head, such as 0.3.
+        heads: The same; several may follow.
 
     \b
     Examples:

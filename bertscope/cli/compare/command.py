@@ -14,6 +14,7 @@ from bertscope.cli.compare.tables import print_answers, print_heads, print_texts
 from bertscope.cli.compare.to_json import to_record
 from bertscope.cli.compare.trade_off import compare_at_text, compare_on_file
 from bertscope.cli.files import read_whole
+from bertscope.cli.options import documented
 from bertscope.cli.output import print_json
 from bertscope.cli.progress import stages
 from bertscope.cli.text import AsJson, Device, Dtype
@@ -29,34 +30,15 @@ def register(app: typer.Typer) -> None:
     app.command("compare")(compare)
 
 
+@documented
 def compare(
-    first: Annotated[str, typer.Argument(help="'default', a folder, or a hub id.")],
-    second: Annotated[str, typer.Argument(help="The same, or 'untrained': random weights.")],
-    text: Annotated[
-        str | None,
-        typer.Option(
-            "--text",
-            help="A text, or a file with one text per line (.txt), a table (.csv, .tsv) or trees "
-            "(.conllu), also .gz or .xz; default: our sixty sentences.",
-        ),
-    ] = None,
-    pair: Annotated[str | None, typer.Option("--pair", help="Text B, if --text is a text.")] = None,
-    speed: Annotated[
-        bool,
-        typer.Option(
-            "--speed",
-            help="Compare size and speed on this machine instead of what changed: at the length of "
-            "--text, or for two fine-tuned checkpoints on --data, with their scores and a paired "
-            "test.",
-        ),
-    ] = False,
-    task: Annotated[
-        str | None,
-        typer.Option("--task", help="With --speed: as for evaluate; default: from config.json."),
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option("--data", help="With --speed: a labelled file, as for evaluate.")
-    ] = None,
+    first: Annotated[str, typer.Argument()],
+    second: Annotated[str, typer.Argument()],
+    text: str | None = None,
+    pair: str | None = None,
+    speed: bool = False,
+    task: str | None = None,
+    data: Path | None = None,
     device: Device = "auto",
     dtype: Dtype = "auto",
     as_json: AsJson = False,
@@ -65,6 +47,18 @@ def compare(
 
     Prints how far the weights moved, how similar the layers' representations still are (CKA),
     which heads attend elsewhere, and what each checkpoint answers.
+
+    Args:
+        first: 'default', a folder, or a hub id.
+        second: The same, or 'untrained': random weights.
+        text: A text, or a file with one text per line (.txt), a table (.csv, .tsv) or trees
+            (.conllu), also .gz or .xz; default: our sixty sentences.
+        pair: Text B, if --text is a text.
+        speed: Compare size and speed on this machine instead of what changed: at the length of
+            --text, or for two fine-tuned checkpoints on --data, with their scores and a paired
+            test.
+        task: With --speed: as for evaluate; default: from config.json.
+        data: With --speed: a labelled file, as for evaluate.
 
     \b
     Examples:

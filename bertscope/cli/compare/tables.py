@@ -30,7 +30,7 @@ def print_weights(drift: WeightDrift) -> None:
     parts += list(drift.layers.items())  # type: ignore[arg-type]
     largest = sorted(parts, key=lambda entry: -_or_zero(entry[1].relative))[:MOST]
     table = make_table("part", "moved by", "1 - cosine", right=("moved by", "1 - cosine"))
-    table.title, table.title_justify = "weights that moved most", "left"
+    table.title = "weights that moved most"
     for (layer, part), d in largest:
         name = part if layer is None else f"layer {layer}: {part}"
         table.add_row(name, f"{100 * d.relative:.3g}%", f"{1 - d.cosine:.3g}")
@@ -80,7 +80,7 @@ def print_texts(comparison: TextsComparison, names: tuple[str, str]) -> None:
     similarity = comparison.similarity
     table = make_table("layer", "CKA", "debiased", right=("layer", "CKA", "debiased"))
     what = "tokens" if comparison.are_tokens else "words"
-    table.title, table.title_justify = f"CKA over {similarity.num_examples:,} {what}", "left"
+    table.title = f"CKA over {similarity.num_examples:,} {what}"
     for layer, (p, d) in enumerate(
         zip(np.diagonal(similarity.plain), np.diagonal(similarity.debiased), strict=True)
     ):
@@ -117,7 +117,7 @@ def print_heads(divergence: Any) -> None:
     num_heads = divergence.shape[1]
     order = sorted(range(divergence.size), key=lambda n: -_or_zero(divergence.flat[n]))[:MOST]
     table = make_table("head", "bits", right=("bits",))
-    table.title, table.title_justify = "heads whose attention differs most", "left"
+    table.title = "heads whose attention differs most"
     for place in order:
         table.add_row(f"{place // num_heads}.{place % num_heads}", f"{divergence.flat[place]:.3f}")
     print_table(table)

@@ -150,7 +150,6 @@ def _print(found: TradeOff) -> None:
 def _table(first: Size, second: Size, title: str) -> Table:
     table = make_table("", first.name, second.name, right=(first.name, second.name))
     table.title = plain(title)
-    table.title_justify = "left"
     return table
 
 

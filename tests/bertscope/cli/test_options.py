@@ -63,11 +63,21 @@ def run(*words: str) -> tuple[Any, dict[str, Any]]:
     @config_options(("Heat", Oven(degrees=200), "degrees fan"), ("Place", Oven, "rack"))
     def bake(
         context: typer.Context,
-        what: Annotated[str, typer.Option(help="What to bake.", rich_help_panel="Food")],
-        lamp: Annotated[bool, typer.Option("--lamp", rich_help_panel="Place")] = False,
+        what: Annotated[str, typer.Option(rich_help_panel="Food")],
+        lamp: Annotated[bool, typer.Option(rich_help_panel="Place")] = False,
+        how_long: float = 1.5,
         **settings: Any,
     ) -> None:
-        """Bake."""
+        """Bake.
+
+        Args:
+            what: What
+                to bake.
+            lamp: See it.
+            how_long: Hours.
+
+        Serve.
+        """
         if what == "ice":
             refuse_options(context, {"degrees", "fan"}, "ice is not baked")
         seen.update(what=what, lamp=lamp, oven=chosen(Oven, settings), all=settings)
@@ -93,6 +103,12 @@ def test_help_has_the_docstrings_and_defaults_in_the_order_of_the_panels() -> No
     headings = ["Food:", "Heat:", "Place:", "Other:"]
     assert sorted(headings, key=shown.index) == headings
     assert "Heat, in degrees Celsius.  [default: 200]" in shown
+    assert "--what <str>  What to bake.  [required]" in shown
+    assert "See it." in shown
+    assert "--no-lamp" not in shown
+    assert "--how-long <float>  Hours.  [default: 1.5]" in shown
+    assert "Args:" not in shown
+    assert "Serve." in shown
     assert shown.index("Place:") < shown.index("--lamp") < shown.index("--rack")
     assert "--not-an-option" not in shown
 
