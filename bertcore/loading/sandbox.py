@@ -35,6 +35,8 @@ from bertcore.loading.loader import load
 
 AT_ONCE = 3
 """Trials at the same time; more wait."""
+NICENESS = 5
+"""Of the waiting process beside its caller, and of a trial beside that process."""
 PROBES = ("The cat sat on the mat.", "Zoë: naïve 猫 🙂 e\u0301 " * 8, "a" * 300)
 _ERRORS = {
     kind.__name__: kind for kind in (ValueError, RuntimeError, FileNotFoundError, OnlyPickleError)
@@ -223,6 +225,10 @@ def _helper() -> socket.socket:
             env=_environment(),
             start_new_session=True,  # Ctrl+C is for the server, which ends this one
         )
+        with contextlib.suppress(ProcessLookupError):  # it has ended already
+            # Others are answered before its imports, which take seconds of a core.
+            niceness = os.getpriority(os.PRIO_PROCESS, 0) + NICENESS
+            os.setpriority(os.PRIO_PROCESS, _process.pid, niceness)
     atexit.register(_process.kill)
     return _control
 
@@ -281,7 +287,7 @@ def _limit(request: Mapping[str, Any]) -> None:
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(kind, (value, hard))  # at the soft one, the signal says which it was
 
-    os.nice(5)  # others are answered first
+    os.nice(NICENESS)  # others are answered first
     limit(resource.RLIMIT_CORE, 0)
     limit(resource.RLIMIT_FSIZE, 10**9)  # vocabularies are copied to be converted
     limit(resource.RLIMIT_CPU, request["cpu_seconds"])

@@ -168,6 +168,14 @@ def test_a_dead_helper_is_replaced(tiny):
 
 
 @needs_linux
+def test_the_helper_has_a_lower_priority():
+    sandbox.start_helper()
+    assert sandbox._process is not None
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert os.getpriority(os.PRIO_PROCESS, sandbox._process.pid) == min(19, own + sandbox.NICENESS)
+
+
+@needs_linux
 def test_the_helper_ends_with_the_caller():
     code = (
         "from bertcore.loading import sandbox; import os\n"
