@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from operator import methodcaller
 from typing import Any
 
 import streamlit as st
 
 from .bundle import Bundle, read_bundle
 from .html_file.document import Part
-
-log = logging.getLogger("bertscope.app")
+from .listener import Listener, hear
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +34,19 @@ class Component:
         """Script and styles, for HTML files too."""
         return _bundle(self.path)
 
-    def __call__(self, data: Any, *, key: str, **listeners: Callable[[Any], None]) -> Any:
+    def __call__(self, data: Any, *, key: str, **listeners: Listener) -> Any:
         """Draw it and return its state.
 
         Args:
             data: What its module reads: JSON, or bytes of `canvas.shared.transport`.
             key: Unique on the page.
             listeners: By the name of a value that it reports; called with each new one before the
-                next run. A client may send anything, so a value that a listener cannot read
-                (LookupError, TypeError, ValueError, AttributeError) is ignored.
+                next run; see `hear`.
         """
-        changes = {f"on_{name}_change": _hear(key, name, listeners[name]) for name in listeners}
+        changes = {
+            f"on_{name}_change": hear(key, methodcaller("get", name), listener)
+            for name, listener in listeners.items()
+        }
         return _registered(self)(key=key, data=data, **changes)
 
     def part(self, *messages: bytes, note: str = "") -> Part:
@@ -59,21 +60,6 @@ class Component:
         style = json.dumps(self.bundle.style)
         script = f"{self.bundle.script}bundle.standAlone(%PLACE%, {style}, %DATA%);\n"
         return Part(script=script, data=data, note=note)
-
-
-def _hear(key: str, name: str, listener: Callable[[Any], None]) -> Callable[[], None]:
-    def changed() -> None:
-        value = st.session_state[key].get(name)
-        if value is None:
-            return
-        try:
-            listener(value)
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
-            log.warning(
-                "ignored: a value of %s that no view reports (%s)", key, type(error).__name__
-            )
-
-    return changed
 
 
 @cache

@@ -54,7 +54,7 @@ def choose() -> None:
 
 def open_typed() -> None:
     """Choose the checkpoint that was typed."""
-    typed = st.session_state["open_source"].strip()
+    typed = st.session_state.get("open_source", "").strip()
     if typed:
         sidebar.choose(typed)
 

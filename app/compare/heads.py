@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -82,7 +81,7 @@ def show_heads(case: Case) -> None:
         change,
         drawn={"opened": opened},
         setup=code_of(case),
-        on_select=pick(HEADS.name),
+        on_select=HEAD.put,
         with_caption=False,
     )
     row = st.container(horizontal=True, gap="small")
@@ -100,22 +99,10 @@ def show_heads(case: Case) -> None:
     _show_both(case, opened, float(change[opened]))
 
 
-def pick(name: str, *, opens: bool = False) -> Callable[[], None]:
-    """Return a callback that opens the head that was clicked in a figure.
-
-    Args:
-        name: Of the figure.
-        opens: Turn to the view of heads.
-    """
-
-    def clicked() -> None:
-        points = st.session_state[f"figure_{name}"]["selection"]["points"]
-        if points and points[0].get("customdata"):
-            HEAD.put(points[0]["customdata"])
-            if opens:
-                VIEW.put("heads")
-
-    return clicked
+def turn_to(head: str) -> None:
+    """Open a head, by its layer and number, in the view of heads."""
+    HEAD.put(head)
+    VIEW.put("heads")
 
 
 def _open(layer: int, head: int) -> None:

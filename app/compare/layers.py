@@ -23,7 +23,7 @@ from ..sources.head_texts import Chosen
 from .case import Case, code_of
 from .fields import ESTIMATE, ESTIMATES
 from .grid_figures import divergence_grid, most_changed, similarity_curve
-from .heads import divergence_table, pick
+from .heads import divergence_table, turn_to
 
 MOST_ROWS = 40
 """Most texts in the table: those that differ most."""
@@ -223,7 +223,7 @@ def _show_heads(case: Case, comparison: TextsComparison, code: str) -> None:
         comparison.divergence,
         drawn={"opened": best[0] if best else None},
         setup=code_of(case),
-        on_select=pick(HEADS.name, opens=True),
+        on_select=turn_to,
         chosen=code,
         sentences=f"{comparison.num_sentences:,}",
     )

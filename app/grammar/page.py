@@ -223,10 +223,8 @@ def _ahead_of_chance(layers: Sequence[GroupAccuracy]) -> str:
     return f"layer {start}" if start else "the embeddings"
 
 
-def _pick() -> None:
-    points = st.session_state[f"figure_{ACCURACY.name}"]["selection"]["points"]
-    if points and points[0].get("customdata"):
-        GROUP.put(points[0]["customdata"][0])
+def _pick(clicked: list[str]) -> None:
+    GROUP.put(clicked[0])
 
 
 def _show_totals(names: Sequence[str], taken: Sequence[Exam]) -> None:

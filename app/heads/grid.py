@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -81,7 +81,7 @@ def show_grid(page: frame.Page, chosen: Chosen, report: HeadReport) -> tuple[int
             MeasuredHeads(report, measured),
             drawn={"opened": opened, "marks": page.marks},
             setup=setup,
-            on_select=pick(GRID),
+            on_select=OPEN.put,
             with_caption=False,
             numbers=_numbers(measured),
             number=number,
@@ -114,24 +114,13 @@ def cell_meaning(report: HeadReport, measured: Measured) -> str:
     return f"the mean over {count}, in {unit}"
 
 
-def pick(picture: Picture) -> Callable[[], None]:
-    """Return a callback that opens the head that was clicked in a picture."""
-
-    def clicked() -> None:
-        points = st.session_state[f"figure_{picture.name}"]["selection"]["points"]
-        if points and points[0].get("customdata"):  # "layer.head"; the ring around one has none
-            OPEN.put(points[0]["customdata"])
-
-    return clicked
-
-
 def _show_questions(page: frame.Page, known: Mapping[str, Measured], measured: Measured) -> None:
     """Draw the prepared questions; the chosen one is the measure, if it is among them."""
     offered = [key for key in QUESTIONS if key in known]
     st.session_state["heads_find"] = measured.key if measured.key in offered else None
 
     def choose() -> None:
-        question = st.session_state["heads_find"]
+        question = st.session_state.get("heads_find")
         if question is not None:  # else it was clicked again: the measure stays
             MEASURE.put(question)
         OPEN.put(HIGHEST)

@@ -14,7 +14,7 @@ from ..shell.picture import Picture
 from ..shell.state import Field
 from ..sources.head_texts import Chosen
 from . import job
-from .grid import pick
+from .grid import OPEN
 from .map_figures import COLOUR_BY, PlacedHeads, head_scatter, map_arrays
 
 COLOUR = Field("heads_colour", "habit", tuple(COLOUR_BY))
@@ -57,7 +57,7 @@ def show_map(
             PlacedHeads(report, places),
             drawn={"colour": colour, "opened": opened, "marks": page.marks},
             setup=job.setup_code(page, chosen),
-            on_select=pick(MAP),
+            on_select=OPEN.put,
             with_caption=False,
             **map_values(report, places.stress),
         )

@@ -15,6 +15,7 @@ from bertcore.analysis.attribution import FileRun, MetricTable, WrongAnswer
 from bertcore.evaluation.slices import Slice
 
 from ..access.policy import default_source
+from ..listener import clicked_row, hear
 from ..plots.charts import Intervals
 from ..plots.metric_names import METRIC_NAMES
 from ..plots.untrusted_text import plain
@@ -211,11 +212,6 @@ def _show_errors(page: frame.Page, view: TaskView, run: FileRun, code: dict[str,
         **{title: [_link(page, name, one) for one in run.errors] for name, title in PAGES.items()}
     )
 
-    def pick() -> None:
-        rows = st.session_state["inspect_errors"]["selection"]["rows"]
-        if rows:
-            _open(page, run.errors[rows[0]])
-
     text_width = _WIDTHS["pair" if "second text" in table else "text"]
     answer_width = _LONG_ANSWER if errors.is_long else _WIDTHS["label"]
     column = st.column_config
@@ -225,7 +221,7 @@ def _show_errors(page: frame.Page, view: TaskView, run: FileRun, code: dict[str,
         width="stretch",
         height=min(420, 38 + 35 * len(links)),
         key="inspect_errors",
-        on_select=pick,
+        on_select=hear("inspect_errors", clicked_row, lambda row: _open(page, run.errors[row])),
         selection_mode="single-row",
         column_config={
             "row": column.NumberColumn(width=_WIDTHS["row"]),

@@ -292,7 +292,7 @@ def _choose_sentence(report: ProbeReport, text: str, row: Any) -> None:
     st.session_state[_TAKEN] = texts.index(stripped) if stripped in texts else None
 
     def take() -> None:
-        number = st.session_state[_TAKEN]
+        number = st.session_state.get(_TAKEN)
         if isinstance(number, int) and 0 <= number < len(texts):
             TEXT_A.put(texts[number])
             TEXT_B.put("")

@@ -360,9 +360,7 @@ def _show_words(page: frame.Page, first: str, second: str) -> None:
     WORD_PAIRS.show(page, shared, drawn=drawn, a=first, b=second)
 
 
-def _pick() -> None:
-    points = st.session_state[f"figure_{SIMILARITY.name}"]["selection"]["points"]
-    if points and points[0].get("customdata"):
-        first, second = str(points[0]["customdata"]).split(".")
-        FIRST.put(int(first))
-        SECOND.put(int(second))
+def _pick(clicked: str) -> None:
+    first, second = str(clicked).split(".")
+    FIRST.put(int(first))
+    SECOND.put(int(second))

@@ -17,6 +17,7 @@ from bertcore.base.json_data import to_json
 
 from ..html_file.chart import Data
 from ..html_file.document import Part, Scheme
+from ..listener import Listener, clicked_point, hear
 from ..plots.charts import Chart
 from ..plots.figure import Figure
 from ..plots.special_tokens import Marks, filled_markdown
@@ -84,7 +85,7 @@ class Picture:
         drawn: Mapping[str, Any] = NOTHING,
         fig: Figure | None = None,
         setup: str | None = None,
-        on_select: Callable[[], None] | None = None,
+        on_select: Listener | None = None,
         record: object = None,
         with_caption: bool = True,
         **values: object,
@@ -98,8 +99,7 @@ class Picture:
                 chart that differ this time.
             fig: The figure, if the page changes what `figure` returns.
             setup: Python that `code` follows; the page's `setup_code` if not given.
-            on_select: Called when points are clicked; they are in the session under "figure_" and
-                the picture's name.
+            on_select: Called with the custom data of a point that is clicked; see `hear`.
             record: Offered as JSON too: dataclasses, arrays, lists, at any depth; None for no JSON.
             with_caption: False if controls are between picture and caption; the page then
                 calls `caption`.
@@ -187,7 +187,7 @@ class Picture:
             setup = page.setup_code
         return setup + self.code.format(**values)
 
-    def _plot(self, fig: Figure, on_select: Callable[[], None] | None) -> None:
+    def _plot(self, fig: Figure, on_select: Listener | None) -> None:
         """Draw a Plotly figure; its text and ground take the page's theme.
 
         The camera in its corner saves it in the format chosen in the sidebar (SVG or PNG).
@@ -197,6 +197,7 @@ class Picture:
             "filename": f"bertscope-{self.name}",
             "scale": 2,
         }
+        key = f"figure_{self.name}"
         plotly_chart(
             fig.to_dict(),
             width="stretch",
@@ -205,8 +206,8 @@ class Picture:
                 "toImageButtonOptions": file,
                 "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
             },
-            key=f"figure_{self.name}",
-            on_select=on_select or "ignore",
+            key=key,
+            on_select=hear(key, clicked_point, on_select) if on_select else "ignore",
             selection_mode="points",
         )
 

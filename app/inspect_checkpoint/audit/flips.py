@@ -14,6 +14,7 @@ from bertcore.bias.flips import CANNOT_TELL
 from bertcore.debiasing import swap_pairs, swap_sets
 from bertcore.tasks.sequence import SequenceTask
 
+from ...listener import clicked_row, hear
 from ...plots.formats import exactly, percent, shorten_middle
 from ...plots.untrusted_text import plain
 from ...shell import cache, frame
@@ -165,11 +166,6 @@ def _draw(page: frame.Page, flips: Flips, groups: tuple[str, str], code: Mapping
     for line in leans_in_words(flips, groups):
         st.markdown(f"- {line}")
 
-    def pick() -> None:
-        rows = st.session_state["inspect_flips"]["selection"]["rows"]
-        if rows:
-            _open(flips.texts[rows[0]])
-
     column = st.column_config
     one_of("What a click opens", OPEN, OPENED)
     st.dataframe(
@@ -178,7 +174,7 @@ def _draw(page: frame.Page, flips: Flips, groups: tuple[str, str], code: Mapping
         width="stretch",
         height=min(420, 38 + 35 * len(flips.texts)),
         key="inspect_flips",
-        on_select=pick,
+        on_select=hear("inspect_flips", clicked_row, lambda row: _open(flips.texts[row])),
         selection_mode="single-row",
         column_config={
             "row": column.NumberColumn(width=55),

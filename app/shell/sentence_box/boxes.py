@@ -60,7 +60,7 @@ def example_box(row: DeltaGenerator) -> None:
 
 
 def _use_example(by_name: Mapping[str, examples.Example]) -> None:
-    example = by_name.get(st.session_state["example"])
+    example = by_name.get(st.session_state.get("example", ""))
     if example is not None:
         TEXT_A.put(example.text_a)
         TEXT_B.put(example.text_b)

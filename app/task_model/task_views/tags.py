@@ -59,11 +59,9 @@ class TagView(TaskView):
         word = usual if WORD.value == PREDICTED else WORD.value
         label_key = LABEL.key(options=[PREDICTED, *range(len(answer.labels))])
 
-        def pick() -> None:
-            points = st.session_state[f"figure_{TAGS.name}"]["selection"]["points"]
-            if points and points[0].get("customdata"):
-                WORD.put(int(points[0]["customdata"][0]))
-                LABEL.put(PREDICTED)
+        def pick(clicked: list[str]) -> None:
+            WORD.put(int(clicked[0]))
+            LABEL.put(PREDICTED)
 
         result = TaggedText(source.words, answer)
         TAGS.show(

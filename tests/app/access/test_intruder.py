@@ -214,6 +214,25 @@ def test_events_that_no_component_sends(intruder: Session) -> None:
     )
 
 
+def test_a_click_that_comes_after_its_page_was_left_does_nothing(intruder: Session) -> None:
+    """As of a visitor who clicks a picture, and at once the link to another page."""
+    intruder.open("sentence-pairs")
+    selection = {"selection": {"points": [{"customdata": "0.1"}], "point_indices": [0]}}
+    figure = intruder.widgets["figure_similar-map"]
+    selected = WidgetState(id=figure.id, string_value=json.dumps(selection))
+    intruder.open("attention")
+    overview = intruder.widgets["attention_overview"]
+    events = WidgetState(
+        id=f"$$STREAMLIT_INTERNAL_KEY_{overview.id}__events",
+        json_trigger_value='[{"event": "picked", "value": {"layer": 1}}]',
+    )
+    intruder._page = intruder.pages["checkpoints"]
+    for _ in range(2):  # with the page itself, and after it
+        intruder._run("", selected, events)
+        assert intruder.errors == []
+        assert "checkpoint_zip" in intruder.widgets
+
+
 FORGED = f"{TEXT}\nrefused: forged"
 
 
