@@ -3,12 +3,8 @@ tokenizers of BERT's relatives."""
 
 from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
 from bertcore.tokenizer.growth import grow_vocabulary
-from bertcore.tokenizer.library import (
-    WORD_MARKS,
-    LibraryTokenizer,
-    open_other_tokenizer,
-    open_tokenizer,
-)
+from bertcore.tokenizer.library import WORD_MARKS, LibraryTokenizer
+from bertcore.tokenizer.opening import open_other_tokenizer, open_tokenizer
 from bertcore.tokenizer.tokenizer import MAX_WORD_LENGTH, Tokenizer
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS, train_vocabulary
 from bertcore.tokenizer.truncation import Truncation

@@ -2,10 +2,11 @@
 
 import json
 import logging
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from tokenizers import Tokenizer as FastTokenizer
 
 from bertcore.base.links import read_file
 from bertcore.tokenizer.bounds import MOST_ADDED, MOST_PIECES, check_number
@@ -61,117 +62,158 @@ MALFORMED = (
 ROLES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TokenizerFiles:
-    """The content of a folder's files, checked to be a BERT WordPiece tokenizer."""
-
-    source: Path
-    """The file with the vocabulary."""
-    vocab: list[str]
-    do_lower_case: bool
-    strip_accents: bool | None
-    tokenize_chinese_chars: bool
-    model_max_length: int
-    added_tokens: list[AddedToken]
+def _content_of(name: str) -> cached_property[dict[str, Any]]:
+    return cached_property(lambda folder: read_json(folder / name))
 
 
-def read_tokenizer_files(folder: Path) -> TokenizerFiles:
-    """Read vocab.txt or tokenizer.json and the settings beside it.
+class TokenizerFolder:
+    """The files of a tokenizer's folder; each JSON file is read once, an absent one is {}.
+
+    Its properties raise RuntimeError if a file is no JSON object, cannot be read, is too large, or
+    is a link to a file outside the folder.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def __truediv__(self, name: str) -> Path:
+        return self.path / name
+
+    def has(self, *names: str) -> bool:
+        """Return whether it contains all of some files."""
+        return all((self.path / name).is_file() for name in names)
+
+    rules = _content_of(TOKENIZER_FILE)
+    config = _content_of(CONFIG_FILE)
+    special = _content_of(SPECIAL_TOKENS_FILE)
+    added = _content_of(ADDED_TOKENS_FILE)
+    model_config = _content_of(MODEL_CONFIG_FILE)
+
+    @property
+    def follows_rules(self) -> bool:
+        """Whether transformers follows all of tokenizer.json for its class."""
+        return str(self.config.get("tokenizer_class")).removesuffix("Fast") in _PLAIN_CLASSES
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The special tokens by role; those of special_tokens_map.json come first."""
+        roles: dict[str, str] = {}
+        for content in (self.special, self.config):
+            for role in ROLES:
+                token = token_text(content.get(role))
+                if isinstance(token, str) and token:
+                    roles.setdefault(role, token)
+        return roles
+
+    @property
+    def named_special_tokens(self) -> dict[str, dict[str, Any]]:
+        """The special tokens that the files name besides those of ROLES, with their flags.
+
+        As in transformers, special_tokens_map.json is ignored if tokenizer_config.json has the
+        added tokens.
+
+        Raises:
+            TypeError: If one is not a string.
+        """
+        has_all = "added_tokens_decoder" in self.config
+        named: dict[str, dict[str, Any]] = {}
+        for source in (self.config,) if has_all else (self.config, self.special):
+            entries = source.get("extra_special_tokens") or source.get("additional_special_tokens")
+            if isinstance(entries, dict):  # by the name of a role of this model only
+                entries = list(entries.values())
+            if not isinstance(entries or [], list):
+                raise TypeError(f"the additional special tokens are {entries!r}; expected a list")
+            check_number("additional special tokens", len(entries or ()), MOST_ADDED)
+            for entry in entries or []:
+                flags = entry if isinstance(entry, dict) else {"content": entry}
+                if not isinstance(flags["content"], str):
+                    raise TypeError(
+                        f"an additional special token is {flags['content']!r}, not a text"
+                    )
+                named.setdefault(flags["content"], {"normalized": False, **flags, "special": True})
+        return named
+
+    @property
+    def max_length(self) -> int:
+        """The longest input that tokenizer_config.json and config.json allow, in tokens."""
+        names = ("max_position_embeddings", "n_positions")
+        counts = (self.model_config.get(name) for name in names)
+        positions = int(next((number for number in counts if number), DEFAULT_MAX_LENGTH))
+        stated = self.config.get("model_max_length")
+        if not stated:
+            return positions
+        if not float(stated) >= 1:  # nor NaN
+            raise ValueError(f"model_max_length is {stated!r}; expected at least 1")
+        # transformers writes 1e30 for "not known".
+        return int(min(float(stated), positions))
+
+
+def read_wordpiece(files: TokenizerFolder) -> tuple[Path, dict[str, Any]]:
+    """Read vocab.txt or tokenizer.json and the settings beside it, and check that they are BERT's.
 
     As in transformers, the vocabulary of tokenizer.json wins if both exist, and the settings of
     tokenizer_config.json win unless its class follows tokenizer.json. Differs: a setting that only
     tokenizer.json states is used; transformers then uses its default, and lower-cases for a cased
     model. [CLS] and [SEP] are added even if tokenizer.json of a plain class has no post-processor.
 
+    Returns:
+        The file with the vocabulary, and the arguments of `Tokenizer`.
+
     Raises:
         FileNotFoundError: If the folder, or both vocabulary files, are missing.
         RuntimeError: If a file is damaged or belongs to another kind of tokenizer.
     """
-    if not folder.is_dir():
-        raise FileNotFoundError(f"{folder} is not a folder. Pass the folder of a checkpoint.")
-    config = read_json(folder / CONFIG_FILE)
-    _check_class(config, folder / CONFIG_FILE)
-    special = read_json(folder / SPECIAL_TOKENS_FILE)
-    _check_special_tokens(config, folder / CONFIG_FILE)
-    _check_special_tokens(special, folder / SPECIAL_TOKENS_FILE)
-    added = _added_tokens(folder, config, special)
-    named = named_special_tokens(config, special)
+    if not files.path.is_dir():
+        raise FileNotFoundError(f"{files.path} is not a folder. Pass the folder of a checkpoint.")
+    _check_class(files)
+    for content, file in ((files.config, CONFIG_FILE), (files.special, SPECIAL_TOKENS_FILE)):
+        _check_special_tokens(content, files / file)
+    added = _added_tokens(files)
     options: dict[str, Any] = {}
-    if (folder / TOKENIZER_FILE).is_file():
-        source = folder / TOKENIZER_FILE
-        content = read_json(source)
-        _check_kind(content, config, source)
-        if _follows_json(config) and not content.get("post_processor"):
+    if files.has(TOKENIZER_FILE):
+        source = files / TOKENIZER_FILE
+        _check_kind(files)
+        if files.follows_rules and not files.rules.get("post_processor"):
             _log.warning(
                 "%s has no post_processor, so transformers adds no special tokens for its class; "
                 "here [CLS] and [SEP] are added, as BERT expects",
                 source,
             )
-        vocab = _pieces(content, source)
-        listed = content.get("added_tokens") or []
+        vocab = _pieces(files.rules, source)
+        listed = files.rules.get("added_tokens") or []
         check_number("added tokens", len(listed), MOST_ADDED)
         added |= {int(entry["id"]): _added_token(entry, source) for entry in listed}
-        options = content["normalizer"]
-    elif (folder / VOCAB_FILE).is_file():
-        source = folder / VOCAB_FILE
+        options = files.rules["normalizer"]
+    elif files.has(VOCAB_FILE):
+        source = files / VOCAB_FILE
         vocab = _read_vocab(source)
     else:
-        raise FileNotFoundError(_no_vocabulary(folder))
-    _add_named(named, vocab, added, folder)
+        raise FileNotFoundError(
+            f"{files.path} contains neither {VOCAB_FILE} nor {TOKENIZER_FILE} (nor "
+            f"{VOCAB_JSON_FILE} with {MERGES_FILE}). Copy the tokenizer's files into it "
+            "(tokenizer.save_pretrained writes them)."
+        )
+    _add_named(files, vocab, added)
     _check_ids(vocab, added, source)
-    told = {name: config[name] for name, _, _ in _SETTINGS if name in config}
+    _warn_of_settings(files, options, source)
+    told = {name: files.config[name] for name, _, _ in _SETTINGS if name in files.config}
     built = {name: options[fast_name] for name, fast_name, _ in _SETTINGS if fast_name in options}
-    settings: dict[str, Any] = {name: default for name, _, default in _SETTINGS}
-    settings |= told | built if _follows_json(config) else built | told
-    _warn_of_settings(config, options, source)
-    return TokenizerFiles(
-        source=source,
-        vocab=vocab,
-        model_max_length=max_length_of(config, read_json(folder / MODEL_CONFIG_FILE)),
-        added_tokens=[added[id] for id in sorted(added)],
-        **settings,
-    )
-
-
-def write_tokenizer_files(
-    folder: Path,
-    *,
-    vocab: Sequence[str],
-    num_pieces: int,
-    tokenizer_json: str,
-    do_lower_case: bool,
-    strip_accents: bool | None,
-    tokenize_chinese_chars: bool,
-    model_max_length: int,
-    added_tokens: Sequence[AddedToken],
-) -> None:
-    """Write the folder so that `transformers.AutoTokenizer` gives the same ids.
-
-    Raises:
-        ValueError: If a vocabulary entry contains a line break, which vocab.txt cannot represent.
-    """
-    broken = [token for token in vocab if "\n" in token or "\r" in token]
-    if broken:
-        raise ValueError(f"vocabulary entry {broken[0]!r} contains a line break; remove it.")
-    folder.mkdir(parents=True, exist_ok=True)
-    roles = dict(zip(ROLES, SPECIAL_TOKENS, strict=True))
-    flags = {"lstrip": False, "rstrip": False, "single_word": False}
-    ids = {token: id for id, token in enumerate(vocab)}
-    config = {
-        "added_tokens_decoder": {
-            str(ids[token.content]): asdict(token) | flags for token in added_tokens
-        },
-        **roles,
-        "do_lower_case": do_lower_case,
-        "model_max_length": model_max_length,
-        "strip_accents": strip_accents,
-        "tokenize_chinese_chars": tokenize_chinese_chars,
-        "tokenizer_class": "BertTokenizer",
+    return source, {
+        "vocab": vocab,
+        "added_tokens": [added[id] for id in sorted(added)],
+        "model_max_length": files.max_length,
+        **{name: default for name, _, default in _SETTINGS},
+        **(told | built if files.follows_rules else built | told),
     }
-    text = "".join(f"{token}\n" for token in vocab[:num_pieces])
-    (folder / VOCAB_FILE).write_text(text, encoding="utf-8", newline="\n")
-    (folder / TOKENIZER_FILE).write_text(tokenizer_json, encoding="utf-8")
-    for name, content in ((CONFIG_FILE, config), (SPECIAL_TOKENS_FILE, roles)):
+
+
+def write_rules(
+    folder: Path, fast: FastTokenizer, config: dict[str, Any], special: dict[str, str]
+) -> None:
+    """Write tokenizer.json, tokenizer_config.json and special_tokens_map.json."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / TOKENIZER_FILE).write_text(fast.to_str(pretty=True), encoding="utf-8")
+    for name, content in ((CONFIG_FILE, config), (SPECIAL_TOKENS_FILE, special)):
         (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
@@ -201,14 +243,6 @@ def malformed(folder: str | Path, error: BaseException) -> RuntimeError:
     )
 
 
-def _no_vocabulary(folder: Path) -> str:
-    return (
-        f"{folder} contains neither {VOCAB_FILE} nor {TOKENIZER_FILE} (nor {VOCAB_JSON_FILE} with "
-        f"{MERGES_FILE}). Copy the tokenizer's files into it (tokenizer.save_pretrained writes "
-        "them)."
-    )
-
-
 def _read_vocab(path: Path) -> list[str]:
     try:
         text = read_file(path, MAX_BYTES).decode()
@@ -221,31 +255,24 @@ def _read_vocab(path: Path) -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def is_wordpiece(content: dict[str, Any], config: dict[str, Any] | None = None) -> bool:
+def is_wordpiece(content: dict[str, Any], *, follows_rules: bool = False) -> bool:
     """Return whether a tokenizer.json splits text as BERT does, so that it can be explained.
 
     Args:
         content: The content of tokenizer.json.
-        config: The content of tokenizer_config.json, whose class may follow all of it.
+        follows_rules: As in `TokenizerFolder`.
     """
-    return all(actual == expected for _, actual, expected in _traits(content, config or {}))
+    return all(actual == expected for _, actual, expected in _traits(content, follows_rules))
 
 
-def _follows_json(config: dict[str, Any]) -> bool:
-    """Return whether transformers follows all of tokenizer.json for the class in `config`."""
-    return str(config.get("tokenizer_class")).removesuffix("Fast") in _PLAIN_CLASSES
-
-
-def _traits(
-    content: dict[str, Any], config: dict[str, Any]
-) -> tuple[tuple[str, object, object], ...]:
+def _traits(content: dict[str, Any], follows_rules: bool) -> tuple[tuple[str, object, object], ...]:
     """Return name, value and BERT's value of each trait of a BERT tokenizer.json."""
     model = content.get("model") or {}
     # Very old files do not name the model's type; only WordPiece has this field.
     kind = model.get("type") or ("WordPiece" if "max_input_chars_per_word" in model else None)
     normalizer = content.get("normalizer") or {}
     obeyed: tuple[tuple[str, object, object], ...] = ()
-    if _follows_json(config):
+    if follows_rules:
         obeyed = (
             ("clean_text", normalizer.get("clean_text", True), True),
             ("unk_token", model.get("unk_token", "[UNK]"), "[UNK]"),
@@ -271,13 +298,13 @@ def _template(post_processor: dict[str, Any] | None) -> str:
     )
 
 
-def _check_kind(content: dict[str, Any], config: dict[str, Any], path: Path) -> None:
-    """Raise RuntimeError unless this tokenizer.json splits text as BERT does."""
-    for name, actual, expected in _traits(content, config):
+def _check_kind(files: TokenizerFolder) -> None:
+    """Raise RuntimeError unless tokenizer.json splits text as BERT does."""
+    for name, actual, expected in _traits(files.rules, files.follows_rules):
         if actual != expected:
             raise RuntimeError(
-                f"{path}: its {name} is {actual}, but in a BERT tokenizer it is {expected}. Only "
-                "BERT's WordPiece tokenizers can be opened here."
+                f"{files / TOKENIZER_FILE}: its {name} is {actual}, but in a BERT tokenizer it is "
+                f"{expected}. Only BERT's WordPiece tokenizers can be opened here."
             )
 
 
@@ -293,60 +320,28 @@ def _pieces(content: dict[str, Any], path: Path) -> list[str]:
     return tokens
 
 
-def _added_tokens(
-    folder: Path, config: dict[str, Any], special: dict[str, Any]
-) -> dict[int, AddedToken]:
+def _added_tokens(files: TokenizerFolder) -> dict[int, AddedToken]:
     """Return the added tokens of all files except tokenizer.json, by id."""
-    names = {*named_special_tokens(config, special), *SPECIAL_TOKENS}
-    told = read_json(folder / ADDED_TOKENS_FILE)
-    decoder = config.get("added_tokens_decoder") or {}
-    check_number("added tokens", len(told) + len(decoder), MOST_ADDED)
+    names = {*files.named_special_tokens, *SPECIAL_TOKENS}
+    decoder = files.config.get("added_tokens_decoder") or {}
+    check_number("added tokens", len(files.added) + len(decoder), MOST_ADDED)
     added = {
         int(id): AddedToken(token, normalized=token not in names, special=token in names)
-        for token, id in told.items()
+        for token, id in files.added.items()
     }
     for id, entry in decoder.items():
-        added[int(id)] = _added_token(entry, folder / CONFIG_FILE)
+        added[int(id)] = _added_token(entry, files / CONFIG_FILE)
     return added
 
 
-def named_special_tokens(
-    config: dict[str, Any], special: dict[str, Any]
-) -> dict[str, dict[str, Any]]:
-    """Return the special tokens that the files name besides those of ROLES, with their flags.
-
-    As in transformers, special_tokens_map.json is ignored if tokenizer_config.json has the added
-    tokens.
-
-    Raises:
-        TypeError: If one is not a string.
-    """
-    named: dict[str, dict[str, Any]] = {}
-    for source in (config,) if "added_tokens_decoder" in config else (config, special):
-        entries = source.get("extra_special_tokens") or source.get("additional_special_tokens")
-        if isinstance(entries, dict):  # by the name of a role of this model only
-            entries = list(entries.values())
-        if not isinstance(entries or [], list):
-            raise TypeError(f"the additional special tokens are {entries!r}; expected a list")
-        check_number("additional special tokens", len(entries or ()), MOST_ADDED)
-        for entry in entries or []:
-            flags = entry if isinstance(entry, dict) else {"content": entry}
-            if not isinstance(flags["content"], str):
-                raise TypeError(f"an additional special token is {flags['content']!r}, not a text")
-            named.setdefault(flags["content"], {"normalized": False, **flags, "special": True})
-    return named
-
-
-def _add_named(
-    named: dict[str, dict[str, Any]], vocab: list[str], added: dict[int, AddedToken], folder: Path
-) -> None:
+def _add_named(files: TokenizerFolder, vocab: list[str], added: dict[int, AddedToken]) -> None:
     """Add the named special tokens that no file gives an id, after all others."""
     ids = {token: id for id, token in enumerate(vocab)}
     known = {token.content for token in added.values()} | set(SPECIAL_TOKENS)
-    for name, entry in named.items():
+    for name, entry in files.named_special_tokens.items():
         if name not in known:
             id = ids.get(name, max(len(vocab) - 1, *added, 0) + 1)
-            added[id] = _added_token(entry, folder / CONFIG_FILE)
+            added[id] = _added_token(entry, files / CONFIG_FILE)
 
 
 def _added_token(entry: dict[str, Any], path: Path) -> AddedToken:
@@ -369,33 +364,43 @@ def _check_ids(vocab: list[str], added: dict[int, AddedToken], path: Path) -> No
     for id, token in sorted(added.items()):
         expected = ids.setdefault(token.content, len(ids))
         if id != expected:
-            raise RuntimeError(
-                f"{path}: added token {token.content!r} has id {id}, but {expected} was "
-                "expected. The files of the folder do not belong together, or ids were left out."
-            )
+            raise misplaced(path, token.content, id, expected)
 
 
-def _check_class(config: dict[str, Any], path: Path) -> None:
-    name = config.get("tokenizer_class")
+def misplaced(path: Path, token: str, id: int, expected: int | None) -> RuntimeError:
+    """Return the error for an added token with another id than the next one."""
+    return RuntimeError(
+        f"{path}: added token {token!r} has id {id}, but {expected} was expected. The files of "
+        "the folder do not belong together, or ids were left out."
+    )
+
+
+def _check_class(files: TokenizerFolder) -> None:
+    name = files.config.get("tokenizer_class")
     if name is not None and name.removesuffix("Fast") not in _CLASSES:
         raise RuntimeError(
-            f"{path} names a {name}, but only BertTokenizer and similar ones can be opened here. "
-            "Open a checkpoint of the BERT family with a WordPiece vocabulary."
+            f"{files / CONFIG_FILE} names a {name}, but only BertTokenizer and similar ones can be "
+            "opened here. Open a checkpoint of the BERT family with a WordPiece vocabulary."
         )
 
 
 def _check_special_tokens(content: dict[str, Any], path: Path) -> None:
     for role, expected in zip(ROLES, SPECIAL_TOKENS, strict=True):
-        entry = content.get(role)
-        token = entry.get("content") if isinstance(entry, dict) else entry
+        token = token_text(content.get(role))
         if token not in (None, expected):
             raise RuntimeError(f"{path}: {role} is {token!r}, but BERT's is {expected!r}.")
 
 
-def _warn_of_settings(config: dict[str, Any], options: dict[str, Any], source: Path) -> None:
+def token_text(entry: object) -> object:
+    """Return the text of a special token, which may have flags beside it."""
+    return entry.get("content") if isinstance(entry, dict) else entry
+
+
+def _warn_of_settings(files: TokenizerFolder, options: dict[str, Any], source: Path) -> None:
+    config = files.config
     for name, fast_name, default in _SETTINGS:
         if name in config and fast_name in options and config[name] != options[fast_name]:
-            used = "latter" if _follows_json(config) else "former"
+            used = "latter" if files.follows_rules else "former"
             _log.warning(
                 "%s has %s=%s, but %s has %s=%s: the %s is used, as in transformers",
                 CONFIG_FILE, name, config[name], source, fast_name, options[fast_name], used,
@@ -411,19 +416,6 @@ def read_max_length(folder: Path) -> int:
         RuntimeError: If they are damaged.
     """
     try:
-        return max_length_of(read_json(folder / CONFIG_FILE), read_json(folder / MODEL_CONFIG_FILE))
+        return TokenizerFolder(folder).max_length
     except MALFORMED as error:
         raise malformed(folder, error) from error
-
-
-def max_length_of(config: dict[str, Any], model_config: dict[str, Any]) -> int:
-    """Return the longest input that tokenizer_config.json and config.json allow, in tokens."""
-    named = (model_config.get(name) for name in ("max_position_embeddings", "n_positions"))
-    positions = int(next((number for number in named if number), DEFAULT_MAX_LENGTH))
-    stated = config.get("model_max_length")
-    if not stated:
-        return positions
-    if not float(stated) >= 1:  # nor NaN
-        raise ValueError(f"model_max_length is {stated!r}; expected at least 1")
-    # transformers writes 1e30 for "not known".
-    return int(min(float(stated), positions))

@@ -23,31 +23,23 @@ from bertcore.base.links import check_file
 from bertcore.tokenizer.bounds import MOST_ADDED, check_number, checked_rules
 from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
 from bertcore.tokenizer.files import (
-    ADDED_TOKENS_FILE,
     CONFIG_FILE,
     MALFORMED,
     MAX_BYTES,
     MERGES_FILE,
-    MODEL_CONFIG_FILE,
     ROLES,
     SPECIAL_TOKENS_FILE,
     TOKENIZER_FILE,
-    VOCAB_FILE,
     VOCAB_JSON_FILE,
+    TokenizerFolder,
     is_wordpiece,
     malformed,
-    max_length_of,
-    named_special_tokens,
-    read_json,
+    misplaced,
+    token_text,
+    write_rules,
 )
-from bertcore.tokenizer.older_files import (
-    OLDER_FILES,
-    SENTENCEPIECE_FILES,
-    convert_older_files,
-    read_vocabulary,
-)
+from bertcore.tokenizer.older_files import OLDER_FILES, convert_older_files, read_vocabulary
 from bertcore.tokenizer.tokenizer import Tokenizer, library_errors
-from bertcore.tokenizer.training import SPECIAL_TOKENS
 from bertcore.tokenizer.truncation import describe_cut
 
 _USUAL = {
@@ -68,67 +60,6 @@ _SETS_SPACE = {
 }
 """Classes of `transformers` that use add_prefix_space of tokenizer_config.json; others only use
 tokenizer.json."""
-
-
-def open_tokenizer(folder: str | Path) -> Tokenizer:
-    """Return the tokenizer of a checkpoint folder, of any kind.
-
-    Raises:
-        FileNotFoundError: If the folder lacks the tokenizer's files.
-        RuntimeError: If they are damaged.
-    """
-    folder = Path(folder)
-    if (folder / TOKENIZER_FILE).is_file():
-        content = read_json(folder / TOKENIZER_FILE)
-        config = read_json(folder / CONFIG_FILE)
-        # The WordPiece reader rejects a file that is not a tokenizer at all, with its message.
-        is_other = isinstance(content.get("model"), dict) and not is_wordpiece(content, config)
-        return (LibraryTokenizer if is_other else Tokenizer).open(folder)
-    names = (VOCAB_JSON_FILE, MERGES_FILE)
-    present = [name for name in names if (folder / name).is_file()]
-    if len(present) == 1:
-        lacks = next(name for name in names if name not in present)
-        raise FileNotFoundError(
-            f"{folder} has {present[0]} but neither {lacks}, which belongs to it, nor "
-            f"{TOKENIZER_FILE}. Copy it from the source of the checkpoint."
-        )
-    if present:
-        return LibraryTokenizer.open(folder)
-    is_bare = not (folder / VOCAB_FILE).is_file()
-    pieces = next((name for name in SENTENCEPIECE_FILES if (folder / name).is_file()), None)
-    return LibraryTokenizer.convert(folder) if is_bare and pieces else Tokenizer.open(folder)
-
-
-def open_other_tokenizer(folder: str | Path, tokens: Mapping[str, str]) -> Tokenizer:
-    """Return the tokenizer of an architecture other than BERT; it may lack special tokens.
-
-    Args:
-        folder: The checkpoint's folder.
-        tokens: Special tokens by role, used if the files do not name them.
-
-    Raises:
-        FileNotFoundError: If the folder lacks the tokenizer's files.
-        RuntimeError: If they are damaged.
-    """
-    folder = Path(folder)
-    berts = dict(zip(ROLES, SPECIAL_TOKENS, strict=True))
-    files = read_json(folder / SPECIAL_TOKENS_FILE), read_json(folder / CONFIG_FILE)
-    has_berts_names = {**berts, **tokens, **_roles(*files)} == berts
-    if (folder / TOKENIZER_FILE).is_file():
-        if has_berts_names and is_wordpiece(read_json(folder / TOKENIZER_FILE), files[1]):
-            return Tokenizer.open(folder)
-        return LibraryTokenizer.open(folder, tokens=tokens)
-    if (folder / VOCAB_FILE).is_file():
-        if has_berts_names:
-            return Tokenizer.open(folder)
-        return LibraryTokenizer.convert(folder, tokens=tokens)
-    both = all((folder / name).is_file() for name in (VOCAB_JSON_FILE, MERGES_FILE))
-    if both or any((folder / name).is_file() for name in SENTENCEPIECE_FILES):
-        return LibraryTokenizer.convert(folder, tokens=tokens)
-    raise FileNotFoundError(
-        f"{folder} contains no tokenizer: neither {TOKENIZER_FILE} nor {VOCAB_JSON_FILE} with "
-        f"{MERGES_FILE} nor {SENTENCEPIECE_FILES[0]}. Copy the checkpoint's tokenizer into it."
-    )
 
 
 class LibraryTokenizer(Tokenizer):
@@ -202,7 +133,9 @@ class LibraryTokenizer(Tokenizer):
         self.model_max_length = model_max_length
 
     @classmethod
-    def open(cls, folder: str | Path, *, tokens: Mapping[str, str] | None = None) -> Self:
+    def open(
+        cls, folder: str | Path | TokenizerFolder, *, tokens: Mapping[str, str] | None = None
+    ) -> Self:
         """Read tokenizer.json, or vocab.json with merges.txt (byte-level BPE), with its settings.
 
         Args:
@@ -214,30 +147,28 @@ class LibraryTokenizer(Tokenizer):
             RuntimeError: If the files are damaged, too large or links out of the folder, or do not
                 name a special token.
         """
-        folder = Path(folder)
-        config = read_json(folder / CONFIG_FILE)
-        special = read_json(folder / SPECIAL_TOKENS_FILE)
-        roles = _roles(special, config)
-        is_json = (folder / TOKENIZER_FILE).is_file()
-        source = folder / (TOKENIZER_FILE if is_json else VOCAB_JSON_FILE)
+        files = folder if isinstance(folder, TokenizerFolder) else TokenizerFolder(folder)
+        roles = files.roles
+        source = files / (TOKENIZER_FILE if files.has(TOKENIZER_FILE) else VOCAB_JSON_FILE)
         try:
             with library_errors("{}"):
-                if is_json:
-                    content = checked_rules(read_json(source))
-                    fast = FastTokenizer.from_str(json.dumps(content))
+                if files.has(TOKENIZER_FILE):
+                    fast = FastTokenizer.from_str(json.dumps(checked_rules(files.rules)))
                 else:
-                    fast = _byte_level_bpe(folder, config, roles)
+                    fast = _byte_level_bpe(files)
         except Exception as error:
             raise RuntimeError(f"{source} cannot be read ({error}). Copy it again.") from error
         try:
-            _add_tokens(fast, folder, config, special)
-            _set_prefix_space(fast, config)
+            _add_tokens(fast, files)
+            _set_prefix_space(fast, files.config)
         except MALFORMED as error:
-            raise malformed(folder, error) from error
-        return cls._with_roles(fast, folder, source, tokens)
+            raise malformed(files.path, error) from error
+        return cls._with_roles(fast, files, source, tokens, roles)
 
     @classmethod
-    def convert(cls, folder: str | Path, *, tokens: Mapping[str, str] | None = None) -> Self:
+    def convert(
+        cls, folder: str | Path | TokenizerFolder, *, tokens: Mapping[str, str] | None = None
+    ) -> Self:
         """Convert a SentencePiece vocabulary, or other older files, into this form.
 
         Uses `transformers`, which needs the packages sentencepiece and protobuf; no code of the
@@ -246,36 +177,34 @@ class LibraryTokenizer(Tokenizer):
         Raises:
             RuntimeError: If that fails.
         """
-        folder = Path(folder)
-        for file in (folder / name for name in OLDER_FILES):
-            if file.is_file():
-                check_file(file, MAX_BYTES)
+        files = folder if isinstance(folder, TokenizerFolder) else TokenizerFolder(folder)
+        present = [name for name in OLDER_FILES if files.has(name)]
+        for name in present:
+            check_file(files / name, MAX_BYTES)
         try:
             with library_errors("{}"):
-                converted = convert_older_files(folder)
+                converted = convert_older_files(files)
                 fast = FastTokenizer.from_str(converted.backend_tokenizer.to_str())
         except Exception as error:  # of many kinds, from three libraries
             raise RuntimeError(
-                f"{folder} contains {_older_files(folder)} but no {TOKENIZER_FILE}, and "
+                f"{files.path} contains {' and '.join(present)} but no {TOKENIZER_FILE}, and "
                 f"transformers could not make one ({' '.join(str(error).split())[:200]}). Copy the "
                 f"checkpoint's {TOKENIZER_FILE}, or install sentencepiece and protobuf, which it "
                 "may need."
             ) from error
-        return cls._with_roles(fast, folder, folder, tokens, converted)
+        of_converted = {r: str(told) for r in ROLES if (told := getattr(converted, r, None))}
+        return cls._with_roles(fast, files, files.path, tokens, files.roles | of_converted)
 
     @classmethod
     def _with_roles(
         cls,
         fast: FastTokenizer,
-        folder: Path,
+        files: TokenizerFolder,
         source: Path,
         tokens: Mapping[str, str] | None,
-        converted: object = None,
+        roles: Mapping[str, str],
     ) -> Self:
-        """Find the special tokens in the files, or in `converted`, the tokenizer made from them."""
-        config = read_json(folder / CONFIG_FILE)
-        roles = {role: str(name) for role in ROLES if (name := getattr(converted, role, None))}
-        roles = _roles(read_json(folder / SPECIAL_TOKENS_FILE), config) | roles
+        """Return the tokenizer, with its special tokens by role."""
         vocab = fast.get_vocab(with_added_tokens=True)
         if tokens is None:
             special = {
@@ -287,32 +216,28 @@ class LibraryTokenizer(Tokenizer):
         untold = [role for role, token in special.items() if not token]
         if untold:
             raise RuntimeError(
-                f"{folder}: neither {CONFIG_FILE} nor {SPECIAL_TOKENS_FILE} names the "
+                f"{files.path}: neither {CONFIG_FILE} nor {SPECIAL_TOKENS_FILE} names the "
                 f"{', '.join(untold)}. Copy the complete checkpoint."
             )
         try:
             return cls(
                 fast,
                 special_tokens=special,
-                model_max_length=max_length_of(config, read_json(folder / MODEL_CONFIG_FILE)),
-                settings=config,
+                model_max_length=files.max_length,
+                settings=files.config,
             )
         except ValueError as error:
             raise RuntimeError(f"{source}: {error}") from error
 
     def save(self, folder: str | Path) -> None:
         """Write tokenizer.json and its settings, for `open_tokenizer` and for transformers."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / TOKENIZER_FILE).write_text(self._fast.to_str(pretty=True), encoding="utf-8")
         config = {
             "tokenizer_class": "PreTrainedTokenizerFast",
             **self._settings,
             **self._special_tokens,
             "model_max_length": self.model_max_length,
         }
-        for name, content in ((CONFIG_FILE, config), (SPECIAL_TOKENS_FILE, self._special_tokens)):
-            (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        write_rules(Path(folder), self._fast, config, self._special_tokens)
 
     @property
     def bos_id(self) -> int | None:
@@ -325,9 +250,7 @@ class LibraryTokenizer(Tokenizer):
         return super().eos_id if self.sep_id >= 0 else self._told_id("eos_token")
 
     def _told_id(self, role: str) -> int | None:
-        told = self._settings.get(role)
-        name = told.get("content") if isinstance(told, dict) else told
-        return self._ids.get(str(name or "<|endoftext|>"))
+        return self._ids.get(str(token_text(self._settings.get(role)) or "<|endoftext|>"))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -458,10 +381,6 @@ def _read_template(
     )
 
 
-def _older_files(folder: Path) -> str:
-    return " and ".join(name for name in OLDER_FILES if (folder / name).is_file())
-
-
 def trim_span(text: str, span: tuple[int, int]) -> tuple[int, int]:
     """Return a span without white space at its ends; unchanged if it is all white space."""
     start, end = span
@@ -471,32 +390,20 @@ def trim_span(text: str, span: tuple[int, int]) -> tuple[int, int]:
     return start + len(part) - len(part.lstrip()), end - (len(part) - len(part.rstrip()))
 
 
-def _roles(*files: dict[str, Any]) -> dict[str, str]:
-    """Return the special tokens of the files by role; the first file wins."""
-    roles: dict[str, str] = {}
-    for content in files:
-        for role in ROLES:
-            entry = content.get(role)
-            token = entry.get("content") if isinstance(entry, dict) else entry
-            if isinstance(token, str) and token:
-                roles.setdefault(role, token)
-    return roles
-
-
-def _byte_level_bpe(folder: Path, config: dict[str, Any], roles: dict[str, str]) -> FastTokenizer:
+def _byte_level_bpe(files: TokenizerFolder) -> FastTokenizer:
     """Build RoBERTa's tokenizer from its two older files.
 
     Source: GPT-2's byte-level BPE (Radford et al. 2019, section 2.2) with the special tokens of
         fairseq's RoBERTa: <s> A </s> </s> B </s>.
     """
-    vocab = read_vocabulary(folder / VOCAB_JSON_FILE)
-    lines = read_vocabulary(folder / MERGES_FILE).decode().splitlines()
+    vocab = read_vocabulary(files / VOCAB_JSON_FILE)
+    lines = read_vocabulary(files / MERGES_FILE).decode().splitlines()
     merges = [line.split(" ") for line in lines if not line.startswith("#version")]
     fast = FastTokenizer(models.BPE(json.loads(vocab), [(a, b) for a, b in merges]))
-    add_space = bool(config.get("add_prefix_space", False))
+    add_space = bool(files.config.get("add_prefix_space", False))
     fast.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=add_space)
     fast.decoder = decoders.ByteLevel()
-    names = {role: roles.get(role, usual[0]) for role, usual in _USUAL.items()}
+    names = {role: files.roles.get(role, usual[0]) for role, usual in _USUAL.items()}
     fast.add_special_tokens(
         [
             # <mask> includes the space before it, as a word would.
@@ -512,21 +419,20 @@ def _byte_level_bpe(folder: Path, config: dict[str, Any], roles: dict[str, str])
     return fast
 
 
-def _add_tokens(
-    fast: FastTokenizer, folder: Path, config: dict[str, Any], special: dict[str, Any]
-) -> None:
+def _add_tokens(fast: FastTokenizer, files: TokenizerFolder) -> None:
     """Add the tokens that only the files beside the vocabulary name, as transformers does.
 
     Raises:
         RuntimeError: If one has an id other than the next.
     """
-    named = named_special_tokens(config, special)
+    named = files.named_special_tokens
     told: dict[int, dict[str, Any]] = {}
-    if "added_tokens_decoder" in config:
-        told = {int(id): entry for id, entry in (config["added_tokens_decoder"] or {}).items()}
+    if "added_tokens_decoder" in files.config:
+        decoder = files.config["added_tokens_decoder"] or {}
+        told = {int(id): entry for id, entry in decoder.items()}
     else:
-        names = {*named, *_roles(special, config).values()}
-        for token, id in read_json(folder / ADDED_TOKENS_FILE).items():
+        names = {*named, *files.roles.values()}
+        for token, id in files.added.items():
             told[int(id)] = {
                 "content": token,
                 "normalized": token not in names,
@@ -549,10 +455,7 @@ def _add_tokens(
     for name in (token.content for token in added):
         expected = fast.token_to_id(name)
         if ids.get(name, expected) != expected:
-            raise RuntimeError(
-                f"{folder}: added token {name!r} has id {ids[name]}, but {expected} was expected. "
-                "The files of the folder do not belong together, or ids were left out."
-            )
+            raise misplaced(files.path, name, ids[name], expected)
 
 
 def _set_prefix_space(fast: FastTokenizer, config: dict[str, Any]) -> None:

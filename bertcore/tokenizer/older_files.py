@@ -28,11 +28,10 @@ from bertcore.tokenizer.files import (
     CONFIG_FILE,
     MAX_BYTES,
     MERGES_FILE,
-    MODEL_CONFIG_FILE,
     SPECIAL_TOKENS_FILE,
     VOCAB_FILE,
     VOCAB_JSON_FILE,
-    read_json,
+    TokenizerFolder,
 )
 
 SENTENCEPIECE_FILES = (
@@ -82,7 +81,7 @@ _FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")
 _LISTS = ("additional_special_tokens", "extra_special_tokens")
 
 
-def convert_older_files(folder: Path) -> Any:
+def convert_older_files(files: TokenizerFolder) -> Any:
     """Return the tokenizer of `transformers` for a folder without tokenizer.json.
 
     Raises:
@@ -92,8 +91,8 @@ def convert_older_files(folder: Path) -> Any:
     """
     import transformers
 
-    config = read_json(folder / CONFIG_FILE)
-    name = _class_name(config, read_json(folder / MODEL_CONFIG_FILE))
+    config = files.config
+    name = _class_name(config, files.model_config)
     tokenizer_class = getattr(transformers, name)
     settings = {key: _setting(key, config[key]) for key in _CLASSES[name] if key in config}
     settings |= _tokens(config)
@@ -103,17 +102,16 @@ def convert_older_files(folder: Path) -> Any:
         settings["added_tokens_decoder"] = {
             _id(number): _token("added token", token) for number, token in added.items()
         }
-    told = read_json(folder / ADDED_TOKENS_FILE)
-    check_number("added tokens", len(told), MOST_ADDED)
+    check_number("added tokens", len(files.added), MOST_ADDED)
     copies = {
         CONFIG_FILE: settings,
-        SPECIAL_TOKENS_FILE: _tokens(read_json(folder / SPECIAL_TOKENS_FILE)),
-        ADDED_TOKENS_FILE: {check_text("token", token): _id(id) for token, id in told.items()},
+        SPECIAL_TOKENS_FILE: _tokens(files.special),
+        ADDED_TOKENS_FILE: {check_text("token", t): _id(id) for t, id in files.added.items()},
     }
     with TemporaryDirectory() as place:
         for role in ("vocab_file", "merges_file"):
             if file := tokenizer_class.vocab_files_names.get(role):
-                (Path(place) / file).write_bytes(read_vocabulary(folder / file))
+                (Path(place) / file).write_bytes(read_vocabulary(files / file))
         for file, content in copies.items():
             if content:
                 (Path(place) / file).write_text(json.dumps(content), encoding="utf-8")

@@ -19,9 +19,12 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
 from bertcore.tokenizer.files import (
     MALFORMED,
+    ROLES,
+    VOCAB_FILE,
+    TokenizerFolder,
     malformed,
-    read_tokenizer_files,
-    write_tokenizer_files,
+    read_wordpiece,
+    write_rules,
 )
 from bertcore.tokenizer.training import PREFIX, SPECIAL_TOKENS
 from bertcore.tokenizer.truncation import describe_cut, longest_first
@@ -118,28 +121,22 @@ class Tokenizer:
         self._fast = self._build()
 
     @classmethod
-    def open(cls, folder: str | Path) -> Self:
+    def open(cls, folder: str | Path | TokenizerFolder) -> Self:
         """Read the tokenizer of a checkpoint folder, as Hugging Face or `save` wrote it.
 
         Raises:
             FileNotFoundError: If the folder contains neither vocab.txt nor tokenizer.json.
             RuntimeError: If the files describe another kind of tokenizer, or are damaged.
         """
+        files = folder if isinstance(folder, TokenizerFolder) else TokenizerFolder(folder)
         try:
-            files = read_tokenizer_files(Path(folder))
+            source, arguments = read_wordpiece(files)
         except MALFORMED as error:
-            raise malformed(folder, error) from error
+            raise malformed(files.path, error) from error
         try:
-            return cls(
-                files.vocab,
-                do_lower_case=files.do_lower_case,
-                strip_accents=files.strip_accents,
-                tokenize_chinese_chars=files.tokenize_chinese_chars,
-                model_max_length=files.model_max_length,
-                added_tokens=files.added_tokens,
-            )
+            return cls(**arguments)
         except ValueError as error:
-            raise RuntimeError(f"{files.source}: {error}") from error
+            raise RuntimeError(f"{source}: {error}") from error
 
     def for_table(self, num_rows: int) -> Self:
         """Return the tokenizer for a token table of `num_rows` rows, which may be too small.
@@ -178,18 +175,34 @@ class Tokenizer:
         return fitted
 
     def save(self, folder: str | Path) -> None:
-        """Write vocab.txt, tokenizer.json and its settings, for `open` and for transformers."""
-        write_tokenizer_files(
-            Path(folder),
-            vocab=[*self.vocab, *self.surplus],
-            num_pieces=self.num_pieces,
-            tokenizer_json=self._fast.to_str(pretty=True),
-            do_lower_case=self.do_lower_case,
-            strip_accents=self.strip_accents,
-            tokenize_chinese_chars=self.tokenize_chinese_chars,
-            model_max_length=self.model_max_length,
-            added_tokens=self.added_tokens,
-        )
+        """Write vocab.txt, tokenizer.json and its settings, for `open` and for transformers.
+
+        Raises:
+            ValueError: If a vocabulary entry contains a line break, which vocab.txt cannot
+                represent.
+        """
+        folder, vocab = Path(folder), [*self.vocab, *self.surplus]
+        broken = [token for token in vocab if "\n" in token or "\r" in token]
+        if broken:
+            raise ValueError(f"vocabulary entry {broken[0]!r} contains a line break; remove it.")
+        folder.mkdir(parents=True, exist_ok=True)
+        text = "".join(f"{token}\n" for token in vocab[: self.num_pieces])
+        (folder / VOCAB_FILE).write_text(text, encoding="utf-8", newline="\n")
+        roles = dict(zip(ROLES, SPECIAL_TOKENS, strict=True))
+        flags = {"lstrip": False, "rstrip": False, "single_word": False}
+        ids = {token: id for id, token in enumerate(vocab)}
+        config = {
+            "added_tokens_decoder": {
+                str(ids[token.content]): asdict(token) | flags for token in self.added_tokens
+            },
+            **roles,
+            "do_lower_case": self.do_lower_case,
+            "model_max_length": self.model_max_length,
+            "strip_accents": self.strip_accents,
+            "tokenize_chinese_chars": self.tokenize_chinese_chars,
+            "tokenizer_class": "BertTokenizer",
+        }
+        write_rules(folder, self._fast, config, roles)
 
     @property
     def special_ids(self) -> list[int]:
