@@ -10,6 +10,7 @@ from typing import NamedTuple
 from bertcore import Model, Trace
 from bertcore.analysis.compare import checkpoints as core
 from bertcore.analysis.compare.decision import Decisions, open_decisions, pretraining_decisions
+from bertcore.checkpoints.adapter import adapter_settings
 from bertcore.checkpoints.source import CAUSAL, DEFAULT, SHIPPED, base_source, is_remote
 from bertcore.loading import untrained
 
@@ -91,7 +92,7 @@ def began_with(key: cache.BertKey) -> str | None:
     place = SHIPPED.get(key.place, Path(key.place).expanduser())
     try:
         path = (saved_checkpoints.fine_tuning_of(place) or place) / "finetune.json"
-        base = base_source(place)
+        base = base_source(place, adapter_settings(place))
         began = base or json.loads(path.read_text(encoding="utf-8"))["checkpoint"]
     except (OSError, ValueError, KeyError, TypeError, RuntimeError):
         return None

@@ -25,6 +25,7 @@ from torch import nn
 import bertcore
 from bertcore import Model, Trace
 from bertcore.analysis.tuned_lens import FILE_NAME as TUNED_LENS
+from bertcore.checkpoints.adapter import adapter_base
 from bertcore.checkpoints.folder import find_checkpoint
 from bertcore.checkpoints.source import SHIPPED, check_foreign_base, is_remote, resolve
 from bertcore.loading import sandbox
@@ -217,7 +218,8 @@ def clear_frames(error: BaseException) -> None:
 
 def _load(key: BertKey) -> Model:
     if not policy().is_closed and _is_upload(key.place):
-        check_foreign_base(find_checkpoint(Path(key.place)), "a zip file")
+        folder = find_checkpoint(Path(key.place))
+        check_foreign_base(folder, adapter_base(folder), "a zip file")
     if _is_untrusted(key.place):
         stamp, when = _stamp(key.place), int(time.monotonic() // VERDICT_SECONDS)
         _tried(key.place, stamp, when, allow_pickle=key.allow_pickle).check()

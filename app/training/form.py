@@ -11,8 +11,7 @@ import streamlit as st
 
 from bertcore.architecture.config import BertConfig
 from bertcore.architecture.shapes import shape_from_hf, shape_of
-from bertcore.checkpoints.files import find_files
-from bertcore.checkpoints.folder import find_checkpoint
+from bertcore.checkpoints.files import open_folder
 from bertcore.checkpoints.source import is_remote, resolve
 from bertcore.configs import DataConfig
 from bertcore.pretraining import check_objective
@@ -181,8 +180,7 @@ def _shape(given: Mapping[str, str]) -> BertConfig | None:
     source = checkpoints.place(given[FROM])
     if is_remote(source):
         return None
-    folder = find_checkpoint(resolve(source))
-    return shape_from_hf(find_files(folder, allow_pickle=True).read_config())  # no weights are read
+    return shape_from_hf(open_folder(resolve(source), allow_pickle=True).config)
 
 
 def _minutes(options: Sequence[str]) -> float | None:

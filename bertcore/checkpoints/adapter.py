@@ -92,39 +92,47 @@ class Adapter:
         return int(_of_module(self.rank_pattern, module, self.rank))
 
 
+def adapter_settings(folder: Path) -> dict[str, Any] | None:
+    """Return the settings in an adapter's folder, which name its base; None if it is not one.
+
+    Raises:
+        RuntimeError: If they are damaged.
+    """
+    if not is_adapter(folder):
+        return None
+    values = read_json(folder / ADAPTER_CONFIG)
+    base = values.get("base_model_name_or_path")
+    if not isinstance(base, str) or not base.strip() or len(base) > 1000:
+        raise RuntimeError(
+            f"{folder / ADAPTER_CONFIG} names no base (base_model_name_or_path): an adapter needs "
+            "the checkpoint that it was trained on. Write its folder or hub id there."
+        )
+    return {**values, "base_model_name_or_path": base.strip()}
+
+
 def adapter_base(folder: Path) -> str | None:
     """Return the base that an adapter's folder names; None if it is not an adapter.
 
     Raises:
         RuntimeError: If its settings are damaged.
     """
-    if not is_adapter(folder):
-        return None
-    base = read_json(folder / ADAPTER_CONFIG).get("base_model_name_or_path")
-    if not isinstance(base, str) or not base.strip() or len(base) > 1000:
-        raise RuntimeError(
-            f"{folder / ADAPTER_CONFIG} names no base (base_model_name_or_path): an adapter needs "
-            "the checkpoint that it was trained on. Write its folder or hub id there."
-        )
-    return base.strip()
+    values = adapter_settings(folder)
+    return None if values is None else values["base_model_name_or_path"]
 
 
-def read_adapter(folder: Path) -> Adapter:
-    """Return the settings of the adapter in a folder.
+def read_adapter(folder: Path, values: Mapping[str, Any]) -> Adapter:
+    """Return an adapter by its settings, those of `adapter_settings`.
 
     Raises:
         ValueError: If it is of a kind that cannot be merged here, or its weights are a pickle.
         RuntimeError: If its files are damaged.
     """
     file = folder / ADAPTER_CONFIG
-    values = read_json(file)
-    base = adapter_base(folder)
-    assert base is not None  # the caller knows that this is an adapter
     _refuse_kind(values, folder)
     task = values.get("task_type")
     return Adapter(
         folder=folder,
-        base=base,
+        base=values["base_model_name_or_path"],
         task_type=task if isinstance(task, str) else None,
         rank=int(_number(values, "r", file)),
         alpha=_number(values, "lora_alpha", file),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from bertcore.architecture.families import FAMILIES, TASK_CLASSES
-from bertcore.checkpoints.adapter import Adapter, adapter_base, open_merged, read_adapter
+from bertcore.checkpoints.adapter import Adapter, adapter_settings, open_merged, read_adapter
 from bertcore.checkpoints.folder import (
     ADAPTER_CONFIG,
     ADAPTER_WEIGHTS,
@@ -17,6 +18,7 @@ from bertcore.checkpoints.folder import (
     WeightFiles,
     find_checkpoint,
     find_weights,
+    is_adapter,
     read_json,
 )
 from bertcore.checkpoints.source import base_source, resolve
@@ -29,9 +31,9 @@ _HEAD_KINDS = {"SEQ_CLS": "sequence", "TOKEN_CLS": "token", "QUESTION_ANS": "spa
 _LABEL_FIELDS = ("id2label", "label2id", "num_labels", "problem_type", "bertscope")
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointFiles:
-    """The files that a checkpoint is read from."""
+@dataclass(frozen=True)
+class CheckpointFolder:
+    """The folder of a checkpoint, with the files that it is read from."""
 
     folder: Path
     """Folder of the checkpoint; for an adapter, its own."""
@@ -73,8 +75,11 @@ class CheckpointFiles:
         whole = kind if count == 1 else f"{kind} in {count} files"
         return whole if self.adapter is None else f"{whole} and {ADAPTER_WEIGHTS}"
 
-    def read_config(self) -> dict[str, Any]:
-        """Return config.json; with an adapter for a task, it names the task's class.
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """Content of config.json, read once; with an adapter for a task, it names the task's class.
+
+        Anything in it may be wrong or strange.
 
         Raises:
             ValueError: If an adapter's base is quantised.
@@ -99,37 +104,49 @@ class CheckpointFiles:
                 yield merged
 
 
-def find_files(folder: Path, *, allow_pickle: bool) -> CheckpointFiles:
-    """Return the files of a checkpoint folder; an adapter's base is found or fetched.
+def open_source(source: str | Path, *, allow_pickle: bool) -> CheckpointFolder:
+    """Return the folder of a source; a hub id is fetched.
+
+    Raises:
+        ValueError, RuntimeError: As `resolve` and `open_folder`.
+    """
+    return open_folder(resolve(source, allow_pickle=allow_pickle), allow_pickle=allow_pickle)
+
+
+def open_folder(folder: Path, *, allow_pickle: bool) -> CheckpointFolder:
+    """Return the checkpoint in a folder; an adapter's base is found or fetched.
 
     Args:
-        folder: As returned by `find_checkpoint`.
+        folder: As for `find_checkpoint`.
         allow_pickle: Whether the weights may be pickles.
 
     Raises:
         OnlyPickleError: If there is only a pickle and `allow_pickle` is False.
-        ValueError: If an adapter cannot be merged here, or its base is not there.
+        ValueError: If there is no checkpoint, an adapter cannot be merged here, or its base is not
+            there.
         RuntimeError: If files are damaged or missing.
     """
-    if adapter_base(folder) is None:
-        return CheckpointFiles(folder, folder, find_weights(folder, allow_pickle=allow_pickle))
-    adapter = read_adapter(folder)
-    base = _base_folder(adapter, allow_pickle=allow_pickle)
-    return CheckpointFiles(folder, base, find_weights(base, allow_pickle=allow_pickle), adapter)
+    folder = base = find_checkpoint(folder)
+    settings = adapter_settings(folder)
+    adapter = None
+    if settings is not None:
+        adapter = read_adapter(folder, settings)
+        base = _base_folder(folder, settings, allow_pickle=allow_pickle)
+    return CheckpointFolder(folder, base, find_weights(base, allow_pickle=allow_pickle), adapter)
 
 
-def _base_folder(adapter: Adapter, *, allow_pickle: bool) -> Path:
+def _base_folder(folder: Path, settings: Mapping[str, Any], *, allow_pickle: bool) -> Path:
     try:
-        place = base_source(adapter.folder) or adapter.base
+        place = base_source(folder, settings) or ""
         base = find_checkpoint(resolve(place, allow_pickle=allow_pickle))
     except (ValueError, RuntimeError) as error:
         raise type(error)(
-            f"the adapter in {adapter.folder} needs its base, which was not found: {error} "
+            f"the adapter in {folder} needs its base, which was not found: {error} "
             f"Or name another place in {ADAPTER_CONFIG} (base_model_name_or_path)."
         ) from error
-    if adapter_base(base) is not None:
+    if is_adapter(base):
         raise ValueError(
-            f"the base of the adapter in {adapter.folder} is an adapter itself ({base}). Merge "
+            f"the base of the adapter in {folder} is an adapter itself ({base}). Merge "
             "that one with peft first."
         )
     return base

@@ -149,20 +149,23 @@ def read_modules(folder: Path) -> list[ModuleEntry]:
     return modules
 
 
-def sentence_folder(encoder: Path) -> Path | None:
-    """Return the folder whose modules.json names this folder as its encoder, or None.
+def find_modules(encoder: Path) -> tuple[Path, list[ModuleEntry]] | None:
+    """Return the folder whose modules.json names this folder as its encoder, and its modules.
 
     Args:
         encoder: As returned by `find_checkpoint`.
+
+    Returns:
+        None if there is no such folder.
 
     Raises:
         RuntimeError: If modules.json is damaged.
     """
     if (encoder / MODULES).is_file():
-        return encoder
+        return encoder, read_modules(encoder)
     above = encoder.parent
-    is_below = (above / MODULES).is_file() and read_modules(above)[0].path == encoder.name
-    return above if is_below else None
+    modules = read_modules(above) if (above / MODULES).is_file() else []
+    return (above, modules) if modules and modules[0].path == encoder.name else None
 
 
 def _holds_encoder(folder: Path) -> bool:

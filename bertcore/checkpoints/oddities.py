@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from bertcore.checkpoints.files import CheckpointFiles
+from bertcore.checkpoints.files import CheckpointFolder
 from bertcore.checkpoints.folder import (
     PICKLE,
     PICKLE_INDEX,
@@ -75,24 +75,18 @@ def refuse_quantised(values: Mapping[str, Any], weights: OpenWeights, folder: Pa
 
 
 def find_oddities(
-    values: Mapping[str, Any],
-    files: CheckpointFiles,
-    tokenizer: Tokenizer,
-    task: TaskFacts,
-    family: str,
-    stored_dtype: str,
+    files: CheckpointFolder, tokenizer: Tokenizer, task: TaskFacts, family: str, stored_dtype: str
 ) -> tuple[str, ...]:
     """Return the oddities of an opened checkpoint.
 
     Args:
-        values: The content of config.json; anything in it may be wrong or strange.
         family: Its name, such as "BERT".
         stored_dtype: Number format of the token table.
     """
     return (
-        *_own_programs(values, files.base, family),
+        *_own_programs(files, family),
         *_labels(task),
-        *_kind_of_tokenizer(values, tokenizer, family),
+        *_kind_of_tokenizer(files, tokenizer, family),
         *_case(tokenizer),
         *_precision(stored_dtype),
         *_second_form(files),
@@ -157,9 +151,9 @@ def _alone(weights: OpenWeights, others: OpenWeights) -> list[str]:
     return [name for name in names if not name.endswith("position_ids") and not is_copy(name)]
 
 
-def _own_programs(values: Mapping[str, Any], folder: Path, family: str) -> Iterator[str]:
-    named = values.get("auto_map")
-    programs = sorted(path.name for path in folder.glob("*.py"))
+def _own_programs(files: CheckpointFolder, family: str) -> Iterator[str]:
+    named = files.config.get("auto_map")
+    programs = sorted(path.name for path in files.base.glob("*.py"))
     if isinstance(named, dict):
         programs += [str(name) for name in named.values()]
     if programs:
@@ -179,12 +173,10 @@ def _labels(task: TaskFacts) -> Iterator[str]:
         )
 
 
-def _kind_of_tokenizer(
-    values: Mapping[str, Any], tokenizer: Tokenizer, family: str
-) -> Iterator[str]:
+def _kind_of_tokenizer(files: CheckpointFolder, tokenizer: Tokenizer, family: str) -> Iterator[str]:
     usual = _USUAL_KINDS.get(family)
     is_unusual = usual is not None and tokenizer.kind != usual
-    pad = values.get("pad_token_id")
+    pad = files.config.get("pad_token_id")
     other_pad = type(pad) is int and tokenizer.pad_id >= 0 and pad != tokenizer.pad_id
     if is_unusual and other_pad:
         yield (
@@ -231,7 +223,7 @@ def _precision(stored_dtype: str) -> Iterator[str]:
         )
 
 
-def _second_form(files: CheckpointFiles) -> Iterator[str]:
+def _second_form(files: CheckpointFolder) -> Iterator[str]:
     if has_two_forms(files.base):
         yield (
             f"{PICKLE} is beside {SAFETENSORS} and was not read. The doctor checks whether both "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,13 +14,13 @@ from bertcore.architecture.families import Family
 from bertcore.checkpoints.adapter import MergedWeights
 from bertcore.checkpoints.keys import (
     POSITION_IDS,
-    MendedKeys,
     count_layers,
     key_table,
     mend_keys,
     token_table,
 )
-from bertcore.checkpoints.report import Shape, list_up_to
+from bertcore.checkpoints.report import Shape, TensorReport, list_up_to
+from bertcore.checkpoints.task import fresh_heads
 from bertcore.checkpoints.weights import OpenWeights
 from bertcore.network import Network
 
@@ -31,27 +31,17 @@ class LoadPlan:
 
     network: Network
     """The network without weights (on the meta device)."""
-    keys: MendedKeys
     table: dict[str, str]
     """Our parameter name -> name in the file."""
-    heads: frozenset[str]
-    incomplete_heads: tuple[str, ...]
-    decoder: str
-    missing: dict[str, Shape]
-    mis_shaped: dict[str, tuple[Shape, Shape]]
-    unexpected: dict[str, Shape]
-    task_heads: dict[str, Shape]
-
-    def matched(self, weights: OpenWeights) -> dict[str, Shape]:
-        """Return name in the file -> shape, for all tensors that are loaded."""
-        return {name: weights.stored[name].shape for name in self.table.values()}
+    report: TensorReport
+    """What is loaded, and what is not."""
 
 
 def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> LoadPlan:
-    """Match the stored tensors to the network that config.json describes. Only the decoder is
-    read, to see whether it is tied.
+    """Match the stored tensors to the network that config.json describes.
 
-    Heads that are incomplete or of another shape are left out.
+    Only the decoder is read, to see whether it is tied, and the biases of task heads. Heads that
+    are incomplete or of another shape are left out.
 
     Raises:
         RuntimeError: If tensors of the encoder are missing or of another shape, or any is not
@@ -60,14 +50,66 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
     family = config.family
     keys = mend_keys(weights.stored, family)
     stored = keys.stored
-    # Before a network of that many layers is built:
-    num_stored = count_layers(stored, family)
-    if config.num_hidden_layers > num_stored > 0 and not config.share_layers:
-        raise RuntimeError(
-            f"{folder}: config.json asks for {config.num_hidden_layers} layers but the weights "
-            f"have {num_stored}. Use the config.json that belongs to them."
-        )
-    if num_stored == 0:
+    num_stored_layers = _count_layers(weights, stored, config, folder)
+    full = _describe(config, folder)
+    head_keys = _head_keys(full, stored, family)
+
+    def table_of(heads: Iterable[str]) -> dict[str, str]:
+        table = key_table(config.num_hidden_layers, heads, family=family)
+        return {ours: theirs for ours, theirs in table.items() if ours in full}
+
+    shapes = {theirs: full[ours] for ours, theirs in table_of(head_keys).items()}
+    found = {key: weights.stored[name].shape for key, name in stored.items()}
+    of_heads = [key for keys_of_head in head_keys.values() for key in keys_of_head]
+    wrong = [key for key in of_heads if key in found and found[key] != shapes[key]]
+    begun = {head for head, names in head_keys.items() if found.keys() & names}
+    whole = {h for h in begun if found.keys() - wrong >= {*head_keys[h]}}
+    decoder = _decoder(weights, stored, family) if "mlm" in whole else "absent"
+    left_out = {"mlm"} if decoder == "untied" else set()
+    if "pooler" not in whole:
+        left_out |= {"nsp", "sop"}  # they read the pooler
+    heads = frozenset(whole - left_out)
+    table = table_of(heads)
+    _check(weights, stored, table.values(), shapes, folder)
+    unused = {*shapes, family.decoder_bias, family.decoder_weight, family.prefix + POSITION_IDS}
+    others = {key: shape for key, shape in found.items() if key not in unused}
+    others |= {name: weights.stored[name].shape for name in keys.doubled}
+    tasks = {k: v for k, v in others.items() if not k.startswith((family.prefix, "cls."))}
+    with torch.device("meta"):
+        network = Network(config, heads)
+    return LoadPlan(
+        network=network,
+        table={ours: stored[theirs] for ours, theirs in table.items()},
+        report=TensorReport(
+            stored_dtype=weights.stored[stored[token_table(family)]].dtype,
+            matched={stored[theirs]: found[theirs] for theirs in table.values()},
+            missing={theirs: shape for theirs, shape in shapes.items() if theirs not in found},
+            unexpected={k: v for k, v in others.items() if k not in tasks},
+            mis_shaped={stored[key]: (found[key], shapes[key]) for key in wrong},
+            mended_prefix=keys.prefix,
+            num_renamed=keys.num_renamed,
+            num_stored_layers=num_stored_layers,
+            decoder=decoder,
+            heads=as_capabilities(config, sorted(heads)),
+            incomplete_heads=tuple(sorted(begun - whole)),
+            task_heads=tasks,
+            fresh_heads=fresh_heads(weights, {stored.get(n, n): s for n, s in tasks.items()}),
+        ),
+    )
+
+
+def as_capabilities(config: BertConfig, heads: Iterable[str]) -> tuple[str, ...]:
+    """Return heads as capabilities: with causal attention, the word head predicts next tokens."""
+    return tuple("next" if config.is_decoder and head == "mlm" else head for head in heads)
+
+
+def _count_layers(
+    weights: OpenWeights, stored: dict[str, str], config: BertConfig, folder: Path
+) -> int:
+    """Return the number of stored layers, checked before a network of that many is built."""
+    family, wanted = config.family, config.num_hidden_layers
+    count = count_layers(stored, family)
+    if count == 0:
         some = ", ".join(sorted(weights.stored)[:3])
         raise RuntimeError(
             f"{folder} contains no {family.name} encoder: no tensor is called "
@@ -75,62 +117,30 @@ def plan_loading(weights: OpenWeights, config: BertConfig, folder: Path) -> Load
             f"It has {len(weights.stored)} tensors{': ' + some if some else ''}. "
             f"Choose a {family.name} checkpoint."
         )
-    full = _describe(config, folder)
+    if config.share_layers:
+        return wanted
+    if wanted > count:
+        raise RuntimeError(
+            f"{folder}: config.json asks for {wanted} layers but the weights "
+            f"have {count}. Use the config.json that belongs to them."
+        )
+    return count
+
+
+def _head_keys(
+    full: Mapping[str, Shape], stored: dict[str, str], family: Family
+) -> dict[str, list[str]]:
+    """Return the keys of each head; the word head's tied bias may be stored under either name."""
     head_keys = {
-        head: {ours: theirs for ours, theirs in pairs if ours in full}
+        head: [theirs for ours, theirs in pairs if ours in full]
         for head, pairs in family.heads.items()
     }
     bias = dict(family.heads["mlm"])["mlm.decoder.bias"]
     if bias not in stored and family.decoder_bias in stored:
         stored[bias] = stored[family.decoder_bias]
-    if bias not in stored and _is_of_task(head_keys["mlm"].values(), stored, family):
+    if bias not in stored and _is_of_task(head_keys["mlm"], stored, family):
         del head_keys["mlm"]
-    all_keys = key_table(config.num_hidden_layers, head_keys, family=family)
-    all_keys = {ours: theirs for ours, theirs in all_keys.items() if ours in full}
-    shapes = {theirs: full[ours] for ours, theirs in all_keys.items()}
-    mis_shaped = {
-        stored[key]: (weights.stored[stored[key]].shape, shapes[key])
-        for keys_of_head in head_keys.values()
-        for key in keys_of_head.values()
-        if key in stored and weights.stored[stored[key]].shape != shapes[key]
-    }
-    started = {h for h, names in head_keys.items() if any(k in stored for k in names.values())}
-    complete = {
-        head
-        for head in started
-        if all(k in stored and stored[k] not in mis_shaped for k in head_keys[head].values())
-    }
-    decoder = _decoder(weights, stored, family) if "mlm" in complete else "absent"
-    heads = complete - ({"mlm"} if decoder == "untied" else set())
-    if "pooler" not in heads:
-        heads -= {"nsp", "sop"}  # they read the pooler
-    chosen = key_table(config.num_hidden_layers, heads, family=family)
-    table = {ours: theirs for ours, theirs in chosen.items() if ours in full}
-    _check(weights, stored, table.values(), shapes, folder)
-    missing = {theirs: shape for theirs, shape in shapes.items() if theirs not in stored}
-    used = {
-        *all_keys.values(),
-        family.decoder_bias,
-        family.decoder_weight,
-        family.prefix + POSITION_IDS,
-    }
-    others = {key: weights.stored[name].shape for key, name in stored.items() if key not in used}
-    others |= {name: weights.stored[name].shape for name in keys.doubled}
-    tasks = {k: v for k, v in others.items() if not k.startswith((family.prefix, "cls."))}
-    with torch.device("meta"):
-        network = Network(config, frozenset(heads))
-    return LoadPlan(
-        network=network,
-        keys=keys,
-        table={ours: stored[theirs] for ours, theirs in table.items()},
-        heads=frozenset(heads),
-        incomplete_heads=tuple(sorted(started - complete)),
-        decoder=decoder,
-        missing=missing,
-        mis_shaped=mis_shaped,
-        unexpected={k: v for k, v in others.items() if k not in tasks},
-        task_heads=tasks,
-    )
+    return head_keys
 
 
 def _is_of_task(names: Iterable[str], stored: dict[str, str], family: Family) -> bool:
@@ -171,16 +181,21 @@ def _check(
             wrong.append(f"{stored[key]} is {list(tensor.shape)}, expected {list(shapes[key])}")
         elif not tensor.is_float:
             wrong.append(f"{stored[key]} is {tensor.dtype}, expected F32, F16 or BF16")
+    if lacking or wrong:
+        raise misfit(folder, lacking, wrong)
+
+
+def misfit(folder: Path, lacking: list[str], wrong: list[str]) -> RuntimeError:
+    """Return the error for weights that do not fit their config.json, naming the tensors."""
     parts = []
     if lacking:
         parts.append(f"{len(lacking)} tensors are missing: {list_up_to(lacking)}")
     if wrong:
         parts.append(f"{len(wrong)} tensors do not fit: {list_up_to(wrong)}")
-    if parts:
-        raise RuntimeError(
-            f"the weights in {folder} do not fit its config.json: {'. '.join(parts)}. "
-            "Use the config.json and the weights that belong together."
-        )
+    return RuntimeError(
+        f"the weights in {folder} do not fit its config.json: {'. '.join(parts)}. "
+        "Use the config.json and the weights that belong together."
+    )
 
 
 def _decoder(weights: OpenWeights, stored: dict[str, str], family: Family) -> str:

@@ -58,27 +58,9 @@ class TaskFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoadReport:
-    """The result of loading a checkpoint. Tensor names are those in the file."""
+class TensorReport:
+    """The stored tensors against the network that they are for. Names are those in the file."""
 
-    source: str
-    """The name that the user gave."""
-    folder: Path
-    """The folder of the files."""
-    format: str
-    """"safetensors", "safetensors in 3 files" or "pytorch_model.bin"."""
-    family: str
-    """"BERT", "RoBERTa", ..."""
-    family_note: str | None
-    """A sentence if config.json names no family or a wrong one; else None."""
-    family_heads: tuple[str, ...]
-    """Heads that checkpoints of this family can have."""
-    is_other: bool = False
-    """Whether it is of another architecture, run by `transformers`."""
-    task_classes: tuple[str, ...] = ()
-    """For another architecture: the classes whose task heads are used."""
-    lacks: tuple[str, ...]
-    """What checkpoints of this family never have, one sentence each."""
     stored_dtype: str
     """Number format of the token table in the file."""
     matched: dict[str, Shape]
@@ -94,35 +76,59 @@ class LoadReport:
     """The prefix of the encoder's names instead of the family's (`bert.`); None if it was right."""
     num_renamed: int
     """LayerNorm tensors that were called gamma or beta."""
+    num_stored_layers: int
+    """Layers in the file; more than those of the network if config.json asks for fewer."""
     decoder: str
     """"tied" (not stored, or a copy of the token table), "untied" (another matrix) or "absent"."""
     heads: tuple[str, ...]
-    """Which of pooler, mlm, nsp, replaced, sop were loaded."""
-    incomplete_heads: tuple[str, ...]
+    """Which of pooler, mlm, next, nsp, replaced, sop were loaded."""
+    incomplete_heads: tuple[str, ...] = ()
     """Heads that are incomplete or of another shape in the file: left out."""
-    task: TaskFacts
-    """The task that it was trained for."""
     task_heads: dict[str, Shape]
     """Tensors of fine-tuned heads such as classifier.weight: not used."""
-    precision_note: str | None = None
-    """Why it was opened in a number format other than requested; None: it was not."""
-    adapter: str | None = None
-    """What a LoRA adapter changed in its base, as a sentence; None: it is not an adapter."""
-    sentence_encoder: tuple[str, ...] = ()
-    """How a text becomes one vector, in sentences."""
-    oddities: tuple[str, ...] = ()
-    """Mismatches between the files, in sentences."""
-    fresh_heads: tuple[str, ...] = ()
+    fresh_heads: tuple[str, ...]
     """Biases of task heads that are exactly 0, as before the first step of training."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadReport(TensorReport):
+    """The result of loading a checkpoint."""
+
+    source: str
+    """The name that the user gave."""
+    folder: Path
+    """The folder of the files."""
+    format: str
+    """"safetensors", "safetensors in 3 files" or "pytorch_model.bin"."""
+    num_bytes: int
+    """Size of the weight files."""
+    adapter: str | None
+    """What a LoRA adapter changed in its base, as a sentence; None: it is not an adapter."""
+    family: str
+    """"BERT", "RoBERTa", ..."""
+    family_note: str | None
+    """A sentence if config.json names no family or a wrong one; else None."""
+    family_heads: tuple[str, ...]
+    """Heads that checkpoints of this family can have."""
+    is_other: bool
+    """Whether it is of another architecture, run by `transformers`."""
+    task_classes: tuple[str, ...]
+    """For another architecture: the classes whose task heads are used."""
+    lacks: tuple[str, ...]
+    """What checkpoints of this family never have, one sentence each."""
+    task: TaskFacts
+    """The task that it was trained for."""
+    sentence_encoder: tuple[str, ...]
+    """How a text becomes one vector, in sentences."""
+    oddities: tuple[str, ...]
+    """Mismatches between the files, in sentences."""
+    precision_note: str | None
+    """Why it was opened in a number format other than requested; None: it was not."""
     not_finite: tuple[str, ...]
     """Loaded tensors that contain NaN or infinity."""
     num_layers: int
-    num_stored_layers: int
-    """Layers in the file; more than `num_layers` if config.json asks for fewer."""
     num_parameters: int
     """Parameters of the loaded network, each weight counted once."""
-    num_bytes: int
-    """Size of the weight files."""
     vocab_size: int
     """Pieces of the tokenizer."""
     num_rows: int

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from bertcore.checkpoints.adapter import adapter_base
+from bertcore.checkpoints.adapter import adapter_settings
 from bertcore.checkpoints.folder import (
     ADAPTER_CONFIG,
     find_checkpoint,
     has_weights,
     is_checkpoint,
-    read_json,
 )
 from bertcore.checkpoints.hub import cached, download, is_hub_id
 
@@ -71,22 +72,24 @@ def hub_ids(source: str | Path) -> list[str]:
     ids = [] if folder is not None else [str(source).strip()]
     if folder is None:
         folder = cached(ids[0])
-    base = None if folder is None else base_source(find_checkpoint(folder))
+    if folder is None:
+        return ids
+    folder = find_checkpoint(folder)
+    base = base_source(folder, adapter_settings(folder))
     return ids if base is None or _local_folder(base) is not None else [*ids, base]
 
 
-def check_foreign_base(folder: Path, origin: str) -> None:
+def check_foreign_base(folder: Path, base: str | None, origin: str) -> None:
     """Refuse an adapter from elsewhere whose base is a folder of this machine.
 
     Args:
-        folder: Of a checkpoint or an adapter.
+        folder: Of the checkpoint or adapter.
+        base: As `adapter_base` returns it.
         origin: Where it comes from.
 
     Raises:
         ValueError: If it is one.
-        RuntimeError: If its settings are damaged.
     """
-    base = adapter_base(folder)
     if base is not None and base not in SHIPPED and _local_folder(base) is not None:
         raise ValueError(
             f"the adapter in {folder} comes from {origin}, but its base is {base[:100]!r}, a "
@@ -94,21 +97,25 @@ def check_foreign_base(folder: Path, origin: str) -> None:
         )
 
 
-def base_source(folder: Path) -> str | None:
+def base_source(folder: Path, settings: Mapping[str, Any] | None) -> str | None:
     """Return the folder or hub id, with its revision, of an adapter's base; None: not an adapter.
+
+    Args:
+        folder: Of the checkpoint or adapter.
+        settings: As `adapter_settings` returns them.
 
     Raises:
         ValueError: If the name cannot be a folder.
-        RuntimeError: If its settings are damaged.
+        RuntimeError: If the revision has another form.
     """
-    base = adapter_base(folder)
-    if base is None:
+    if settings is None:
         return None
+    base: str = settings["base_model_name_or_path"]
     if folder.parent.name == "snapshots":
-        check_foreign_base(folder, "the hub")
+        check_foreign_base(folder, base, "the hub")
     if "@" in base or _local_folder(base) is not None:
         return base
-    revision = read_json(folder / ADAPTER_CONFIG).get("revision")
+    revision = settings.get("revision")
     if revision in (None, "", "main"):
         return base
     if not isinstance(revision, str) or not is_hub_id(f"{base}@{revision}"):

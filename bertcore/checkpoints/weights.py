@@ -50,6 +50,21 @@ class OpenWeights(ABC):
     def read(self, name: str) -> Tensor:
         """Return one tensor on the CPU, as stored; it may be a view of the mapped file."""
 
+    def copy(
+        self, name: str, dtype: torch.dtype, device: torch.device | str = "cpu"
+    ) -> tuple[Tensor, bool]:
+        """Return a copy of one tensor, and whether all of its numbers are finite.
+
+        A view of the mapped file would not do: truncating that file later would kill the process.
+        """
+        source = self.read(name)
+        copy = torch.empty(source.shape, dtype=dtype, device=device)
+        copy.copy_(source)
+        # A sum is one fast pass; only if it is not finite (it may overflow) are the numbers
+        # checked.
+        is_finite = bool(copy.sum(dtype=torch.float32).isfinite() or copy.isfinite().all())
+        return copy, is_finite
+
 
 class _Safetensors(OpenWeights):
     def __init__(self, stored: dict[str, StoredTensor], handles: dict[str, Any]) -> None:

@@ -4,69 +4,101 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from bertcore.architecture.config import BertConfig
 from bertcore.architecture.families import FAMILIES, certain_family, likely_family
 from bertcore.architecture.shapes import shape_from_hf
 from bertcore.others.families import OTHERS, other_family
-from bertcore.others.generic import family_of, generic_family, own_prefix, why_not
+from bertcore.others.generic import generic_family, own_prefix, why_not
+
+Claim = Literal["readable", "own", "refused", "unknown"]
+"""What config.json names: a supported architecture; one that `transformers` runs, whose tensors
+these can be; one that `transformers` knows but that is no text encoder; anything else."""
+Proof = Literal["same", "another", "hint", "nothing"]
+"""What the tensors' names show: that architecture; certainly another one; perhaps BERT; nothing."""
+DECLARED, PROVEN, LIKELY, REFUSED = "declared", "are", "look like", "refused"
+"""What a checkpoint is read as: as config.json says; as the names are, or look like; not at all."""
+DECISIONS: Mapping[tuple[Claim, Proof], str] = {
+    ("readable", "same"): DECLARED,
+    ("readable", "another"): PROVEN,
+    ("readable", "hint"): DECLARED,
+    ("readable", "nothing"): DECLARED,
+    ("own", "another"): DECLARED,  # names that other architectures have too
+    ("own", "hint"): DECLARED,
+    ("own", "nothing"): DECLARED,
+    ("refused", "another"): REFUSED,
+    ("refused", "hint"): REFUSED,
+    ("refused", "nothing"): REFUSED,
+    ("unknown", "another"): PROVEN,
+    ("unknown", "hint"): LIKELY,
+    ("unknown", "nothing"): REFUSED,
+}
+"""Without a model_type, as in files from before it existed, config.json names BERT."""
 
 
-def which_family(
-    values: Mapping[str, Any], names: Iterable[str], file: Path
-) -> tuple[str, str | None]:
-    """Return the `model_type` of a checkpoint, and a sentence if it had to be inferred.
+class Architecture(NamedTuple):
+    """The architecture of a checkpoint."""
 
-    config.json decides unless it names no known model, or the tensors have names that only another
-    family uses.
+    model_type: str
+    """A key of FAMILIES, or a name that `family_of` accepts."""
+    note: str | None
+    """A sentence if it had to be inferred from the names of the tensors; else None."""
+
+
+def which_family(values: Mapping[str, Any], names: Iterable[str], file: Path) -> Architecture:
+    """Return the architecture of a checkpoint.
 
     Args:
         values: The content of config.json.
         names: The names of the stored tensors.
         file: The path of config.json, for messages.
 
-    Returns:
-        A key of FAMILIES, or a name that `family_of` accepts.
-
     Raises:
         RuntimeError: If the model is not supported.
     """
     names = list(names)
-    declared, other = values.get("model_type"), other_family(names)
-    # Other architectures that copied BERT's head have some of its tensor names too.
-    proven = other or certain_family(names)
-    if _is_readable(declared, other):
-        # XLM-RoBERTa uses RoBERTa's names.
-        if proven in (None, declared) or (declared, proven) == ("xlm-roberta", "roberta"):
-            return str(declared), None
-        inferred: str | None = proven
-    else:
-        if isinstance(declared, str):
-            _refuse_known(declared, names, file, values)
-            if _has_own_names(declared, proven, names):
-                return declared, None
-        inferred = proven or likely_family(names)
-        if inferred in (None, "bert") and declared is None:
-            return "bert", None  # as in files from before model_type existed
-        if inferred is None:
-            raise _unknown(declared, file, values)
-    assert inferred is not None
-    family = FAMILIES.get(inferred) or family_of(inferred)
-    assert family is not None  # names show no others
+    declared = values.get("model_type")
+    expected = "bert" if declared is None else declared
+    decision = DECISIONS[compare(expected, names)]
+    if decision == DECLARED:
+        return Architecture(str(expected), None)
+    if decision == REFUSED:
+        raise _refusal(declared, file, values)
+    inferred = _proven(names) or "bert"
+    name = (FAMILIES.get(inferred) or OTHERS[inferred]).name
     came = "names no model_type" if declared is None else f"has model_type {declared!r}"
-    return inferred, (
-        f"config.json {came}, but the tensors' names {'are' if proven else 'look like'} those of "
-        f"{family.name}; it was read as model_type {inferred!r}."
+    return Architecture(
+        inferred,
+        f"config.json {came}, but the tensors' names {decision} those of {name}; it was read as "
+        f"model_type {inferred!r}.",
     )
 
 
-def _is_readable(declared: object, other: str | None) -> bool:
-    """Return whether a `model_type` is enough: ours, or another whose tensors are as expected."""
-    if not isinstance(declared, str):
-        return False
-    without_signs = declared in OTHERS and not OTHERS[declared].signs
-    return declared in FAMILIES or declared == other or without_signs
+def compare(expected: object, names: list[str]) -> tuple[Claim, Proof]:
+    """Return what a `model_type` of config.json and the tensors' names say."""
+    proven = _proven(names)
+    proof: Proof = "another"
+    # XLM-RoBERTa uses RoBERTa's names.
+    if proven == expected or (expected, proven) == ("xlm-roberta", "roberta"):
+        proof = "same"
+    elif proven is None:
+        proof = "nothing" if likely_family(names) is None else "hint"
+    if not isinstance(expected, str):
+        return "unknown", proof
+    # An architecture without signs shows only in config.json.
+    if expected in FAMILIES or expected == other_family(names):
+        return "readable", proof
+    if expected in OTHERS:
+        return "unknown" if OTHERS[expected].signs else "readable", proof
+    if why_not(expected) and any(name.startswith(own_prefix(expected)) for name in names):
+        return "refused", proof
+    return "own" if _has_own_names(expected, proven, names) else "unknown", proof
+
+
+def _proven(names: list[str]) -> str | None:
+    # Other architectures that copied BERT's head have some of its tensor names too.
+    return other_family(names) or certain_family(names)
 
 
 def _has_own_names(declared: str, proven: str | None, names: Iterable[str]) -> bool:
@@ -82,9 +114,11 @@ def _has_own_names(declared: str, proven: str | None, names: Iterable[str]) -> b
     return foreign == own_prefix(declared) or foreign not in starts
 
 
-def _unknown(declared: object, file: Path, values: Mapping[str, Any]) -> RuntimeError:
-    if isinstance(declared, str):
-        _refuse_known(declared, None, file, values)
+def _refusal(declared: object, file: Path, values: Mapping[str, Any]) -> RuntimeError:
+    is_known = isinstance(declared, str) and declared not in OTHERS
+    reason = why_not(str(declared)) if is_known else None
+    if reason is not None:
+        return RuntimeError(f"{file} has model_type {declared!r}: {reason}{_own_programs(values)}")
     return RuntimeError(
         f"{file} has model_type {declared!r}; this version supports "
         f"{', '.join([*FAMILIES, *OTHERS])}, and the names of the tensors do not show which of "
@@ -93,43 +127,18 @@ def _unknown(declared: object, file: Path, values: Mapping[str, Any]) -> Runtime
     )
 
 
-def _refuse_known(
-    declared: str, names: Iterable[str] | None, file: Path, values: Mapping[str, Any]
-) -> None:
-    """Reject an architecture that `transformers` knows but that is not a text encoder.
-
-    Args:
-        declared: The `model_type`.
-        names: The names of the tensors: with its prefix they are its own, whatever they look like;
-            None: they match no other family.
-        file, values: config.json.
-
-    Raises:
-        RuntimeError: With the reason.
-    """
-    if declared in OTHERS:  # supported, but these tensors are not its own
-        return
-    reason = why_not(declared)
-    if reason is None:
-        return
-    if names is None or any(name.startswith(own_prefix(declared)) for name in names):
-        raise RuntimeError(f"{file} has model_type {declared!r}: {reason}{_own_programs(values)}")
-
-
 def _own_programs(values: Mapping[str, Any]) -> str:
     return " Its own code (auto_map) is never run." if values.get("auto_map") else ""
 
 
-def read_shape(
-    values: Mapping[str, Any], names: Iterable[str], file: Path
-) -> tuple[BertConfig, str | None]:
-    """Return the shape of a checkpoint of the BERT family, and the sentence of `which_family`.
+def read_shape(values: Mapping[str, Any], architecture: Architecture, file: Path) -> BertConfig:
+    """Return the shape that config.json gives a checkpoint of the BERT family.
 
     Raises:
-        RuntimeError: If it is not a model of the BERT family, or a field is missing or wrong.
+        RuntimeError: If a field is missing or wrong.
     """
-    chosen, note = which_family(values, names, file)
     try:
-        return shape_from_hf(values, model_type=chosen), note
+        return shape_from_hf(values, model_type=architecture.model_type)
     except (ValueError, TypeError) as error:
-        raise RuntimeError(f"{file}: {f'{note} ' if note else ''}{error}") from error
+        note = f"{architecture.note} " if architecture.note else ""
+        raise RuntimeError(f"{file}: {note}{error}") from error

@@ -3,41 +3,38 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
 
 from bertcore.architecture.config import BertConfig
-from bertcore.architecture.families import FAMILIES
+from bertcore.architecture.families import FAMILIES, Capability
 from bertcore.base.device import choose_device, choose_dtype
 from bertcore.base.memory import fit_dtype
 from bertcore.bert import Bert, with_parts
 from bertcore.checkpoints.adapter import MergedWeights
-from bertcore.checkpoints.files import CheckpointFiles, find_files
+from bertcore.checkpoints.files import CheckpointFolder, open_source
 from bertcore.checkpoints.fingerprint import fingerprint_of
-from bertcore.checkpoints.folder import find_checkpoint
-from bertcore.checkpoints.keys import count_layers, token_table
 from bertcore.checkpoints.oddities import find_oddities, refuse_quantised
-from bertcore.checkpoints.plan import LoadPlan, plan_loading
+from bertcore.checkpoints.plan import LoadPlan, as_capabilities, plan_loading
 from bertcore.checkpoints.report import LoadReport
-from bertcore.checkpoints.source import DEFAULT, resolve
-from bertcore.checkpoints.task import fresh_heads, read_task
+from bertcore.checkpoints.source import DEFAULT
+from bertcore.checkpoints.task import read_task
 from bertcore.checkpoints.weights import OpenWeights
-from bertcore.loading.family import read_shape, which_family
-from bertcore.loading.other import Opening, load_other, read_other_config
+from bertcore.loading.family import Architecture, read_shape, which_family
+from bertcore.loading.other import Opened, load_other, read_other_config
 from bertcore.model import Model
 from bertcore.network import Network
 from bertcore.others.config import read_config as shape_of_other
-from bertcore.others.families import OTHERS
+from bertcore.others.families import OTHERS, OtherFamily
 from bertcore.sentences.read import read_sentence_modules
-from bertcore.tokenizer import Tokenizer
-from bertcore.tokenizer import open_tokenizer as read_tokenizer
-from bertcore.tokenizer.files import MALFORMED, malformed, read_max_length
+from bertcore.tokenizer import open_tokenizer
+from bertcore.tokenizer.files import read_max_length
 
+_REPORTED: tuple[Capability, ...] = ("parts", "segments", "positions", "nsp", "mlm")
+"""What another architecture may lack that the load report states."""
 NO_SENTENCE_ENCODER = (
     "No sentence encoder (it has no modules.json): bert.encode takes the mean over all tokens of "
     "the last layer."
@@ -72,11 +69,17 @@ def load(
     """
     chosen_device = choose_device(device)
     choose_dtype(dtype, chosen_device)  # reject a wrong name before anything is fetched
-    folder = find_checkpoint(resolve(source, allow_pickle=allow_pickle))
-    files = find_files(folder, allow_pickle=allow_pickle)
-    model, report = _load_encoder(str(source), files, chosen_device, dtype)
+    files = open_source(source, allow_pickle=allow_pickle)
+    name = str(source)
+    with files.open() as weights:
+        refuse_quantised(files.config, weights, files.folder)
+        architecture = which_family(files.config, weights.stored, files.config_file)
+        adapter = weights.sentence() if isinstance(weights, MergedWeights) else None
+        opener = _load_bert if architecture.model_type in FAMILIES else load_other
+        opened = opener(architecture, files, weights, name=name, device=chosen_device, dtype=dtype)
+    model = opened.model
     modules = read_sentence_modules(
-        folder,
+        files.folder,
         hidden_size=model.config.hidden_size,
         lower_cases=model.tokenizer.do_lower_case,
         allow_pickle=allow_pickle,
@@ -86,78 +89,81 @@ def load(
         modules.after.to(chosen_device)
         lines = modules.sentences(model.max_length)
     model.sentence_modules = modules
-    model.report = replace(report, sentence_encoder=tuple(lines))
+    model.report = _report(name, files, opened, architecture.note, adapter, lines)
     return model
 
 
-def _load_encoder(
-    source: str, files: CheckpointFiles, device: torch.device, dtype: str
-) -> tuple[Model, LoadReport]:
-    """Return the model with its heads, and the report of its loading."""
-    values = files.read_config()
-    with files.open() as weights:
-        merged = weights.sentence() if isinstance(weights, MergedWeights) else None
-        refuse_quantised(values, weights, files.folder)
-        model_type, note = which_family(values, weights.stored, files.config_file)
-        if model_type not in FAMILIES:
-            opening = Opening(source, files, note, merged)
-            model, report = load_other(
-                model_type, values, weights, opening, device=device, dtype=dtype
-            )
-            return model, replace(report, oddities=_oddities(values, files, model, report))
-        tokenizer = open_tokenizer(files.tokenizer_folder)
-        config, family_note = read_shape(values, weights.stored, files.config_file)
-        plan = plan_loading(weights, config, files.folder)
-        num_parameters = sum(p.numel() for p in plan.network.parameters())
-        fit = fit_dtype(dtype, num_parameters, device)
-        network, not_finite = _fill(plan, weights, device, fit.dtype)
-        fingerprint = _fingerprint(files, plan, weights)
-        # Map corrected names back to those in the file, which can be read.
-        stored_heads = {plan.keys.stored.get(n, n): s for n, s in plan.task_heads.items()}
-        fresh = fresh_heads(weights, stored_heads)
-        stored_dtype = weights.stored[plan.keys.stored[token_table(config.family)]].dtype
-    report = LoadReport(
+def _load_bert(
+    architecture: Architecture,
+    files: CheckpointFolder,
+    weights: OpenWeights,
+    *,
+    name: str,
+    device: torch.device,
+    dtype: str,
+) -> Opened:
+    """Open a checkpoint of the BERT family; arguments as for `load_other`."""
+    tokenizer = open_tokenizer(files.tokenizer_folder)
+    config = read_shape(files.config, architecture, files.config_file)
+    plan = plan_loading(weights, config, files.folder)
+    fit = fit_dtype(dtype, sum(p.numel() for p in plan.network.parameters()), device)
+    network, not_finite = _fill(plan, weights, device, fit.dtype)
+    fingerprint = _fingerprint(files, plan, weights)
+    return Opened(
+        Bert(network, tokenizer, name=name), plan.report, not_finite, fingerprint, fit.note
+    )
+
+
+def _report(
+    source: str,
+    files: CheckpointFolder,
+    opened: Opened,
+    note: str | None,
+    adapter: str | None,
+    lines: list[str],
+) -> LoadReport:
+    """Return the load report, from what each step of the loading found.
+
+    Args:
+        source: The name that the user gave.
+        note: A sentence on the architecture, if it was inferred.
+        adapter: A sentence on the merged adapter, if there is one.
+        lines: How a text becomes one vector, in sentences.
+    """
+    model, tensors = opened.model, opened.tensors
+    config, tokenizer, family = model.config, model.tokenizer, model.config.family
+    if isinstance(family, OtherFamily):
+        family_heads = tuple(sorted(frozenset().union(*(o.heads for o in family.openers))))
+        lacks = [family.absent[key] for key in _REPORTED if key in family.absent]
+        task_classes = tuple(head.class_name for head in family.task_heads.values())
+    else:
+        family_heads, task_classes = as_capabilities(config, family.heads), ()
+        lacks = list(family.absent.values())
+    task = read_task(files.config, tensors.task_heads)
+    return LoadReport(
+        **{field.name: getattr(tensors, field.name) for field in fields(tensors)},
         source=source,
         folder=files.folder,
         format=files.format,
-        precision_note=fit.note,
-        adapter=merged,
-        family=config.family.name,
-        family_note=family_note,
-        family_heads=_by_use(config, config.family.heads),
-        lacks=tuple(dict.fromkeys(config.family.absent.values())),  # one sentence may have two keys
-        stored_dtype=stored_dtype,
-        matched=plan.matched(weights),
-        missing=plan.missing,
-        unexpected=plan.unexpected,
-        mis_shaped=plan.mis_shaped,
-        mended_prefix=plan.keys.prefix,
-        num_renamed=plan.keys.num_renamed,
-        decoder=plan.decoder,
-        heads=tuple(sorted(_by_use(config, plan.heads))),
-        incomplete_heads=plan.incomplete_heads,
-        task=read_task(values, plan.task_heads),
-        task_heads=plan.task_heads,
-        fresh_heads=fresh,
-        not_finite=not_finite,
-        num_layers=config.num_hidden_layers,
-        num_stored_layers=_num_stored_layers(plan, config),
-        num_parameters=num_parameters,
         num_bytes=files.num_bytes,
-        vocab_size=tokenizer.vocab_size,
+        adapter=adapter,
+        family=family.name,
+        family_note=note,
+        family_heads=family_heads,
+        is_other=isinstance(family, OtherFamily),
+        task_classes=task_classes,
+        lacks=tuple(dict.fromkeys(lacks)),  # one sentence may have two keys
+        task=task,
+        sentence_encoder=tuple(lines),
+        oddities=find_oddities(files, tokenizer, task, family.name, tensors.stored_dtype),
+        precision_note=opened.precision_note,
+        not_finite=opened.not_finite,
+        num_layers=config.num_hidden_layers,
+        num_parameters=sum(p.numel() for p in model.module.parameters()),
+        vocab_size=tokenizer.vocab_size + len(tokenizer.surplus),
         num_rows=config.vocab_size,
         is_cased=not tokenizer.do_lower_case,
-        fingerprint=fingerprint,
-    )
-    bert = Bert(network, tokenizer, name=source, report=report)
-    return bert, replace(report, oddities=_oddities(values, files, bert, report))
-
-
-def _oddities(
-    values: dict[str, Any], files: CheckpointFiles, model: Model, report: LoadReport
-) -> tuple[str, ...]:
-    return find_oddities(
-        values, files, model.tokenizer, report.task, report.family, report.stored_dtype
+        fingerprint=opened.fingerprint,
     )
 
 
@@ -168,19 +174,6 @@ def load_bert(source: str | Path, *, device: str = "auto") -> Bert:
         ValueError: If it is of another architecture; and as `load`.
     """
     return with_parts(load(source, device=device))
-
-
-def open_tokenizer(folder: Path) -> Tokenizer:
-    """Return the tokenizer of a checkpoint folder.
-
-    Raises:
-        FileNotFoundError: If its files are missing.
-        RuntimeError: If they are damaged.
-    """
-    try:
-        return read_tokenizer(folder)
-    except MALFORMED as error:
-        raise malformed(folder, error) from error
 
 
 def read_size(source: str | Path) -> tuple[BertConfig, int]:
@@ -194,14 +187,13 @@ def read_size(source: str | Path) -> tuple[BertConfig, int]:
     Raises:
         ValueError, RuntimeError: As `load`, for what config.json and the tokenizer's files say.
     """
-    files = find_files(find_checkpoint(resolve(source)), allow_pickle=False)
-    values = files.read_config()
+    files = open_source(source, allow_pickle=False)
     with files.open() as weights:
-        model_type, _ = which_family(values, weights.stored, files.config_file)
-        if model_type in FAMILIES:
-            config, _ = read_shape(values, weights.stored, files.config_file)
-        elif model_type in OTHERS:
-            stated = read_other_config(model_type, values, weights, files.config_file)
+        architecture = which_family(files.config, weights.stored, files.config_file)
+        if architecture.model_type in FAMILIES:
+            config = read_shape(files.config, architecture, files.config_file)
+        elif architecture.model_type in OTHERS:
+            stated = read_other_config(architecture.model_type, files, weights)
             config = shape_of_other(stated, heads=frozenset())
         else:
             model = load(source, device="cpu")
@@ -213,18 +205,11 @@ def read_size(source: str | Path) -> tuple[BertConfig, int]:
 def _fill(
     plan: LoadPlan, weights: OpenWeights, device: torch.device, dtype: torch.dtype
 ) -> tuple[Network, tuple[str, ...]]:
-    """Copy each tensor to its parameter; return the network and the names of non-finite tensors.
-
-    A copy, not a view of the mapped file: truncating that file later would kill the process.
-    """
+    """Copy each tensor to its parameter; return the network and the names of non-finite tensors."""
     network, not_finite = plan.network, []
     for ours, name in plan.table.items():
-        source = weights.read(name)
-        parameter = torch.empty(source.shape, dtype=dtype, device=device)
-        parameter.copy_(source)
-        # A sum is one fast pass; only if it is not finite (it may overflow) are the numbers
-        # checked.
-        if not parameter.sum(dtype=torch.float32).isfinite() and not parameter.isfinite().all():
+        parameter, is_finite = weights.copy(name, dtype, device)
+        if not is_finite:
             not_finite.append(name)
         module, _, attribute = ours.rpartition(".")
         place = network.get_submodule(module)
@@ -235,21 +220,10 @@ def _fill(
     return network, tuple(not_finite)
 
 
-def _by_use(config: BertConfig, heads: Iterable[str]) -> tuple[str, ...]:
-    """Return heads as capabilities: with causal attention, the word head predicts next tokens."""
-    return tuple("next" if config.is_decoder and head == "mlm" else head for head in heads)
-
-
-def _num_stored_layers(plan: LoadPlan, config: BertConfig) -> int:
-    if config.share_layers:
-        return config.num_hidden_layers
-    return count_layers(plan.keys.stored, config.family)
-
-
 _fingerprints: dict[tuple[object, ...], str] = {}
 
 
-def _fingerprint(files: CheckpointFiles, plan: LoadPlan, weights: OpenWeights) -> str:
+def _fingerprint(files: CheckpointFolder, plan: LoadPlan, weights: OpenWeights) -> str:
     """Return the sha256 of the loaded weights as stored, cached while they are unchanged."""
     states = [(str(file), file.stat()) for file in files.paths]
     # Settings choose among the files' tensors, and an adapter's change them.

@@ -8,28 +8,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from bertcore.architecture.families import Capability
 from bertcore.base.memory import fit_dtype
-from bertcore.checkpoints.files import CheckpointFiles
+from bertcore.checkpoints.files import CheckpointFolder
 from bertcore.checkpoints.fingerprint import fingerprint_of
-from bertcore.checkpoints.report import LoadReport, Shape, list_up_to
-from bertcore.checkpoints.task import fresh_heads, read_task
+from bertcore.checkpoints.plan import misfit
+from bertcore.checkpoints.report import Shape, TensorReport, list_up_to
+from bertcore.checkpoints.task import fresh_heads
 from bertcore.checkpoints.weights import OpenWeights
+from bertcore.loading.family import Architecture
+from bertcore.model import Model
 from bertcore.others.config import read_config, transformers_config
 from bertcore.others.converted import converted
 from bertcore.others.families import OTHERS, SPANS, Opener, OtherFamily
 from bertcore.others.generic import family_of, has_wordpiece, probed, settle
 from bertcore.others.model import OtherModel
 from bertcore.others.network import OtherNetwork
-from bertcore.tokenizer import Tokenizer, open_other_tokenizer
-from bertcore.tokenizer.files import MALFORMED, malformed
+from bertcore.tokenizer import open_other_tokenizer
 
 _RTD = "mask_predictions."
 """Part of the names of DeBERTa-v3's replaced-token head in its authors' code."""
@@ -41,17 +42,18 @@ _TASK_HEADS = (
 )
 _BEFORE_HEADS = ("sequence_summary.", "pooler.dense.", "dense.")
 """Layers between the encoder and the last layer of a task head, unused without one."""
-_REPORTED: tuple[Capability, ...] = ("parts", "segments", "positions", "nsp", "mlm")
-"""The missing capabilities that the load report states."""
 
 
-class Opening(NamedTuple):
-    """Facts for the report that are known before the tensors are read."""
+class Opened(NamedTuple):
+    """A model, and the facts on its weights."""
 
-    source: str
-    files: CheckpointFiles
-    family_note: str | None
-    adapter: str | None
+    model: Model
+    tensors: TensorReport
+    not_finite: tuple[str, ...]
+    """Names of tensors that contain NaN or infinity."""
+    fingerprint: str
+    precision_note: str | None
+    """A sentence if the number format differs from the requested one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +76,21 @@ class _Match:
 
 
 def load_other(
-    model_type: str,
-    values: Mapping[str, Any],
+    architecture: Architecture,
+    files: CheckpointFolder,
     weights: OpenWeights,
-    opening: Opening,
     *,
+    name: str,
     device: torch.device,
     dtype: str,
-) -> tuple[OtherModel, LoadReport]:
-    """Open a checkpoint of another architecture; return it with the report of its loading.
+) -> Opened:
+    """Open a checkpoint of another architecture.
 
     Args:
-        model_type: An architecture that `family_of` knows.
-        values: The content of config.json.
-        weights: The opened weight files.
-        opening: For the report.
+        architecture: One that `family_of` knows.
+        files: The checkpoint's folder.
+        weights: Its opened weight files.
+        name: Its name in messages.
         device, dtype: For the weights; "auto" is float32, or bfloat16 if only that fits.
 
     Raises:
@@ -96,7 +98,8 @@ def load_other(
         ValueError: If the architecture cannot run in `dtype`.
         RuntimeError: If config.json is impossible, or tensors are missing or of another shape.
     """
-    file, family = opening.files.config_file, family_of(model_type)
+    model_type = architecture.model_type
+    family = family_of(model_type)
     assert family is not None  # `which_family` returns no other
     if family.only_float32 and dtype not in ("auto", "float32"):
         raise ValueError(
@@ -108,20 +111,16 @@ def load_other(
             weights = converted(weights, model_type)
         except ValueError as error:
             raise RuntimeError(f"{family.name} is not supported here: {error}.") from error
-        _check_tokenizer(opening.files.tokenizer_folder, model_type, family)
-    folder = opening.files.tokenizer_folder
-    try:
-        tokenizer = open_other_tokenizer(folder, family.tokens)
-    except MALFORMED as error:
-        raise malformed(folder, error) from error
-    config = read_other_config(model_type, values, weights, file)
-    matches = list(_matches(family.openers, config, weights, file))
-    match = _choose(matches, weights, opening.files.folder)
+        _check_tokenizer(files.tokenizer_folder, model_type, family)
+    tokenizer = open_other_tokenizer(files.tokenizer_folder, family.tokens)
+    config = read_other_config(model_type, files, weights)
+    matches = list(_matches(family.openers, config, weights, files.config_file))
+    match = _choose(matches, weights, files.folder)
     shape = read_config(config, heads=match.opener.heads, family=family)
     try:
         fitted = tokenizer.for_table(shape.vocab_size)
     except ValueError as error:
-        raise RuntimeError(f"{opening.files.folder}: {error}") from error
+        raise RuntimeError(f"{files.folder}: {error}") from error
     stored = {name: weights.stored[name].shape for name in match.table.values()}
     num_parameters = sum(math.prod(shape) for shape in stored.values())
     fit = fit_dtype("float32" if family.only_float32 else dtype, num_parameters, device)
@@ -137,30 +136,23 @@ def load_other(
     if family.is_generic:
         network.config = probed(network)
         network.other = network.config.other
-    report = _report(
-        opening,
-        values,
-        weights,
-        match,
-        preferred=matches[0],
-        family=family,
-        network=network,
-        tokenizer=tokenizer,
-        not_finite=not_finite,
+    return Opened(
+        OtherModel(network, fitted, name=name),
+        _tensor_report(weights, match, preferred=matches[0], network=network),
+        not_finite,
+        fingerprint_of(match.table, weights),
+        fit.note,
     )
-    report = replace(report, precision_note=fit.note)
-    return OtherModel(network, fitted, name=opening.source, report=report), report
 
 
-def read_other_config(
-    model_type: str, values: Mapping[str, Any], weights: OpenWeights, file: Path
-) -> Any:
+def read_other_config(model_type: str, files: CheckpointFolder, weights: OpenWeights) -> Any:
     """Return config.json as the configuration class of `transformers`.
 
     Raises:
         RuntimeError: If its values are impossible.
     """
     is_legacy = not any("lm_predictions.lm_head." in name for name in weights.stored)
+    values = files.config
     if model_type.startswith("deberta") and not is_legacy:
         values = {**values, "legacy": False}  # the head of DeBERTa-v3's own files
     try:
@@ -169,7 +161,9 @@ def read_other_config(
             settle(config)
         return config
     except ValueError as error:
-        raise RuntimeError(f"{file}: {error}. Use the one that belongs to the weights.") from error
+        raise RuntimeError(
+            f"{files.config_file}: {error}. Use the one that belongs to the weights."
+        ) from error
 
 
 def _check_tokenizer(folder: Path, model_type: str, family: OtherFamily) -> None:
@@ -182,26 +176,16 @@ def _check_tokenizer(folder: Path, model_type: str, family: OtherFamily) -> None
         )
 
 
-def _report(
-    opening: Opening,
-    values: Mapping[str, Any],
-    weights: OpenWeights,
-    match: _Match,
-    *,
-    preferred: _Match,
-    family: OtherFamily,
-    network: OtherNetwork,
-    tokenizer: Tokenizer,
-    not_finite: tuple[str, ...],
-) -> LoadReport:
-    """Return the load report.
+def _tensor_report(
+    weights: OpenWeights, match: _Match, *, preferred: _Match, network: OtherNetwork
+) -> TensorReport:
+    """Return the facts on the tensors.
 
     Args:
-        opening, values, weights: As for `load_other`.
+        weights: The opened weight files.
         match: The match of the class that was opened.
         preferred: The match of the family's first class; its missing tensors are reported.
-        family, network, tokenizer: Those of the checkpoint.
-        not_finite: Names of the tensors that contain NaN or infinity.
+        network: The opened network.
     """
     used = set(match.table.values())
     others = {
@@ -211,19 +195,8 @@ def _report(
     }
     tasks = {name: shape for name, shape in others.items() if _is_task_head(name)}
     if tasks:
-        before = {n: shape for n, shape in others.items() if _is_task_head(n, _BEFORE_HEADS)}
-        tasks |= before
-    return LoadReport(
-        source=opening.source,
-        folder=opening.files.folder,
-        format=opening.files.format,
-        adapter=opening.adapter,
-        family=family.name,
-        family_note=opening.family_note,
-        family_heads=tuple(sorted(frozenset().union(*(o.heads for o in family.openers)))),
-        is_other=True,
-        task_classes=tuple(head.class_name for head in family.task_heads.values()),
-        lacks=tuple(network.other.absent[key] for key in _REPORTED if key in network.other.absent),
+        tasks |= {n: shape for n, shape in others.items() if _is_task_head(n, _BEFORE_HEADS)}
+    return TensorReport(
         stored_dtype=weights.stored[next(iter(match.table.values()))].dtype,
         matched={name: weights.stored[name].shape for name in match.table.values()},
         missing=preferred.missing if preferred is not match else {},
@@ -231,21 +204,11 @@ def _report(
         mis_shaped=preferred.mis_shaped if preferred is not match else {},
         mended_prefix=_wrapper(match.table),
         num_renamed=sum(name.endswith((".gamma", ".beta")) for name in used),
+        num_stored_layers=network.config.num_hidden_layers,
         decoder=_decoder(network.model),
         heads=tuple(sorted(match.opener.heads)),
-        incomplete_heads=(),
-        task=read_task(values, tasks),
         task_heads=tasks,
         fresh_heads=fresh_heads(weights, tasks),
-        not_finite=not_finite,
-        num_layers=network.config.num_hidden_layers,
-        num_stored_layers=network.config.num_hidden_layers,
-        num_parameters=sum(p.numel() for p in network.model.parameters()),
-        num_bytes=opening.files.num_bytes,
-        vocab_size=tokenizer.vocab_size,
-        num_rows=network.config.vocab_size,
-        is_cased=not tokenizer.do_lower_case,
-        fingerprint=fingerprint_of(match.table, weights),
     )
 
 
@@ -288,9 +251,10 @@ def _match(
             table[key] = name
     groups = _groups(ties)
     for group in groups:  # a table may be stored under any of its names
-        stored = [key for key in sorted(group) if key in table]
-        for key in group if stored else ():
-            table.setdefault(key, table[stored[0]])
+        keys = sorted(group)  # in one order, as fingerprints follow the table's
+        stored = next((table[key] for key in keys if key in table), None)
+        if stored is not None:
+            table |= {key: stored for key in keys if key not in table}
     stored_shapes = {key: weights.stored[name].shape for key, name in table.items()}
     wrong = {k: (stored_shapes[k], shapes[k]) for k in table if stored_shapes[k] != shapes[k]}
     return _Match(
@@ -341,15 +305,7 @@ def _choose(matches: list[_Match], weights: OpenWeights, folder: Path) -> _Match
         f"{name} is {list(stored)}, expected {list(expected)}"
         for name, (stored, expected) in bare.mis_shaped.items()
     ]
-    parts = []
-    if lacking:
-        parts.append(f"{len(lacking)} tensors are missing: {list_up_to(lacking)}")
-    if wrong:
-        parts.append(f"{len(wrong)} tensors do not fit: {list_up_to(wrong)}")
-    raise RuntimeError(
-        f"the weights in {folder} do not fit its config.json: {'. '.join(parts)}. Use the "
-        "config.json and the weights that belong together."
-    )
+    raise misfit(folder, lacking, wrong)
 
 
 def _checked(match: _Match, weights: OpenWeights, folder: Path) -> _Match:
@@ -377,12 +333,9 @@ def _fill(
     state: dict[str, Tensor] = {}
     not_finite = []
     for key, name in match.table.items():
-        # A copy, not a view of the mapped file: truncating that file would kill the process.
-        tensor = torch.empty(weights.stored[name].shape, dtype=dtype)
-        tensor.copy_(weights.read(name))
-        if not tensor.sum(dtype=torch.float32).isfinite() and not tensor.isfinite().all():
+        state[key], is_finite = weights.copy(name, dtype)
+        if not is_finite:
             not_finite.append(name)
-        state[key] = tensor
     model_class = getattr(transformers, match.opener.class_name)
     shows_bars, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
@@ -415,21 +368,23 @@ def head_names(names: Iterable[str], family: OtherFamily) -> dict[str, str]:
     import transformers
 
     prefix = getattr(transformers, family.openers[-1].class_name).base_model_prefix
-    found = {}
-    for name in names:
-        plain = name
-        for wrapper in _WRAPPERS:
-            plain = plain.removeprefix(wrapper)
-        if not plain.startswith(f"{prefix}.") or plain.startswith(f"{prefix}.pooler."):
-            found[plain] = name
-    return found
+    found = {_bare(name): name for name in names}
+    return {
+        bare: name
+        for bare, name in found.items()
+        if not bare.startswith(f"{prefix}.") or bare.startswith(f"{prefix}.pooler.")
+    }
 
 
 def _is_task_head(name: str, starts: tuple[str, ...] = _TASK_HEADS) -> bool:
-    bare = name
+    return _bare(name).startswith(starts)
+
+
+def _bare(name: str) -> str:
+    """Return a name without the prefixes of wrappers."""
     for wrapper in _WRAPPERS:
-        bare = bare.removeprefix(wrapper)
-    return bare.startswith(starts)
+        name = name.removeprefix(wrapper)
+    return name
 
 
 def _is_buffer(name: str) -> bool:

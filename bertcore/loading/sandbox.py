@@ -29,8 +29,8 @@ from weakref import WeakValueDictionary
 import psutil
 
 from bertcore.base.memory import out_of_memory
-from bertcore.checkpoints.files import find_files
-from bertcore.checkpoints.folder import OnlyPickleError, find_checkpoint
+from bertcore.checkpoints.files import open_folder
+from bertcore.checkpoints.folder import OnlyPickleError
 from bertcore.loading.loader import load
 
 AT_ONCE = 3
@@ -103,7 +103,7 @@ def try_opening(
             keeping anybody else from theirs. None: nobody's in particular.
     """
     try:
-        num_bytes = find_files(find_checkpoint(folder), allow_pickle=allow_pickle).num_bytes
+        num_bytes = open_folder(folder, allow_pickle=allow_pickle).num_bytes
     except (OSError, ValueError, RuntimeError) as error:
         return _verdict_of(error)
     limits = limits or Limits.of(num_bytes)

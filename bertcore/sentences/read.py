@@ -15,10 +15,9 @@ from torch import Tensor, nn
 
 from bertcore.checkpoints.folder import (
     ModuleEntry,
+    find_modules,
     find_weights,
     read_json,
-    read_modules,
-    sentence_folder,
 )
 from bertcore.checkpoints.weights import open_weights
 from bertcore.sentences.modules import Dense, Normalize, SentenceModules
@@ -68,10 +67,10 @@ def read_sentence_modules(
         OnlyPickleError: If a layer's only weights are a pickle that may not be read.
         RuntimeError: If a file is missing or damaged.
     """
-    root = sentence_folder(encoder)
-    if root is None:
+    found = find_modules(encoder)
+    if found is None:
         return None
-    first, *rest = read_modules(root)
+    root, (first, *rest) = found
     settings = read_json(root / _SETTINGS_FILE) if (root / _SETTINGS_FILE).is_file() else {}
     try:
         if _kind(first) != "Transformer":

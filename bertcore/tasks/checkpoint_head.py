@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from bertcore.architecture.families import HeadForm, task_kind
-from bertcore.checkpoints.files import CheckpointFiles, find_files
+from bertcore.checkpoints.files import CheckpointFolder, open_folder
 from bertcore.checkpoints.keys import mend_keys
 from bertcore.checkpoints.report import LoadReport
 from bertcore.checkpoints.weights import OpenWeights
@@ -37,7 +37,7 @@ def read_task_head(bert: Model) -> TaskReader | None:
         return None
     bert.require("parts")
     tensors = stored_task_head(bert)
-    values = _files(report).read_config()
+    values = _files(report).config
     form = _form(bert, report, tensors)
     last = f"{form.classifier}.weight"
     if last not in tensors:
@@ -98,13 +98,13 @@ def stored_task_fields(bert: Model) -> dict[str, Any]:
     report = bert.report
     if report is None or not report.task_heads:
         return {}
-    values = _files(report).read_config()
+    values = _files(report).config
     return {name: values[name] for name in CONFIG_FIELDS if name in values}
 
 
-def _files(report: LoadReport) -> CheckpointFiles:
+def _files(report: LoadReport) -> CheckpointFolder:
     # The user agreed to the pickle when opening it.
-    return find_files(report.folder, allow_pickle=not report.format.startswith("safetensors"))
+    return open_folder(report.folder, allow_pickle=not report.format.startswith("safetensors"))
 
 
 def _read(weights: OpenWeights, report: LoadReport, stored: dict[str, str]) -> dict[str, Tensor]:

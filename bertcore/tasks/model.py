@@ -14,11 +14,10 @@ from torch import Generator, Tensor, nn
 from bertcore.architecture.families import CAUSAL_BERT, FAMILIES, TASK_CLASSES, HeadForm, task_kind
 from bertcore.bert import with_parts
 from bertcore.checkpoints import save
-from bertcore.checkpoints.files import find_files
-from bertcore.checkpoints.folder import find_checkpoint
+from bertcore.checkpoints.files import open_source
 from bertcore.checkpoints.keys import mend_keys
 from bertcore.checkpoints.save import write_checkpoint
-from bertcore.checkpoints.source import DEFAULT, resolve
+from bertcore.checkpoints.source import DEFAULT
 from bertcore.data.labels import MAX_LABELS, match_labels, some_labels
 from bertcore.loading import load
 from bertcore.loading.family import which_family
@@ -360,13 +359,12 @@ def _read_head(source: str | Path, *, allow_pickle: bool = False) -> _StoredHead
     Raises:
         ValueError: If its architecture's heads are not trained here.
     """
-    folder = find_checkpoint(resolve(source, allow_pickle=allow_pickle))
-    files = find_files(folder, allow_pickle=allow_pickle)
-    config = files.read_config()
+    files = open_source(source, allow_pickle=allow_pickle)
+    config = files.config
     architectures = config.get("architectures") or [""]
     architecture = str(architectures[0]) if isinstance(architectures, list) else ""
     with files.open() as weights:
-        model_type, _ = which_family(config, weights.stored, files.config_file)
+        model_type = which_family(config, weights.stored, files.config_file).model_type
         if model_type in FAMILIES:
             is_causal = model_type == "bert" and config.get("is_decoder") is True
             family = CAUSAL_BERT if is_causal else FAMILIES[model_type]

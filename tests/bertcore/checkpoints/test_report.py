@@ -149,6 +149,39 @@ def test_a_tied_decoder_with_a_nan_is_tied(folder: Path) -> None:
     assert report.decoder == "untied"
 
 
+DENSE, BIAS = "cls.predictions.transform.dense.weight", "cls.predictions.bias"
+POOLER, PAIRS = "bert.pooler.dense.weight", "cls.seq_relationship.weight"
+DECODER = {"cls.predictions.decoder.weight": torch.ones(149, 32)}
+NONE: dict[str, Tensor | None] = dict.fromkeys([POOLER, "bert.pooler.dense.bias"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "heads", "incomplete", "decoder"),
+    [
+        ({}, ("mlm", "nsp", "pooler"), (), "tied"),
+        (DECODER, ("nsp", "pooler"), (), "untied"),
+        ({DENSE: None}, ("nsp", "pooler"), ("mlm",), "absent"),
+        ({DENSE: torch.ones(3, 3)}, ("nsp", "pooler"), ("mlm",), "absent"),
+        (DECODER | {DENSE: None}, ("nsp", "pooler"), ("mlm",), "absent"),
+        ({BIAS: None}, ("nsp", "pooler"), ("mlm",), "absent"),
+        ({PAIRS: None}, ("mlm", "pooler"), ("nsp",), "tied"),
+        (NONE, ("mlm",), (), "tied"),  # the next-sentence head reads the pooler
+        ({POOLER: None}, ("mlm",), ("pooler",), "tied"),
+        (NONE | DECODER, (), (), "untied"),
+    ],
+)
+def test_which_heads_are_loaded(
+    changes: dict[str, Tensor | None],
+    heads: tuple[str, ...],
+    incomplete: tuple[str, ...],
+    decoder: str,
+    folder: Path,
+) -> None:
+    report = with_tensors(folder, **changes)
+    assert (report.heads, report.incomplete_heads) == (heads, incomplete)
+    assert report.decoder == decoder
+
+
 def test_an_incomplete_head_is_left_out_and_reported(folder: Path) -> None:
     report = with_tensors(folder, **{"cls.predictions.transform.dense.weight": None})
     assert report.incomplete_heads == ("mlm",)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -218,3 +221,18 @@ def test_more_names_than_rows_are_refused(tmp_path: Path) -> None:
     change_config(tmp_path, vocab_size=50)
     with pytest.raises(RuntimeError, match=r"has \d+ pieces but the network has 50"):
         opened(tmp_path)
+
+
+def test_the_fingerprint_is_the_same_in_each_process(tmp_path: Path) -> None:
+    make_other("T5ForConditionalGeneration", tmp_path)
+    program = "import sys, bertcore; print(bertcore.load(sys.argv[1]).report.fingerprint)"
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", program, str(tmp_path)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1
