@@ -30,6 +30,7 @@ from bertcore.others.families import OTHERS, SPANS, Opener, OtherFamily
 from bertcore.others.generic import family_of, has_wordpiece, probed, settle
 from bertcore.others.model import OtherModel
 from bertcore.others.network import OtherNetwork
+from bertcore.others.words import network_class
 from bertcore.tokenizer import open_other_tokenizer
 
 _RTD = "mask_predictions."
@@ -125,7 +126,7 @@ def load_other(
     num_parameters = sum(math.prod(shape) for shape in stored.values())
     fit = fit_dtype("float32" if family.only_float32 else dtype, num_parameters, device)
     model, not_finite = _fill(match, config, weights, device, fit.dtype)
-    network = OtherNetwork(
+    network = network_class(family)(
         model,
         shape,
         match.opener.heads,

@@ -9,7 +9,6 @@ from torch import Tensor
 
 from bertcore.others.families import DENOISING
 from bertcore.others.network import OtherNetwork
-from bertcore.others.words import word_logits
 
 LONGEST = 32
 """Maximum number of tokens that T5's decoder writes."""
@@ -61,7 +60,7 @@ def trace_decoder(network: OtherNetwork, input_ids: Tensor, vocab: list[str]) ->
                 encoder_hidden_states=encoded.last_hidden_state,
                 use_cache=False,
             ).last_hidden_state[:, -1]
-            piece = word_logits(network, state)[:, : len(vocab)].argmax(-1)
+            piece = network.word_logits(state)[:, : len(vocab)].argmax(-1)
             if int(piece) == config.eos_token_id:
                 break
             read = torch.cat([read, piece[None]], dim=1)
@@ -74,7 +73,7 @@ def trace_decoder(network: OtherNetwork, input_ids: Tensor, vocab: list[str]) ->
         use_cache=False,
     )
     states = out.decoder_hidden_states
-    logits = word_logits(network, states[-1][0])[:, : len(vocab)]
+    logits = network.word_logits(states[-1][0])[:, : len(vocab)]
     return DecoderTrace(
         tokens=[vocab[i] for i in read[0].tolist()],
         source_tokens=[vocab[i] for i in input_ids.tolist()],

@@ -22,6 +22,7 @@ def run_head(model: Any, ids: Tensor, hidden: Tensor, attention_mask: Tensor | N
     base = getattr(model, model.base_model_prefix)
     pooler = getattr(base, "pooler", None)
     given = _Given(hidden, None if pooler is None else pooler(hidden))
+    given.embeddings = getattr(base, "embeddings", None)  # DeBERTa's head reads its table
     twin = copy.copy(model)
     twin._modules = {**model._modules, model.base_model_prefix: given}
     return twin(
@@ -31,6 +32,8 @@ def run_head(model: Any, ids: Tensor, hidden: Tensor, attention_mask: Tensor | N
 
 class _Given(nn.Module):
     """A stand-in for an encoder whose results are known."""
+
+    embeddings: nn.Module | None
 
     def __init__(self, hidden: Tensor, pooled: Tensor | None) -> None:
         super().__init__()
@@ -44,7 +47,7 @@ class _Given(nn.Module):
 class _Out:
     """The part of an encoder's output that heads read."""
 
-    mems = hidden_states = attentions = None
+    mems = hidden_states = attentions = past_key_values = cross_attentions = None
 
     def __init__(self, hidden: Tensor, pooled: Tensor | None) -> None:
         self.last_hidden_state, self.pooler_output = hidden, pooled
@@ -54,8 +57,10 @@ class _Out:
 
 
 def word_logits_of(model: Any, hidden: Tensor) -> Tensor:
-    """Return the logits of a masked-word head, [..., V], for states [..., D]."""
+    """Return the logits of a word head, [..., V], for states [..., D]."""
     rows = hidden.reshape(1, -1, hidden.shape[-1])
     ids = torch.zeros(rows.shape[:2], dtype=torch.long, device=hidden.device)
-    logits: Tensor = run_head(model, ids, rows).logits
+    out = run_head(model, ids, rows)
+    # MobileBERT's class for pretraining has two kinds of logits.
+    logits: Tensor = out.prediction_logits if "prediction_logits" in out else out.logits
     return logits.reshape(*hidden.shape[:-1], -1)

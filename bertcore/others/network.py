@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from bertcore.architecture.families import Capability
 from bertcore.network.embeddings import EmbeddingParts
 from bertcore.network.encoder import absent_head, too_long
-from bertcore.others import words
 from bertcore.others.config import OtherConfig
+from bertcore.others.given import word_logits_of
 
 Hook = Callable[[Tensor], Tensor | None]
 """Called with a module's output, [B, T, ...]; its result, unless None, replaces the output."""
@@ -304,7 +304,13 @@ class OtherNetwork(nn.Module):
         Only the states at hidden tokens are meaningful; in GPT-2, those of all tokens.
         """
         self._check_length(input_ids)
-        return words.word_states(self, input_ids, segment_ids, attention_mask)
+        return self._word_states(input_ids, segment_ids, attention_mask)
+
+    def _word_states(
+        self, input_ids: Tensor, segment_ids: Tensor | None, attention_mask: Tensor | None
+    ) -> Tensor:
+        out: Tensor = self(input_ids, segment_ids, attention_mask)
+        return out
 
     def word_states_at(
         self,
@@ -331,6 +337,10 @@ class OtherNetwork(nn.Module):
         """Return hidden states [L+1, ...] as they are."""
         return states
 
+    def word_logits(self, hidden: Tensor) -> Tensor:
+        """Return vocabulary logits, [..., V], for the word head's input, [..., D]."""
+        return word_logits_of(self.model, hidden)
+
     def mlm_logits(self, hidden: Tensor) -> Tensor:
         """Return vocabulary logits, [..., V], for the result of `word_states`, [..., D].
 
@@ -338,7 +348,7 @@ class OtherNetwork(nn.Module):
             ValueError: If this checkpoint has no word head, or the architecture has no masks.
         """
         self._require_head("mlm")
-        return words.word_logits(self, hidden)
+        return self.word_logits(hidden)
 
     def next_logits(self, hidden: Tensor) -> Tensor:
         """Return logits of the token after each, [..., V], of GPT-2's last hidden state [..., D].
@@ -347,7 +357,7 @@ class OtherNetwork(nn.Module):
             ValueError: If this checkpoint does not predict next tokens.
         """
         self._require_head("next")
-        return words.word_logits(self, hidden)
+        return self.word_logits(hidden)
 
     def nsp_logits(self, hidden: Tensor) -> Tensor:
         """Return next-sentence logits, [B, 2], of hidden [B, T, D] (MobileBERT).
