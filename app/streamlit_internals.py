@@ -52,6 +52,12 @@ MAX_TYPED = 200_000
 """Characters of a text in a box, many times what any page reads; Streamlit bounds them only in the
 browser."""
 TOO_LONG = "The text has {length:,} characters; at most {most:,} are read. Give a part of it."
+MAX_DEPTH = 20
+"""Levels of lists and objects in what a component or a figure reports; theirs have five."""
+TOO_DEEP = (
+    "What was sent has more than {most} levels of lists and objects, which nothing on this page "
+    "has. It was not read: load the page again."
+)
 MAX_QUERY = 1 << 20
 """Characters of an address, more than any browser sends."""
 OTHER_TYPE = (
@@ -213,7 +219,12 @@ def _guard_widgets() -> None:
             # Browsers send whole numbers of a number box as integers.
             are_numbers = {kind, widget.value_type} <= {"int_value", "double_value"}
             if None in (kind, widget.value_type) or kind == widget.value_type or are_numbers:
-                return read(states, name)
+                value = read(states, name)
+                if not _is_deep(value):
+                    return value
+                raise RecursionError  # as of more levels, which cannot be read at all
+        except RecursionError:
+            st.error(TOO_DEEP.format(most=MAX_DEPTH))
         except Exception as error:  # each widget's own reading fails in its own way
             log.debug("no value of its widget: %s", type(error).__name__)
             serde = getattr(widget.deserializer, "__self__", None)
@@ -224,6 +235,15 @@ def _guard_widgets() -> None:
         return read(states, name)
 
     WStates.__getitem__ = read_guarded  # type: ignore[method-assign]
+
+
+def _is_deep(value: Any) -> bool:
+    """Return whether lists and mappings are nested in more than MAX_DEPTH levels."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        parts = [part for part in level if isinstance(part, dict | list)]
+        level = [e for part in parts for e in (part.values() if isinstance(part, dict) else part)]
+    return bool(level)
 
 
 # ---- figures ----

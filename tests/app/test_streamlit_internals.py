@@ -252,6 +252,27 @@ def test_a_value_that_its_widget_cannot_have_is_the_usual_one() -> None:
     assert states("json_value", broken)["w"] == "usual"
 
 
+def nested(depth: int) -> str:
+    return "[" * depth + "1" + "]" * depth
+
+
+@pytest.mark.usefixtures("unguarded")
+@pytest.mark.parametrize(
+    ("depth", "is_refused"),
+    [(1, False), (internals.MAX_DEPTH, False), (internals.MAX_DEPTH + 1, True), (100_000, True)],
+)
+def test_of_a_value_in_many_levels_nothing_is_read(
+    depth: int, is_refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(st, "error", shown.append)
+    internals.guard_messages(is_closed=False)
+    kept = states("json_value", WidgetState(id="w", json_value=nested(depth)))
+    value = kept["w"]
+    assert (value == "usual") == is_refused
+    assert [internals.TOO_DEEP.format(most=internals.MAX_DEPTH)] * is_refused == shown
+
+
 def test_an_upload_box_knows_its_types() -> None:
     serde = FileUploaderSerde(accept_multiple_files=False, allowed_types=[".csv"])
     assert serde.deserialize.__self__ is serde  # so the box of a widget is found

@@ -214,6 +214,22 @@ def test_events_that_no_component_sends(intruder: Session) -> None:
     )
 
 
+@pytest.mark.parametrize("depth", [50, 500, 200_000])
+def test_an_event_in_many_levels_is_refused_in_one_sentence(intruder: Session, depth: int) -> None:
+    """Streamlit copies and compares values; each level takes one of Python's calls."""
+    intruder.open("attention")
+    widget, deep = intruder.widgets["attention_overview"], "[" * depth + "]" * depth
+    events = f"$$STREAMLIT_INTERNAL_KEY_{widget.id}__events"
+    for state in (
+        WidgetState(id=events, json_trigger_value=f'[{{"event": "picked", "value": {deep}}}]'),
+        WidgetState(id=widget.id, json_value=f'{{"picked": {deep}}}'),
+    ):
+        intruder.errors.clear()
+        intruder._run(widget.fragment, state)
+        (error,) = intruder.errors
+        assert error.startswith("What was sent has more than 20 levels")
+
+
 def test_a_click_that_comes_after_its_page_was_left_does_nothing(intruder: Session) -> None:
     """As of a visitor who clicks a picture, and at once the link to another page."""
     intruder.open("sentence-pairs")
