@@ -26,9 +26,10 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 from streamlit.runtime.state.session_state import Serialized, WStates
+from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 from streamlit.web.server import server_util
 
-__all__ = ["Page", "StopException", "print_to_cli"]
+__all__ = ["Page", "StopException", "UploadedFile", "print_to_cli"]
 
 log = logging.getLogger("bertscope.app")
 
@@ -141,6 +142,24 @@ def remove_upload(file: str) -> None:
         manager.remove_file(session(), file)
 
 
+def empty_box(box: str) -> None:
+    """Remove the files of an upload box from memory, though its visitor still sees their names."""
+    for file in _files_of(box):
+        if isinstance(file, UploadedFile):
+            remove_upload(file.file_id)
+            file.truncate(0)  # the state of the box keeps it until the next run
+
+
+def file_ids(box: str) -> list[str]:
+    """Return the ids of the files of which a visitor sees the names in an upload box."""
+    return [file.file_id for file in _files_of(box)]
+
+
+def _files_of(box: str) -> list[UploadedFile | DeletedFile]:
+    state = st.session_state.get(box)
+    return state if isinstance(state, list) else [] if state is None else [state]
+
+
 # ---- messages of clients: any message, and any value for any widget ----
 
 
@@ -230,6 +249,8 @@ def _guard_widgets() -> None:
             serde = getattr(widget.deserializer, "__self__", None)
             if kind == "file_uploader_state_value" and isinstance(serde, FileUploaderSerde):
                 st.error(OTHER_TYPE.format(types=", ".join(serde.allowed_types or ())))
+                for file in state.value.file_uploader_state_value.uploaded_file_info:
+                    remove_upload(file.file_id)
         log.warning("ignored: a value that its widget cannot have")
         states.set_from_value(name, widget.deserializer(None))
         return read(states, name)

@@ -10,7 +10,7 @@ from ..access import checkpoints
 from ..access.policy import policy
 from ..access.room import max_megabytes
 from ..shell import cache, frame, sidebar, uploads
-from ..streamlit_internals import remove_upload
+from ..streamlit_internals import empty_box
 
 HOW_TO_ZIP = (
     "Zip the folder of the checkpoint. Only config, tokenizer, model card and weights are "
@@ -53,7 +53,7 @@ def _open() -> None:
         try:
             folder = uploads.receive(upload)
         finally:
-            remove_upload(upload.file_id)
+            empty_box(_KEY)
         source = checkpoints.name_of(folder)
         try:
             cache.opened(sidebar.key_of(source))

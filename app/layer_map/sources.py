@@ -91,9 +91,11 @@ def _uploaded() -> Texts | None:
         key="map_upload",
         max_upload_size=uploads.TEXTS_MEGABYTES,
     )
+    uploads.check_refused("map_upload")
     if upload is not None:
         data = upload.getvalue()
-        texts = read_upload(data, upload.name)
+        with uploads.reading("map_upload"):
+            texts = read_upload(data, upload.name)
         if texts.columns:
             texts = _with_columns(texts, data, upload.name)
         st.session_state[_UPLOADED] = texts

@@ -150,9 +150,11 @@ def _uploaded() -> Chosen | None:
         max_upload_size=uploads.TEXTS_MEGABYTES,
         label_visibility="collapsed",
     )
+    uploads.check_refused("patch_upload")
     kept: tuple[str, Chosen] | None = st.session_state.get(_UPLOADED)
     if upload is not None and (kept is None or kept[0] != upload.file_id):
-        kept = upload.file_id, _read(upload.name, upload.getvalue())
+        with uploads.reading("patch_upload"):
+            kept = upload.file_id, _read(upload.name, upload.getvalue())
         st.session_state[_UPLOADED] = kept
     return kept[1] if kept else None
 

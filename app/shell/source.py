@@ -54,6 +54,7 @@ class UploadSource(Generic[T]):
             max_upload_size=uploads.TEXTS_MEGABYTES,
             label_visibility="visible" if self.shows_label else "collapsed",
         )
+        uploads.check_refused(self.key)
         files = uploaded if isinstance(uploaded, list) else [] if uploaded is None else [uploaded]
         last: tuple[tuple[str, ...], T] | None = st.session_state.get(f"_{self.key}")
         if not files:
@@ -63,6 +64,7 @@ class UploadSource(Generic[T]):
             return last[1]
         ids = tuple(file.file_id for file in files)
         if last is None or last[0] != ids:
-            last = ids, self.read([File(file.name, file.getvalue()) for file in files])
+            with uploads.reading(self.key):
+                last = ids, self.read([File(file.name, file.getvalue()) for file in files])
             st.session_state[f"_{self.key}"] = last
         return last[1]

@@ -6,8 +6,12 @@ import hashlib
 import io
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+
+import streamlit as st
 
 from bertcore.checkpoints.archive import unpack_checkpoint
 from bertcore.checkpoints.folder import find_checkpoint
@@ -17,6 +21,7 @@ from bertcore.data.texts_file import shown_name
 from ..access import visits
 from ..access.policy import policy
 from ..access.room import check_room, left
+from ..streamlit_internals import empty_box, file_ids
 
 MAX_KEPT = 5
 """Most uploads kept on the disk, shared by all visitors of this server."""
@@ -28,6 +33,7 @@ which answers with a sentence."""
 MAX_LINES = 2_000_000
 """Of an uploaded table or text."""
 _CHUNK = 1 << 20
+_REFUSED = "_refused_{}"
 
 
 def root() -> Path:
@@ -99,6 +105,36 @@ def unpacked_text(name: str, data: bytes, *, most: int, instead: str) -> bytes:
             f"{shown_name(name)} has more than {most // 1_000_000} MB of text. {instead}"
         )
     return text
+
+
+@contextmanager
+def reading(box: str) -> Iterator[None]:
+    """Read the file of an upload box; of one that is refused, only the sentence is kept.
+
+    Of several files none is removed: the others may be sound.
+
+    Raises:
+        ValueError: As in the block.
+    """
+    try:
+        yield
+    except ValueError as error:
+        ids = file_ids(box)
+        if len(ids) == 1:
+            empty_box(box)
+            st.session_state[_REFUSED.format(box)] = ids, str(error)
+        raise
+
+
+def check_refused(box: str) -> None:
+    """Refuse what was refused before, while its name is in an upload box that was just drawn.
+
+    Raises:
+        ValueError: As when it was read.
+    """
+    ids, sentence = st.session_state.get(_REFUSED.format(box), ([], ""))
+    if ids and ids == file_ids(box):
+        raise ValueError(sentence)
 
 
 def keep_newest(number: int, newest: Path) -> None:

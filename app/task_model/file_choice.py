@@ -12,13 +12,14 @@ from bertcore.configs import Columns
 from ..access.room import max_megabytes
 from ..plots.formats import shorten_middle
 from ..plots.untrusted_text import plain
-from ..shell import frame
+from ..shell import frame, uploads
+from ..streamlit_internals import UploadedFile, empty_box
 from . import labelled_files
 from .choices import COLUMNS, JOINT_COLUMNS, SKIP_BAD_ROWS, USUAL_COLUMN
 from .labelled_files import Labelled
 from .task_views import TaskView
 
-_FILE = "_inspect_file"
+_BOX, _FILE = "inspect_upload", "_inspect_file"
 
 
 def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelled | None:
@@ -34,18 +35,16 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
     upload = st.file_uploader(
         view.upload,
         type=list(view.file_types),
-        key="inspect_upload",
+        key=_BOX,
         max_upload_size=max_megabytes(labelled_files.MAX_MEGABYTES),
     )
-    if upload is not None:
-        known = st.session_state.get(_FILE)
-        if known is None or known[0] != upload.file_id:
-            st.session_state.pop(_FILE, None)
-            with frame.guard():
-                path = labelled_files.receive(upload, upload.name)
-                st.session_state[_FILE] = (upload.file_id, path, upload.name)
-            if _FILE not in st.session_state:
-                return None
+    is_refused = True
+    with frame.guard():
+        uploads.check_refused(_BOX)
+        _keep(upload)
+        is_refused = False
+    if is_refused:
+        return None
     kept: tuple[str, Path, str] | None = st.session_state.get(_FILE)
     if kept is None or not kept[1].is_file():
         st.caption(
@@ -65,11 +64,30 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
             st.caption(f"Your last file is still here: **{name}**.")
     labelled = None
     with frame.guard():
-        names = view.column_names(path)
+        try:
+            names = view.column_names(path)
+        except ValueError:
+            if upload is not None:
+                empty_box(_BOX)  # its copy is on the disk
+            raise
         columns = _columns(view, names, view.joint_columns(names, labels))
         skip = st.toggle("Leave out rows that cannot be read", key=SKIP_BAD_ROWS.key())
         labelled = Labelled(path, columns, skip)
     return labelled
+
+
+def _keep(upload: UploadedFile | None) -> None:
+    """Save a new upload in place of the one before.
+
+    Raises:
+        ValueError: As `labelled_files.receive`.
+    """
+    known = st.session_state.get(_FILE)
+    if upload is not None and (known is None or known[0] != upload.file_id):
+        st.session_state.pop(_FILE, None)
+        with uploads.reading(_BOX):
+            path = labelled_files.receive(upload, upload.name)
+        st.session_state[_FILE] = (upload.file_id, path, upload.name)
 
 
 def _columns(view: TaskView, names: tuple[str, ...], joint: str | None) -> Columns:

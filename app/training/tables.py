@@ -18,10 +18,11 @@ from bertcore.tasks.survey import Survey, survey
 from ..access.policy import policy
 from ..access.room import check_room, max_megabytes
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame
+from ..shell import cache, frame, uploads
 from ..shell.jobs import background
 from ..shell.jobs.background import Work
 from ..shell.state import Field
+from ..streamlit_internals import empty_box
 from ..task_model import labelled_files
 from .fields import OWN_FILE, UPLOAD
 
@@ -103,10 +104,12 @@ def choose_file(source: str, slot: str, typed: Field[str]) -> TableFile | None:
         max_upload_size=max_megabytes(labelled_files.MAX_MEGABYTES),
         label_visibility="collapsed" if slot == "table" else "visible",
     )
+    uploads.check_refused(f"{slot}_upload")
     if upload is not None:
         known = st.session_state.get(kept)
         if known is None or known[0] != upload.file_id:
-            path = labelled_files.receive(upload, upload.name)
+            with uploads.reading(f"{slot}_upload"):
+                path = labelled_files.receive(upload, upload.name)
             st.session_state[kept] = (upload.file_id, TableFile(path, upload.name, True))
     _, file = st.session_state.get(kept, (None, None))
     if file is None:
@@ -127,9 +130,11 @@ def look(file: TableFile, slot: str) -> Guess | None:
     with frame.guard():
         try:
             return cache.of_file(guess, file.path)
-        except NotUTF8Error:
+        except ValueError as error:
             if file.is_upload:
-                _choose_encoding(file, slot)
+                empty_box(f"{slot}_upload")  # its copy is on the disk
+                if isinstance(error, NotUTF8Error):
+                    _choose_encoding(file, slot)
             raise
     return None
 

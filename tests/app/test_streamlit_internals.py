@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit import cli_util
 from streamlit.elements.widgets.file_uploader import FileUploaderSerde
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.RootContainer_pb2 import RootContainer
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -21,7 +22,7 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import Serialized, WStates
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
 from app import streamlit_internals as internals
@@ -114,6 +115,26 @@ def test_a_session_that_is_gone_is_closed_with_its_files(monkeypatch: pytest.Mon
     monkeypatch.setattr(internals, "session", lambda: "here")
     internals.remove_upload("file")
     assert not manager.file_storage["here"]
+
+
+def test_a_box_is_emptied_for_the_page_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    manager = MemoryUploadedFileManager("/upload")
+    record = UploadedFileRec("file", "name", "text/plain", b"abc")
+    manager.add_file("here", record)
+    file = UploadedFile(record, FileURLs())
+    boxes = {"one": file, "several": [DeletedFile("gone"), file], "none": None}
+    monkeypatch.setattr(internals.st, "session_state", boxes)
+    monkeypatch.setattr(internals.runtime, "exists", lambda: True)
+    monkeypatch.setattr(
+        internals.runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=manager)
+    )
+    monkeypatch.setattr(internals, "session", lambda: "here")
+    names = ("one", "several", "none", "absent")
+    assert [internals.file_ids(name) for name in names] == [["file"], ["gone", "file"], [], []]
+    internals.empty_box("one")
+    assert not manager.file_storage["here"]
+    assert file.getvalue() == b""
+    assert internals.file_ids("one") == ["file"]
 
 
 def test_a_toast_reaches_the_page_of_its_session_alone(monkeypatch: pytest.MonkeyPatch) -> None:

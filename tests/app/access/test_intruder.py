@@ -391,6 +391,8 @@ def test_a_file_of_another_type_is_refused_in_one_sentence(
         session.attach("checkpoint_zip", "mine")
         (error,) = session.errors
         assert "its name must end in one of .zip" in error
+        for number in range(10):  # it is not kept
+            assert upload(session.id, f"file-{number}", b"x")[0] == 204
 
 
 def test_the_tabs_of_a_browser_share_its_limits(
@@ -697,3 +699,36 @@ def test_no_table_holds_the_server(
         session.attach("inspect_upload", "mine")
         (error,) = session.errors
         assert said in error.replace("\\", "")
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "box", "name"),
+    [
+        ("inspect", "checkpoint=sentiment&inspect_view=file", "inspect_upload", "a.csv.gz"),
+        ("inspect", "checkpoint=sentiment&inspect_view=file", "inspect_upload", "a.csv"),
+        ("layer-map", "map_source=file", "map_upload", "a.csv"),
+        ("grammar", "grammar_source=file", "grammar_upload", "a.csv"),
+        ("heads", "heads_source=file", "heads_upload", "a.csv"),
+        ("minimal-pair", "pair_view=Over+many+pairs&patch_source=file", "patch_upload", "a.csv"),
+        ("bias", "bias_view=published", "bias_upload", "a.csv"),
+    ],
+)
+def test_of_a_file_that_a_page_refuses_the_sentence_alone_is_kept(
+    page: str,
+    query: str,
+    box: str,
+    name: str,
+    place: Place,
+    upload: Callable[..., tuple[int, str]],
+) -> None:
+    """A visitor may have ten files in memory; each refused one would be another."""
+    with Session(place.server.url) as session:
+        session.open(page, query)
+        for number in range(12):
+            session.errors.clear()
+            assert upload(session.id, f"file-{number}", b"a," * 5000, file_name=name) == (204, "")
+            session.attach(box, f"file-{number}", name)
+            (refusal,) = session.errors
+        session.errors.clear()
+        session.set("picture", "png")
+        assert session.errors == [refusal]

@@ -44,3 +44,14 @@ def test_a_file_is_read_once_and_stays_without_the_box() -> None:
 def test_files_differ_by_name_and_content() -> None:
     files = [File("a", b"1"), File("a", b"2"), File("b", b"1")]
     assert len({file.digest for file in files}) == 3
+
+
+def test_what_is_refused_is_read_once_and_the_sentence_stays() -> None:
+    app = AppTest.from_function(page).run()
+    app.get("file_uploader")[0].upload("bad.txt", b"bad", "text/plain").run()
+    reads.clear()
+    assert [error.value for error in app.run().error] == [r"The file is bad\."]
+    assert reads == []
+    app.get("file_uploader")[0].upload("good.txt", b"12345", "text/plain").run()
+    assert not app.error
+    assert app.markdown[0].value == "chosen: 5"
