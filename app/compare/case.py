@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bertcore import Model, Trace
+from bertcore import Trace
 from bertcore.analysis.compare import checkpoints as core
 from bertcore.analysis.compare.checkpoints import Question, TextComparison
 from bertcore.analysis.compare.decision_gradients import DecisionGradients
@@ -55,29 +55,29 @@ class Case(NamedTuple):
         return self.first, self.second
 
     @property
-    def questions(self) -> tuple[Question, ...]:
-        """The questions that both can answer."""
-        return cache.call(_questions, self.first.key, self.first, self.second)
-
-    @property
     def comparison(self) -> TextComparison:
         """The comparison on the text.
 
         Raises:
             ValueError: If a run contains NaN.
         """
-        return cache.call(_compare, self.first.key, self)
+        return cache.computed(_compare, self)
 
     @property
     def drift(self) -> WeightDrift:
         """How far the weights are from each other."""
-        return cache.call(_drift, self.first.key, self.first, self.second)
+        return cache.computed(_drift, self.first, self.second)
 
     def gradients(
         self, kind: str, answers: tuple[int | None, int | None], places: tuple[int, int]
     ) -> tuple[DecisionGradients | None, DecisionGradients | None]:
         """Return the gradients of an answer with respect to each token, in both."""
-        return cache.call(_gradients, self.first.key, self, kind, answers, places)
+        return cache.computed(_gradients, self, kind, answers, places)
+
+
+def questions_of(first: Side, second: Side) -> tuple[Question, ...]:
+    """Return the questions that both can answer."""
+    return cache.computed(_questions, first, second)
 
 
 def in_order(current: Side, other: Side, chosen: str) -> tuple[Side, Side]:
@@ -148,29 +148,23 @@ def code_of(case: Case) -> str:
     )
 
 
-def question_of(case: Case, kind: str) -> Question:
-    """Return the question of a kind."""
-    return next(question for question in case.questions if question.kind == kind)
+def _questions(first: Side, second: Side) -> tuple[Question, ...]:
+    return core.questions(first.bert, second.bert, (first.decisions, second.decisions))
 
 
-def _questions(bert: Model, first: Side, second: Side) -> tuple[Question, ...]:
-    return core.questions(bert, second.bert, (first.decisions, second.decisions))
+def _compare(case: Case) -> TextComparison:
+    first, second = case.sides
+    questions = questions_of(first, second)
+    return core.compare_text(first.bert, second.bert, case.traces, questions)
 
 
-def _compare(bert: Model, case: Case) -> TextComparison:
-    return core.compare_text(bert, case.second.bert, case.traces, case.questions)
-
-
-def _drift(bert: Model, first: Side, second: Side) -> WeightDrift:
-    return weight_drift(bert, second.bert)
+def _drift(first: Side, second: Side) -> WeightDrift:
+    return weight_drift(first.bert, second.bert)
 
 
 def _gradients(
-    bert: Model,
-    case: Case,
-    kind: str,
-    answers: tuple[int | None, int | None],
-    places: tuple[int, int],
+    case: Case, kind: str, answers: tuple[int | None, int | None], places: tuple[int, int]
 ) -> tuple[DecisionGradients | None, DecisionGradients | None]:
-    question = question_of(case, kind)
-    return core.compare_gradients(bert, case.second.bert, case.traces, question, answers, places)
+    first, second = (side.bert for side in case.sides)
+    question = next(question for question in questions_of(*case.sides) if question.kind == kind)
+    return core.compare_gradients(first, second, case.traces, question, answers, places)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..shell.state import Field
-from .grid_figures import MEASURES
 
 MOST_CHANGED = "best"
 """Stands for the head that differs most."""
+MEASURES = {"relative": "relative change", "turn": "1 − cosine"}
+"""What a tensor's drift is measured by."""
 ESTIMATES = {"plain": "CKA", "debiased": "Debiased CKA"}
 
 VIEW = Field("compare_view", "answers")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,12 +10,17 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from ..plots.figure import Figure
+from ..plots import theme
+from ..plots.answer_pairs import COLOURS
+from ..plots.figure import Figure, subplots
+from ..plots.formats import shorten
 from ..shell.picture import Picture
 from .case import Case, code_of
-from .figures import attribution_bars
 from .heads import MERGED_WORDS
 from .selected_question import SelectedQuestion
+
+MOST_TOKENS = 36
+"""Most tokens along an axis for which every name is written; beyond it every second, third ..."""
 
 
 class Attribution(NamedTuple):
@@ -29,7 +35,75 @@ class Attribution(NamedTuple):
 
 
 def _bars(attribution: Attribution, *, names: tuple[str, str]) -> Figure:
-    return attribution_bars(attribution.fractions, attribution.tokens, names)
+    """Draw each token's normalized attribution in both, and below it the difference.
+
+    Args:
+        attribution: Of both.
+        names: Of the checkpoints; any text.
+    """
+    tokens, _, fractions = attribution
+    both = fractions[0] is not None and fractions[1] is not None
+    fig = subplots(
+        2 if both else 1,
+        1,
+        shared_xaxes=True,
+        vertical_spacing=0.06,
+        row_heights=[0.62, 0.38] if both else [1.0],
+    )
+    places = list(range(len(tokens)))
+    labels = [theme.escape(shorten(token, 18)) for token in tokens]
+    for values, name, colour in zip(fractions, names, COLOURS, strict=True):
+        if values is None:
+            continue
+        fig.add(
+            "bar",
+            x=places,
+            y=values,
+            name=theme.escape(name),
+            marker={"color": colour, "line_width": 0},
+            customdata=labels,
+            hovertemplate=f"%{{customdata}}, {theme.escape(name)}: %{{y:+.1%}}<extra></extra>",
+            row=1,
+            col=1,
+        )
+    if fractions[0] is not None and fractions[1] is not None:
+        change = fractions[1] - fractions[0]
+        fig.add(
+            "bar",
+            x=places,
+            y=change,
+            showlegend=False,
+            marker={
+                "color": np.where(change >= 0, theme.SEGMENT_A, theme.SEGMENT_B).tolist(),
+                "line_width": 0,
+            },
+            customdata=labels,
+            hovertemplate="%{customdata}, changed by %{y:+.1%}<extra></extra>",
+            row=2,
+            col=1,
+        )
+        fig.update_yaxes(title_text="change", row=2, col=1)
+    step = math.ceil(len(tokens) / MOST_TOKENS)
+    theme.plot_layout(fig, "", "", "", 400 if both else 290)
+    fig.update_layout(
+        barmode="group",
+        bargap=0.25,
+        margin={"l": 0, "r": 8, "t": 34, "b": 0},
+        legend={"y": 1, "yanchor": "top", "yref": "container", "x": 0},
+    )
+    fig.update_xaxes(range=[-0.6, len(tokens) - 0.4], showgrid=False)
+    fig.update_xaxes(
+        tickvals=places[::step],
+        ticktext=[f"{name}" for name in labels[::step]],
+        tickangle=-60 if len(tokens) > 9 else 0,
+        row=2 if both else 1,
+        col=1,
+    )
+    fig.update_yaxes(tickformat="+.0%", zeroline=True, zerolinecolor=theme.GRID)
+    fig.update_yaxes(title_text="fraction", row=1, col=1)
+    if both:
+        fig.update_yaxes(title_text="change", row=2, col=1)
+    return fig
 
 
 def _table(attribution: Attribution) -> pd.DataFrame:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -13,11 +15,14 @@ from numpy.typing import NDArray
 from ..canvas.heat_map import heat_map
 from ..canvas.shared.view_options import last_revision
 from ..canvas.views import MAP, keep_options, kept_options
+from ..plots import theme
 from ..plots.before_after import head_table
+from ..plots.figure import Figure
+from ..plots.head_cells import add_cells
+from ..plots.similarity_map import heat_from_zero, lay_out_cells
 from ..shell.picture import Picture
 from .case import Case, code_of
 from .fields import HEAD, MAP_OPTIONS, MOST_CHANGED, VIEW
-from .grid_figures import divergence_grid, most_changed
 
 OFFERED = 6
 """Heads that are offered as buttons, the most changed first."""
@@ -30,6 +35,44 @@ MERGED_WORDS = (
     "The two tokenize this text differently, so words are compared: vectors as the mean over a "
     "word's pieces, attention and attribution as their sum."
 )
+
+
+def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None) -> Figure:
+    """Draw how differently each head attends, bits [L, H]; the open head is framed.
+
+    A transparent point covers each cell: these points can be clicked, and carry "layer.head" as
+    `customdata`.
+    """
+    num_layers, num_heads = change.shape
+    fig = Figure(heat_from_zero(change, 100 * change, num_heads, "bits"))
+    add_cells(
+        fig,
+        num_layers,
+        num_heads,
+        size=_point(num_layers, num_heads),
+        words=[_bits(float(value)) for value in change.flatten()],
+        hover="<b>layer %{y} head %{x}</b><br>%{text}<extra></extra>",
+        opened=opened,
+    )
+    theme.plot_layout(fig, "", "head", "layer", min(44 * num_layers, 520) + 70)
+    lay_out_cells(fig, num_layers, num_heads)
+    fig.update_layout(dragmode=False, clickmode="event+select")
+    return fig
+
+
+def most_changed(change: NDArray[np.floating], count: int) -> Sequence[tuple[int, int]]:
+    """Return (layer, head) of the heads that attend most differently, without 0 and NaN."""
+    order = np.argsort(-np.nan_to_num(change), axis=None, kind="stable")[:count]
+    places = [divmod(int(place), change.shape[1]) for place in order]
+    return [(layer, head) for layer, head in places if change[layer, head] > 0]
+
+
+def _bits(value: float) -> str:
+    return "not a number" if math.isnan(value) else f"{value:.3f} bits"
+
+
+def _point(rows: int, columns: int) -> float:
+    return max(6.0, min(40.0, 420 / max(rows, columns)))
 
 
 def divergence_table(change: NDArray[np.floating]) -> pd.DataFrame:

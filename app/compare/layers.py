@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -11,19 +12,20 @@ from bertcore.analysis.compare.cka import LayerSimilarity
 from bertcore.analysis.compare.decision import KINDS
 from bertcore.analysis.compare.texts import TextsComparison, compare_texts
 
-from ..plots.figure import Figure
-from ..plots.similarity_map import similarity_map, similarity_table
+from ..plots import theme
+from ..plots.figure import Figure, scatter
+from ..plots.similarity_map import map_height, similarity_map, similarity_table
 from ..plots.untrusted_text import plain
-from ..shell.jobs import background, waiting
-from ..shell.jobs.background import Work
+from ..second_checkpoint.sides import Side
+from ..shell.compute import Compute
+from ..shell.jobs.background import Progress
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..sources import head_texts as sources
 from ..sources.head_texts import Chosen
-from .case import Case, code_of
+from .case import Case, code_of, questions_of
 from .fields import ESTIMATE, ESTIMATES
-from .grid_figures import divergence_grid, most_changed, similarity_curve
-from .heads import divergence_table, turn_to
+from .heads import divergence_grid, divergence_table, most_changed, turn_to
 
 MOST_ROWS = 40
 """Most texts in the table: those that differ most."""
@@ -35,18 +37,48 @@ FEW_EXAMPLES = (
 )
 
 
-def _values(similarity: LayerSimilarity, estimate: str) -> Any:
-    return similarity.plain if estimate == "plain" else similarity.debiased
-
-
 def _map(similarity: LayerSimilarity, *, estimate: str, names: tuple[str, str]) -> Figure:
-    return similarity_map(_values(similarity, estimate), names)
+    values = similarity.plain if estimate == "plain" else similarity.debiased
+    return similarity_map(values, names)
 
 
 def _curve(similarity: LayerSimilarity, *, estimate: str) -> Figure:
-    is_plain = estimate == "plain"
-    chance = similarity.plain_chance if is_plain else similarity.debiased_chance
-    return similarity_curve(_values(similarity, estimate), chance)
+    """Draw the CKA of each layer with the layer of the same number, as far as both have it."""
+    values, chance = similarity.debiased, similarity.debiased_chance
+    if estimate == "plain":
+        values, chance = similarity.plain, similarity.plain_chance
+    diagonal = np.diagonal(values)
+    fig = Figure(
+        scatter(
+            x=list(range(len(diagonal))),
+            y=diagonal,
+            mode="lines+markers",
+            line={"color": theme.SEGMENT_A, "width": 2.5},
+            marker={"size": 7},
+            hovertemplate="layer %{x}: CKA %{y:.3f}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    by_chance = np.diagonal(chance)
+    if np.isfinite(by_chance).any():
+        fig.add_trace(
+            scatter(
+                x=list(range(len(by_chance))),
+                y=[None if value != value else float(value) for value in by_chance],
+                mode="lines",
+                name="chance",
+                line={"color": theme.SPECIAL, "width": 1.5, "dash": "dash"},
+                hovertemplate="layer %{x}: by chance %{y:.3f}<extra></extra>",
+                showlegend=True,
+            )
+        )
+    theme.plot_layout(
+        fig, "", "layer (0: embeddings)", "CKA of equal layers", map_height(len(values))
+    )
+    fig.update_xaxes(dtick=1 if len(diagonal) <= 16 else 4)
+    fig.update_yaxes(range=[min(-0.02, float(np.nanmin(diagonal, initial=0.0)) - 0.02), 1.04])
+    fig.update_layout(margin={"l": 0, "r": 8, "t": 10, "b": 0})
+    return fig
 
 
 def _diagonal_table(similarity: LayerSimilarity) -> pd.DataFrame:
@@ -141,9 +173,8 @@ def show_layers(case: Case) -> None:
     chosen = sources.choose()
     if chosen is None:
         return
-    comparison = _comparison(case, chosen)
-    if comparison is None:
-        return
+    compute = Compute(name="compare", stopped="The comparison was stopped.")
+    comparison = compute(_compared, case.first, case.second, chosen)
     _note_left_out(comparison)
     code = chosen.code.rstrip()
     _show_similarity(case, comparison, code)
@@ -151,25 +182,10 @@ def show_layers(case: Case) -> None:
     _show_answers(case, comparison, code)
 
 
-def _comparison(case: Case, chosen: Chosen) -> TextsComparison | None:
-    """Return the comparison; None while it is running and its progress is drawn."""
-    first, second = case.sides
-
-    def work(progress: background.Progress) -> TextsComparison:
-        return compare_texts(
-            first.bert,
-            second.bert,
-            chosen.texts.sentences,
-            case.questions,
-            progress=progress,
-        )
-
-    comparison: TextsComparison | None = waiting.result(
-        Work(("compare", first, second, chosen.key), work),
-        "compare",
-        stopped="The comparison was stopped.",
-    )
-    return comparison
+def _compared(first: Side, second: Side, chosen: Chosen, *, progress: Progress) -> TextsComparison:
+    questions = questions_of(first, second)
+    sentences = chosen.texts.sentences
+    return compare_texts(first.bert, second.bert, sentences, questions, progress=progress)
 
 
 def _note_left_out(comparison: TextsComparison) -> None:

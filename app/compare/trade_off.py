@@ -3,35 +3,272 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+import pandas as pd
 import streamlit as st
 
 from bertcore.analysis.compare.checkpoints import with_mask_of
-from bertcore.analysis.compare.speed import size_of, text_speeds
+from bertcore.analysis.compare.speed import (
+    MANY,
+    Size,
+    TextSpeed,
+    are_told_apart,
+    size_of,
+    text_speeds,
+)
 from bertcore.analysis.compare.trade_off import MOST_TIMED, Paired, TradeOff, trade_off
 from bertcore.checkpoints.source import FINE_TUNED
 from bertcore.tasks.model import TaskModel
 
+from ..plots import theme
+from ..plots.before_after import AFTER, BEFORE
+from ..plots.error_bars import error_bars, with_interval
+from ..plots.figure import Figure
 from ..plots.metric_names import METRIC_NAMES
 from ..plots.untrusted_text import plain
 from ..second_checkpoint.sides import Side
-from ..shell import cache, frame
-from ..shell.jobs import background, waiting
-from ..shell.jobs.background import Work
+from ..shell import frame
+from ..shell.compute import Compute
+from ..shell.jobs.background import Progress
 from ..shell.picture import Picture
 from ..task_model import model as inspection
 from ..task_model.file_choice import choose_file
 from ..task_model.labelled_files import Labelled
 from ..task_model.task_views import view_of
 from .case import Case, code_of, opening_code
-from .trade_off_figures import Measured, score_dots, score_table, size_bars, size_table
 
 _TIMES, _RUN = "_compare_times", "_compare_run"
 NO_SCORE = (
     "**No scores.** {reason} Only two checkpoints that were fine-tuned for the same task can be "
     "scored here."
 )
+
+Range = tuple[float, float]
+"""From low to high."""
+_ROW = 46
+_GAP = 0.16
+"""Of a row: how far the two marks of a metric are from its middle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Size and speed of two checkpoints."""
+
+    sizes: tuple[Size, Size]
+    speeds: tuple[TextSpeed, TextSpeed]
+
+
+def size_bars(measured: Measured, names: tuple[str, str]) -> Figure:
+    """Draw size and speed as pairs of bars, each row relative to its longest bar.
+
+    Thin lines go from the slowest to the fastest pass.
+
+    Args:
+        measured: Both.
+        names: Of the checkpoints; any text.
+    """
+    rows = _rows(measured)
+    places = list(range(len(rows)))
+    fig = Figure()
+    for number, (name, colour) in enumerate(zip(names, (BEFORE, AFTER), strict=True)):
+        fig.add(
+            "bar",
+            x=[row.values[number] / row.longest for row in rows],
+            y=places,
+            orientation="h",
+            name=theme.escape(name),
+            offsetgroup=str(number),
+            marker={"color": colour, "line_width": 0},
+            customdata=[row.hovers[number] for row in rows],
+            hovertemplate=f"{theme.escape(name)}: %{{customdata}}<extra></extra>",
+        )
+    fig.add(
+        "scatter",
+        x=[1.0] * len(rows),
+        y=places,
+        mode="text",
+        text=[f"  {row.texts[0]} → <b>{row.texts[1]}</b>  {row.verdict}" for row in rows],
+        textposition="middle right",
+        cliponaxis=False,
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    for number in range(2):
+        _add_ranges(fig, rows, number)
+    theme.plot_layout(fig, "", "", "", _ROW * len(rows) + 40)
+    fig.update_layout(
+        barmode="group",
+        bargap=0.3,
+        margin={"l": 0, "r": 0, "t": 32, "b": 4},
+        legend={"y": 1, "yanchor": "top", "yref": "container", "x": 0},
+    )
+    fig.update_xaxes(visible=False, range=[0, 1.75])
+    fig.update_yaxes(
+        tickvals=places,
+        ticktext=[row.title for row in rows],
+        range=[len(rows) - 0.5, -0.5],
+        showgrid=False,
+    )
+    return fig
+
+
+def _add_ranges(fig: Figure, rows: Sequence[_Row], number: int) -> None:
+    """Draw thin lines from the slowest to the fastest pass, on the bars of one checkpoint."""
+    timed = [(place, row) for place, row in enumerate(rows) if row.ranges is not None]
+    fig.add(
+        "bar",
+        x=[row.values[number] / row.longest for _, row in timed],
+        y=[place for place, _ in timed],
+        orientation="h",
+        offsetgroup=str(number),
+        marker={"color": "rgba(0, 0, 0, 0)", "line_width": 0},
+        error_x=error_bars(
+            [row.values[number] / row.longest for _, row in timed],
+            [row.span(number)[0] / row.longest for _, row in timed],
+            [row.span(number)[1] / row.longest for _, row in timed],
+            theme.ACCENT,
+            thickness=2,
+            width=5,
+        ),
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def size_table(measured: Measured) -> pd.DataFrame:
+    """Return size and speed as a table."""
+    shapes = [
+        ("layers", [size.num_layers for size in measured.sizes]),
+        ("heads of a layer", [size.num_heads for size in measured.sizes]),
+        ("width", [size.hidden_size for size in measured.sizes]),
+        ("tokens of the text", [speed.num_tokens for speed in measured.speeds]),
+    ]
+    rows = [(row.title, *row.values) for row in _rows(measured)]
+    for row in _rows(measured):
+        if row.ranges is not None:
+            for name, end in (("slowest pass", 0), ("fastest pass", 1)):
+                rows.append((f"{row.title}, {name}", row.ranges[0][end], row.ranges[1][end]))
+    return pd.DataFrame(
+        [*rows, *((title, *values) for title, values in shapes)],
+        columns=["quantity", "first", "second"],
+    )
+
+
+def score_dots(found: TradeOff, names: tuple[str, str]) -> Figure:
+    """Draw each metric of both as a dot with its 95% interval.
+
+    Args:
+        found: Of one labelled file.
+        names: Of the checkpoints; any text.
+    """
+    metrics = list(found.sides[0].metrics)
+    fig = Figure()
+    for side, name, colour, shift in zip(
+        found.sides, names, (BEFORE, AFTER), (-_GAP, _GAP), strict=True
+    ):
+        values = [side.metrics[metric] for metric in metrics]
+        spans = [
+            side.intervals.get(metric, (value, value))
+            for metric, value in zip(metrics, values, strict=True)
+        ]
+        fig.add(
+            "scatter",
+            x=values,
+            y=[place + shift for place in range(len(metrics))],
+            mode="markers",
+            name=theme.escape(name),
+            marker={"color": colour, "size": 11},
+            error_x=error_bars(
+                values,
+                [low for low, _ in spans],
+                [high for _, high in spans],
+                colour,
+                thickness=2,
+                width=5,
+            ),
+            customdata=[
+                with_interval(x, *span, ".3f") for x, span in zip(values, spans, strict=True)
+            ],
+            hovertemplate=f"{theme.escape(name)}: <b>%{{customdata}}</b><extra></extra>",
+        )
+    theme.plot_layout(fig, "", "", "", _ROW * len(metrics) + 72)
+    fig.update_layout(
+        margin={"l": 0, "r": 8, "t": 34, "b": 0},
+        legend={"y": 1, "yanchor": "top", "yref": "container", "x": 0},
+    )
+    fig.update_yaxes(
+        tickvals=list(range(len(metrics))),
+        ticktext=[f"<b>{METRIC_NAMES.get(metric, metric)}</b>" for metric in metrics],
+        range=[len(metrics) - 0.5, -0.5],
+        showgrid=False,
+        zeroline=False,
+    )
+    return fig
+
+
+def score_table(found: TradeOff) -> pd.DataFrame:
+    """Return the metrics with their intervals, and the speed on the file, as a table."""
+    nothing = float("nan")
+    rows: list[tuple[str, str, float, float, float]] = []
+    for which, side in zip(("first", "second"), found.sides, strict=True):
+        for metric, value in side.metrics.items():
+            low, high = side.intervals.get(metric, (nothing, nothing))
+            rows.append((which, metric, value, low, high))
+        rows.append((which, "examples per second", side.examples_per_second, nothing, nothing))
+    return pd.DataFrame(rows, columns=["checkpoint", "quantity", "value", "low", "high"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    title: str
+    values: tuple[float, float]
+    texts: tuple[str, str]
+    ranges: tuple[Range, Range] | None = None
+    """Of a speed: from the slowest to the fastest pass."""
+
+    @property
+    def longest(self) -> float:
+        """The largest number of the row."""
+        return max([*self.values, *(end for ends in self.ranges or () for end in ends)])
+
+    @property
+    def verdict(self) -> str:
+        """The second divided by the first; ≈ if they cannot be distinguished."""
+        if self.ranges is None or are_told_apart(*self.ranges):
+            return f"×{self.values[1] / self.values[0]:.2f}"
+        return "≈"
+
+    @property
+    def hovers(self) -> list[str]:
+        """The hover text of each bar."""
+        if self.ranges is None:
+            return list(self.texts)
+        pairs = zip(self.texts, self.ranges, strict=True)
+        return [f"{text} ({low:,.0f} to {high:,.0f})" for text, (low, high) in pairs]
+
+    def span(self, number: int) -> Range:
+        """Return the slowest and the fastest pass of a speed."""
+        assert self.ranges is not None
+        return self.ranges[number]
+
+
+def _rows(measured: Measured) -> list[_Row]:
+    sizes, speeds = measured.sizes, measured.speeds
+    one, two = speeds
+    alone, together = (one.alone_range, two.alone_range), (one.together_range, two.together_range)
+    quantities: Sequence[tuple[str, list[float], str, tuple[Range, Range] | None]] = [
+        ("Parameters, millions", [s.num_parameters / 1e6 for s in sizes], "{:,.1f}", None),
+        ("Memory of the weights, MB", [s.num_bytes / 1e6 for s in sizes], "{:,.1f}", None),
+        ("Texts a second, one at a time", [s.alone for s in speeds], "{:,.0f}", alone),
+        (f"Texts a second, {MANY} at a time", [s.together for s in speeds], "{:,.0f}", together),
+    ]
+    return [
+        _Row(title, (values[0], values[1]), (form.format(values[0]), form.format(values[1])), ends)
+        for title, values, form, ends in quantities
+    ]
+
 
 SIZE = Picture(
     name="compare-size",
@@ -79,7 +316,8 @@ found = trade_off(*models, Path("your-file"), columns={columns}, skip_bad_rows={
 
 def show_trade_off(case: Case) -> None:
     """Draw size and speed on the text, and the scores on a labelled file."""
-    _show_size(case)
+    with frame.guard():  # the scores do not wait for it
+        _show_size(case)
     st.header("Which one answers better?", anchor=False)
     reason = _why_no_score(case)
     if reason:
@@ -91,29 +329,8 @@ def show_trade_off(case: Case) -> None:
 def _show_size(case: Case) -> None:
     times: int = st.session_state.get(_TIMES, 0)
 
-    def work(progress: background.Progress) -> Measured:
-        models = [side.bert for side in case.sides]
-        texts = [
-            (
-                with_mask_of(model, case.text_a),
-                None if case.text_b is None else with_mask_of(model, case.text_b),
-            )
-            for model in models
-        ]
-        one, two = (
-            size_of(name, model.config, model.module)
-            for name, model in zip(case.names, models, strict=True)
-        )
-        speeds = text_speeds(models, texts, on_stage=lambda name, part: progress(part or 0.0, name))
-        return Measured((one, two), (speeds[0], speeds[1]))
-
-    measured: Measured | None = waiting.result(
-        Work(("compare-speed", case, times), work),
-        "compare-speed",
-        stopped="The measurement was stopped.",
-    )
-    if measured is None:
-        return
+    compute = Compute(name="compare-speed", stopped="The measurement was stopped.")
+    measured = compute(_measured, case, times)
     first, second = (plain(name) for name in case.names)
     tokens = [f"{speed.num_tokens:,}" for speed in measured.speeds]
     pair = "" if case.text_b is None else f", {case.text_b!r}"
@@ -130,6 +347,24 @@ def _show_size(case: Case) -> None:
     st.button(
         "Measure again", icon=":material/refresh:", key="compare_measure", on_click=_measure_again
     )
+
+
+def _measured(case: Case, times: int, *, progress: Progress) -> Measured:
+    """Return size and speed of both; `times` makes each measurement another one."""
+    models = [side.bert for side in case.sides]
+    texts = [
+        (
+            with_mask_of(model, case.text_a),
+            None if case.text_b is None else with_mask_of(model, case.text_b),
+        )
+        for model in models
+    ]
+    one, two = (
+        size_of(name, model.config, model.module)
+        for name, model in zip(case.names, models, strict=True)
+    )
+    speeds = text_speeds(models, texts, on_stage=lambda name, part: progress(part or 0.0, name))
+    return Measured((one, two), (speeds[0], speeds[1]))
 
 
 def _measure_again() -> None:
@@ -170,31 +405,24 @@ def _show_scores(case: Case) -> None:
     if running[1] != chosen:
         st.caption("Below is the last run. Score both to update it.")
     labelled = running[1]
-    keys = (case.first.key, case.second.key)
     with frame.guard():
-        found: TradeOff | None = waiting.result(
-            Work(("compare-score", keys, *running[1:]), _scoring(keys, labelled)),
-            "compare-score",
-            stopped="Scoring was stopped.",
-        )
-        if found is not None:
-            _draw(case, labelled, found)
+        compute = Compute(name="compare-score", stopped="Scoring was stopped.")
+        _draw(case, labelled, compute(_scored, *running))
 
 
-def _scoring(
-    keys: tuple[cache.BertKey, cache.BertKey], labelled: Labelled
-) -> Callable[[background.Progress], TradeOff]:
-    def work(progress: background.Progress) -> TradeOff:
-        return trade_off(
-            inspection.model(keys[0]),
-            inspection.model(keys[1]),
-            labelled.path,
-            columns=labelled.columns,
-            skip_bad_rows=labelled.skip_bad_rows,
-            on_stage=lambda name, part: progress(part or 0.0, name),
-        )
-
-    return work
+def _scored(
+    sides: tuple[Side, Side], labelled: Labelled, number: int, *, progress: Progress
+) -> TradeOff:
+    """Return the scores of both; `number` makes each run another one."""
+    first, second = (inspection.model(side.key) for side in sides)
+    return trade_off(
+        first,
+        second,
+        labelled.path,
+        columns=labelled.columns,
+        skip_bad_rows=labelled.skip_bad_rows,
+        on_stage=lambda name, part: progress(part or 0.0, name),
+    )
 
 
 def _draw(case: Case, labelled: Labelled, found: TradeOff) -> None:

@@ -46,9 +46,7 @@ def show_map(
 ) -> None:
     """Draw the map when it is laid out, with the open head ringed."""
     st.header("Heads that attend alike", anchor=False)
-    places = job.head_places(page.bert_key, chosen, report)
-    if places is None:
-        return
+    places = job.head_places(report)
     picture = st.container()
     colour = one_of("Colour by", COLOUR_BY, COLOUR, with_label=True)
     with picture:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from bertcore import Model
 from bertcore.analysis.heads.report import HeadReport, report_heads
 from bertcore.analysis.heads.similarity import HeadMap, head_map
 
-from ..shell import cache, frame
-from ..shell.jobs import background, waiting
-from ..shell.jobs.background import Work
+from ..shell import frame
+from ..shell.compute import Compute
+from ..shell.jobs.background import Progress
 from ..sources.head_texts import Chosen
 
 REPORT_CODE = """
@@ -25,39 +28,33 @@ FEW_SENTENCES = 200
 flickers."""
 
 
-def report(key: cache.BertKey, chosen: Chosen) -> HeadReport | None:
-    """Return the report if it is computed; else draw its progress, which updates by itself.
+def report(page: frame.Page, chosen: Chosen) -> HeadReport:
+    """Return the report; its progress is drawn until it is computed.
 
     Raises:
-        Exception: The error that stopped the work.
+        Pending: Until then.
     """
-
-    def work(progress: background.Progress) -> HeadReport:
-        return report_heads(cache.opened(key), chosen.texts, chosen.trees, progress=progress)
-
     few = len(chosen.texts.sentences) + len(chosen.trees.sentences) <= FEW_SENTENCES
-    result: HeadReport | None = waiting.result(
-        Work(("heads", key, chosen.key), work),
-        "heads",
-        patience=None if few else 0.0,
-        stopped="Stopped. Nothing was measured.",
-    )
-    return result
+    patience, stopped = None if few else 0.0, "Stopped. Nothing was measured."
+    compute = Compute(name="heads", patience=patience, stopped=stopped)
+    return compute(_report, page.bert_key, chosen)
 
 
-def head_places(key: cache.BertKey, chosen: Chosen, report: HeadReport) -> HeadMap | None:
-    """Return the map of heads if it is laid out; else draw its progress: see `report`.
+def head_places(report: HeadReport) -> HeadMap:
+    """Return the map of heads as `report` does.
 
     It comes after the rest: opening scikit-learn takes seconds, once on each server.
     """
+    return Compute(name="heads-map", stage="Laying out the map")(_head_map, report)
 
-    def work(progress: background.Progress) -> HeadMap:
-        progress(0.3, "Laying out the map")
-        return head_map(report.distances)
 
-    wanted = Work(("heads-map", key, chosen.key), work)
-    result: HeadMap | None = waiting.result(wanted, "heads-map")
-    return result
+def _report(bert: Model, chosen: Chosen, *, progress: Progress) -> HeadReport:
+    return report_heads(bert, chosen.texts, chosen.trees, progress=progress)
+
+
+def _head_map(report: HeadReport, *, on_fraction: Callable[[float], None]) -> HeadMap:
+    on_fraction(0.3)
+    return head_map(report.distances)
 
 
 def setup_code(page: frame.Page, chosen: Chosen) -> str:

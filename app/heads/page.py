@@ -13,9 +13,7 @@ from .ranked_heads import show_ranked
 @frame.fragment
 def views(page: frame.Page, chosen: Chosen) -> None:
     """Draw grid, list and map; a click in them reruns only this, not the page."""
-    report = job.report(page.bert_key, chosen)
-    if report is None:  # it was evicted from the cache meanwhile
-        return
+    report = job.report(page, chosen)
     opened = show_grid(page, chosen, report)
     show_ranked(page, chosen, report)
     show_map(page, chosen, report, opened)
@@ -29,9 +27,7 @@ def draw() -> None:
     if chosen is None:
         frame.end_page()
     with frame.guard(stop=True):
-        report = job.report(page.bert_key, chosen)
-    if report is None:
-        frame.end_page()
+        report = job.report(page, chosen)
     if report.num_cut:
         st.caption(
             f"{report.num_cut:,} sentences have more tokens than this checkpoint can read; they "

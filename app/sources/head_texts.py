@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 import streamlit as st
 
@@ -33,15 +33,16 @@ NOTHING_YET = {
 }
 
 
-class Chosen(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Chosen:
     """Sentences to measure heads on, and a key that identifies them."""
 
-    texts: HeadTexts
-    trees: HeadTexts
+    texts: HeadTexts = field(compare=False)
+    trees: HeadTexts = field(compare=False)
     """Of the relations: those of the file if it has any, else our own."""
     key: str
     """Equal for equal texts, and short."""
-    code: str
+    code: str = field(compare=False)
     """Python that makes `texts` and `trees`."""
 
     @property
