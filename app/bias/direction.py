@@ -63,7 +63,7 @@ def _cosines(result: ByLayer, *, is_dark: bool) -> Figure:
     order = np.argsort(-result.cosines.mean(1), kind="stable").tolist()
     cosines = result.cosines[order]
     reach = float(np.abs(cosines).max())
-    scale = theme.DIVERGING_DARK if is_dark else theme.DIVERGING
+    scale = theme.diverging(is_dark)
     written = {}
     if len(result.explained) <= 13:
         text = [[exactly(value, 2) for value in row] for row in cosines.tolist()]

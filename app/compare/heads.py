@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -18,7 +17,7 @@ from ..canvas.views import MAP, keep_options, kept_options
 from ..plots import theme
 from ..plots.before_after import head_table
 from ..plots.figure import Figure
-from ..plots.head_cells import add_cells
+from ..plots.head_cells import add_cells, most_changed
 from ..plots.similarity_map import heat_from_zero, lay_out_cells
 from ..shell.picture import Picture
 from .case import Case, code_of
@@ -58,13 +57,6 @@ def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None
     lay_out_cells(fig, num_layers, num_heads)
     fig.update_layout(dragmode=False, clickmode="event+select")
     return fig
-
-
-def most_changed(change: NDArray[np.floating], count: int) -> Sequence[tuple[int, int]]:
-    """Return (layer, head) of the heads that attend most differently, without 0 and NaN."""
-    order = np.argsort(-np.nan_to_num(change), axis=None, kind="stable")[:count]
-    places = [divmod(int(place), change.shape[1]) for place in order]
-    return [(layer, head) for layer, head in places if change[layer, head] > 0]
 
 
 def _bits(value: float) -> str:

@@ -211,7 +211,7 @@ def _add_layers(
 ) -> None:
     """Add the map of groups and layers in a column."""
     num_groups, num_states = accuracy.shape
-    scale = theme.DIVERGING_DARK if is_dark else theme.DIVERGING
+    scale = theme.diverging(is_dark)
     written = {}
     if num_states <= _MOST_NUMBERED:
         text = [[f"{100 * value:.0f}" for value in row] for row in accuracy.tolist()]

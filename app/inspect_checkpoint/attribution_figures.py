@@ -100,7 +100,7 @@ def method_rows(
             x=list(range(len(words))),
             y=[theme.escape((names or {}).get(name, name)) for name in rows],
             customdata=np.dstack([np.broadcast_to(np.array(labels), values.shape), values]),
-            colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
+            colorscale=theme.diverging(is_dark),
             zmin=-1,
             zmax=1,
             xgap=1 if len(words) <= 80 else 0,

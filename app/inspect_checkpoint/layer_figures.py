@@ -40,7 +40,7 @@ def conductance_map(result: LayerRows, *, is_dark: bool) -> Figure:
             x=list(range(len(words))),
             y=list(range(num_layers)),
             customdata=np.broadcast_to(np.array(names), values.shape),
-            colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
+            colorscale=theme.diverging(is_dark),
             zmin=-largest,
             zmax=largest,
             xgap=1 if len(words) <= 80 else 0,

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.compare.minimal_pair import MinimalPair, aligned_attention
 
+from ..plots import theme
 from ..plots.before_after import attention_grid, head_table
-from ..plots.figure import Figure
+from ..plots.figure import Figure, heatmap
+from ..plots.head_cells import most_changed
 from ..shell import frame
 from ..shell.picture import Picture
 from ..shell.state import Field
@@ -24,10 +26,12 @@ from .compared import (
     drawn_columns,
     note_left_out,
 )
-from .figures import difference_map
+from .figures import column_axis, gap, label_room
 
 MOST_CHANGED = 5
 """Most heads that are offered, the most changed first."""
+MOST_EXACT = 96
+"""Most columns for which the hover text has both weights; the NPZ has them always."""
 MEAN = -1
 """Stands for the mean of a layer's heads."""
 
@@ -46,10 +50,56 @@ class Attention(NamedTuple):
 
 
 def _difference_map(attention: Attention, *, drawn: list[int], is_dark: bool) -> Figure:
+    """Draw how much more (blue) or less (orange) each token attends to each in the second version.
+
+    Args:
+        attention: Of both.
+        drawn: Columns to draw.
+        is_dark: Whether the background is dark.
+    """
     some = np.ix_(drawn, drawn)
     names, changed = attention.compared.names(drawn), attention.compared.changed(drawn)
     first, second = attention.first[some], attention.second[some]
-    return difference_map(first, second, names, changed, is_dark=is_dark)
+    points = 100 * (second - first)
+    top = max(0.1, float(np.nanmax(np.abs(points), initial=0.0)))
+    size = len(names)
+    exact = size <= MOST_EXACT
+    hover = "<b>%{customdata[0]}</b><br>attends to <b>%{customdata[1]}</b>: "
+    places = list(range(size))
+    labels = np.array([theme.escape(name) for name in names], dtype=object)
+    data, more = None, "%{z:+.2f} percentage points<extra></extra>"
+    if exact:
+        rows, columns = np.meshgrid(labels, labels, indexing="ij")
+        data = np.dstack([rows, columns, first.astype(object), second.astype(object)])
+        more = "%{customdata[2]:.2%} → %{customdata[3]:.2%}<br>" + more
+    else:
+        hover = "token %{y} attends to token %{x}: "
+    fig = Figure(
+        heatmap(
+            z=points,
+            x=places,
+            y=places,
+            customdata=data,
+            xgap=gap(names),
+            ygap=gap(names),
+            zmin=-top,
+            zmax=top,
+            colorscale=theme.diverging(is_dark),
+            hoverongaps=False,
+            hovertemplate=hover + more,
+            colorbar=theme.bar_above("percentage points"),
+        )
+    )
+    room = label_room(names)
+    side = min(640, max(280, 26 * size))
+    theme.plot_layout(fig, "", "attended to", "attends", side + room + 110)
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})
+    axis = column_axis(names, changed, 11)
+    # Below the names, which may be turned; Plotly would set it among them here.
+    fig.update_xaxes(**axis, range=[-0.5, size - 0.5], title_standoff=12)
+    del axis["tickangle"]
+    fig.update_yaxes(**axis, range=[size - 0.5, -0.5])
+    return fig
 
 
 def _difference_arrays(attention: Attention) -> dict[str, NDArray]:  # type: ignore[type-arg]
@@ -151,14 +201,10 @@ def _choose_head(num_layers: int, num_heads: int, num_columns: int) -> None:
 
 def _offer_heads(pair: MinimalPair) -> None:
     """Draw the heads that differ most as buttons that open them."""
-    change = pair.attention_change
-    order = np.argsort(-change, axis=None, kind="stable")[:MOST_CHANGED]
-    places = [divmod(int(place), change.shape[1]) for place in order]
     row = st.container(horizontal=True, gap="small")
-    for layer, head in places:
-        if change[layer, head] > 0:
-            label = f"{layer}.{head}: {change[layer, head]:.2g} bits"
-            row.button(label, key=f"pair_{layer}_{head}", on_click=_open_head, args=(layer, head))
+    for layer, head in most_changed(pair.attention_change, MOST_CHANGED):
+        label = f"{layer}.{head}: {pair.attention_change[layer, head]:.2g} bits"
+        row.button(label, key=f"pair_{layer}_{head}", on_click=_open_head, args=(layer, head))
 
 
 def _open_head(layer: int, head: int) -> None:

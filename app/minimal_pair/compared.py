@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
@@ -49,6 +50,18 @@ class Compared(NamedTuple):
             return names
         places = [second if first is None else first for first, second in self.pair.columns]
         return [f"{names[n]} · {places[n]}" for n in drawn]
+
+    def columns(self) -> pd.DataFrame:
+        """Return a row for each column: its places and tokens, empty where one is missing."""
+        firsts, seconds = zip(*self.pair.columns, strict=True)
+        return pd.DataFrame(
+            {
+                "position_first": pd.array(firsts, dtype="Int64"),
+                "position_second": pd.array(seconds, dtype="Int64"),
+                "token_first": ["" if i is None else self.first.tokens[i] for i in firsts],
+                "token_second": ["" if j is None else self.second.tokens[j] for j in seconds],
+            }
+        )
 
     def changed(self, drawn: Sequence[int]) -> list[bool]:
         """Return whether the tokens of some columns differ."""

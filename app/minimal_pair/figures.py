@@ -1,13 +1,13 @@
-"""Figures of two versions of a text: their tokens, the difference of attention, the vectors."""
+"""What the pictures of two versions of a text share: their tokens, and the axis of these."""
 
 from __future__ import annotations
 
 import html
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from bertcore import Trace
@@ -22,8 +22,6 @@ GAP = "∅"
 """Stands for a token that a version does not have."""
 MOST_LABELS = 44
 """Names along an axis: of every token, or of every second, third ..."""
-MOST_EXACT = 96
-"""Most columns for which the hover text has both weights; the NPZ has them always."""
 _LONGEST = 60  # letters of a token in the strip
 
 
@@ -76,147 +74,80 @@ def _line(token: str | None, number: int, is_changed: bool) -> str:
     return f'<bdi style="overflow-wrap:anywhere">{html.escape(shorten(token, _LONGEST))}</bdi>'
 
 
-def difference_map(
-    first: NDArray[np.float32],
-    second: NDArray[np.float32],
-    names: Sequence[str],
-    changed: Sequence[bool],
-    *,
-    is_dark: bool = False,
-) -> Figure:
-    """Draw how much more (blue) or less (orange) each token attends to each in the second version.
-
-    Args:
-        first, second: Attention over the columns, [N, N]; NaN where a version has no such token.
-        names: Names of the columns, [N]; any text.
-        changed: Whether a column's tokens differ, [N]; those are written bold.
-        is_dark: Whether the background is dark.
-    """
-    points = 100 * (second - first)
-    top = max(0.1, float(np.nanmax(np.abs(points), initial=0.0)))
-    size = len(names)
-    exact = size <= MOST_EXACT
-    hover = "<b>%{customdata[0]}</b><br>attends to <b>%{customdata[1]}</b>: "
-    places = list(range(size))
-    labels = np.array([theme.escape(name) for name in names], dtype=object)
-    data, more = None, "%{z:+.2f} percentage points<extra></extra>"
-    if exact:
-        rows, columns = np.meshgrid(labels, labels, indexing="ij")
-        data = np.dstack([rows, columns, first.astype(object), second.astype(object)])
-        more = "%{customdata[2]:.2%} → %{customdata[3]:.2%}<br>" + more
-    else:
-        hover = "token %{y} attends to token %{x}: "
-    fig = Figure(
-        heatmap(
-            z=points,
-            x=places,
-            y=places,
-            customdata=data,
-            xgap=1 if size <= 60 else 0,
-            ygap=1 if size <= 60 else 0,
-            zmin=-top,
-            zmax=top,
-            colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
-            hoverongaps=False,
-            hovertemplate=hover + more,
-            colorbar=theme.bar_above("percentage points"),
-        )
-    )
-    ticks, tick_labels = ticks_of(labels, changed)
-    room = label_room(names)
-    side = min(640, max(280, 26 * size))
-    theme.plot_layout(fig, "", "attended to", "attends", side + room + 110)
-    fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})
-    axis: Properties = {
-        "tickvals": ticks,
-        "ticktext": tick_labels,
-        "showgrid": False,
-        "tickfont": {"size": 11},
-    }
-    # Below the names, which may be turned; Plotly would set it among them here.
-    fig.update_xaxes(
-        **axis, tickangle=-90 if size > 8 else 0, range=[-0.5, size - 0.5], title_standoff=12
-    )
-    fig.update_yaxes(**axis, range=[size - 0.5, -0.5])
-    return fig
-
-
-def vector_strips(
-    change: NDArray[np.float32], names: Sequence[str], changed: Sequence[bool]
-) -> Figure:
-    """Draw a strip for each layer: how much the vector of each column turned.
-
-    Args:
-        change: 1 - cosine, [L+1, N]; NaN where a version has no such token.
-        names, changed: As for `difference_map`.
-    """
-    labels = np.array([theme.escape(name) for name in names], dtype=object)
-    layers = list(range(len(change)))
-    top = max(1e-3, float(np.nanmax(change, initial=0.0)))
-    fig = Figure(
-        heatmap(
-            z=change,
-            x=list(range(len(names))),
-            y=layers,
-            customdata=np.broadcast_to(labels, change.shape),
-            xgap=1 if len(names) <= 60 else 0,
-            ygap=3,
-            zmin=0,
-            zmax=top,
-            colorscale=theme.SEQUENTIAL,
-            hoverongaps=False,
-            hovertemplate="<b>%{customdata}</b>, layer %{y}: %{z:.4f}<extra></extra>",
-            colorbar=theme.bar_above("1 − cosine"),
-        )
-    )
-    ticks, tick_labels = ticks_of(labels, changed)
-    theme.plot_layout(
-        fig, "", "", "layer (0: embeddings)", 28 * len(layers) + label_room(names) + 76
-    )
-    fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})
-    fig.update_xaxes(
-        tickvals=ticks,
-        ticktext=tick_labels,
-        tickangle=-90 if len(names) > 8 else 0,
-        tickfont={"size": 11},
-        showgrid=False,
-    )
-    fig.update_yaxes(autorange="reversed", tickvals=layers, showgrid=False)
-    return fig
-
-
-def strip_table(pair: MinimalPair, first: Trace, second: Trace) -> pd.DataFrame:
-    """Return a row for each layer (0: embeddings) and column; empty where a token is missing."""
-    return pd.DataFrame(
-        [
-            {
-                "layer": layer,
-                "position_first": i,
-                "position_second": j,
-                "token_first": "" if i is None else first.tokens[i],
-                "token_second": "" if j is None else second.tokens[j],
-                "one_minus_cosine": float(row[n]),
-            }
-            for layer, row in enumerate(pair.hidden_change)
-            for n, (i, j) in enumerate(pair.columns)
-        ]
-    ).astype({"position_first": "Int64", "position_second": "Int64"})
-
-
 def label_room(names: Sequence[str]) -> int:
     """Return the pixels that names below a map take: those of many are turned."""
     return 6 * max(display_width(name) for name in names) if len(names) > 8 else 14
 
 
-def ticks_of(labels: NDArray[np.object_], changed: Sequence[bool]) -> tuple[list[int], list[str]]:
-    """Return which columns are named, changed ones first, and their names."""
-    step = math.ceil(len(labels) / MOST_LABELS)
+def column_axis(names: Sequence[str], changed: Sequence[bool], letters: int) -> Properties:
+    """Return the axis that names the columns of a map: of many, every second, third ...
+
+    Args:
+        names: Names of the columns, [N]; any text.
+        changed: Whether a column's tokens differ, [N]; those are named first, and in bold.
+        letters: Size of the letters, in pixels.
+    """
+    step = math.ceil(len(names) / MOST_LABELS)
     kept: list[int] = []
     for n in [k for k, differs in enumerate(changed) if differs]:
         if not kept or n - kept[-1] >= step:
             kept.append(n)
     changed_ticks = set(kept)
-    every = range(0, len(labels), step)
+    every = range(0, len(names), step)
     kept += [n for n in every if all(abs(n - k) >= step for k in changed_ticks)]
     kept.sort()
-    return kept, [f"<b>{labels[n]}</b>" if changed[n] else str(labels[n]) for n in kept]
+    labels = [theme.escape(names[n]) for n in kept]
+    return {
+        "tickvals": kept,
+        "ticktext": [
+            f"<b>{name}</b>" if changed[n] else name for n, name in zip(kept, labels, strict=True)
+        ],
+        "tickangle": -90 if len(names) > 8 else 0,
+        "tickfont": {"size": letters},
+        "showgrid": False,
+    }
+
+
+def layer_map(
+    values: NDArray[np.floating],
+    names: Sequence[str],
+    changed: Sequence[bool],
+    *,
+    y_title: str,
+    letters: int,
+    row_height: int,
+    space: int,
+    **heat: Any,
+) -> Figure:
+    """Draw a row for each layer and a column for each aligned token.
+
+    Args:
+        values: [L, N]; NaN is empty.
+        names, changed, letters: As for `column_axis`.
+        y_title: What a row is.
+        row_height, space: Pixels of a row, and above and below them all.
+        heat: Further properties of the heat map; a cell's `customdata` is its column's name.
+    """
+    labels = np.array([theme.escape(name) for name in names], dtype=object)
+    layers = list(range(len(values)))
+    fig = Figure(
+        heatmap(
+            z=values,
+            x=list(range(len(names))),
+            y=layers,
+            customdata=np.broadcast_to(labels, values.shape),
+            xgap=gap(names),
+            **heat,
+        )
+    )
+    height = row_height * len(layers) + label_room(names) + space
+    theme.plot_layout(fig, "", "", y_title, height)
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})
+    fig.update_xaxes(**column_axis(names, changed, letters))
+    fig.update_yaxes(autorange="reversed", tickvals=layers, showgrid=False)
+    return fig
+
+
+def gap(names: Sequence[str]) -> int:
+    """Return the pixels between two columns."""
+    return 1 if len(names) <= 60 else 0

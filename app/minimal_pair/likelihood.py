@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 import numpy as np
+import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from bertcore import Model
 from bertcore.grammar import reads_from_left, token_log_likelihoods
 from bertcore.grammar.exam import TIE
 
+from ..plots import theme
+from ..plots.cells import numbered
+from ..plots.figure import Figure, heatmap
 from ..plots.formats import exactly
 from ..shell import cache, frame
-from ..shell.cache import Texts
-from ..shell.jobs import waiting
-from ..shell.jobs.background import Progress, Work
+from ..shell.compute import Compute
 from ..shell.picture import Picture
 from .compared import Compared, drawn_columns, note_left_out
-from .figures import RUNS
-from .likelihood_figures import Likelihoods, likelihood_rows, likelihood_table
+from .figures import RUNS, column_axis, gap, label_room
 
 AT_ONCE = 64
 """Most tokens of a version that is scored within the page's run; a longer one is queued."""
+
+MOST_NUMBERED = 12
+"""Most columns at which the cells have room for their numbers."""
+SURPRISED = 8.0
+"""Nats at the dark end of the scale: one in 3,000."""
 
 HIDDEN = (
     "each token is hidden in turn, with the pieces after it in its word, and predicted from all "
@@ -38,10 +48,118 @@ for text in texts:
     places = [i for i, added in enumerate(text.special_tokens_mask) if not added]
     print(pseudo_log_likelihoods(bert, [text] * len(places), positions=[[i] for i in places]))
 """
+
+
+class Likelihoods(NamedTuple):
+    """The log-probability of each token of two versions."""
+
+    compared: Compared
+    first: NDArray[np.float64]
+    """Nats, [T]; NaN for added tokens."""
+    second: NDArray[np.float64]
+
+    @property
+    def sums(self) -> tuple[float, float]:
+        """The scores of the versions, nats."""
+        return float(np.nansum(self.first)), float(np.nansum(self.second))
+
+    @property
+    def aligned(self) -> NDArray[np.float64]:
+        """Both by column, [2, N]; NaN where a version has no such token, or an added one."""
+        firsts, seconds = zip(*self.compared.pair.columns, strict=True)
+        rows = [
+            [np.nan if at is None else scores[at] for at in places]
+            for scores, places in ((self.first, firsts), (self.second, seconds))
+        ]
+        return np.array(rows)
+
+    @property
+    def differences(self) -> NDArray[np.float64]:
+        """First minus second, [N]."""
+        first, second = self.aligned
+        found: NDArray[np.float64] = first - second
+        return found
+
+
+def _rows(both: Likelihoods, drawn: list[int], *, is_dark: bool) -> Figure:
+    """Draw a row for each version and one for their difference, a column for each aligned token.
+
+    Args:
+        both: The scores.
+        drawn: Columns to draw; those of added tokens are left out.
+        is_dark: Whether the background is dark.
+    """
+    aligned, differences = both.aligned, both.differences
+    kept = [column for column in drawn if not np.isnan(aligned[:, column]).all()]
+    names = both.compared.names(drawn)
+    names = [names[drawn.index(column)] for column in kept]
+    changed = both.compared.changed(kept)
+    labels = np.array([theme.escape(name) for name in names], dtype=object)
+    is_numbered = len(kept) <= MOST_NUMBERED
+    scores, ahead = np.full((2, 3, len(kept)), np.nan)
+    scores[:2], ahead[2] = aligned[:, kept], differences[kept]
+    diverging = theme.diverging(is_dark)
+    largest = max(1.0, float(np.nanmax(np.abs(ahead[2]), initial=0.0)))
+    maps = (
+        (scores, -SURPRISED, 0.0, theme.SEQUENTIAL),
+        (ahead, -largest, largest, diverging),
+    )
+    numbers = [
+        np.array([["" if np.isnan(v) else exactly(v, 2) for v in row] for row in values], object)
+        for values, *_ in maps
+    ]
+    fig = Figure(
+        [
+            heatmap(
+                z=values,
+                x=list(range(len(kept))),
+                y=[0, 1, 2],
+                zmin=low,
+                zmax=high,
+                colorscale=scale,
+                showscale=False,
+                hoverongaps=False,
+                xgap=gap(names),
+                ygap=3,
+                customdata=np.dstack([np.broadcast_to(labels, values.shape), written]),
+                hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]} nats<extra></extra>",
+                **(
+                    numbered(values, written.tolist(), 11, scale=scale, low=low, high=high)
+                    if is_numbered
+                    else {}
+                ),
+            )
+            for (values, low, high, scale), written in zip(maps, numbers, strict=True)
+        ]
+    )
+    first, second = both.sums
+    names_of_rows = (*RUNS, "first − second")
+    theme.plot_layout(fig, "", "", "", 36 * 3 + label_room(names) + 44)
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 8, "b": 0})
+    fig.update_xaxes(**column_axis(names, changed, 12))
+    fig.update_yaxes(
+        tickvals=[0, 1, 2],
+        ticktext=[
+            f"{name}  <b>{exactly(end, 2)}</b>"
+            for name, end in zip(names_of_rows, (first, second, first - second), strict=True)
+        ],
+        range=[2.55, -0.55],
+        tickfont={"size": 13},
+        showgrid=False,
+    )
+    return fig
+
+
+def _table(both: Likelihoods) -> pd.DataFrame:
+    """Return a row for each aligned token."""
+    first, second = both.aligned
+    return both.compared.columns().assign(nats_first=first, nats_second=second)
+
+
 LIKELIHOOD = Picture(
     name="minimal-pair-likelihood",
-    figure=likelihood_rows,
-    table=likelihood_table,
+    figure=_rows,
+    table=_table,
     how=(
         "The log-probability of each token, in nats: {scored}. Yellow is expected, dark "
         "surprising. A version's score is the sum, as on **Grammar exam**; one with more tokens "
@@ -66,13 +184,14 @@ def can_score(page: frame.Page, compared: Compared) -> bool:
 def show_likelihood(page: frame.Page, compared: Compared) -> None:
     """Draw the verdict, and the log-probability of each token in both versions."""
     with frame.guard():
-        first, second = (
-            _scored(page, trace.text_a, trace.text_b, f"likelihood-{run}", trace.num_tokens)
-            for run, trace in zip(RUNS, (compared.first, compared.second), strict=True)
-        )
-        if first is None or second is None:
-            return
-        both = Likelihoods(compared, first, second)
+        traces = (compared.first, compared.second)
+        texts = tuple((trace.text_a, trace.text_b) for trace in traces)
+        if max(trace.num_tokens for trace in traces) <= AT_ONCE:
+            scores = cache.computed(_scored, page.bert_key, texts)
+        else:
+            compute = Compute(name="likelihood", stage="Hiding each token in turn")
+            scores = compute(_scored, page.bert_key, texts)
+        both = Likelihoods(compared, *scores)
         is_causal = reads_from_left(page.bert)
         st.header(_verdict(both, is_causal=is_causal), anchor=False)
         drawn = drawn_columns(compared.pair, np.abs(np.nan_to_num(both.differences)))
@@ -106,21 +225,17 @@ def _verdict(both: Likelihoods, *, is_causal: bool) -> str:
 
 
 def _scored(
-    page: frame.Page, text_a: str, text_b: str | None, name: str, num_tokens: int
-) -> NDArray[np.float64] | None:
-    """Return the scores of a version; of a long one None while its progress is drawn."""
-    read = Texts(page.bert_key, text_a, text_b)
-    if num_tokens <= AT_ONCE:
-        found: NDArray[np.float64] = cache.call(token_log_likelihoods, *read)
-        return found
+    bert: Model,
+    texts: Sequence[tuple[str, str | None]],
+    *,
+    on_fraction: Callable[[float], None] = lambda fraction: None,
+) -> list[NDArray[np.float64]]:
+    """Return the scores of each version, as of `token_log_likelihoods`."""
+    scores = []
+    for number, text in enumerate(texts):
 
-    def work(progress: Progress) -> NDArray[np.float64]:
-        return token_log_likelihoods(
-            page.bert,
-            text_a,
-            text_b,
-            progress=lambda fraction: progress(fraction, "Hiding each token in turn"),
-        )
+        def report(fraction: float, before: int = number) -> None:
+            on_fraction((before + fraction) / len(texts))
 
-    result: NDArray[np.float64] | None = waiting.result(Work(("likelihood", read), work), name)
-    return result
+        scores.append(token_log_likelihoods(bert, *text, progress=report))
+    return scores

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from bertcore.analysis.patching import (
+    REGIONS,
     Direction,
     ManyPatched,
-    Part,
     PatchText,
     bundled_texts,
     patch_texts,
@@ -21,15 +24,17 @@ from bertcore.analysis.patching import (
 from bertcore.data.files import BadRows, kind_of
 from bertcore.data.texts_file import shown_name
 
+from ..plots import theme
+from ..plots.before_after import head_grid
+from ..plots.cells import cell_text
+from ..plots.figure import Figure, heatmap
 from ..plots.untrusted_text import plain
-from ..shell import cache, capabilities, frame, uploads
-from ..shell.jobs import waiting
-from ..shell.jobs.background import Progress, Work
+from ..shell import capabilities, frame, uploads
+from ..shell.compute import Compute
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
-from .patching import choose_way
-from .patching_figures import mean_map, mean_table
+from .patching import UNIT, choose_way, colours
 
 SOURCES = {"own": "Our 40: subject number", "file": "Upload a file"}
 SOURCE = Field("patch_source", "own", tuple(SOURCES))
@@ -43,6 +48,75 @@ ABOUT_FILES = (
 )
 _MOVES: dict[Direction, str] = {"denoising": "comes back", "noising": "is lost"}
 _UPLOADED = "_patch_uploaded"
+
+
+def mean_map(found: ManyPatched, *, is_dark: bool = False) -> Figure:
+    """Draw the mean share over many pairs, of each layer and region or of each head."""
+    scale, mean = colours(is_dark), found.shares.mean.astype(np.float32)
+    if found.part == "head":
+        return head_grid(mean, (), "%{z:+.1%}", scale, UNIT)
+    rows = list(range(len(mean)))
+    texts = [[_with_interval(found, row, n) for n in range(len(REGIONS))] for row in rows]
+    fig = Figure(
+        heatmap(
+            z=mean,
+            x=list(range(len(REGIONS))),
+            y=rows,
+            customdata=texts,
+            xgap=2,
+            ygap=2,
+            hoverongaps=False,
+            hovertemplate="layer %{y}: %{customdata}<extra></extra>",
+            colorbar=theme.bar_above(UNIT, tickformat=".0%"),
+            **scale,
+        )
+    )
+    text = [
+        ["" if np.isnan(share) else f"{round(100 * share)}%".replace("-", "−") for share in row]
+        for row in mean.tolist()
+    ]
+    fig.add_trace(cell_text(mean, text, 13, scale=theme.diverging(is_dark), low=-1))
+    below = "layer (0: embeddings)" if found.part == "state" else "layer"
+    theme.plot_layout(fig, "", "", below, 34 * len(rows) + 104)
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 56, "b": 0})
+    fig.update_xaxes(
+        tickvals=list(range(len(REGIONS))),
+        ticktext=list(REGIONS),
+        tickangle=0,
+        tickfont={"size": 14},
+        showgrid=False,
+        range=[-0.5, len(REGIONS) - 0.5],
+    )
+    fig.update_yaxes(range=[len(rows) - 0.5, -0.5], tickvals=rows, showgrid=False)
+    return fig
+
+
+def _with_interval(found: ManyPatched, row: int, column: int) -> str:
+    low, high = found.shares.low[row, column], found.shares.high[row, column]
+    return f"{found.shares.mean[row, column]:+.1%} (95%: {low:+.1%} to {high:+.1%})"
+
+
+def mean_table(found: ManyPatched) -> pd.DataFrame:
+    """Return a row for each layer and region or head, with its interval."""
+    shares = found.shares
+    names: Sequence[object] = REGIONS
+    what = "region"
+    if found.part == "head":
+        names, what = range(shares.mean.shape[1]), "head"
+    return pd.DataFrame(
+        [
+            {
+                "layer": layer,
+                what: name,
+                "share": float(shares.mean[layer, n]),
+                "low": float(shares.low[layer, n]),
+                "high": float(shares.high[layer, n]),
+            }
+            for layer in range(len(shares.mean))
+            for n, name in enumerate(names)
+        ]
+    )
+
 
 MANY = Picture(
     name="minimal-pair-many",
@@ -89,10 +163,8 @@ def show_many(page: frame.Page) -> None:
     if chosen is None:
         st.caption(frame.own_tokens(ABOUT_FILES))
         return
-    work = patching(page.bert_key, chosen, part, direction)
-    found: ManyPatched | None = waiting.result(work, "many-pairs")
-    if found is None:
-        return
+    compute = Compute(name="many-pairs", stage="Patching each pair")
+    found = compute(patch_texts, page.bert_key, chosen.texts, part, direction)
     read: dict[str, Any] = {
         "number": found.num_pairs,
         "apart": f"{float(found.difference.mean):.1f}",
@@ -113,21 +185,6 @@ def show_many(page: frame.Page) -> None:
         if note:
             st.caption(plain(note))
     MANY.caption(**read)
-
-
-def patching(key: cache.BertKey, chosen: Chosen, part: Part, direction: Direction) -> Work:
-    """Return the work that patches all pairs; its result is a ManyPatched."""
-
-    def work(progress: Progress) -> ManyPatched:
-        return patch_texts(
-            cache.opened(key),
-            chosen.texts,
-            part,
-            direction,
-            on_fraction=lambda fraction: progress(fraction, "Patching each pair"),
-        )
-
-    return Work(("patching-many", key, chosen.key, part, direction), work)
 
 
 def _left_out(found: ManyPatched) -> str:

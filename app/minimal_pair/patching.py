@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bertcore.analysis.patching import Direction, Part, Place
+from bertcore.analysis.patching import Direction, Part, Patched, PatchPair, PathPatched, Place
 
-from ..plots.formats import signed
+from ..plots import theme
+from ..plots.before_after import head_grid
+from ..plots.figure import Figure, bar
+from ..plots.formats import ON_AXIS, shorten, signed
 from ..plots.special_tokens import own_markdown
 from ..plots.untrusted_text import plain
 from ..shell import capabilities, frame
-from ..shell.jobs import waiting
+from ..shell.compute import Compute
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
 from . import patching_case
+from .figures import layer_map
 from .patching_case import Asked, Followed
-from .patching_figures import PatchedPair, path_bars, path_table, share_map, share_table
 from .versions import Versions
 
 DIRECTION_NAMES = {
@@ -69,6 +73,120 @@ from bertcore.tasks import read_task_head
 pair = patch_pair(bert, {first}, {second}, hide={hide})
 answer = {answer}
 """
+
+
+UNIT = "share"
+
+
+class PatchedPair(NamedTuple):
+    """Patched runs and the versions that they are of."""
+
+    found: Patched
+    pair: PatchPair
+
+
+def colours(is_dark: bool) -> dict[str, object]:
+    """Return the scale of shares: orange below 0, blue up to 1; values beyond are clipped."""
+    return {"colorscale": theme.diverging(is_dark), "zmin": -1, "zmax": 1}
+
+
+def place_names(pair: PatchPair) -> list[str]:
+    """Return what each column of a pair is called: its token, or both with an arrow."""
+    names = []
+    for i, j in pair.columns:
+        one, two = (
+            shorten(token, ON_AXIS) for token in (pair.first.tokens[i], pair.second.tokens[j])
+        )
+        names.append(one if one == two else f"{one} → {two}")
+    return names
+
+
+def share_map(shown: PatchedPair, *, is_dark: bool = False) -> Figure:
+    """Draw the share of each layer and token, or of each head."""
+    shares = shown.found.shares
+    if shown.found.part == "head":
+        return head_grid(shares, (), "%{z:+.1%}", colours(is_dark), UNIT)
+    names, changed = place_names(shown.pair), shown.pair.changed
+    state = shown.found.part == "state"
+    return layer_map(
+        shares,
+        names,
+        changed,
+        y_title="layer (0: embeddings)" if state else "layer",
+        letters=13,
+        row_height=30,
+        space=84,
+        ygap=2,
+        hovertemplate="<b>%{customdata}</b>, layer %{y}: %{z:+.1%}<extra></extra>",
+        colorbar=theme.bar_above(UNIT, tickformat=".0%"),
+        **colours(is_dark),
+    )
+
+
+def share_table(shown: PatchedPair) -> pd.DataFrame:
+    """Return a row for each patched run."""
+    found, pair = shown.found, shown.pair
+    shares, rows = found.shares, []
+    for layer, values in enumerate(found.values):
+        for n, value in enumerate(values):
+            row: dict[str, object] = {"layer": layer}
+            if found.part == "head":
+                row["head"] = n
+            else:
+                i, j = pair.columns[n]
+                row |= {
+                    "position_first": i,
+                    "position_second": j,
+                    "token_first": pair.first.tokens[i],
+                    "token_second": pair.second.tokens[j],
+                }
+            row |= {"logit_difference": float(value), "share": float(shares[layer, n])}
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def path_bars(found: PathPatched) -> Figure:
+    """Draw the logit difference of both versions and of the patched run."""
+    names = [
+        "first version",
+        f"patched: {found.sender} → {found.receiver}",
+        "second version",
+    ]
+    values = [found.first, found.value, found.second]
+    colours = [theme.SPECIAL, theme.ACCENT, theme.SPECIAL]
+    fig = Figure(
+        bar(
+            x=values,
+            y=names,
+            orientation="h",
+            marker={"color": colours},
+            text=[f"{value:+.3f}" for value in values],
+            textposition="auto",
+            hovertemplate="%{y}: %{x:+.4f}<extra></extra>",
+        )
+    )
+    theme.plot_layout(fig, "", "logit difference", "", 190)
+    fig.update_yaxes(autorange="reversed")
+    return fig
+
+
+def path_table(found: PathPatched) -> pd.DataFrame:
+    """Return one row: the path and its result."""
+    return pd.DataFrame(
+        [
+            {
+                "sender": str(found.sender),
+                "receiver": str(found.receiver),
+                "direction": found.direction,
+                "first": found.first,
+                "second": found.second,
+                "patched": found.value,
+                "share": found.share,
+            }
+        ]
+    )
+
+
 PATCHING = Picture(
     name="minimal-pair-patching",
     figure=share_map,
@@ -121,10 +239,9 @@ def show_patching(page: frame.Page, second: Versions) -> None:
             f"texts{', or choose *Heads*' if has_parts else ''}."
         )
         return
-    work = patching_case.patching(asked, part, direction)
-    found = waiting.result(work, "patching", stopped="The patching was stopped.")
-    if found is None:
-        return
+    stopped = "The patching was stopped."
+    compute = Compute(name="patching", stage="Patching each place", stopped=stopped)
+    found = compute(patching_case.patched, asked, part, direction)
     values = _code_values(page, asked, names, direction)
     followed = "Logit" if names.other is None else "Logit difference"
     st.markdown(

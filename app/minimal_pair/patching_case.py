@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -27,7 +28,6 @@ from bertcore.analysis.shared.inputs import one_piece
 from bertcore.network.task_reader import TaskReader
 
 from ..shell import cache
-from ..shell.jobs.background import Progress, Work
 from ..task_model.reader import readable_task_head
 from .versions import Versions
 
@@ -64,7 +64,7 @@ def pair_of(asked: Asked) -> PatchPair:
     Raises:
         ValueError: If they cannot be patched; see `patch_pair`.
     """
-    return cache.call(_pair, asked.key, asked.first, asked.second, asked.hide)
+    return cache.computed(patch_pair, asked.key, asked.first, asked.second, hide=asked.hide)
 
 
 def masks(asked: Asked) -> list[int]:
@@ -74,7 +74,7 @@ def masks(asked: Asked) -> list[int]:
 
 def place_to_hide(asked: Asked) -> int | None:
     """Return the token at which the predictions of the versions differ most."""
-    return cache.call(_place_to_hide, asked.key, asked.first, asked.second)
+    return cache.computed(_place_to_hide, asked.key, asked.first, asked.second)
 
 
 def followed(asked: Asked) -> Followed:
@@ -83,25 +83,16 @@ def followed(asked: Asked) -> Followed:
     Raises:
         ValueError: As `word_answer` and `class_answer`.
     """
-    return cache.call(_followed, asked.key, asked)
+    return cache.computed(_followed, asked)
 
 
-def patching(asked: Asked, part: Part, direction: Direction) -> Work:
-    """Return the work that patches every place; its result is a Patched."""
-
-    def work(progress: Progress) -> Patched:
-        model = cache.opened(asked.key)
-        pair = pair_of(asked)
-        return patch(
-            model,
-            pair,
-            _answer(model, asked, pair),
-            part,
-            direction,
-            on_fraction=lambda fraction: progress(fraction, "Patching each place"),
-        )
-
-    return Work(("patching", asked, part, direction), work)
+def patched(
+    asked: Asked, part: Part, direction: Direction, *, on_fraction: Callable[[float], None]
+) -> Patched:
+    """Return the runs with every place patched."""
+    model, pair = cache.opened(asked.key), pair_of(asked)
+    answer = _answer(model, asked, pair)
+    return patch(model, pair, answer, part, direction, on_fraction=on_fraction)
 
 
 def path(asked: Asked, sender: Place, receiver: Place, direction: Direction) -> PathPatched:
@@ -110,17 +101,13 @@ def path(asked: Asked, sender: Place, receiver: Place, direction: Direction) -> 
     Raises:
         ValueError: As `patch_path`.
     """
-    return cache.call(_path, asked.key, asked, sender, receiver, direction)
+    return cache.computed(_path, asked, sender, receiver, direction)
 
 
 def reader_of(key: cache.BertKey) -> TaskReader | None:
     """Return the task head whose classes can be followed, or None."""
     reader = readable_task_head(key)
     return reader if reader is not None and reader.kind in ("classes", "labels", "score") else None
-
-
-def _pair(model: Model, first: Versions, second: Versions, hide: int | None) -> PatchPair:
-    return patch_pair(model, first, second, hide=hide)
 
 
 def _place_to_hide(model: Model, first: Versions, second: Versions) -> int | None:
@@ -150,14 +137,12 @@ def _piece(model: Model, word: str) -> str | None:
     return piece
 
 
-def _followed(model: Model, asked: Asked) -> Followed:
-    answer = _answer(model, asked, pair_of(asked))
+def _followed(asked: Asked) -> Followed:
+    answer = _answer(cache.opened(asked.key), asked, pair_of(asked))
     return Followed(answer.name, answer.other)
 
 
 @torch.no_grad()
-def _path(
-    model: Model, asked: Asked, sender: Place, receiver: Place, direction: Direction
-) -> PathPatched:
-    pair = pair_of(asked)
+def _path(asked: Asked, sender: Place, receiver: Place, direction: Direction) -> PathPatched:
+    model, pair = cache.opened(asked.key), pair_of(asked)
     return patch_path(model, pair, _answer(model, asked, pair), sender, receiver, direction)

@@ -6,20 +6,41 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from ..plots import theme
 from ..plots.figure import Figure
 from ..shell import frame
 from ..shell.picture import Picture
 from .compared import COMPARE_CODE, Compared, drawn_columns, note_left_out
-from .figures import strip_table, vector_strips
+from .figures import layer_map
 
 
 def _strips(compared: Compared, *, drawn: list[int]) -> Figure:
+    """Draw a strip for each layer: how much the vector of each column turned."""
     change = compared.pair.hidden_change[:, drawn]
-    return vector_strips(change, compared.names(drawn), compared.changed(drawn))
+    return layer_map(
+        change,
+        compared.names(drawn),
+        compared.changed(drawn),
+        y_title="layer (0: embeddings)",
+        letters=11,
+        row_height=28,
+        space=76,
+        ygap=3,
+        zmin=0,
+        zmax=max(1e-3, float(np.nanmax(change, initial=0.0))),
+        colorscale=theme.SEQUENTIAL,
+        hoverongaps=False,
+        hovertemplate="<b>%{customdata}</b>, layer %{y}: %{z:.4f}<extra></extra>",
+        colorbar=theme.bar_above("1 − cosine"),
+    )
 
 
 def _table(compared: Compared) -> pd.DataFrame:
-    return strip_table(compared.pair, compared.first, compared.second)
+    """Return a row for each layer (0: embeddings) and column; empty where a token is missing."""
+    columns, change = compared.columns(), compared.pair.hidden_change
+    table = pd.concat([columns] * len(change), ignore_index=True)
+    table.insert(0, "layer", np.repeat(np.arange(len(change)), len(columns)))
+    return table.assign(one_minus_cosine=change.ravel())
 
 
 VECTORS = Picture(

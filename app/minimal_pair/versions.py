@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from bertcore import Model, Trace
+from bertcore import Trace
 from bertcore.analysis.compare.minimal_pair import MinimalPair, compare_pair
 from bertcore.analysis.words.example_version import example_version
 
 from ..plots.special_tokens import Marks, own_text
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame
+from ..shell.cache import Texts
 from ..shell.sentence_box import examples
 from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
 from ..shell.state import Field
@@ -191,11 +192,6 @@ def compare(page: frame.Page, second: Versions) -> MinimalPair:
     Raises:
         ValueError: If the weights contain NaN.
     """
-    return cache.call(_compare, page.bert_key, page.bert_key, page.text_a, page.text_b, second)
-
-
-def _compare(
-    bert: Model, key: cache.BertKey, text_a: str, text_b: str | None, second: Versions
-) -> MinimalPair:
-    first = cache.trace(key, text_a, text_b)
-    return compare_pair(bert, first, second_trace(key, second), TOP_WORDS)
+    key = page.bert_key
+    first, other = Texts(key, *page.texts), Texts(key, *second)
+    return cache.computed(compare_pair, key, first, other, TOP_WORDS)

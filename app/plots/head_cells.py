@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import theme
 from .figure import Figure
@@ -55,3 +56,10 @@ def add_cells(
             y1=layer + 0.5,
             line={"color": theme.ACCENT, "width": 3},
         )
+
+
+def most_changed(change: NDArray[np.floating], count: int) -> Sequence[tuple[int, int]]:
+    """Return (layer, head) of the heads that attend most differently, without 0 and NaN."""
+    order = np.argsort(-np.nan_to_num(change), axis=None, kind="stable")[:count]
+    places = [divmod(int(place), change.shape[1]) for place in order]
+    return [(layer, head) for layer, head in places if change[layer, head] > 0]

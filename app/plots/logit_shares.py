@@ -140,7 +140,7 @@ def grid(shares: LogitAttribution, *, is_dark: bool) -> Figure:
     """
     columns, rows, values = grid_values(shares)
     largest = float(np.abs(values).max()) or 1.0
-    scale = theme.DIVERGING_DARK if is_dark else theme.DIVERGING
+    scale = theme.diverging(is_dark)
     text = [[signed(value) for value in row] for row in values.tolist()]
     size = 14 if len(columns) <= 9 else 11
     fig = Figure(

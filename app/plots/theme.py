@@ -23,7 +23,7 @@ ACCENT = "#C2417C"
 SEQUENTIAL = "Cividis"
 """From nothing to much; even in lightness and the same for red-green blind readers."""
 
-DIVERGING = [
+DIVERGING: list[list[object]] = [
     [0.0, "#B35806"],
     [0.25, "#F1A340"],
     [0.5, "#F4F4F2"],
@@ -31,7 +31,7 @@ DIVERGING = [
     [1.0, "#1F4E9E"],
 ]
 """Below and above zero: orange and blue around near-white."""
-DIVERGING_DARK = [
+DIVERGING_DARK: list[list[object]] = [
     [0.0, "#F6B35C"],
     [0.25, "#A85A14"],
     [0.5, "#1E2534"],
@@ -99,6 +99,11 @@ def _luminances(colours: NDArray[np.uint8]) -> NDArray[np.float64]:
     linear = np.where(levels <= 0.04045, levels / 12.92, ((levels + 0.055) / 1.055) ** 2.4)
     luminances: NDArray[np.float64] = linear @ np.array([0.2126, 0.7152, 0.0722])
     return luminances
+
+
+def diverging(is_dark: bool) -> list[list[object]]:
+    """Return the scale of large surfaces for a light or a dark background."""
+    return DIVERGING_DARK if is_dark else DIVERGING
 
 
 @lru_cache(maxsize=1)

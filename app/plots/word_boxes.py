@@ -34,7 +34,7 @@ def coloured_boxes(
     """
     filled = np.nan_to_num(np.asarray(values, dtype=np.float64))
     largest = max(float(np.abs(filled).max(initial=0.0)), 1e-9)
-    scale = theme.DIVERGING_DARK if is_dark else theme.DIVERGING
+    scale = theme.diverging(is_dark)
     hover = [
         f"<b>{theme.escape(shorten(word, 40))}</b>: {number or '—'}"
         for word, number in zip(words, numbers, strict=True)

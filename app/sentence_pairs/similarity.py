@@ -225,7 +225,7 @@ def _word_pair_map(shared: SharedWords, *, is_dark: bool) -> Figure:
             y=list(range(len(rows))),
             customdata=hover,
             hovertemplate="%{customdata}<extra></extra>",
-            colorscale=theme.DIVERGING_DARK if is_dark else theme.DIVERGING,
+            colorscale=theme.diverging(is_dark),
             zmin=-largest,
             zmax=largest,
             xgap=1 if len(columns) <= MAX_LABELS else 0,

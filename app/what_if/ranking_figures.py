@@ -54,7 +54,7 @@ def effect_grid(importance: HeadImportance, measure: str, *, is_dark: bool = Fal
     largest = max(1e-9, float(np.nanmax(np.abs(effect), initial=0.0)))
     is_signed = measure in SIGNED
     counted = unit(measure, importance.task)
-    diverging = theme.DIVERGING_DARK if is_dark else theme.DIVERGING
+    diverging = theme.diverging(is_dark)
     scale = diverging if is_signed else theme.SEQUENTIAL
     colours = {"colorscale": scale, "zmin": -largest if is_signed else 0, "zmax": largest}
     off = {(int(layer), int(head)) for layer, head in np.argwhere(np.isnan(effect))}
