@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
@@ -15,7 +14,7 @@ from ..canvas.heat_map import heat_map
 from ..canvas.shared.view_options import last_revision
 from ..canvas.views import MAP, keep_options, kept_options
 from ..plots import theme
-from ..plots.before_after import head_table
+from ..plots.before_after import divergence_table
 from ..plots.figure import Figure
 from ..plots.head_cells import add_cells, most_changed
 from ..plots.similarity_map import heat_from_zero, lay_out_cells
@@ -65,11 +64,6 @@ def _bits(value: float) -> str:
 
 def _point(rows: int, columns: int) -> float:
     return max(6.0, min(40.0, 420 / max(rows, columns)))
-
-
-def divergence_table(change: NDArray[np.floating]) -> pd.DataFrame:
-    """Return a row for each head."""
-    return head_table({"divergence_bits": change})
 
 
 def _maps(maps: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

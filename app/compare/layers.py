@@ -13,6 +13,7 @@ from bertcore.analysis.compare.decision import KINDS
 from bertcore.analysis.compare.texts import TextsComparison, compare_texts
 
 from ..plots import theme
+from ..plots.before_after import divergence_table
 from ..plots.figure import Figure, scatter
 from ..plots.head_cells import most_changed
 from ..plots.similarity_map import map_height, similarity_map, similarity_table
@@ -26,7 +27,7 @@ from ..sources import head_texts as sources
 from ..sources.head_texts import Chosen
 from .case import Case, code_of, questions_of
 from .fields import ESTIMATE, ESTIMATES
-from .heads import divergence_grid, divergence_table, turn_to
+from .heads import divergence_grid, turn_to
 
 MOST_ROWS = 40
 """Most texts in the table: those that differ most."""

@@ -10,7 +10,6 @@ import streamlit as st
 from bertcore.analysis.compare.before_after import WordShift
 
 from ..plots.before_after import answer_bars, answer_table, word_bars, word_table
-from ..plots.figure import Figure
 from ..shell import capabilities, frame
 from ..shell.picture import Picture
 from .compared import COMPARE_CODE, Compared
@@ -41,17 +40,9 @@ NO_MASKED_WORDS = (
 )
 
 
-def _words(shifts: Sequence[WordShift], *, mask: str = "[MASK]") -> Figure:
-    return word_bars(shifts, [None] * len(shifts), RUNS, mask)
-
-
 def _word_table(shifts: Sequence[WordShift]) -> pd.DataFrame:
     table = word_table(shifts).rename(columns={"p_before": "p_first", "p_after": "p_second"})
     return table.assign(difference_points=100 * (table["p_second"] - table["p_first"]))
-
-
-def _answers(is_next: Sequence[float]) -> Figure:
-    return answer_bars(is_next, RUNS)
 
 
 def _answer_table(is_next: Sequence[float]) -> pd.DataFrame:
@@ -60,7 +51,7 @@ def _answer_table(is_next: Sequence[float]) -> pd.DataFrame:
 
 WORDS = Picture(
     name="minimal-pair-words",
-    figure=_words,
+    figure=word_bars,
     table=_word_table,
     how=(
         "The best words at each \\[MASK\\] in the first version (grey) and the second (blue): the "
@@ -72,7 +63,7 @@ WORDS = Picture(
 )
 NEXT_SENTENCE = Picture(
     name="minimal-pair-next-sentence",
-    figure=_answers,
+    figure=answer_bars,
     table=_answer_table,
     how=(
         "The next-sentence head's probability that B follows A (blue) and that it is a random text "
@@ -98,11 +89,11 @@ def show_answers(page: frame.Page, compared: Compared) -> None:
     """Draw the words at each common [MASK], and the next-sentence answers."""
     pair = compared.pair
     if pair.shifts:
-        drawn = {"mask": page.marks.mask}
+        drawn = {"originals": [None] * len(pair.shifts), "names": RUNS, "mask": page.marks.mask}
         WORDS.show(page, pair.shifts, drawn=drawn, texts=compared.texts)
     if pair.next_first is not None and pair.next_second is not None:
         is_next = (pair.next_first.is_next, pair.next_second.is_next)
-        NEXT_SENTENCE.show(page, is_next, texts=compared.texts)
+        NEXT_SENTENCE.show(page, is_next, drawn={"names": RUNS}, texts=compared.texts)
     has_question = bool(pair.shifts) or pair.next_first is not None
     if not has_question and can_score(page, compared):
         show_likelihood(page, compared)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
 from bertcore.analysis.compare.minimal_pair import MinimalPair, aligned_attention
 
 from ..plots import theme
-from ..plots.before_after import attention_grid, head_table
+from ..plots.before_after import attention_grid, divergence_table
 from ..plots.figure import Figure, heatmap
 from ..plots.head_cells import most_changed
 from ..shell import frame
@@ -114,14 +113,6 @@ def _difference_arrays(attention: Attention) -> dict[str, NDArray]:  # type: ign
     }
 
 
-def _head_grid(pair: MinimalPair) -> Figure:
-    return attention_grid(pair.attention_change)
-
-
-def _head_table(pair: MinimalPair) -> pd.DataFrame:
-    return head_table({"divergence_bits": pair.attention_change})
-
-
 ATTENTION = Picture(
     name="minimal-pair-attention",
     figure=_difference_map,
@@ -139,8 +130,8 @@ difference = two - one                                  # [N, N]
 )
 HEADS = Picture(
     name="minimal-pair-heads",
-    figure=_head_grid,
-    table=_head_table,
+    figure=attention_grid,
+    table=divergence_table,
     how=(
         "How differently each head attends in the two versions: Jensen-Shannon divergence of its "
         "rows; 0 means the same, 1 bit nothing in common. In layer 0 only the queries and keys of "
@@ -179,7 +170,7 @@ def show_attention(page: frame.Page, compared: Compared) -> None:
 def show_heads(page: frame.Page, compared: Compared) -> None:
     """Draw how much each head differs, and offer those that differ most."""
     st.markdown("**Which heads differ most**")
-    HEADS.show(page, compared.pair, with_caption=False, texts=compared.texts)
+    HEADS.show(page, compared.pair.attention_change, with_caption=False, texts=compared.texts)
     _offer_heads(compared.pair)
     HEADS.caption()
 

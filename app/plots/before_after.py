@@ -223,7 +223,7 @@ def attention_grid(change: NDArray[np.float32], off: Collection[tuple[int, int]]
     return head_grid(change, off, "changed by %{z:.3f} bits", colours, "bits")
 
 
-def head_table(values: dict[str, NDArray[np.float32]]) -> pd.DataFrame:
+def head_table(values: Mapping[str, NDArray[np.floating]]) -> pd.DataFrame:
     """Return a row for each head, with a column for each named array [L, H]."""
     shape = next(iter(values.values())).shape
     return pd.DataFrame(
@@ -232,6 +232,11 @@ def head_table(values: dict[str, NDArray[np.float32]]) -> pd.DataFrame:
             for la, he in np.ndindex(*shape)
         ]
     )
+
+
+def divergence_table(change: NDArray[np.floating]) -> pd.DataFrame:
+    """Return a row for each head, with how differently it attends."""
+    return head_table({"divergence_bits": change})
 
 
 def head_grid(

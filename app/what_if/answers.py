@@ -6,20 +6,29 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from bertcore.analysis.compare.before_after import WordShift
 from bertcore.analysis.compare.task_shift import TaskShift
 
-from ..plots.before_after import answer_bars, answer_table, word_bars, word_table
-from ..plots.figure import Figure
-from ..plots.formats import shorten_middle
+from ..plots import theme
+from ..plots.before_after import (
+    AFTER,
+    BEFORE,
+    answer_bars,
+    answer_table,
+    pair_bars,
+    word_bars,
+    word_table,
+)
+from ..plots.figure import Figure, bar
+from ..plots.formats import shorten, shorten_middle
 from ..plots.untrusted_text import plain
-from ..shell import frame
+from ..shell import cache, frame
 from ..shell.picture import Picture
 from ..task_model.reader import task_head
 from .changes import LAYERS_SKIPPED, Case, Compared, compare
-from .task_answer_figures import task_figure, task_table
 
 TOP_WORDS = 5
 MOST_NAMED = 8
@@ -56,13 +65,93 @@ task = compare_task(bert, read_task_head(bert), before, after)
 """
 
 
-def _words(shifts: Sequence[WordShift], *, originals: Sequence[str | None], mask: str) -> Figure:
-    return word_bars(shifts, originals, mask=mask)
+NAMES = ("before", "after")
+TOP_CHOICES = {"classes": 5, "labels": 5, "tags": 2, "span": 4}
+"""Best choices of each run that are shown, by kind."""
+MAX_ANSWERS = 5
+"""Words whose tags are shown: those whose tags moved most."""
+_TITLES = {"start": "Start of the answer", "end": "End of the answer"}
+
+
+def task_figure(task: TaskShift) -> Figure:
+    """Draw a task head's answers before (grey) and after (blue): bars in pairs, or of the score."""
+    if task.kind == "score":
+        return _score_bars([task.before.item(), task.after.item()])
+    # Those that moved most, in the order of the text.
+    answers = sorted(np.argsort(-task.divergence, kind="stable")[:MAX_ANSWERS].tolist())
+    shifts = [_shift(task, answer) for answer in answers]
+    return pair_bars(shifts, [_title(task, answer) for answer in answers], NAMES)
+
+
+def task_table(task: TaskShift) -> pd.DataFrame:
+    """Return a row for each answer and choice of a task head."""
+    value = "score" if task.kind == "score" else "p"
+    return pd.DataFrame(
+        [
+            {
+                "answer": name,
+                "position": task.positions[i] if task.positions else None,
+                "choice": choice,
+                "choice_number": j,
+                f"{value}_before": float(task.before[i, j]),
+                f"{value}_after": float(task.after[i, j]),
+            }
+            for i, name in enumerate(task.names)
+            for j, choice in enumerate(task.choices)
+        ]
+    )
+
+
+def _shift(task: TaskShift, answer: int) -> WordShift:
+    before, after = task.before[answer], task.after[answer]
+    count = TOP_CHOICES[task.kind]
+    best = [np.argsort(-values, kind="stable")[:count].tolist() for values in (before, after)]
+    ids = list(dict.fromkeys([*best[0], *best[1]]))
+    words = [task.choices[i] for i in ids]
+    if task.kind == "span":  # the same token may be there twice
+        words = [f"{shorten(word, 18)} ({i})" for word, i in zip(words, ids, strict=True)]
+    divergence = float(task.divergence[answer])
+    position = task.positions[answer] if task.positions else 0
+    return WordShift(position, tuple(words), before[ids], after[ids], divergence)
+
+
+def _title(task: TaskShift, answer: int) -> str:
+    name = task.names[answer]
+    divergence = f"KL {task.divergence[answer]:.3g} nats"
+    if task.kind == "tags":
+        return f"<b>{theme.escape(shorten(name, 24))}</b> at {task.positions[answer]}: {divergence}"
+    if task.kind == "span":
+        return f"{_TITLES[name]}: {divergence}"
+    return f"{'Class' if task.kind == 'classes' else 'Labels'}: {divergence}"
+
+
+def _score_bars(scores: Sequence[float]) -> Figure:
+    """Draw the score of a regression in two runs as bars from 0."""
+    change = scores[1] - scores[0]
+    texts = [f"{scores[0]:.4g}", f"<b>{scores[1]:.4g}</b>  ({change:+.3g})"]
+    fig = Figure(
+        bar(
+            x=list(scores),
+            y=list(NAMES),
+            orientation="h",
+            marker={"color": [BEFORE, AFTER], "line_width": 0},
+            text=texts,
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate="%{y}: %{x:.6g}<extra></extra>",
+        )
+    )
+    theme.plot_layout(fig, "", "score", "", 150)
+    low, high = min(0.0, *scores), max(0.0, *scores)
+    room = 0.3 * max(high - low, 1e-6)  # for the numbers at the ends
+    fig.update_xaxes(range=[low - (room if low < 0 else 0), high + room])
+    fig.update_yaxes(autorange="reversed", showgrid=False)
+    return fig
 
 
 WORDS = Picture(
     name="what-if-words",
-    figure=_words,
+    figure=word_bars,
     table=word_table,
     how=(
         "The best words before (grey) and after (blue) at each \\[MASK\\]: the five best of both "
@@ -118,7 +207,7 @@ def _offer_change(layer: int) -> None:
 
 def show_answers(page: frame.Page, case: Case) -> Compared:
     """Draw the answers of both runs: task, words, next sentence; return the comparison."""
-    compared = compare(page.bert_key, case, TOP_WORDS)
+    compared = cache.computed(compare, case, TOP_WORDS)
     runs = compared.runs
     if not case.changes:
         _offer_change(page.bert.config.num_hidden_layers // 2)

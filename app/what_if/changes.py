@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from bertcore import BertConfig, Model, Trace
+from bertcore import BertConfig, Trace
 from bertcore.analysis.compare.before_after import BeforeAfter, compare_runs
 from bertcore.analysis.compare.task_shift import TaskShift, compare_task
 from bertcore.analysis.heads.importance import HeadImportance, rank_heads
@@ -16,7 +16,6 @@ from bertcore.interventions.hooks import Cell
 from bertcore.interventions.what_if import Changes, every_head, parse_head
 
 from ..shell import cache
-from ..shell.jobs.background import Progress, Work
 from ..shell.links import HEADS_OFF, name_of
 from ..shell.state import Field
 from ..task_model.reader import readable_task_head
@@ -40,11 +39,17 @@ _EDIT = re.compile(r"(\d{1,4})\.(\d{1,6})")
 class Case(NamedTuple):
     """An input and the changes; small and hashable."""
 
+    key: cache.BertKey
     text_a: str
     text_b: str | None
     masked: tuple[int, ...]
     """Positions that are replaced by [MASK]."""
     changes: Changes
+
+    @property
+    def before(self) -> Trace:
+        """The run without changes."""
+        return cache.computed(_run, self._replace(changes=Changes()))
 
 
 class Question(NamedTuple):
@@ -199,49 +204,37 @@ def parse_blocks(text: str) -> tuple[Block, ...]:
 # ---- runs with and without the changes ----
 
 
-def before(key: cache.BertKey, case: Case) -> Trace:
-    """Return the run without changes."""
-    trace: Trace = cache.call(_run, key, case._replace(changes=Changes()))
-    return trace
-
-
-def compare(key: cache.BertKey, case: Case, top_k: int) -> Compared:
+def compare(case: Case, top_k: int) -> Compared:
     """Return what the changes do.
 
     Raises:
         ValueError: If the changes are not possible, or the weights contain NaN.
     """
-    return cache.call(_compare, key, key, case, top_k)
-
-
-def ranking(key: cache.BertKey, question: Question) -> Work:
-    """Return the background job that ranks all heads under the changes."""
-    case = question.case
-
-    def work(progress: Progress) -> HeadImportance:
-        bert = cache.opened(key)
-        return rank_heads(
-            bert,
-            masked_encoding(bert, case.text_a, case.text_b, case.masked),
-            changes=case.changes,
-            position=question.position,
-            word=one_piece(bert, question.word),
-            task=readable_task_head(key),
-            label=question.label or None,
-            on_fraction=lambda fraction: progress(fraction, "Removing each head in turn"),
-        )
-
-    return Work(("what-if", key, question), work)
-
-
-def _run(bert: Model, case: Case) -> Trace:
-    encoding = masked_encoding(bert, case.text_a, case.text_b, case.masked)
-    return bert.trace(case.text_a, case.text_b, encoding=encoding, changes=case.changes)
-
-
-def _compare(bert: Model, key: cache.BertKey, case: Case, top_k: int) -> Compared:
     # Only the plain run is kept: the changed ones are many, and large for long texts.
-    plain, changed, reader = before(key, case), _run(bert, case), readable_task_head(key)
+    bert, plain, changed = cache.opened(case.key), case.before, _run(case)
+    reader = readable_task_head(case.key)
     runs = compare_runs(bert, plain, changed, top_k)
     task = None if reader is None else compare_task(bert, reader, plain, changed)
     return Compared(runs, task)
+
+
+def rank(question: Question, *, on_fraction: Callable[[float], None]) -> HeadImportance:
+    """Return all heads ranked under the changes."""
+    case = question.case
+    bert = cache.opened(case.key)
+    return rank_heads(
+        bert,
+        masked_encoding(bert, case.text_a, case.text_b, case.masked),
+        changes=case.changes,
+        position=question.position,
+        word=one_piece(bert, question.word),
+        task=readable_task_head(case.key),
+        label=question.label or None,
+        on_fraction=on_fraction,
+    )
+
+
+def _run(case: Case) -> Trace:
+    bert = cache.opened(case.key)
+    encoding = masked_encoding(bert, case.text_a, case.text_b, case.masked)
+    return bert.trace(case.text_a, case.text_b, encoding=encoding, changes=case.changes)

@@ -2,42 +2,81 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
-from bertcore.analysis.compare.before_after import BeforeAfter
-
-from ..plots.before_after import attention_grid, head_table
-from ..plots.figure import Figure
+from ..plots import theme
+from ..plots.before_after import AFTER, BEFORE, attention_grid, divergence_table, thinned
+from ..plots.figure import Figure, bar, scatter
+from ..plots.formats import shorten
 from ..shell import frame
 from ..shell.picture import Picture, offer_json
 from .answers import RUNS_CODE
-from .changes import Case, Compared, before
-from .inside_figures import hidden_bars, hidden_table
+from .changes import Case, Compared
 
 
-def _hidden_figure(result: tuple[BeforeAfter, list[str]]) -> Figure:
-    return hidden_bars(*result)
+class Hidden(NamedTuple):
+    """How much the vectors of each layer changed."""
+
+    change: NDArray[np.float32]
+    """1 - cosine, [L+1, T]."""
+    tokens: Sequence[str]
 
 
-def _hidden_table(result: tuple[BeforeAfter, list[str]]) -> pd.DataFrame:
-    return hidden_table(*result)
+def hidden_bars(hidden: Hidden) -> Figure:
+    """Draw how much the vectors of each layer changed: the mean as a bar, the maximum as a mark."""
+    change, tokens = hidden
+    layers = list(range(len(change)))
+    most = change.argmax(1)
+    worst = [
+        f"most: {theme.escape(shorten(tokens[token], 24))} at {token}: {change[layer, token]:.3g}"
+        for layer, token in enumerate(most)
+    ]
+    fig = Figure(
+        bar(
+            x=layers,
+            y=change.mean(1),
+            marker={"color": AFTER, "line_width": 0},
+            name="mean of the tokens",
+            customdata=worst,
+            hovertemplate="layer %{x}: %{y:.3g}<br>%{customdata}<extra></extra>",
+        )
+    )
+    fig.add_trace(
+        scatter(
+            x=layers,
+            y=change.max(1),
+            mode="markers",
+            marker={"symbol": "line-ew", "size": 14, "line": {"width": 2, "color": BEFORE}},
+            name="the token that changed most",
+            hoverinfo="skip",
+        )
+    )
+    theme.plot_layout(fig, "", "layer (0: embeddings)", "1 − cosine", 230)
+    fig.update_xaxes(tickvals=thinned(layers), showgrid=False)
+    fig.update_yaxes(range=[0, max(1e-3, float(change.max()) * 1.12)])
+    return fig
 
 
-def _attention_figure(runs: BeforeAfter, *, off: frozenset[tuple[int, int]]) -> Figure:
-    return attention_grid(runs.attention_change, off)
-
-
-def _attention_table(runs: BeforeAfter) -> pd.DataFrame:
-    return head_table({"divergence_bits": runs.attention_change})
+def hidden_table(hidden: Hidden) -> pd.DataFrame:
+    """Return a row for each layer (0: embeddings) and token."""
+    change, tokens = hidden
+    layers, positions = np.indices(change.shape).reshape(2, -1)
+    names = np.array(tokens, dtype=object)[positions]
+    values = change.ravel().astype(float)
+    columns = {"layer": layers, "position": positions, "token": names}
+    return pd.DataFrame({**columns, "one_minus_cosine": values})
 
 
 HIDDEN = Picture(
     name="what-if-hidden",
-    figure=_hidden_figure,
-    table=_hidden_table,
+    figure=hidden_bars,
+    table=hidden_table,
     how=(
         "How much the tokens' vectors turned after each layer, 1 − cosine: the mean as a bar, the "
         "token that turned most as a line; 0 means the same direction. Layers below the lowest "
@@ -47,8 +86,8 @@ HIDDEN = Picture(
 )
 ATTENTION = Picture(
     name="what-if-attention",
-    figure=_attention_figure,
-    table=_attention_table,
+    figure=attention_grid,
+    table=divergence_table,
     how=(
         "How much each head's attention changed: Jensen-Shannon divergence of its rows; 0 means "
         "the same, 1 bit nothing in common. Crosses are heads that are off or in a skipped layer: "
@@ -61,16 +100,16 @@ ATTENTION = Picture(
 def show_inside(page: frame.Page, case: Case, compared: Compared) -> None:
     """Draw how much each layer's vectors and each head's attention changed; offer all as JSON."""
     runs = compared.runs
-    tokens = before(page.bert_key, case).tokens
+    tokens = case.before.tokens
     silent = case.changes.silent_heads(page.bert.config)
     code: dict[str, Any] = {"masked": case.masked, "changes": case.changes}
     left, right = st.columns(2, gap="large")
     with left:
         st.header("What changed after each layer", anchor=False)
-        HIDDEN.show(page, (runs, tokens), **code)
+        HIDDEN.show(page, Hidden(runs.hidden_change, tokens), **code)
     with right:
         st.header("What changed in each head's attention", anchor=False)
-        ATTENTION.show(page, runs, drawn={"off": silent}, **code)
+        ATTENTION.show(page, runs.attention_change, drawn={"off": silent}, **code)
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.caption("Everything above, before and after, in one file:")
     everything = {**about(page, case), "tokens": tokens, "found": runs, "task": compared.task}

@@ -17,12 +17,12 @@ def chosen_case(page: frame.Page) -> changes.Case:
     changes.keep_all(page.bert.config, page.trace)
     masked = controls.choose_masks(page)
     chosen = changes.chosen(page.bert.config, page.trace.num_tokens)
-    return changes.Case(page.text_a, page.text_b, masked, chosen)
+    return changes.Case(page.bert_key, page.text_a, page.text_b, masked, chosen)
 
 
 def choose_changes(page: frame.Page, case: changes.Case) -> None:
     """Draw all that can be changed."""
-    config, trace = page.bert.config, changes.before(page.bert_key, case)
+    config, trace = page.bert.config, case.before
     controls.show_switches(config)
     controls.show_pattern(config, trace)
     controls.show_edits(config, trace)

@@ -5,26 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
 from bertcore.analysis.heads.importance import HeadImportance
 from bertcore.interventions.what_if import Changes, parse_head
 
-from ..plots.before_after import head_table
+from ..plots import theme
+from ..plots.before_after import head_grid, head_table
+from ..plots.figure import Figure
 from ..plots.formats import shorten_middle
 from ..plots.untrusted_text import plain
 from ..shell import frame
-from ..shell.cache import BertKey
-from ..shell.jobs import waiting
+from ..shell.compute import Compute
 from ..shell.links import HEADS_OFF, MASK, name_of
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
 from ..task_model.reader import readable_task_head
-from .changes import Case, Question, before, ranking
+from .changes import Case, Question, rank
 from .inside import about
-from .ranking_figures import effect_grid, measure_name
 
 STRONGEST = 10
 """Most heads that are listed."""
@@ -68,6 +70,57 @@ IS_RANKED = Field("rank", False)
 WORD = Field("rank_word", "")
 LABEL = Field("rank_label", "")
 MEASURE = Field("rank_by", "")
+
+
+_MEASURES = {
+    "word": "the word",
+    "divergence": "all words",
+    "next_sentence": "next sentence",
+    "hidden": "last layer",
+}
+_LABELS = {"classes": "the class", "labels": "the label", "score": "the score"}
+_ANSWERS = {
+    "classes": "all classes",
+    "labels": "all labels",
+    "tags": "the tags",
+    "span": "the answer",
+}
+_UNITS = {
+    "word": "change of ln p",
+    "divergence": "KL, nats",
+    "label": "change of p",
+    "answer": "KL, nats",
+    "next_sentence": "change of p",
+    "hidden": "1 - cosine",
+}
+SIGNED = ("word", "label", "next_sentence")
+"""Effects that may go either way."""
+
+
+def measure_name(measure: str, task: str | None) -> str:
+    """Return what a measure of the ranking is called; `task` is the kind of the task head."""
+    if measure == "label":
+        return _LABELS[task or ""]
+    return _ANSWERS[task or ""] if measure == "answer" else _MEASURES[measure]
+
+
+def unit(measure: str, task: str | None) -> str:
+    """Return the unit of a measure of the ranking."""
+    return "change of the score" if (measure, task) == ("label", "score") else _UNITS[measure]
+
+
+def effect_grid(importance: HeadImportance, measure: str, *, is_dark: bool = False) -> Figure:
+    """Draw the effect of removing each head; a cross marks heads that were off already."""
+    effect: NDArray[np.float32] = getattr(importance, measure)
+    largest = max(1e-9, float(np.nanmax(np.abs(effect), initial=0.0)))
+    is_signed = measure in SIGNED
+    counted = unit(measure, importance.task)
+    diverging = theme.diverging(is_dark)
+    scale = diverging if is_signed else theme.SEQUENTIAL
+    colours = {"colorscale": scale, "zmin": -largest if is_signed else 0, "zmax": largest}
+    off = {(int(layer), int(head)) for layer, head in np.argwhere(np.isnan(effect))}
+    sign = "%{z:+.4f}" if is_signed else "%{z:.4f}"
+    return head_grid(effect, off, f"{sign} ({counted})", colours, counted)
 
 
 def _table(importance: HeadImportance) -> pd.DataFrame:
@@ -138,14 +191,13 @@ def code_values(
 def show_ranking(page: frame.Page, case: Case) -> None:
     """Draw the button, and the effects of the heads after a click on it."""
     st.header("Which heads matter here?", anchor=False)
-    kept: tuple[BertKey, Question] | None = st.session_state.get(_RANKED)
-    if kept is not None and kept[0] != page.bert_key:
-        kept = None  # of another checkpoint, which may have other heads
+    ranked: Question | None = st.session_state.get(_RANKED)
+    if ranked is not None and ranked.case.key != page.bert_key:
+        ranked = None  # of another checkpoint, which may have other heads
         IS_RANKED.put(False)
     IS_RANKED.key()
     place = st.container()  # the picture is above the choices
     question = _choose_question(page, case)
-    ranked = None if kept is None else kept[1]
     if ranked is not None and not _is_about(ranked, question):
         ranked = None  # another text or word: it says nothing about this one
     if ranked is None and IS_RANKED.value:
@@ -155,18 +207,20 @@ def show_ranking(page: frame.Page, case: Case) -> None:
     if row.button("Rank all heads", icon=icon, type="primary", disabled=ranked == question):
         IS_RANKED.put(True)
         ranked = question
-    st.session_state[_RANKED] = None if ranked is None else (page.bert_key, ranked)
+    st.session_state[_RANKED] = ranked
     if ranked is not None:
         if ranked != question:
             row.caption(OLD_RANKING)
         with place:
-            work = ranking(page.bert_key, ranked)
-            importance: HeadImportance | None = waiting.result(
-                work, "ranking", stopped="The ranking was stopped."
-            )
-            if importance is not None:
-                _draw(page, ranked, importance)
+            _rank(page, ranked)
     RANKING.caption()
+
+
+def _rank(page: frame.Page, question: Question) -> None:
+    stage, stopped = "Removing each head in turn", "The ranking was stopped."
+    with frame.guard():
+        importance = Compute(name="ranking", stage=stage, stopped=stopped)(rank, question)
+        _draw(page, question, importance)
 
 
 def _is_about(ranked: Question, question: Question) -> bool:
@@ -178,7 +232,7 @@ def _is_about(ranked: Question, question: Question) -> bool:
 def _choose_question(page: frame.Page, case: Case) -> Question:
     """Draw the choice of mask and word, and of the class, if there is something to read."""
     tokenizer = page.bert.tokenizer
-    tokens = before(page.bert_key, case).tokens
+    tokens = case.before.tokens
     masks = [i for i, token in enumerate(tokens) if token == tokenizer.mask_token]
     can_read = bool(masks) and "mlm" in page.bert.capabilities
     task = readable_task_head(page.bert_key)
