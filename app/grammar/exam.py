@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,8 +14,9 @@ from bertcore.grammar import GroupAccuracy, PairScore, Scoring, TokenCounts, acc
 from ..plots.untrusted_text import plain
 from ..second_checkpoint.sides import Side
 from ..shell import frame
-from ..shell.jobs import background, waiting
-from ..shell.jobs.background import Work
+from ..shell.compute import Compute
+from ..shell.jobs.background import Progress
+from ..shell.jobs.waiting import Pending
 from .sources import Chosen
 
 EXAM_CODE = """
@@ -29,18 +32,14 @@ scores = [score for part in exam for score in part]
 """
 
 
-class SavedLens(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SavedLens:
     """A tuned lens that is kept beside a checkpoint."""
 
     path: Path
-    shown: str
-    """The file as visitors see it."""
-    lens: TunedLens
-
-    @property
-    def stamp(self) -> tuple[str, int]:
-        """Its part of the key of a result."""
-        return str(self.path), self.path.stat().st_mtime_ns
+    modified: int
+    """When the file was written, ns."""
+    lens: TunedLens = field(compare=False)
 
 
 class Exam(NamedTuple):
@@ -73,7 +72,7 @@ class Exam(NamedTuple):
 def take(
     side: Side, chosen: Chosen, scoring: Scoring, name: str, saved: SavedLens | None = None
 ) -> Exam | None:
-    """Return the exam if it is finished; else draw its progress, which updates by itself.
+    """Return the exam; until it is finished, draw its progress and return None.
 
     Args:
         side: The checkpoint.
@@ -85,38 +84,33 @@ def take(
     Raises:
         Exception: The error that ended the work.
     """
+    compute = Compute(name=name, stopped="Stopped. Nothing was scored.")
+    with suppress(Pending):
+        return compute(_taken, side, chosen, scoring, saved)
+    return None
 
+
+def _taken(
+    side: Side, chosen: Chosen, scoring: Scoring, saved: SavedLens | None, *, progress: Progress
+) -> Exam:
     reader = plain(side.name) + ("" if saved is None else " through its tuned lens")
-
-    def work(progress: background.Progress) -> Exam:
-        bert = side.bert
-        bad_rows = BadRows(skip=True)
-        counts = None if side.is_untrained else TokenCounts.of_checkpoint(bert)
-        number = len(chosen.file.pairs)
-        scores: list[PairScore] = []
-        for part in score_pairs(
-            bert,
-            chosen.file.pairs,
-            scoring=scoring,
-            by_layer=has_layers(side),
-            translate=None if saved is None else saved.lens.translate,
-            counts=counts,
-            bad_rows=bad_rows,
-            progress=lambda done: progress(
-                done, f"{reader}: {done * number:,.0f} of {number:,} pairs"
-            ),
-        ):
-            scores += part
-        if not scores:
-            raise ValueError(f"no pair can be scored. {bad_rows.first}")
-        notes = [bad_rows.sentence(), _unknown(scores, side)]
-        return Exam(tuple(scores), chosen.file.columns, tuple(note for note in notes if note))
-
-    key = ("grammar", side, chosen.key, scoring, None if saved is None else saved.stamp)
-    result: Exam | None = waiting.result(
-        Work(key, work), name, stopped="Stopped. Nothing was scored."
-    )
-    return result
+    bert, number, bad_rows = side.bert, len(chosen.file.pairs), BadRows(skip=True)
+    scores: list[PairScore] = []
+    for part in score_pairs(
+        bert,
+        chosen.file.pairs,
+        scoring=scoring,
+        by_layer=has_layers(side),
+        translate=None if saved is None else saved.lens.translate,
+        counts=None if side.is_untrained else TokenCounts.of_checkpoint(bert),
+        bad_rows=bad_rows,
+        progress=lambda done: progress(done, f"{reader}: {done * number:,.0f} of {number:,} pairs"),
+    ):
+        scores += part
+    if not scores:
+        raise ValueError(f"no pair can be scored. {bad_rows.first}")
+    notes = [bad_rows.sentence(), _unknown(scores, side)]
+    return Exam(tuple(scores), chosen.file.columns, tuple(note for note in notes if note))
 
 
 def has_layers(side: Side) -> bool:

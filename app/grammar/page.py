@@ -171,7 +171,8 @@ def _show_lenses(
     path = None if side.is_untrained else tuned_lens.usable(page)
     if path is None:
         return
-    saved = exam.SavedLens(path, tuned_lens.shown(path), tuned_lens.opened(page, path))
+    lens = tuned_lens.opened(page, path)
+    saved = exam.SavedLens(path, path.stat().st_mtime_ns, lens)
     tuned_exam = exam.take(side, chosen, scoring, "exam-tuned", saved)
     if tuned_exam is None:
         return
@@ -192,7 +193,7 @@ def _show_lenses(
         setup=setup,
         plain=starts[0],
         tuned=starts[1],
-        path=saved.shown,
+        path=tuned_lens.shown(path),
         scoring=scoring,
     )
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import streamlit as st
 
@@ -39,13 +38,14 @@ _OPTION = re.compile(r"Name one with --\w+\.")
 """Advice that fits only the command line."""
 
 
-class Chosen(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Chosen:
     """Minimal pairs, and a key that identifies them."""
 
-    file: PairFile
+    file: PairFile = field(compare=False)
     key: str
     """Equal for equal pairs, and short."""
-    code: str
+    code: str = field(compare=False)
     """Python that makes `file`."""
 
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
 
+import pandas as pd
 import streamlit as st
 
-from bertcore.probes import STRUCTURAL, ProbeReport
+from bertcore.probes import STRUCTURAL, LayerResult, ProbeReport, Score
 
-from ..plots.figure import Figure
+from ..plots import theme
+from ..plots.error_bars import error_bars, with_interval
+from ..plots.figure import Figure, Properties, bar, scatter
+from ..plots.formats import shorten
 from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.columns import columns
 from ..shell.picture import Picture
-from . import grid_figures, score_figures
+from . import grid_figures
 from .grid_figures import Recall
-from .score_figures import MEASURES, Found, Named, report_table
 from .source import Chosen
 from .work import Probed, controlled
 
@@ -33,17 +39,271 @@ _CONTROL = (
 )
 
 
-def _main(found: Found) -> Figure:
-    return score_figures.score_lines(found, next(iter(found[0].report.layers[0].scores)))
+HEIGHT, LARGE = 316, 400
+MEASURES = {
+    "accuracy": "share of words right",
+    "f1": "F1 of whole entities",
+    "uuas": "share of the tree's edges (UUAS)",
+    "root": "how often the root is found",
+    "spearman": "Spearman's correlation",
+}
+BASELINES = {
+    "majority": "always the most common label",
+    "word": "the word's most common label",
+    "chain": "the sentence as a chain",
+}
+_DASHES = {"": "solid", "control": "dash", "untrained": "dot"}
 
 
-def _second(found: Found) -> Figure:
-    return score_figures.score_lines(found, [*found[0].report.layers[0].scores][1])
+class Named(NamedTuple):
+    """The probes of a checkpoint."""
+
+    name: str
+    report: ProbeReport
+
+
+Found = Sequence[Named]
+
+
+def score_lines(found: Found, *, measure: str) -> Figure:
+    """Draw a measure by layer with its intervals, beside control task and untrained network."""
+    fig = Figure()
+    for number, (name, report) in enumerate(found):
+        for kind, results, score in _kinds(report, measure):
+            colour = _colour(found, number, kind)
+            fig.add_trace(_line(results, score, _name(found, name, kind), colour, _DASHES[kind]))
+    _baselines(fig, found[0].report, measure)
+    _over_layers(fig, found, MEASURES[measure], LARGE if measure == "accuracy" else HEIGHT)
+    values = [one for trace in fig.traces for one in trace["y"]]
+    low = min(0.0, *values) if measure == "spearman" else 0.0
+    fig.update_yaxes(range=[low, 1.02], tickformat=".1f" if measure == "spearman" else ".0%")
+    return fig
+
+
+def selectivity_lines(found: Found) -> Figure:
+    """Draw the selectivity by layer with its intervals."""
+    fig = Figure()
+    for number, (name, report) in enumerate(found):
+        name = _name(found, name, "") or "selectivity"
+        colour = _colour(found, number, "")
+        fig.add_trace(_line(report.layers, attrgetter("selectivity"), name, colour))
+    _over_layers(fig, found, "accuracy − control accuracy", HEIGHT)
+    fig.update_layout(showlegend=len(found) > 1)
+    fig.update_yaxes(rangemode="tozero", tickformat=".0%")
+    return fig
+
+
+def code_lines(found: Found) -> Figure:
+    """Draw the compression of the online code by layer, beside control and untrained network."""
+    fig = Figure()
+    for number, (name, report) in enumerate(found):
+        kinds: dict[str, Sequence[float]] = {
+            "": [one.code.compression for one in report.layers if one.code],
+            "control": [one.control_code.compression for one in report.layers if one.control_code],
+            "untrained": [one.code.compression for one in report.twin if one.code],
+        }
+        for kind, values in kinds.items():
+            if not values:
+                continue
+            shown = _name(found, name, kind)
+            fig.add_trace(
+                scatter(
+                    x=[result.layer for result in report.layers],
+                    y=list(values),
+                    mode="lines+markers",
+                    name=theme.escape(shown),
+                    line={
+                        "color": _colour(found, number, kind),
+                        "width": 2,
+                        "dash": _DASHES[kind],
+                    },
+                    marker={"size": 6},
+                    hovertemplate="layer %{x}: %{y:.2f} times<extra>"
+                    + theme.escape(shown)
+                    + "</extra>",
+                )
+            )
+    _over_layers(fig, found, "compression (times)", HEIGHT)
+    fig.update_yaxes(rangemode="tozero")
+    fig.add_hline(1, line={"color": theme.SPECIAL, "width": 1, "dash": "dash"})
+    return fig
+
+
+def expected_lines(found: Found) -> Figure:
+    """Draw what each layer adds to those below, and the expected layer with its interval."""
+    fig = Figure()
+    for number, (name, report) in enumerate(found):
+        layers = [result.layer for result in report.layers]
+        colour = _colour(found, number, "")
+        shown = theme.escape(_name(found, name, ""))
+        fig.add_trace(
+            bar(
+                x=layers[1:],
+                y=gains(report)[1:],
+                name=f"{shown}: gain" if len(found) > 1 else "gain over the layers below",
+                marker={"color": colour, "opacity": 0.75},
+                hovertemplate="layer %{x} adds %{y:+.1%}<extra></extra>",
+            )
+        )
+        expected = report.expected_layer
+        if expected is None:
+            continue
+        fig.add_vline(expected.value, line={"color": colour, "width": 2, "dash": "dot"})
+        if not math.isnan(expected.low):
+            fig.add_shape(
+                type="rect",
+                xref="x",
+                yref="paper",
+                x0=expected.low,
+                x1=expected.high,
+                y0=0,
+                y1=1,
+                line={"width": 0},
+                fillcolor=colour,
+                opacity=0.12,
+                layer="below",
+            )
+    _over_layers(fig, found, "score gained", HEIGHT)
+    last = max(result.layer for _, report in found for result in report.layers)
+    fig.update_xaxes(range=[-0.6, last + 0.6])
+    fig.update_yaxes(tickformat="+.0%")
+    fig.add_hline(0, line={"color": theme.SPECIAL, "width": 1})
+    fig.update_layout(barmode="group", showlegend=len(found) > 1)
+    return fig
+
+
+def gains(report: ProbeReport) -> list[float]:
+    """Return what each layer adds to a mix of those below; the score itself of the first."""
+    scores = (0.0, *report.cumulative)
+    return [after - before for before, after in itertools.pairwise(scores)]
+
+
+def report_table(found: Found) -> pd.DataFrame:
+    """Return a row for each checkpoint, network (trained or not) and layer, all measures."""
+    rows = []
+    for name, report in found:
+        for kind, results in (("trained", report.layers), ("untrained", report.twin)):
+            for place, result in enumerate(results):
+                row: dict[str, object] = {
+                    "checkpoint": name,
+                    "network": kind,
+                    "layer": result.layer,
+                }
+                for measure, score in result.scores.items():
+                    row |= _columns(measure, score)
+                if result.control is not None:
+                    row |= _columns("control", result.control)
+                if result.selectivity is not None:
+                    row |= _columns("selectivity", result.selectivity)
+                if result.code is not None:
+                    row |= {
+                        "code_bits": result.code.bits,
+                        "uniform_bits": result.code.uniform_bits,
+                        "compression": result.code.compression,
+                    }
+                if result.control_code is not None:
+                    row["control_compression"] = result.control_code.compression
+                if kind == "trained" and report.cumulative:
+                    row["up_to_here"] = report.cumulative[place]
+                rows.append(row)
+        for baseline, scores in report.baselines.items():
+            rows.append(
+                {"checkpoint": name, "network": BASELINES[baseline]}
+                | {key: value for m, s in scores.items() for key, value in _columns(m, s).items()}
+            )
+    return pd.DataFrame(rows)
+
+
+def _columns(measure: str, score: Score) -> dict[str, float]:
+    return {measure: score.value, f"{measure}_low": score.low, f"{measure}_high": score.high}
+
+
+def _kinds(
+    report: ProbeReport, measure: str
+) -> Iterator[tuple[str, Sequence[LayerResult], Callable[[LayerResult], Score | None]]]:
+    """Yield what is drawn of a report: the probes, their control task, those of the twin."""
+
+    def of_measure(result: LayerResult) -> Score | None:
+        return result.scores.get(measure)
+
+    yield "", report.layers, of_measure
+    if measure == "accuracy" and report.layers[0].control is not None:
+        yield "control", report.layers, attrgetter("control")
+    if report.twin:
+        yield "untrained", report.twin, of_measure
+
+
+def _line(
+    results: Sequence[LayerResult],
+    score: Callable[[LayerResult], Score | None],
+    name: str,
+    colour: str,
+    dash: str = "solid",
+) -> Properties:
+    """Return a curve over the layers with its intervals; layers without a score are left out."""
+    pairs = [(result.layer, found) for result in results if (found := score(result)) is not None]
+    scores = [found for _, found in pairs]
+    shown = theme.escape(name)
+    return scatter(
+        x=[layer for layer, _ in pairs],
+        y=[found.value for found in scores],
+        mode="lines+markers",
+        name=shown,
+        line={"color": colour, "width": 3 if dash == "solid" else 2, "dash": dash},
+        marker={"size": 8 if dash == "solid" else 5},
+        error_y=error_bars(
+            [found.value for found in scores],
+            [found.low for found in scores],
+            [found.high for found in scores],
+            colour,
+        ),
+        customdata=[with_interval(one.value, one.low, one.high, ".3f") for one in scores],
+        hovertemplate="layer %{x}: %{customdata}<extra>" + shown + "</extra>",
+    )
+
+
+def _baselines(fig: Figure, report: ProbeReport, measure: str) -> None:
+    for name, scores in report.baselines.items():
+        if measure not in scores:
+            continue
+        fig.add_hline(
+            scores[measure].value,
+            line={"color": theme.SPECIAL, "width": 1, "dash": "dash"},
+            annotation={
+                "text": BASELINES[name],
+                "font": {"size": 12, "color": theme.SPECIAL},
+                "yanchor": "bottom",
+            },
+        )
+
+
+def _name(found: Found, name: str, kind: str) -> str:
+    """Return what a curve is called."""
+    own = {"": "probe", "control": "control task", "untrained": "untrained network"}[kind]
+    if len(found) == 1:
+        return own
+    name = shorten(name, 24)
+    return f"{name}, {own}" if kind else name
+
+
+def _colour(found: Found, number: int, kind: str) -> str:
+    """Return the colour of a checkpoint, or of a kind if there is one checkpoint."""
+    if len(found) > 1:
+        return (theme.SEGMENT_A, theme.SEGMENT_B)[number]
+    return theme.CATEGORICAL[[*_DASHES].index(kind)]
+
+
+def _over_layers(fig: Figure, found: Found, unit: str, height: int) -> None:
+    theme.plot_layout(fig, "", "Layer (0: embeddings)", unit, height)
+    layers = sorted({result.layer for _, report in found for result in report.layers})
+    if len(layers) <= 13:
+        fig.update_xaxes(tickmode="array", tickvals=layers)
+    fig.update_layout(showlegend=True, margin={"t": 36})
 
 
 SCORES = Picture(
     name="probe-scores",
-    figure=_main,
+    figure=score_lines,
     table=report_table,
     how=(
         "Scores on the test part, by a probe of each layer, with 95% intervals over sentences. "
@@ -54,7 +314,7 @@ SCORES = Picture(
 )
 TREES = Picture(
     name="probe-trees",
-    figure=_main,
+    figure=score_lines,
     table=report_table,
     how=(
         "Structural probe (Hewitt and Manning 2019) of each layer on the test part, with 95% "
@@ -66,14 +326,14 @@ TREES = Picture(
 )
 SECOND = Picture(
     name="probe-second-score",
-    figure=_second,
+    figure=score_lines,
     table=report_table,
     how="The second measure of the same probes: {measure}.{control}",
     code=REPORT_CODE + "[(one.layer, [*one.scores.values()][1]) for one in reports[0].layers]\n",
 )
 SELECTIVITY = Picture(
     name="probe-selectivity",
-    figure=score_figures.selectivity_lines,
+    figure=selectivity_lines,
     table=report_table,
     how=(
         "Accuracy minus that on the control task, where each word has a random label. If it is "
@@ -84,7 +344,7 @@ SELECTIVITY = Picture(
 )
 CODE = Picture(
     name="probe-code",
-    figure=score_figures.code_lines,
+    figure=code_lines,
     table=report_table,
     how=(
         "How much shorter the code of the labels becomes with the vectors at hand (online code, "
@@ -95,7 +355,7 @@ CODE = Picture(
 )
 EXPECTED = Picture(
     name="probe-expected",
-    figure=score_figures.expected_lines,
+    figure=expected_lines,
     table=report_table,
     how=(
         "A probe reads a learned mix of all layers up to a given one; a bar is what its score "
@@ -152,18 +412,21 @@ def show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
     values: dict[str, Any] = code_values(chosen, found)
     report = named[0].report
     measures = [*report.layers[0].scores]
+    drawn = {"measure": measures[0]}
     with place:
         if chosen.task in STRUCTURAL:
             cells = columns()
             with next(cells):
-                TREES.show(page, named, num=report.num_sentences["train"], **values)
+                TREES.show(page, named, drawn=drawn, num=report.num_sentences["train"], **values)
         else:
-            SCORES.show(page, named, control=_control(report, measures[0]), **values)
+            control = _control(report, measures[0])
+            SCORES.show(page, named, drawn=drawn, control=control, **values)
             cells = columns()
         if len(measures) > 1:
             with next(cells):
                 measure, control = MEASURES[measures[1]], _control(report, measures[1])
-                SECOND.show(page, named, measure=measure, control=control, **values)
+                drawn = {"measure": measures[1]}
+                SECOND.show(page, named, drawn=drawn, measure=measure, control=control, **values)
     if report.layers[0].selectivity is not None:
         with next(cells):
             SELECTIVITY.show(page, named, **values)
@@ -183,7 +446,8 @@ def show(page: frame.Page, chosen: Chosen, found: list[Probed]) -> None:
 
 def _control(report: ProbeReport, measure: str) -> str:
     """Return the sentence on the control task's curve, if there is one."""
-    return _CONTROL if score_figures.has_control(report, measure) else ""
+    has_control = measure == "accuracy" and report.layers[0].control is not None
+    return _CONTROL if has_control else ""
 
 
 def _expected(one: Named, with_name: bool) -> str:

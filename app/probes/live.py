@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from bertcore import Model, Trace
+from bertcore import Trace
 from bertcore.probes import STRUCTURAL, ProbeReport
 from bertcore.probes.live import WordLabels, WordTrees, draw_trees, label_words
 
@@ -208,7 +208,7 @@ def _show_grid(page: frame.Page, chosen: Chosen, found: list[Probed], texts: lis
     try:
         for one in found:
             for text in texts:
-                labels = cache.call(_labels, one.side.key, one.side, one.report, text)
+                labels = cache.computed(_labels, one.side, one.report, text)
                 shown.append(Sentence(one.name, labels))
     except ValueError as error:  # a tokenizer that does not show where a word ends
         st.info(plain(frame.sentence_of(error)))
@@ -236,14 +236,14 @@ def _draw(chosen: Chosen, one: Probed, text: str, layer: int, number: int) -> Sh
     result: WordLabels | WordTrees
     try:
         if chosen.task in STRUCTURAL:
-            trees: WordTrees = cache.call(_trees, one.side.key, one.side, one.report, text)
+            trees = cache.computed(_trees, one.side, one.report, text)
             data, summary, result = (
                 drawing.tree_message(trees, place),
                 _agreement(trees, place),
                 trees,
             )
         else:
-            labels: WordLabels = cache.call(_labels, one.side.key, one.side, one.report, text)
+            labels = cache.computed(_labels, one.side, one.report, text)
             data, summary = drawing.labels_message(labels, place), _num_right(labels, place)
             result = labels
     except ValueError as error:  # a tokenizer that does not show where a word ends
@@ -317,9 +317,9 @@ def _read_part(trace: Trace, text_id: int) -> str:
     return text if trace.truncation is None else text[: max(ends)]
 
 
-def _labels(bert: Model, side: Side, report: ProbeReport, text: str) -> WordLabels:
+def _labels(side: Side, report: ProbeReport, text: str) -> WordLabels:
     return label_words(side.bert, report, text)
 
 
-def _trees(bert: Model, side: Side, report: ProbeReport, text: str) -> WordTrees:
+def _trees(side: Side, report: ProbeReport, text: str) -> WordTrees:
     return draw_trees(side.bert, report, text)

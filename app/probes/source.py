@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
@@ -55,17 +55,17 @@ _CONLLU_COLUMNS = 10
 _UPLOADED = "_probe_upload"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Chosen:
     """Sentences for a task, not read yet."""
 
     task: Task
     key: str
     """Equal for equal files, and short."""
-    read: Callable[[], ProbeData]
+    read: Callable[[], ProbeData] = field(compare=False)
     """Reads them; raises ValueError if there is nothing to probe."""
     max_sentences: int | None
-    code: str
+    code: str = field(compare=False)
     """Python that reads them: `data`."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 from bertcore.probes import (
@@ -15,14 +16,12 @@ from bertcore.probes import (
 
 from ..plots.untrusted_text import plain
 from ..second_checkpoint.sides import Side
-from ..shell.jobs import waiting
-from ..shell.jobs.background import Progress, Work
+from ..shell.compute import Compute
+from ..shell.jobs.background import Progress
+from ..shell.jobs.waiting import Pending
 from .source import Chosen
 
 STOPPED = "Stopped. Control task, untrained network and code length are not measured."
-
-
-Found = tuple[ProbeReport, LabelScores | None]
 
 
 class Probed(NamedTuple):
@@ -48,9 +47,9 @@ def probed(side: Side, chosen: Chosen, place: int) -> Probed | None:
     Raises:
         ValueError, RuntimeError: See `run_probes`.
     """
-    name = f"probes-{place}"
-    found: Found | None = waiting.result(_work(side, chosen, is_whole=False), name)
-    return None if found is None else Probed(side, *found)
+    with suppress(Pending):
+        return Compute(name=f"probes-{place}")(_probed, side, chosen, False)
+    return None
 
 
 def controlled(one: Probed, chosen: Chosen, place: int) -> Probed | None:
@@ -59,37 +58,37 @@ def controlled(one: Probed, chosen: Chosen, place: int) -> Probed | None:
     Raises:
         ValueError, RuntimeError: See `run_probes`.
     """
-    work = _work(one.side, chosen, is_whole=True)
-    found: Found | None = waiting.result(
-        work, f"probe-controls-{place}", patience=0.0, stopped=STOPPED
-    )
-    return None if found is None else Probed(one.side, *found)
+    compute = Compute(name=f"probe-controls-{place}", patience=0.0, stopped=STOPPED)
+    with suppress(Pending):
+        return compute(_probed, one.side, chosen, True)
+    return None
 
 
-def _work(side: Side, chosen: Chosen, *, is_whole: bool) -> Work:
-    is_linear = chosen.task not in STRUCTURAL
+def _probed(side: Side, chosen: Chosen, is_whole: bool, *, progress: Progress) -> Probed:
+    """Return the probes of a checkpoint.
+
+    Args:
+        is_whole: With control task, baselines and code length.
+    """
+    has_labels = is_whole and chosen.task not in STRUCTURAL
     settings = ProbeSettings(
         max_sentences=chosen.max_sentences,
-        control=is_whole and is_linear,
+        control=has_labels,
         twin=is_whole and not side.is_untrained,
-        code=is_whole and is_linear,
-        cumulative=is_whole and is_linear,
+        code=has_labels,
+        cumulative=has_labels,
     )
+    progress(0.0, "Reading the file")
+    fraction = 0.95 if has_labels else 1.0
 
-    def run(progress: Progress) -> Found:
-        progress(0.0, "Reading the file")
-        share = 0.95 if is_whole and is_linear else 1.0
+    def report(done: float, stage: str) -> None:
+        progress(fraction * done, f"{plain(side.name)}: {stage}")
 
-        def report(fraction: float, stage: str) -> None:
-            progress(share * fraction, f"{plain(side.name)}: {stage}")
+    found = run_probes(side.bert, chosen.read(), settings, progress=report)
+    if not has_labels:
+        return Probed(side, found)
 
-        found = run_probes(side.bert, chosen.read(), settings, progress=report)
-        if share == 1:
-            return found, None
+    def count(done: float) -> None:
+        progress(fraction + (1 - fraction) * done, f"{plain(side.name)}: counting by label")
 
-        def count(fraction: float) -> None:
-            progress(share + (1 - share) * fraction, f"{plain(side.name)}: counting by label")
-
-        return found, label_scores(side.bert, found, progress=count)
-
-    return Work(("probes", side.key, side.is_untrained, chosen.key, chosen.task, settings), run)
+    return Probed(side, found, label_scores(side.bert, found, progress=count))

@@ -14,9 +14,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.canvas.shared import transport
-from app.probes import by_layer, grid_figures, live, score_figures, source
+from app.probes import by_layer, grid_figures, live, source
+from app.probes.by_layer import Named
 from app.probes.drawing import labels_message, tree_message
-from app.probes.score_figures import Named
 from bertcore import Bert
 from bertcore.probes import ProbeReport, ProbeSettings, Score, Task, label_scores, run_probes
 from bertcore.probes.live import draw_trees, label_words
@@ -293,14 +293,14 @@ def test_what_is_sent_holds_every_word_and_edge(bert: Bert) -> None:
 
 def test_the_tables_hold_every_number(bert: Bert) -> None:
     report = report_of(bert, "pos")
-    table = score_figures.report_table([Named("a", report)])
+    table = by_layer.report_table([Named("a", report)])
     trained = table[table["network"] == "trained"]
     assert trained["layer"].tolist() == [0, 1, 2]
     assert trained["up_to_here"].tolist() == list(report.cumulative)
     assert trained["accuracy"].tolist() == [r.main.value for r in report.layers]
     assert (table["network"] == "untrained").sum() == 3
     assert len(table) == 3 + 3 + len(report.baselines)
-    assert sum(score_figures.gains(report)) == pytest.approx(report.cumulative[-1])
+    assert sum(by_layer.gains(report)) == pytest.approx(report.cumulative[-1])
     words = live._labels_table(label_words(bert, report, TEXT))
     assert isinstance(words, pd.DataFrame)
     assert len(words) == 3 * 5
