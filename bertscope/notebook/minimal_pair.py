@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from bertcore import Model, Trace
 from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
 from bertscope.notebook.app_modules import app_module
@@ -57,22 +55,24 @@ def show_minimal_pair(
         fig = shared.answer_bars(is_next, figures.RUNS)
         how = how_to_read(bert, _ANSWERS, "NEXT_SENTENCE")
         drawn.append(Drawn("Next sentence", fig, how))
-    names = figures.column_names(first, second, comparison.columns)
-    changed = list(comparison.changed)
+    attention, vectors = app_module(_ATTENTION), app_module(_VECTORS)
+    compared = app_module("app.minimal_pair.compared")
+    texts = compared.written((second.text_a, second.text_b))
+    versions = compared.Compared(first, second, comparison, texts)
+    every = list(range(len(comparison.columns)))
     maps = aligned_attention(first, second, comparison.columns, layer, head)
-    one, two = (attention.numpy() for attention in maps)
-    fig = figures.difference_map(one, two, names, changed)
+    weights = attention.Attention(versions, *(each.numpy() for each in maps))
+    fig = attention.ATTENTION.figure(weights, drawn=every, is_dark=False)
     where = f"layer {layer}, " + ("the mean of its heads" if head is None else f"head {head}")
     how = how_to_read(bert, _ATTENTION, "ATTENTION")
     drawn.append(Drawn(f"What each token attends to: {where}", fig, how))
     fig = shared.attention_grid(comparison.attention_change)
     how = how_to_read(bert, _ATTENTION, "HEADS")
     drawn.append(Drawn("Which heads differ most", fig, how))
-    fig = figures.vector_strips(np.asarray(comparison.hidden_change), names, changed)
+    fig = vectors.VECTORS.figure(versions, drawn=every)
     how = how_to_read(bert, _VECTORS, "VECTORS")
     drawn.append(Drawn("How each token's vector differs", fig, how))
-    texts = app_module("app.minimal_pair.compared").written((second.text_a, second.text_b))
-    attention = app_module(_ATTENTION).ATTENTION
-    code = opening(bert, first) + attention.code.format(texts=texts, layer=layer, head=head)
+    code = attention.ATTENTION.code.format(texts=texts, layer=layer, head=head)
+    code = opening(bert, first) + code
     both = {**typed(first), **typed(second, "Second version, ")}
     return show_figures("Minimal pair", drawn, bert, both, code)

@@ -66,7 +66,8 @@ def show_what_if(
         fig = figures.answer_bars((comparison.next_before.is_next, comparison.next_after.is_next))
         how = how_to_read(bert, _ANSWERS, "NEXT_SENTENCE")
         drawn.append(Drawn("Next sentence", fig, how))
-    fig = app_module("app.what_if.inside_figures").hidden_bars(comparison, before.tokens)
+    inside = app_module(_INSIDE)
+    fig = inside.hidden_bars(inside.Hidden(comparison.hidden_change, before.tokens))
     how = how_to_read(bert, _INSIDE, "HIDDEN")
     drawn.append(Drawn("What changed after each layer", fig, how))
     fig = figures.attention_grid(comparison.attention_change, changes.silent_heads(bert.config))
@@ -118,12 +119,11 @@ def show_ranking(
     measure = measure or known[0]
     if measure not in known:
         raise ValueError(f"measure is {measure!r}; expected one of {', '.join(known)}.")
-    figures = app_module("app.what_if.ranking_figures")
-    name = figures.measure_name(measure, importance.task)
     ranking = app_module("app.what_if.ranking")
+    name = ranking.measure_name(measure, importance.task)
     how = ranking.ranking_caption(importance, measure) + " "
     how += how_to_read(bert, "app.what_if.ranking", "RANKING")
-    drawn = [Drawn(f"The effect on {name}", figures.effect_grid(importance, measure), how)]
+    drawn = [Drawn(f"The effect on {name}", ranking.effect_grid(importance, measure), how)]
     values = ranking.code_values(importance, measure, masked, changes or Changes())
     code = opening(bert, trace) + ranking.RANKING.code.format(**values)
     return show_figures("What each head matters here", drawn, bert, typed(trace), code)
