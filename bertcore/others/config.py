@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -10,6 +9,7 @@ from typing import Any
 
 from bertcore.architecture.config import MOST_LAYERS, BertConfig
 from bertcore.architecture.families import Family
+from bertcore.base.json_data import named_values
 from bertcore.others.families import OTHERS, OtherFamily
 
 NO_LIMIT = 512
@@ -34,7 +34,6 @@ class OtherConfig(BertConfig):
 
     @property
     def family(self) -> Family:
-        """The architecture."""
         return self.other
 
     def to_hf_dict(self) -> dict[str, Any]:
@@ -166,17 +165,9 @@ def _check_numbers(values: Mapping[str, Any]) -> None:
     Raises:
         ValueError: If one is too large, or there are too many.
     """
-    stack: list[tuple[str, Any]] = list(values.items())
-    for number in itertools.count():
-        if not stack:
-            return
+    for number, (name, value) in enumerate(named_values(values), start=-1):  # the first is all
         if number > _MOST_VALUES:
             raise ValueError(f"it has more than {_MOST_VALUES:,} values")
-        name, value = stack.pop()
-        if isinstance(value, dict):
-            stack += ((name, entry) for entry in value.values())
-        elif isinstance(value, list):
-            stack += ((name, entry) for entry in value)
         most = next((most for end, most in _MOST.items() if name.endswith(end)), math.inf)
         if isinstance(value, int) and value > most:
             raise ValueError(f"its {name} is {str(value)[:20]}; at most {most:,} are allowed")

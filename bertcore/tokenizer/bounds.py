@@ -11,9 +11,11 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from re import _parser as re_parser  # type: ignore[attr-defined]
 from typing import Any
+
+from bertcore.base.json_data import named_values
 
 MOST_PIECES = 2_000_000
 """Pieces, or merges, of a vocabulary; XLM-V, the largest published one, has 901,629."""
@@ -101,7 +103,7 @@ def checked_rules(content: Mapping[str, Any]) -> dict[str, Any]:
     rules = {key: content.get(key) for key in _RULES}
     for key, part in rules.items():
         most = _MOST_TEMPLATE_VALUES if key == "post_processor" else _MOST_VALUES
-        values = list(itertools.islice(_values(part), most + 1))
+        values = list(itertools.islice(named_values(part), most + 1))
         check_number(f"values in {key}", len(values), most)
         for name, value in values:
             if isinstance(value, str):
@@ -110,7 +112,7 @@ def checked_rules(content: Mapping[str, Any]) -> dict[str, Any]:
             if name == "Regex":
                 _check_regex(str(value))
     for keys in (("normalizer", "pre_tokenizer"), ("post_processor",), ("decoder",)):
-        growths = (_growth(part) for key in keys for _, part in _values(rules[key]))
+        growths = (_growth(part) for key in keys for _, part in named_values(rules[key]))
         _check_growth(" and ".join(keys), growths)
     added = content.get("added_tokens") or []
     check_number("added tokens", len(added), MOST_ADDED)
@@ -122,18 +124,6 @@ def checked_rules(content: Mapping[str, Any]) -> dict[str, Any]:
         **rules,
         "model": model,
     }
-
-
-def _values(part: object) -> Iterator[tuple[str, object]]:
-    """Yield each value in nested JSON with the name under which it is found, at any depth."""
-    stack = [("", part)]
-    while stack:
-        name, value = stack.pop()
-        yield name, value
-        if isinstance(value, dict):
-            stack += value.items()
-        elif isinstance(value, list):
-            stack += ((name, entry) for entry in value)
 
 
 def _check_model(model: Mapping[str, Any]) -> None:
@@ -180,7 +170,7 @@ def _growth(part: object) -> float:
     if kind == "Precompiled":
         return _table_growth(base64.b64decode(part["precompiled_charsmap"]))
     if kind == "TemplateProcessing":
-        sides = [[name for name, _ in _values(part.get(side))] for side in ("single", "pair")]
+        sides = [[name for name, _ in named_values(part.get(side))] for side in ("single", "pair")]
         return max(1, *(names.count("Sequence") for names in sides))
     return _STEP_GROWTH.get(str(kind), 1)
 

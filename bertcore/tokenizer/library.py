@@ -21,7 +21,7 @@ from tokenizers import decoders, models, pre_tokenizers, processors
 
 from bertcore.base.links import check_file
 from bertcore.tokenizer.bounds import MOST_ADDED, check_number, checked_rules
-from bertcore.tokenizer.encoding import AddedToken, Encoding, Pieces, Template
+from bertcore.tokenizer.encoding import AddedToken, Pieces, Template
 from bertcore.tokenizer.files import (
     CONFIG_FILE,
     MALFORMED,
@@ -40,7 +40,6 @@ from bertcore.tokenizer.files import (
 )
 from bertcore.tokenizer.older_files import OLDER_FILES, convert_older_files, read_vocabulary
 from bertcore.tokenizer.tokenizer import Tokenizer, library_errors
-from bertcore.tokenizer.truncation import describe_cut
 
 _USUAL = {
     "pad_token": ("<pad>", "[PAD]"),
@@ -274,36 +273,8 @@ class LibraryTokenizer(Tokenizer):
         """Return the special tokens that the post-processor adds to a text or a pair."""
         return self._templates[is_pair]
 
-    def _assemble(
-        self, texts: list[str], parts: list[FastEncoding], kept: list[int], limit: int
-    ) -> Encoding:
-        num_special = self.template(is_pair=len(parts) == 2).num_special
-        truncation = describe_cut(parts, kept, limit, num_special=num_special)
-        words, offsets, first_word = [], [], 0
-        for part, count, text in zip(parts, kept, texts, strict=True):
-            numbers = [first_word + (word or 0) for word in part.word_ids[:count]]
-            first_word = max(numbers, default=first_word - 1) + 1
-            words.append(iter(numbers))
-            offsets.append(iter([trim_span(text, span) for span in part.offsets[:count]]))
-            part.truncate(count)
-        # The library places the special tokens; its offsets are not used, since it would strip
-        # leading spaces a second time.
-        whole = self._fast.post_process(parts[0], parts[1] if len(parts) == 2 else None, True)
-        self._check_rows(whole.ids)
-        added = [bool(flag) for flag in whole.special_tokens_mask]
-        # Its sequence ids are not used either: for some pairs they lack text A, which comes first.
-        owners = iter([0] * kept[0] + [1] * sum(kept[1:]))
-        text_ids = [-1 if flag else next(owners) for flag in added]
-        return Encoding(
-            input_ids=whole.ids,
-            tokens=[self.vocab[id] for id in whole.ids],
-            segment_ids=whole.type_ids,
-            special_tokens_mask=added,
-            offsets=[(0, 0) if text < 0 else next(offsets[text]) for text in text_ids],
-            text_ids=text_ids,
-            word_ids=[-1 if text < 0 else next(words[text]) for text in text_ids],
-            truncation=truncation,
-        )
+    def _place(self, text: str, span: tuple[int, int]) -> tuple[int, int]:
+        return trim_span(text, span)
 
 
 def _probes(fast: FastTokenizer, vocab: Iterable[str]) -> list[FastEncoding]:

@@ -405,31 +405,39 @@ class Tokenizer:
         self, texts: list[str], parts: list[FastEncoding], kept: list[int], limit: int
     ) -> Encoding:
         """Cut the tokens of the texts to the `kept` ones, and add the special tokens."""
-        ids, tokens, segments, special = [self.cls_id], ["[CLS]"], [0], [True]
-        offsets, text_ids, word_ids = [(0, 0)], [-1], [-1]
+        template = self.template(is_pair=len(parts) == 2)
+        ids, segments = template.fill(*(p.ids[:n] for p, n in zip(parts, kept, strict=True)))
+        self._check_rows(ids)
+        text_ids: list[int] = []
+        offsets: list[tuple[int, int]] = []
+        word_ids: list[int] = []
         first_word = 0
-        for index, (part, count) in enumerate(zip(parts, kept, strict=True)):
-            self._check_rows(part.ids[:count])
-            words = [first_word + (word or 0) for word in part.word_ids[:count]]
-            first_word = words[-1] + 1 if words else first_word
-            ids += [*part.ids[:count], self.sep_id]
-            # Not part.tokens, in which an added token has its normalised spelling.
-            tokens += [*(self.vocab[id] for id in part.ids[:count]), "[SEP]"]
-            segments += [index] * (count + 1)
-            special += [False] * count + [True]
-            offsets += [*part.offsets[:count], (0, 0)]
-            text_ids += [index] * count + [-1]
-            word_ids += [*words, -1]
+        for index, added in enumerate(template[:3]):
+            text_ids += [-1] * len(added)
+            offsets += [(0, 0)] * len(added)
+            word_ids += [-1] * len(added)
+            if index < len(parts):
+                part, count = parts[index], kept[index]
+                text_ids += [index] * count
+                offsets += [self._place(texts[index], span) for span in part.offsets[:count]]
+                words = [first_word + (word or 0) for word in part.word_ids[:count]]
+                first_word = max(words, default=first_word - 1) + 1
+                word_ids += words
         return Encoding(
             input_ids=ids,
-            tokens=tokens,
+            # Not part.tokens, in which an added token has its normalised spelling.
+            tokens=[self.vocab[id] for id in ids],
             segment_ids=segments,
-            special_tokens_mask=special,
+            special_tokens_mask=[text_id < 0 for text_id in text_ids],
             offsets=offsets,
             text_ids=text_ids,
             word_ids=word_ids,
-            truncation=describe_cut(parts, kept, limit),
+            truncation=describe_cut(parts, kept, limit, num_special=template.num_special),
         )
+
+    def _place(self, text: str, span: tuple[int, int]) -> tuple[int, int]:
+        """Return the place of a token in its text."""
+        return span
 
 
 def _check_vocab(vocab: Sequence[str], added_tokens: Sequence[AddedToken]) -> None:

@@ -62,12 +62,12 @@ def longest_first(lengths: Sequence[int], room: int) -> list[int]:
 
 
 def describe_cut(
-    parts: list[FastEncoding], kept: list[int], limit: int, *, num_special: int | None = None
+    parts: list[FastEncoding], kept: list[int], limit: int, *, num_special: int
 ) -> Truncation | None:
     """Return the truncation to `kept` tokens of each text; None if nothing is cut off.
 
     Args:
-        num_special: Number of special tokens added; None: one more than the number of texts.
+        num_special: Number of special tokens added.
     """
     cut = [len(part) - count for part, count in zip(parts, kept, strict=True)]
     if not any(cut):
@@ -78,8 +78,7 @@ def describe_cut(
     ]
     return Truncation(
         limit=limit,
-        num_tokens_before=sum(len(part) for part in parts)
-        + (len(parts) + 1 if num_special is None else num_special),
+        num_tokens_before=sum(len(part) for part in parts) + num_special,
         num_cut_a=cut[0],
         num_cut_b=cut[1] if len(cut) == 2 else 0,
         cut_from_a=starts[0],
