@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,30 +32,28 @@ class TaskFacts:
     num_outputs: int | None
     """Rows of the task head's last matrix; None if there is no task head."""
 
-    def sentences(self) -> list[str]:
-        """Return the facts as sentences, with warnings if files disagree."""
-        lines = []
+    def sentences(self) -> Iterator[str]:
+        """Yield the facts as sentences, with warnings if files disagree."""
         if self.architecture is not None:
             meaning = f", which predicts {self.task}" if self.task else ""
-            lines.append(f"config.json names the class {self.architecture}{meaning}.")
+            yield f"config.json names the class {self.architecture}{meaning}."
         elif self.task is not None:
-            lines.append(f"By its tensors it predicts {self.task}.")
-        if self.num_outputs is not None and self.label_names:
-            count = len(self.label_names) if len(self.label_names) <= 10 else 8
-            names = ", ".join(self.label_names[:count])
-            more = f" and {len(self.label_names) - count} more" if self.label_names[count:] else ""
-            lines.append(f"Labels: {names}{more}.")
-            if len(self.label_names) != self.num_outputs:
-                lines.append(
-                    f"Warning: config.json names {len(self.label_names)} labels but the head has "
+            yield f"By its tensors it predicts {self.task}."
+        number = len(self.label_names)
+        if self.num_outputs is not None and number:
+            count = number if number <= 10 else 8
+            more = f" and {number - count} more" if number > count else ""
+            yield f"Labels: {', '.join(self.label_names[:count])}{more}."
+            if number != self.num_outputs:
+                yield (
+                    f"Warning: config.json names {number} labels but the head has "
                     f"{self.num_outputs} outputs."
                 )
         elif self.num_outputs is not None:
-            lines.append(
+            yield (
                 f"The head has {self.num_outputs} outputs; config.json has no names for them by "
                 "ids from 0 (id2label)."
             )
-        return lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,112 +159,104 @@ class LoadReport(TensorReport):
             lines.append(f"The weights are split into parts (sharded): {self.format}.")
         return [*lines, *self._name_sentences(), *self.oddities]
 
-    def _absent_sentences(self) -> list[str]:
-        absent = [
-            name
-            for head, name in HEAD_NAMES.items()
-            if head in self.family_heads and head not in self.heads
-        ]
-        return [f"Absent: {', '.join(absent)}. Views that need them are off."] if absent else []
+    def _absent_sentences(self) -> Iterator[str]:
+        lacking = [head for head in self.family_heads if head not in self.heads]
+        absent = [name for head, name in HEAD_NAMES.items() if head in lacking]
+        if absent:
+            yield f"Absent: {', '.join(absent)}. Views that need them are off."
 
-    def _file_sentences(self) -> list[str]:
+    def _file_sentences(self) -> Iterator[str]:
         """Size, format, family; and what is wrong with the weights."""
-        lines = [
+        yield (
             f"{len(self.matched)} tensors, {self.num_parameters:,} parameters, from "
             f"{self.format} (token table in {self.stored_dtype}, {self.num_bytes / 1e6:,.1f} MB) "
             f"in {self.folder}."
-        ]
+        )
         if self.precision_note is not None:
-            lines.append(f"Warning: {self.precision_note}")
+            yield f"Warning: {self.precision_note}"
         if self.adapter is not None:
-            lines.append(self.adapter)
+            yield self.adapter
         if self.family_note is not None:
-            lines.append(f"Warning: {self.family_note}")
+            yield f"Warning: {self.family_note}"
         if self.is_other:
-            lines.append(f"Family: {self.family}, another architecture, run by transformers.")
+            yield f"Family: {self.family}, another architecture, run by transformers."
         elif self.family == "ModernBERT":
-            lines.append("Family: ModernBERT, with its own layers.")
+            yield "Family: ModernBERT, with its own layers."
         elif self.family != "BERT":
-            lines.append(f"Family: {self.family}, on BERT's encoder.")
+            yield f"Family: {self.family}, on BERT's encoder."
         if self.not_finite:
-            lines.append(
-                f"Warning: {_some(self.not_finite)} {_have(self.not_finite)} NaN or infinite "
-                "numbers, so results will be NaN."
+            have = "has" if len(self.not_finite) == 1 else "have"
+            yield (
+                f"Warning: {_some(self.not_finite)} {have} NaN or infinite numbers, so results "
+                "will be NaN."
             )
         if self.num_stored_layers > self.num_layers:
-            lines.append(
+            yield (
                 f"Warning: the file has {self.num_stored_layers} layers but config.json asks for "
                 f"{self.num_layers}; the others were left out."
             )
-        return lines
 
-    def _head_sentences(self) -> list[str]:
+    def _head_sentences(self) -> Iterator[str]:
         """Which pretraining heads are present, and why others are absent."""
-        lines = []
-        present = [HEAD_NAMES[head] for head in HEAD_NAMES if head in self.heads]
+        present = [name for head, name in HEAD_NAMES.items() if head in self.heads]
         if present:
-            lines.append(f"Present: {', '.join(present)}.")
-        lines += self._absent_sentences()
-        lines += self.lacks
-        lines += [
-            f"The {HEAD_NAMES[head]} is incomplete or of another shape in the file, so it was "
-            "left out."
-            for head in self.incomplete_heads
-        ]
-        lines += [
-            f"{name} is {list(came)}; config.json asks for {list(expected)}."
-            for name, (came, expected) in self.mis_shaped.items()
-        ]
+            yield f"Present: {', '.join(present)}."
+        yield from self._absent_sentences()
+        yield from self.lacks
+        for head in self.incomplete_heads:
+            yield (
+                f"The {HEAD_NAMES[head]} is incomplete or of another shape in the file, so it was "
+                "left out."
+            )
+        for name, (came, expected) in self.mis_shaped.items():
+            yield f"{name} is {list(came)}; config.json asks for {list(expected)}."
         if self.decoder == "untied" and self.is_other:
-            lines.append("The decoder is a matrix of its own, not the token table (untied).")
+            yield "The decoder is a matrix of its own, not the token table (untied)."
         elif self.decoder == "untied":
-            lines.append(
+            yield (
                 "The masked-word head has a decoder that differs from the token table, which does "
                 f"not occur in {self.family}; the head was left out."
             )
-        return lines
 
-    def _task_sentences(self) -> list[str]:
+    def _task_sentences(self) -> Iterator[str]:
         """The task head, and what it was trained for."""
-        lines = []
         if self.task_heads:
-            names = _some(tuple(self.task_heads))
             use = "The Inspect page and the command bertscope evaluate use it."
             if self.is_other and self.task.architecture not in self.task_classes:
-                use = "The Inspect page and the command bertscope evaluate do not read it: "
-                use += f"{self.family} runs on its own code in transformers"
                 known = ", ".join(self.task_classes)
-                use += f"; they read {known}." if known else "."
-            lines.append(f"Task head: {names}. {use}")
+                use = (
+                    "The Inspect page and the command bertscope evaluate do not read it: "
+                    f"{self.family} runs on its own code in transformers"
+                    f"{f'; they read {known}' if known else ''}."
+                )
+            yield f"Task head: {_some(self.task_heads)}. {use}"
         if self.fresh_heads:
             verb = "is" if len(self.fresh_heads) == 1 else "are"
-            lines.append(
+            yield (
                 f"Warning: {_some(self.fresh_heads)} {verb} exactly 0, as in a head that was added "
                 "and never trained."
             )
-        return lines + self.task.sentences()
+        yield from self.task.sentences()
 
-    def _name_sentences(self) -> list[str]:
+    def _name_sentences(self) -> Iterator[str]:
         """What was tied, not used or renamed."""
-        lines = []
         if self.decoder == "tied":
             head = "word head" if self.is_other else "masked-word head"
-            lines.append(f"The decoder of the {head} is the token table itself (tied).")
+            yield f"The decoder of the {head} is the token table itself (tied)."
         if self.unexpected:
-            lines.append(f"Not part of {self.family}, not used: {_some(tuple(self.unexpected))}.")
+            yield f"Not part of {self.family}, not used: {_some(self.unexpected)}."
         if self.mended_prefix is not None:
             came = repr(self.mended_prefix) if self.mended_prefix else "nothing"
-            lines.append(f"Names were corrected: they had {came} instead of the family's prefix.")
+            yield f"Names were corrected: they had {came} instead of the family's prefix."
         if self.num_renamed:
-            lines.append(f"{self.num_renamed} tensors called gamma or beta were renamed.")
-        return lines
+            yield f"{self.num_renamed} tensors called gamma or beta were renamed."
 
-    def _vocabulary_sentences(self) -> list[str]:
+    def _vocabulary_sentences(self) -> Iterator[str]:
         """The tokenizer's size against the token table's, and its case."""
         surplus = self.vocab_size - self.num_rows
         if surplus > 0:
             which = "piece has" if surplus == 1 else f"{surplus:,} pieces have"
-            size = (
+            yield (
                 f"Warning: the vocabulary has {self.vocab_size:,} pieces but the token table "
                 f"{self.num_rows:,} rows. The last {which} no row: a text that needs one is "
                 "rejected."
@@ -277,11 +268,13 @@ class LoadReport(TensorReport):
             )
             if self.num_rows > 2 * self.vocab_size:  # padding and spare rows are far fewer
                 size = f"Warning: {size} Most rows have none: is it the tokenizer of these weights?"
+            yield size
         else:
-            size = f"Vocabulary: {self.vocab_size:,} pieces, one row each."
+            yield f"Vocabulary: {self.vocab_size:,} pieces, one row each."
         if self.is_cased:
-            return [size, "Cased: upper and lower case differ."]
-        return [size, "Uncased: text is lower-cased first."]
+            yield "Cased: upper and lower case differ."
+        else:
+            yield "Uncased: text is lower-cased first."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report for JSON: shapes as lists, the sentences under "sentences"."""
@@ -302,10 +295,6 @@ def list_up_to(items: list[str], limit: int = 10) -> str:
     return "; ".join(items[:limit]) + more
 
 
-def _some(names: tuple[str, ...]) -> str:
+def _some(names: Collection[str]) -> str:
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more
-
-
-def _have(names: tuple[str, ...]) -> str:
-    return "has" if len(names) == 1 else "have"
+    return ", ".join([*names][:3]) + more
