@@ -88,7 +88,6 @@ class Adapter:
         return alpha / (math.sqrt(rank) if self.is_rank_stabilized else rank)
 
     def rank_of(self, module: str) -> int:
-        """Return the rank at a module."""
         return int(_of_module(self.rank_pattern, module, self.rank))
 
 

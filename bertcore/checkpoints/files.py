@@ -46,7 +46,6 @@ class CheckpointFolder:
 
     @property
     def config_file(self) -> Path:
-        """Path of config.json."""
         return self.base / CONFIG
 
     @property
@@ -57,14 +56,12 @@ class CheckpointFolder:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """All weight files."""
         if self.adapter is None:
             return self.weights.files
         return (*self.weights.files, self.adapter.folder / ADAPTER_WEIGHTS)
 
     @property
     def num_bytes(self) -> int:
-        """Size of all weight files."""
         return sum(path.stat().st_size for path in self.paths)
 
     @property

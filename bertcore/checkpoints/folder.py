@@ -67,7 +67,6 @@ class WeightFiles:
 
     @property
     def num_bytes(self) -> int:
-        """Their total size."""
         return sum(file.stat().st_size for file in self.files)
 
 

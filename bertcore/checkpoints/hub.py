@@ -201,7 +201,8 @@ def look_up(source: str, *, allow_pickle: bool = False, endpoint: str | None = N
         folder = _fetch(hub_id, commit, file, endpoint, None).parent
         folders += [module.path for module in read_modules(folder) if module.path]
     names = [name for folder in folders for name in _needed(folder, listed, allow_pickle)]
-    _check_weights(hub_id, list(listed), folders[1:2] or [""], allow_pickle=allow_pickle)
+    encoder = folders[1] if folders[1:] else ""
+    _check_weights(hub_id, list(listed), encoder, allow_pickle=allow_pickle)
     return FetchPlan(
         hub_id=hub_id,
         commit=commit,
@@ -235,7 +236,6 @@ def download(
     *,
     allow_pickle: bool = False,
     endpoint: str | None = None,
-    progress: Progress | None = None,
 ) -> Path:
     """Return the local folder of a hub checkpoint; fetch the files not in the local cache.
 
@@ -247,7 +247,6 @@ def download(
         source: `name`, `user/name`, or either with `@revision`.
         allow_pickle: Whether pytorch_model.bin may be fetched.
         endpoint: Address of another hub; None: the usual one.
-        progress: Called as bytes arrive; None draws bars in a terminal.
 
     Raises:
         OnlyPickleError: If its only weights are a pickle and `allow_pickle` is False.
@@ -262,7 +261,7 @@ def download(
         if folder is None:
             raise
         return folder
-    return fetch(plan, endpoint=endpoint, progress=progress)
+    return fetch(plan, endpoint=endpoint)
 
 
 def fetch(
@@ -271,7 +270,8 @@ def fetch(
     """Fetch the missing files of a checkpoint and return its local folder.
 
     Args:
-        endpoint, progress: As for `download`.
+        endpoint: As for `download`.
+        progress: Called as bytes arrive; None draws bars in a terminal.
 
     Raises:
         ValueError, RuntimeError: As `download`.
@@ -324,16 +324,14 @@ def _matching(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
     return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
 
 
-def _check_weights(
-    hub_id: HubId, names: list[str], folders: list[str], *, allow_pickle: bool
-) -> None:
+def _check_weights(hub_id: HubId, names: list[str], folder: str, *, allow_pickle: bool) -> None:
     """Reject a repository without weights in a supported format.
 
     Args:
         names: The names of all its files.
-        folders: The folder of the encoder.
+        folder: The folder of the encoder.
     """
-    place = f"{folders[0]}/" if folders[0] else ""
+    place = f"{folder}/" if folder else ""
     if {f"{place}{name}" for name in (SAFETENSORS, SAFETENSORS_INDEX)} & {*names}:
         return
     if {ADAPTER_CONFIG, ADAPTER_WEIGHTS} <= {*names}:
@@ -505,13 +503,11 @@ def _as_sentences(hub_id: HubId, file: str = "", *, is_listing: bool = False) ->
     """
     try:
         yield
-    except (LocalEntryNotFoundError, HfHubHTTPError, EntryNotFoundError) as error:
+    except (OSError, _HttpError, EntryNotFoundError) as error:
         cause = error.__cause__
         # The library's own message says less than the cause.
         known = isinstance(error, LocalEntryNotFoundError) and isinstance(cause, Exception)
         raise _sentence(cause if known else error, hub_id, file, is_listing) from error
-    except (OSError, _HttpError) as error:
-        raise _sentence(error, hub_id, file, is_listing) from error
 
 
 def _sentence(error: Any, hub_id: HubId, file: str, is_listing: bool) -> Exception:

@@ -67,8 +67,6 @@ class _Match:
     missing: dict[str, Shape]
     mis_shaped: dict[str, tuple[Shape, Shape]]
     """Name in the file -> (found, expected)."""
-    ties: dict[str, str]
-    """Names that are copies of others."""
 
     @property
     def fits(self) -> bool:
@@ -224,46 +222,36 @@ def _matches(
         try:
             with torch.device("meta"):
                 model = model_class(config, **opener.options)
-            state = model.state_dict()
+                shapes = {name: tuple(t.shape) for name, t in model.state_dict().items()}
         except Exception as error:  # an impossible shape may raise anything
             reason = " ".join(str(error).split())[:200]
             raise RuntimeError(
                 f"{file} describes a network that transformers cannot build ({reason}). "
                 "Use the one that belongs to the weights."
             ) from error
-        buffers = {name for name, _ in model.named_buffers()}
-        ties = dict(model.all_tied_weights_keys)
-        yield _match(opener, state, buffers, ties, model.base_model_prefix, weights)
+        yield _match(opener, model, shapes, weights)
 
 
-def _match(
-    opener: Opener,
-    state: Mapping[str, Tensor],
-    buffers: set[str],
-    ties: dict[str, str],
-    prefix: str,
-    weights: OpenWeights,
-) -> _Match:
-    shapes = {name: tuple(tensor.shape) for name, tensor in state.items()}
+def _match(opener: Opener, model: Any, shapes: dict[str, Shape], weights: OpenWeights) -> _Match:
     table: dict[str, str] = {}
     for name in sorted(weights.stored):
-        key = next((form for form in _forms(name, prefix) if form in shapes), None)
+        key = next((form for form in _forms(name, model.base_model_prefix) if form in shapes), None)
         if key is not None and key not in table:
             table[key] = name
-    groups = _groups(ties)
-    for group in groups:  # a table may be stored under any of its names
+    for group in _groups(
+        model.all_tied_weights_keys
+    ):  # a table may be stored under any of its names
         keys = sorted(group)  # in one order, as fingerprints follow the table's
         stored = next((table[key] for key in keys if key in table), None)
         if stored is not None:
             table |= {key: stored for key in keys if key not in table}
-    stored_shapes = {key: weights.stored[name].shape for key, name in table.items()}
-    wrong = {k: (stored_shapes[k], shapes[k]) for k in table if stored_shapes[k] != shapes[k]}
+    buffers = {name for name, _ in model.named_buffers()}
+    found = {key: weights.stored[name].shape for key, name in table.items()}
     return _Match(
         opener=opener,
         table=table,
         missing={k: s for k, s in shapes.items() if k not in table and k not in buffers},
-        mis_shaped={table[key]: pair for key, pair in wrong.items()},
-        ties=ties,
+        mis_shaped={table[k]: (found[k], shapes[k]) for k in table if found[k] != shapes[k]},
     )
 
 

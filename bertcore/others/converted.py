@@ -48,7 +48,6 @@ class ConvertedWeights(OpenWeights):
         super().__init__(stored)
 
     def read(self, name: str) -> Tensor:
-        """Return one tensor on the CPU."""
         source, part, number = self._sources[name]
         tensor = self._weights.read(source)
         return tensor if number == 1 else tensor.chunk(number)[part]

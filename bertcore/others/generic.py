@@ -54,10 +54,9 @@ def generic_family(model_type: str) -> OtherFamily | None:
     """
     if model_type in SAME_NETWORK or model_type in FAMILIES or model_type in OTHERS:
         return None
-    if why_not(model_type) is not None or _base_class(model_type) is None:
-        return None
     base = _base_class(model_type)
-    assert base is not None
+    if base is None or why_not(model_type) is not None:
+        return None
     words = _names("MODEL_FOR_MASKED_LM_MAPPING_NAMES").get(model_type)
     openers = [] if words is None else [Opener(words, frozenset({"mlm"}))]
     openers.append(Opener(base.__name__))

@@ -39,7 +39,6 @@ class OtherTaskNetwork(TaskModule):
 
     @property
     def device(self) -> torch.device:
-        """The device of the weights."""
         return self.network.token_table.device
 
     @property

@@ -29,32 +29,30 @@ def measure_sizes(
     held_out: Iterable[str],
     sizes: Sequence[int],
     *,
-    do_lower_case: bool = True,
     on_stage: Callable[[str, float | None], None] = lambda what, fraction: None,
 ) -> tuple[VocabularySize, ...]:
-    """Train a vocabulary of each size and measure it.
+    """Train a lower-case vocabulary of each size and measure it.
 
     Args:
         texts: To learn from.
         held_out: To measure on.
         sizes: Vocabulary sizes, special tokens included.
-        do_lower_case: Lower-case and strip accents.
         on_stage: Called with the current stage and the fraction done.
 
     Raises:
         ValueError: As `train_vocabulary`, or if the held-out text has no word.
     """
     lines = list(texts)
-    words = count_words(held_out, do_lower_case=do_lower_case)
+    words = count_words(held_out)
     if not words:
         raise ValueError("the held-out text has no word. Give a text with letters in it.")
-    frequent = [word for word, _ in _by_count(count_words(lines, do_lower_case=do_lower_case))]
+    frequent = [word for word, _ in _by_count(count_words(lines))]
     measured = []
     for number, size in enumerate(sizes):
         on_stage(f"learning a vocabulary of {size:,}", number / len(sizes))
-        vocab = train_vocabulary(lines, vocab_size=size, do_lower_case=do_lower_case)
+        vocab = train_vocabulary(lines, vocab_size=size)
         whole = set(frequent[: size - len(SPECIAL_TOKENS)])
-        measured.append(_measure(Tokenizer(vocab, do_lower_case=do_lower_case), words, whole))
+        measured.append(_measure(Tokenizer(vocab), words, whole))
     return tuple(measured)
 
 
