@@ -25,6 +25,8 @@ from .fields import (
     STARTS,
 )
 
+Options = dict[str, str]
+"""Of the command: option -> its value."""
 HIDDEN_SIZES = (64, 128, 192, 256, 384, 512)
 PIECE_COUNTS = (1000, 2000, 4000, 8000, 16000, 30000)
 ROW_LENGTHS = (32, 64, 128, 256, 512)
@@ -88,8 +90,8 @@ def choose_text() -> str:
     return source
 
 
-def choose_length() -> list[str]:
-    """Draw the choice of length; return it as options of the command."""
+def choose_length() -> Options:
+    """Draw the choice of length; return it as an option of the command."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
     limits = training.limits()
     if limits is not None:
@@ -97,13 +99,13 @@ def choose_length() -> list[str]:
         minutes = row.number_input(
             "Minutes", 0.1, limits.minutes, usual, 0.5, key="length_minutes", width=150
         )
-        return ["--minutes", f"{minutes:g}"]
+        return {"--minutes": f"{minutes:g}"}
     unit = one_of("How long", LENGTH_UNITS, LENGTH_UNIT, where=row, with_label=True)
     if unit == "steps":
         steps = row.number_input("Steps", 10, 1_000_000, 500, 100, key="length_steps", width=150)
-        return ["--steps", str(steps)]
+        return {"--steps": str(steps)}
     minutes = row.number_input("Minutes", 0.5, 1440.0, 3.0, 0.5, key="length_minutes", width=150)
-    return ["--minutes", f"{minutes:g}"]
+    return {"--minutes": f"{minutes:g}"}
 
 
 def choose_kind() -> tuple[str, str]:
@@ -137,12 +139,9 @@ def kept_checkpoints() -> int:
     return KEPT_CHECKPOINTS if training.limits() is None else KEPT_OF_VISITOR
 
 
-Options = dict[str, object]
-
-
-def choose_model(start: str, objective: str) -> list[str]:
+def choose_model(start: str, objective: str) -> Options:
     """Draw the choice of shape and schedule; return all as options of the command."""
-    options: Options = {"--objective": objective}
+    options: dict[str, object] = {"--objective": objective}
     learned = objective_named(objective)
     if start == "checkpoint":
         options |= {"--from-checkpoint": _choose_checkpoint(), "--max-seq-length": _choose_row()}
@@ -171,7 +170,7 @@ def choose_model(start: str, objective: str) -> list[str]:
         }
         options |= {"--max-seq-length": row}
     options |= _choose_schedule(objective)
-    return [str(part) for option in options.items() for part in option]
+    return {option: str(value) for option, value in options.items()}
 
 
 def _choose_row() -> int:
@@ -201,7 +200,7 @@ def _choose_checkpoint() -> str:
     return source or chosen
 
 
-def _choose_schedule(objective: str) -> Options:
+def _choose_schedule(objective: str) -> dict[str, object]:
     with st.expander("More: batch, optimiser, schedule"):
         left, right = st.columns(2)
         batch = left.selectbox("Rows per step", BATCH_SIZES, index=2, key="shape_batch")

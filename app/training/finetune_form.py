@@ -28,6 +28,7 @@ from ..plots.formats import shorten_middle
 from ..plots.untrusted_text import plain
 from ..run_folders import process
 from ..shell import cache, frame, sidebar
+from ..shell.compute import Compute
 from ..shell.jobs import waiting
 from ..shell.one_of import one_of
 from . import tables
@@ -108,9 +109,7 @@ def show_form(folder: Path, row: DeltaGenerator) -> None:
         return
     key = frame.open_checkpoint()
     with frame.guard():
-        found: Survey | None = waiting.result(tables.surveying(reading), "table-survey")
-        if found is None:
-            return
+        found = Compute(name="table-survey")(tables.survey_table, reading)
         skip = _tell_survey(reading, found)
         problem = problem_of(reading, found)
         if problem:
@@ -407,9 +406,7 @@ def _survey_dev(dev: TableFile, reading: Reading, found: Survey) -> Survey | Non
     if tables.look(dev, "dev") is None:
         return None
     own = tables.reading_of(dev.path, reading.task, reading.columns)
-    found_dev: Survey | None = waiting.result(tables.surveying(own), "dev-survey")
-    if found_dev is None:
-        return None
+    found_dev = Compute(name="dev-survey")(tables.survey_table, own)
     unseen = [label for label in found_dev.labels if label not in found.labels]
     if unseen:
         st.error(
@@ -456,12 +453,13 @@ def _start_box(folder: Path, key: cache.BertKey, chosen: Chosen) -> None:
             _check_length(minutes)
             num_bytes = written_bytes(bert, chosen)
             run = new_run(folder, name, minutes=minutes, num_bytes=num_bytes)
-            files = _own_files(run, chosen)
-            process.start(run, _options(files, key, chosen), command="finetune")
+            for file, part in ((chosen.table, "train"), (chosen.dev, "dev")):
+                if file is not None and file.is_upload:
+                    copy_data(file.path, run, part)
+            process.start(run, _options(run, key, chosen), command="finetune")
         show_at_once(run)
     st.caption("The same in a terminal:")
-    files = _files(run, chosen)
-    command = ["bertscope", "finetune", "--out", str(run), *_options(files, key, chosen)]
+    command = ["bertscope", "finetune", "--out", str(run), *_options(run, key, chosen)]
     st.code(places.hide(shlex.join(command)), language="shell", wrap_lines=True)
 
 
@@ -509,33 +507,18 @@ def _tell_time(chosen: Chosen, speed: Speed, config: FinetuneConfig) -> None:
         st.caption(f"A sample of {size:,} examples takes about {time}: choose it above.")
 
 
-def _own_files(run: Path, chosen: Chosen) -> tuple[Path, Path | None]:
-    """Copy uploads beside the run; return the files of training and dev data.
+def _options(run: Path, key: cache.BertKey, chosen: Chosen) -> list[str]:
+    """Return the options of `bertscope finetune`, except --out; uploads are read beside the run."""
 
-    Raises:
-        OSError: If they cannot be written.
-    """
-    for file, name in ((chosen.table, "train"), (chosen.dev, "dev")):
-        if file is not None and file.is_upload:
-            copy_data(file.path, run, name)
-    return _files(run, chosen)
+    def place(file: TableFile, part: str) -> str:
+        return str(copied(file.path, run, part) if file.is_upload else file.path.absolute())
 
-
-def _files(run: Path, chosen: Chosen) -> tuple[Path, Path | None]:
-    """Return the files that a run reads: copies of uploads, others where they are."""
-
-    def place(file: TableFile, name: str) -> Path:
-        return copied(file.path, run, name) if file.is_upload else file.path.absolute()
-
-    return place(chosen.table, "train"), None if chosen.dev is None else place(chosen.dev, "dev")
-
-
-def _options(files: tuple[Path, Path | None], key: cache.BertKey, chosen: Chosen) -> list[str]:
-    """Return the options of `bertscope finetune`, except --out."""
     reading, plan = chosen.reading, chosen.plan
-    train, dev = files
-    options = ["--task", reading.task, "--train", str(train)]
-    options += ["--held-out", f"{plan.held_out:g}"] if dev is None else ["--dev", str(dev)]
+    options = ["--task", reading.task, "--train", place(chosen.table, "train")]
+    if chosen.dev is None:
+        options += ["--held-out", f"{plan.held_out:g}"]
+    else:
+        options += ["--dev", place(chosen.dev, "dev")]
     if plan.sample:
         options += ["--sample", str(plan.sample)]
     for flag, column in (

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bertcore.base.durations import duration
+from bertcore.analysis.attribution import WrongAnswer
 from bertcore.finetuning.run_result import rank
 
 from ..access import checkpoints, places
+from ..plots.figure import Figure
 from ..plots.metric_names import METRIC_NAMES
 from ..plots.untrusted_text import plain
 from ..run_folders.finetune_runs import checkpoint_of, current_trial, dev_errors, metric_of
@@ -18,7 +21,7 @@ from ..run_folders.run import Run, Trial
 from ..shell import sidebar
 from ..shell.links import COMPARED_WITH, SUGGESTED, open_page
 from ..shell.picture import Picture
-from .finetune_figures import finetuning_curves, finetuning_table, wrong_table
+from .curves import Panel, draw_panels, show_numbers
 
 _OPENING = "_finetuned_opening"
 WRONG_ROWS = 10
@@ -45,10 +48,21 @@ SEVERITIES = {
 }
 BY_CONFIDENCE = Severity("confidence", "the most confident first")
 
+
+def _curves(table: pd.DataFrame, metric: str, loss: str) -> Figure:
+    """Draw the loss, and below it the metric by which checkpoints are compared, by step."""
+    name = METRIC_NAMES.get(metric, metric)
+    panels: tuple[Panel, ...] = (
+        (f"Loss, {loss}", "loss", "dev_loss", False),
+        (f"{name} on the dev data", "", f"dev_{metric}", True),
+    )
+    return draw_panels(table, panels, names=("training data", "dev data"), columns=1)
+
+
 CURVES = Picture(
     name="finetuning",
-    figure=finetuning_curves,
-    table=finetuning_table,
+    figure=_curves,
+    table=pd.DataFrame,
     how=(
         "Blue is the training data, the mean since the last point. Orange is the dev data, which "
         "the model never trains on; judge by this one. The checkpoint with the best {metric} is "
@@ -78,7 +92,7 @@ def show(run: Run) -> None:
     path = places.hide(str(trial.path / "metrics.jsonl"))
     is_score = run.config["task"] == "regress"
     columns = ["step", "loss", "dev_loss", f"dev_{metric}"]
-    table = finetuning_table(trial.lines)
+    table = pd.DataFrame(trial.lines)
     left, right = st.container(key="finetuning").columns(2, gap="medium")
     with left:
         CURVES.show(
@@ -143,22 +157,17 @@ def _show_numbers(run: Run, trial: Trial) -> None:
     metric = metric_of(run)
     scored = [line for line in trial.lines if f"dev_{metric}" in line]
     seconds = float(trial.lines[-1].get("seconds", 0.0))
-    left = run.seconds_left
-    ahead = "" if left is None or run.state == "finished" else f", {duration(left)} left"
-    row = st.container(horizontal=True, key="run_numbers")
-    row.metric("Epoch", f"{trial.epoch:.2g} of {run.config['config']['epochs']}", width="content")
-    row.metric("Done", f"{run.fraction_done:.0%}", width="content")
-    row.metric("Time", f"{duration(run.seconds)}{ahead}", width="content")
+    more = []
     if run.num_examples and seconds:
         speed = trial.epoch * run.num_examples / seconds
-        row.metric("Examples per second", f"{speed:,.0f}", width="content")
+        more.append(("Examples per second", f"{speed:,.0f}"))
     if scored:
         name = METRIC_NAMES.get(metric, metric)
         best = max(scored, key=lambda line: rank(line[f"dev_{metric}"], line["dev_loss"]))
-        row.metric(f"{name} now", f"{scored[-1][f'dev_{metric}']:.3f}", width="content")
-        row.metric(
-            f"Best, at step {best['step']:,}", f"{best[f'dev_{metric}']:.3f}", width="content"
-        )
+        more.append((f"{name} now", f"{scored[-1][f'dev_{metric}']:.3f}"))
+        more.append((f"Best, at step {best['step']:,}", f"{best[f'dev_{metric}']:.3f}"))
+    epochs = run.config["config"]["epochs"]
+    show_numbers(run, ("Epoch", f"{trial.epoch:.2g} of {epochs}"), *more)
 
 
 def _show_wrong(run: Run, trial: Trial) -> None:
@@ -176,7 +185,7 @@ def _show_wrong(run: Run, trial: Trial) -> None:
     if task == "regress":
         which = f"The {len(wrong.errors)} scores that are farthest off"
     st.caption(f"{plain(which)} at step {wrong.step:,}, {severity.how}.")
-    table = wrong_table(wrong.errors, severity.column)
+    table = _wrong_table(wrong.errors, severity.column)
     form = "percent" if severity.is_fraction else "%.2f"
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     st.dataframe(
@@ -192,3 +201,11 @@ def _show_wrong(run: Run, trial: Trial) -> None:
             severity.column: number(format=form, width=_WIDTHS["severity"]),
         },
     )
+
+
+def _wrong_table(errors: Sequence[WrongAnswer], severity: str) -> pd.DataFrame:
+    """Return a row for each wrong example; second texts only if there are any."""
+    rows = [(one.text, one.text_pair, one.gold, one.predicted, one.severity) for one in errors]
+    names = ["text", "second text", "true", "predicted", severity]
+    table = pd.DataFrame(rows, columns=names)
+    return table.drop(columns="second text") if table["second text"].isna().all() else table

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +49,7 @@ def show_form(folder: Path) -> None:
         name = choose_name(folder)
         length = choices.choose_length()
     with right:
-        options = [*length, *choices.choose_model(start, objective)]
+        options = {**length, **choices.choose_model(start, objective)}
     reason = why_not(options)
     if reason is not None:
         st.warning(plain(reason), icon=":material/block:")
@@ -65,8 +64,8 @@ def show_form(folder: Path) -> None:
         show_at_once(run)
     st.caption("The same in a terminal:")
     st.code(
-        shlex.join(["bertscope", "pretrain", "--out", places.hide(str(folder / name)), *options])
-        + " --corpus ... --valid ...",
+        shlex.join(["bertscope", "pretrain", "--out", places.hide(str(folder / name))])
+        + f" {shlex.join(_arguments(options))} --corpus ... --valid ...",
         language="shell",
         wrap_lines=True,
     )
@@ -113,18 +112,17 @@ def corpus_of_path(typed: str, valid: str) -> Corpus:
     return Corpus(tuple(files), held_out)
 
 
-def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> Path:
+def _start(folder: Path, name: str, corpus: Corpus, options: choices.Options) -> Path:
     """Prepare the text and start the process; return the run's folder.
 
     Raises:
         ValueError: If the name or the text is not valid, or too many runs are active.
         OSError: If something cannot be written.
     """
-    options = [
-        checkpoints.place(value) if option == FROM else value
-        for option, value in zip(["", *options], options, strict=False)
-    ]
-    run = new_run(folder, name, minutes=_minutes(options), num_bytes=written_bytes(options))
+    if FROM in options:
+        options = {**options, FROM: checkpoints.place(options[FROM])}
+    minutes = float(options["--minutes"]) if "--minutes" in options else None
+    run = new_run(folder, name, minutes=minutes, num_bytes=written_bytes(options))
     train, valid = corpus.train, corpus.valid
     if not train:
         train = _write_upload(run)
@@ -135,19 +133,19 @@ def _start(folder: Path, name: str, corpus: Corpus, options: Sequence[str]) -> P
             split_held_out(train, text_folder / "train.txt", text_folder / "valid.txt")
         train, valid = (text_folder / "train.txt",), text_folder / "valid.txt"
     files = [part for path in train for part in ("--corpus", str(path))]
-    process.start(run, [*files, "--valid", str(valid), *options])
+    process.start(run, [*files, "--valid", str(valid), *_arguments(options)])
     return run
 
 
-def why_not(options: Sequence[str]) -> str | None:
+def _arguments(options: choices.Options) -> list[str]:
+    return [part for option in options.items() for part in option]
+
+
+def why_not(given: choices.Options) -> str | None:
     """Return the sentence with which the command would refuse the objective; None if it would not.
 
     Nothing is known about a checkpoint that is not on this machine before it is fetched.
-
-    Args:
-        options: Options of the command, each followed by its value.
     """
-    given = dict(zip(options[::2], options[1::2], strict=True))
     share = given.get("--masked-lm-prob")
     config = DataConfig.for_length(
         int(given["--max-seq-length"]),
@@ -163,7 +161,7 @@ def why_not(options: Sequence[str]) -> str | None:
     return None
 
 
-def _shape(given: Mapping[str, str]) -> BertConfig | None:
+def _shape(given: choices.Options) -> BertConfig | None:
     """Return the shape of the network that is asked for; None for a checkpoint to be fetched.
 
     Raises:
@@ -183,19 +181,8 @@ def _shape(given: Mapping[str, str]) -> BertConfig | None:
     return shape_from_hf(open_folder(resolve(source), allow_pickle=True).config)
 
 
-def _minutes(options: Sequence[str]) -> float | None:
-    """Return the length of a run; None if it is given in steps."""
-    given = dict(zip(options[::2], options[1::2], strict=True))
-    return float(given["--minutes"]) if "--minutes" in given else None
-
-
-def written_bytes(options: Sequence[str]) -> int:
-    """Estimate what a run writes: its checkpoints, each with the optimizer's two moments.
-
-    Args:
-        options: Options of the command, each followed by its value.
-    """
-    given = dict(zip(options[::2], options[1::2], strict=True))
+def written_bytes(given: choices.Options) -> int:
+    """Estimate what a run writes: its checkpoints, each with the optimizer's two moments."""
     if FROM in given:
         num_bytes = visits.bytes_below(resolve(given[FROM]))
     else:

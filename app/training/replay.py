@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
-from bertcore.analysis.heads.entropy_history import head_history
-from bertcore.analysis.space.probe_map import ProbeMap, probe_map
+from bertcore.analysis.heads.entropy_history import HeadHistory, head_history
+from bertcore.analysis.space.probe_map import probe_map
 from bertcore.pretraining.data.bundled import RECORDED_RUN
 from bertcore.training.probes import Probe
 
 from ..access import places
 from ..layer_watch.layer_watch import layer_watch
 from ..plots import theme
-from ..plots.figure import Figure
+from ..plots.figure import Figure, heatmap
 from ..shell import frame
 from ..shell.picture import Picture
 from .fields import HEAD, LAYER, MOMENT, SENTENCE
-from .head_figures import heads_arrays, heads_over_time
 from .replay_figures import probe_answers, replay, spread_moments
 from .watch import probes
 
@@ -33,36 +32,41 @@ MEAN = -1
 """Stands for the mean of a layer's heads."""
 
 
-class Shown(NamedTuple):
-    """The probes of a run, and those under the slider with their map."""
+def _heads_arrays(history: HeadHistory) -> dict[str, NDArray[Any]]:
+    """Return steps [S], spread [S, L, H] and each head's favourite."""
+    return {
+        "steps": np.asarray(history.steps),
+        "spread": history.spread,
+        "favourite": np.asarray(history.favourite),
+    }
 
-    probes: list[Probe]
-    drawn: list[Probe]
-    mapped: ProbeMap
 
-
-def _replay(
-    shown: Shown, *, sentence: int, layer: int, head: int | None, moment: int, ink: str
-) -> Figure:
-    return replay(
-        shown.drawn,
-        shown.mapped,
-        sentence=sentence,
-        layer=layer,
-        head=head,
-        moment=moment,
-        ink=ink,
+def heads_over_time(history: HeadHistory) -> Figure:
+    """Draw how spread the attention of every head is, from the run's start to now."""
+    num_moments, num_layers, num_heads = history.spread.shape
+    names = [f"layer {i} head {j}" for i in range(num_layers) for j in range(num_heads)]
+    fig = Figure(
+        heatmap(
+            z=history.spread.reshape(num_moments, -1).T.round(4),
+            x=[str(step) for step in history.steps],
+            y=names,
+            zmin=0,
+            zmax=1,
+            colorscale=theme.SEQUENTIAL,
+            colorbar=theme.bar_beside("spread"),
+            hovertemplate="<b>%{y}</b> at step %{x}: %{z:.3f}<extra></extra>",
+        )
     )
-
-
-def _answers(shown: Shown) -> pd.DataFrame:
-    return probe_answers(shown.probes)
+    height = min(700, 130 + max(16, 26 - len(names) // 4) * len(names))
+    theme.plot_layout(fig, "How widely each head's attention is spread", "step", "", height)
+    fig.update_xaxes(type="category", showgrid=False, nticks=12)
+    fig.update_yaxes(showgrid=False, autorange="reversed", tickfont={"size": 11})
+    return fig
 
 
 REPLAY = Picture(
     name="replay",
-    figure=_replay,
-    table=_answers,
+    table=probe_answers,
     how=(
         "Press Play, or move the slider: all four pictures follow. *Attention*: the row's token "
         "attends to the column's; brighter is more (by the square root of the weight, on the same "
@@ -86,7 +90,7 @@ PAIRS = ", and that B follows A; the first pair belongs together and the second 
 HEADS = Picture(
     name="training-heads",
     figure=heads_over_time,
-    table=heads_arrays,
+    table=_heads_arrays,
     how=(
         "Each row is an attention head. Bright means that it attends to all tokens alike, dark to "
         "one token. A head forms where its row turns dark."
@@ -128,23 +132,26 @@ def _play(path: Path, recorded: list[Probe]) -> None:
     usual = formed_head(recorded) if path == RECORDED_RUN else (num_layers - 1, 0)
     sentence, layer, head = _choose(recorded[-1], *usual)
     drawn = [recorded[index] for index in spread_moments(len(recorded))]
-    shown = Shown(recorded, drawn, probe_map(drawn))
+    mapped = probe_map(drawn)
     _keep_moment(len(drawn))
     has_pairs = any(one.is_next is not None for one in recorded[-1].sentences)
     reading: dict[str, Any] = {
-        "explained": f"{shown.mapped.explained[-1]:.0%}",
+        "explained": f"{mapped.explained[-1]:.0%}",
         "pairs": PAIRS if has_pairs else "",
     }
+    fig = replay(
+        drawn,
+        mapped,
+        sentence=sentence,
+        layer=layer,
+        head=None if head == MEAN else head,
+        moment=MOMENT.value,
+        ink=theme.INK[st.context.theme.type == "dark"],
+    )
     REPLAY.show(
         None,
-        shown,
-        drawn={
-            "sentence": sentence,
-            "layer": layer,
-            "head": None if head == MEAN else head,
-            "moment": MOMENT.value,
-            "ink": theme.INK[st.context.theme.type == "dark"],
-        },
+        recorded,
+        fig=fig,
         setup="",
         with_caption=False,
         path=places.hide(str(path)),

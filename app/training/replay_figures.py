@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,15 +11,18 @@ import pandas as pd
 from bertcore.analysis.space.probe_map import ProbeMap
 from bertcore.training.probes import KINDS, Probe
 
-from ..plots import theme
-from ..plots.figure import Figure, bar, heatmap, scatter, subplots
+from ..plots import player, theme
+from ..plots.figure import Figure, Properties, bar, heatmap, scatter, subplots
 from ..plots.formats import percent, shorten
-from .replay_layout import lay_out
 
 MAX_MOMENTS = 60
 """Most moments under the slider; of longer runs they are spread evenly over the probes."""
 TRAIL = 6
 """Length of a point's trail, in moments."""
+STEP_MS = 350
+HEIGHT = 860
+ATTENTION, MAP, GUESSES, ANSWERS = (1, 1), (1, 2), (2, 1), (2, 2)
+"""Row and column of each picture."""
 
 
 def spread_moments(count: int) -> list[int]:
@@ -52,10 +55,16 @@ def replay(
         moment: The moment shown first.
         ink: Colour of names; empty for the theme's.
     """
+    hidden = theme.escape(shorten(probes[-1].sentences[sentence].word))
     fig = subplots(
         2,
         2,
-        subplot_titles=_titles(probes, sentence, layer, head),
+        subplot_titles=[
+            f"Attention: layer {layer}, {'mean of the heads' if head is None else f'head {head}'}",
+            "The words on one map",
+            f"Guesses for the hidden “{hidden}”",
+            "Answers over time",
+        ],
         horizontal_spacing=0.12,
         vertical_spacing=0.16,
         row_heights=[0.58, 0.42],
@@ -64,53 +73,20 @@ def replay(
         _moving_parts(probes, probe_map, index, sentence, layer, head)
         for index in range(len(probes))
     ]
-    first = moments[moment]
-    _draw_attention(fig, first.attention, probes[-1].sentences[sentence].tokens)
-    _draw_map(fig, first, probe_map, probes[-1], sentence, ink)
-    _draw_guesses(fig, first.guesses)
-    moving = list(range(len(fig.traces)))
-    _draw_answers(fig, probes, sentence)
-    moving.append(len(fig.traces))
-    _draw_time_mark(fig, first.time_mark)
+    places: list[int] = []
+    still_parts = _still_parts(probes[-1], probe_map, sentence, ink)
+    for moving, ((row, col), still) in zip(moments[moment], still_parts, strict=True):
+        if (row, col) == ANSWERS:
+            _draw_answers(fig, probes, sentence)
+        places.append(len(fig.traces))
+        fig.add_trace({**moving, **still}, row, col)
     fig.stages = [
-        {
-            "name": str(probe.step),
-            "data": [
-                {"type": fig.traces[place]["type"], **part}
-                for place, part in zip(moving, parts.in_order(), strict=True)
-            ],
-            "traces": moving,
-        }
+        {"name": str(probe.step), "data": parts, "traces": places}
         for probe, parts in zip(probes, moments, strict=True)
     ]
-    lay_out(fig, probes, probe_map, sentence=sentence, moment=moment)
+    _lay_out(fig, probes, probe_map, sentence)
+    _add_controls(fig, [stage["name"] for stage in fig.stages], moment)
     return fig
-
-
-def _titles(probes: Sequence[Probe], sentence: int, layer: int, head: int | None) -> list[str]:
-    shown = probes[-1].sentences[sentence]
-    whose = "mean of the heads" if head is None else f"head {head}"
-    return [
-        f"Attention: layer {layer}, {whose}",
-        "The words on one map",
-        f"Guesses for the hidden “{theme.escape(shorten(shown.word))}”",
-        "Answers over time",
-    ]
-
-
-class _MovingParts(NamedTuple):
-    """The parts that change from moment to moment, each as settings of its Plotly trace."""
-
-    attention: dict[str, Any]
-    trails: dict[str, Any]
-    points: list[dict[str, Any]]
-    """Points of each kind of words."""
-    guesses: dict[str, Any]
-    time_mark: dict[str, Any]
-
-    def in_order(self) -> list[dict[str, Any]]:
-        """Return the parts in the order in which `replay` draws them."""
-        return [self.attention, self.trails, *self.points, self.guesses, self.time_mark]
 
 
 def _moving_parts(
@@ -120,7 +96,8 @@ def _moving_parts(
     sentence: int,
     layer: int,
     head: int | None,
-) -> _MovingParts:
+) -> list[Properties]:
+    """Return what changes from moment to moment: a part of each trace of `_still_parts`."""
     probe = probes[moment].sentences[sentence]
     weights = probe.attention[layer]
     weights = weights.mean(0) if head is None else weights[head]
@@ -132,164 +109,100 @@ def _moving_parts(
         for point in range(path.shape[1]):
             trails_x += [*_round(path[:, point, 0]), None]
             trails_y += [*_round(path[:, point, 1]), None]
-    points = [
-        {
-            "x": _round(probe_map.coordinates[moment, rows, 0]),
-            "y": _round(probe_map.coordinates[moment, rows, 1]),
-        }
-        for rows in (_rows(probe_map, code) for code in _kinds(probe_map))
-    ]
-    words = zip(probe.top_words, probe.top_probabilities, strict=True)
-    guesses = {
-        "x": _round(np.array(probe.top_probabilities)),
-        "y": list(range(len(probe.top_words))),
-        "text": [f"<b>{theme.escape(shorten(word, 14))}</b>  {percent(p)}" for word, p in words],
-        "marker": {
-            "color": [
-                theme.ACCENT if word == probe.word else theme.SEGMENT_A for word in probe.top_words
-            ]
-        },
-    }
-    at = probes[moment].step
-    return _MovingParts(
-        attention={
-            "z": np.sqrt(weights).round(3).tolist(),
-            "customdata": weights.round(4).tolist(),
-        },
-        trails={"x": trails_x, "y": trails_y},
-        points=points,
-        guesses=guesses,
-        time_mark={"x": [at, at], "y": [0, 1]},
-    )
-
-
-def _draw_attention(fig: Figure, part: dict[str, Any], tokens: Sequence[str]) -> None:
-    """Draw the attention of each token as a row."""
-    names = [f"{theme.escape(shorten(token, 12))} {i}" for i, token in enumerate(tokens)]
-    fig.add_trace(
-        heatmap(
-            **part,
-            x=names,
-            y=names,
-            zmin=0,
-            zmax=1,
-            colorscale=theme.SEQUENTIAL,
-            showscale=False,
-            hovertemplate="<b>%{y}</b> attends to <b>%{x}</b>: %{customdata:.3f}<extra></extra>",
+    now = probe_map.coordinates[moment]
+    words, step = zip(probe.top_words, probe.top_probabilities, strict=True), probes[moment].step
+    colours = [theme.ACCENT if word == probe.word else theme.SEGMENT_A for word in probe.top_words]
+    return [
+        heatmap(z=np.sqrt(weights).round(3).tolist(), customdata=weights.round(4).tolist()),
+        scatter(x=trails_x, y=trails_y),
+        *(
+            scatter(x=_round(now[rows, 0]), y=_round(now[rows, 1]))
+            for rows in _rows_by_kind(probe_map).values()
         ),
-        row=1,
-        col=1,
-    )
-
-
-def _draw_map(
-    fig: Figure, parts: _MovingParts, probe_map: ProbeMap, probe: Probe, sentence: int, ink: str
-) -> None:
-    """Draw the trails and the points of each kind; words of the chosen sentence stand out."""
-    fig.add_trace(
-        scatter(
-            **parts.trails,
-            mode="lines",
-            line={"color": theme.SPECIAL, "width": 1},
-            opacity=0.35,
-            hoverinfo="skip",
-            showlegend=False,
-        ),
-        row=1,
-        col=2,
-    )
-    for place, (code, points) in enumerate(zip(_kinds(probe_map), parts.points, strict=True)):
-        rows = _rows(probe_map, code)
-        is_chosen = [probe_map.sentences[row] == sentence for row in rows]
-        fig.add_trace(
-            scatter(
-                **points,
-                mode="markers+text",
-                name=KINDS.get(code, "words"),
-                marker={
-                    "color": theme.CATEGORICAL[place],
-                    "size": [10 if chosen else 6 for chosen in is_chosen],
-                    "opacity": [0.95 if chosen else 0.45 for chosen in is_chosen],
-                },
-                text=[
-                    theme.escape(shorten(probe_map.tokens[row], 12)) if chosen else ""
-                    for row, chosen in zip(rows, is_chosen, strict=True)
-                ],
-                textposition="top center",
-                textfont={"size": 11, **({"color": ink} if ink else {})},
-                hovertext=[_whose(probe_map, probe, row) for row in rows],
-                hoverinfo="text",
-            ),
-            row=1,
-            col=2,
-        )
-
-
-def _draw_guesses(fig: Figure, part: dict[str, Any]) -> None:
-    """Draw the best words for the hidden one as bars."""
-    fig.add_trace(
         bar(
-            **part,
-            orientation="h",
-            textposition="outside",
-            cliponaxis=False,
-            hoverinfo="skip",
-            showlegend=False,
+            x=_round(probe.top_probabilities),
+            y=list(range(len(probe.top_words))),
+            text=[f"<b>{theme.escape(shorten(word, 14))}</b>  {percent(p)}" for word, p in words],
+            marker={"color": colours},
         ),
-        row=2,
-        col=1,
-    )
+        scatter(x=[step, step], y=[0, 1]),
+    ]
 
 
-def _draw_time_mark(fig: Figure, part: dict[str, Any]) -> None:
-    """Mark the moment in the picture of the answers over time."""
-    fig.add_trace(
-        scatter(
-            **part,
-            mode="lines",
-            line={"color": theme.ACCENT, "width": 2},
-            hoverinfo="skip",
-            showlegend=False,
-        ),
-        row=2,
-        col=2,
-    )
+def _still_parts(
+    probe: Probe, probe_map: ProbeMap, sentence: int, ink: str
+) -> list[tuple[tuple[int, int], Properties]]:
+    """Return the picture of each moving trace, and what is the same at every moment.
+
+    They are the attention, the trails, the points of each kind of words, the guesses and the mark
+    of the moment. Words of the chosen sentence stand out on the map.
+    """
+    tokens = probe.sentences[sentence].tokens
+    names = [f"{theme.escape(shorten(token, 12))} {i}" for i, token in enumerate(tokens)]
+    attention: Properties = {
+        "x": names,
+        "y": names,
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": theme.SEQUENTIAL,
+        "showscale": False,
+        "hovertemplate": "<b>%{y}</b> attends to <b>%{x}</b>: %{customdata:.3f}<extra></extra>",
+    }
+    silent: Properties = {"hoverinfo": "skip", "showlegend": False}
+    trails = {"mode": "lines", "line": {"color": theme.SPECIAL, "width": 1}, "opacity": 0.35}
+    guesses = {"orientation": "h", "textposition": "outside", "cliponaxis": False}
+    mark = {"mode": "lines", "line": {"color": theme.ACCENT, "width": 2}}
+    parts = [(ATTENTION, attention), (MAP, {**trails, **silent})]
+    for place, (kind, rows) in enumerate(_rows_by_kind(probe_map).items()):
+        is_chosen = [probe_map.sentences[row] == sentence for row in rows]
+        points: Properties = {
+            "mode": "markers+text",
+            "name": KINDS.get(kind, "words"),
+            "marker": {
+                "color": theme.CATEGORICAL[place],
+                "size": [10 if chosen else 6 for chosen in is_chosen],
+                "opacity": [0.95 if chosen else 0.45 for chosen in is_chosen],
+            },
+            "text": [
+                theme.escape(shorten(probe_map.tokens[row], 12)) if chosen else ""
+                for row, chosen in zip(rows, is_chosen, strict=True)
+            ],
+            "textposition": "top center",
+            "textfont": {"size": 11, **({"color": ink} if ink else {})},
+            "hovertext": [_whose(probe_map, probe, row) for row in rows],
+            "hoverinfo": "text",
+        }
+        parts.append((MAP, points))
+    return [*parts, (GUESSES, {**guesses, **silent}), (ANSWERS, {**mark, **silent})]
 
 
 def _draw_answers(fig: Figure, probes: Sequence[Probe], sentence: int) -> None:
     """Draw the probability of the hidden word and NSP of each pair by step."""
     steps = [probe.step for probe in probes]
     lines = [("hidden word", [p.sentences[sentence].probability for p in probes], "solid")]
-    number = 0
-    for index, shown in enumerate(probes[-1].sentences):
-        if shown.is_next is not None:
-            number += 1
-            values = [p.sentences[index].is_next or 0.0 for p in probes]
-            lines.append((f"B follows A, pair {number}", values, "dash" if number == 1 else "dot"))
+    pairs = [i for i, shown in enumerate(probes[-1].sentences) if shown.is_next is not None]
+    for number, index in enumerate(pairs, start=1):
+        values = [p.sentences[index].is_next or 0.0 for p in probes]
+        lines.append((f"B follows A, pair {number}", values, "dash" if number == 1 else "dot"))
     for place, (name, values, dash) in enumerate(lines):
-        fig.add_trace(
-            scatter(
-                x=steps,
-                y=_round(np.array(values)),
-                mode="lines+markers" if len(steps) < 3 else "lines",
-                name=name,
-                legend="legend2",
-                line={"color": theme.CATEGORICAL[(0, 2, 5)[place % 3]], "width": 2, "dash": dash},
-                hovertemplate=f"step %{{x:,}}: %{{y:.1%}}<extra>{name}</extra>",
-            ),
-            row=2,
-            col=2,
+        fig.add(
+            "scatter",
+            *ANSWERS,
+            x=steps,
+            y=_round(values),
+            mode="lines+markers" if len(steps) < 3 else "lines",
+            name=name,
+            legend="legend2",
+            line={"color": theme.CATEGORICAL[(0, 2, 5)[place % 3]], "width": 2, "dash": dash},
+            hovertemplate=f"step %{{x:,}}: %{{y:.1%}}<extra>{name}</extra>",
         )
 
 
-def _kinds(probe_map: ProbeMap) -> list[str]:
-    """Return the kinds of words that occur, in the order of KINDS, unknown last."""
-    there = set(probe_map.kinds)
-    return [code for code in (*KINDS, "") if code in there]
-
-
-def _rows(probe_map: ProbeMap, code: str) -> list[int]:
-    return [row for row, kind in enumerate(probe_map.kinds) if kind == code]
+def _rows_by_kind(probe_map: ProbeMap) -> dict[str, list[int]]:
+    """Return the rows of each kind of words that occurs, in the order of KINDS, unknown last."""
+    kinds = probe_map.kinds
+    rows = {code: [row for row, kind in enumerate(kinds) if kind == code] for code in (*KINDS, "")}
+    return {code: of_kind for code, of_kind in rows.items() if of_kind}
 
 
 def _whose(probe_map: ProbeMap, probe: Probe, row: int) -> str:
@@ -300,6 +213,57 @@ def _whose(probe_map: ProbeMap, probe: Probe, row: int) -> str:
 
 def _round(values: Any) -> list[float]:
     return [float(f"{value:.4g}") for value in np.asarray(values, dtype=float).tolist()]
+
+
+def _lay_out(fig: Figure, probes: Sequence[Probe], probe_map: ProbeMap, sentence: int) -> None:
+    """Give the replay its axes, the same at every moment, and its legends."""
+    theme.plot_layout(fig, "", "", "", HEIGHT)
+    fig.update_annotations(font_size=13, yshift=5)
+    tokens: Properties = {
+        "showgrid": False,
+        "tickfont": {"size": 11},
+        "type": "category",
+        "dtick": 1,
+    }
+    fig.update_xaxes(*ATTENTION, tickangle=-60, **tokens)
+    fig.update_yaxes(*ATTENTION, autorange="reversed", **tokens)
+    # The same at every moment, so that only the points move.
+    low, high = probe_map.coordinates.min((0, 1)), probe_map.coordinates.max((0, 1))
+    room = 0.08 * np.maximum(high - low, 1e-6)
+    box = {"showline": True, "mirror": True, "linecolor": theme.GRID, "showgrid": False}
+    for axis, update in enumerate((fig.update_xaxes, fig.update_yaxes)):
+        span = [float(low[axis] - room[axis]), float(high[axis] + room[axis])]
+        update(*MAP, range=span, showticklabels=False, **box)
+    sure = max(max(p.sentences[sentence].top_probabilities) for p in probes)
+    fig.update_xaxes(*GUESSES, range=[0, 1.5 * sure], visible=False)
+    fig.update_yaxes(*GUESSES, autorange="reversed", visible=False)
+    fig.update_xaxes(*ANSWERS, title_text="step")
+    fig.update_yaxes(*ANSWERS, range=[-0.02, 1.02], tickformat=".0%")
+    names = {"orientation": "h", "font": {"size": 11}, "x": 1, "xanchor": "right"}
+    fig.update_layout(
+        # Below the other one, which has three rows in a narrow window.
+        legend={**names, "y": -0.2, "yanchor": "top"},
+        legend2={**names, "y": -0.1, "yanchor": "top"},
+        margin={"t": 128, "b": 8},
+        bargap=0.25,
+        uirevision="replay",
+    )
+
+
+def _add_controls(fig: Figure, names: Sequence[str], moment: int) -> None:
+    """Add the slider over the moments and the buttons that play and stop."""
+    # Plotly does not animate a heat map: each moment is redrawn.
+    jump = {"frame": {"duration": 0, "redraw": True}, "mode": "immediate"}
+    pace = {"frame": {"duration": STEP_MS, "redraw": True}, "transition": {"duration": 0}}
+    steps = [
+        {"label": name, "value": str(i), "method": "animate", "args": [[name], jump]}
+        for i, name in enumerate(names)
+    ]
+    above = {"y": 1, "yanchor": "bottom"}
+    fig.update_layout(
+        sliders=[player.slider(steps, active=moment, prefix="Step ", **above, pad={"b": 34})],
+        updatemenus=[player.buttons(names, {**pace, "mode": "immediate"}, **above, pad={"b": 82})],
+    )
 
 
 def probe_answers(probes: Sequence[Probe]) -> pd.DataFrame:

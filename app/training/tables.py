@@ -19,8 +19,7 @@ from ..access.policy import policy
 from ..access.room import check_room, max_megabytes
 from ..plots.untrusted_text import plain
 from ..shell import cache, frame, uploads
-from ..shell.jobs import background
-from ..shell.jobs.background import Work
+from ..shell.jobs.background import Progress, Work
 from ..shell.state import Field
 from ..streamlit_internals import empty_box
 from ..task_model import labelled_files
@@ -181,22 +180,19 @@ def reading_of(path: Path, task: str, columns: Columns) -> Reading:
     return Reading(path, (stat.st_size, stat.st_mtime_ns), task, columns)
 
 
-def surveying(reading: Reading) -> Work:
-    """Return the work that counts a table's rows and labels; its result is a Survey."""
+def survey_table(reading: Reading, *, progress: Progress) -> Survey:
+    """Return what a table contains."""
 
-    def work(progress: background.Progress) -> Survey:
-        def on_rows(number: int) -> None:
-            progress(0.0, f"Counting the rows: {number:,} so far")
+    def on_rows(number: int) -> None:
+        progress(0.0, f"Counting the rows: {number:,} so far")
 
-        return survey(reading.path, reading.task, columns=reading.columns, on_rows=on_rows)
-
-    return Work(("finetune-survey", reading), work)
+    return survey(reading.path, reading.task, columns=reading.columns, on_rows=on_rows)
 
 
 def measuring(key: cache.BertKey, reading: Reading, found: Survey, config: FinetuneConfig) -> Work:
     """Return the work that measures how fast a checkpoint learns from a table; gives a Speed."""
 
-    def work(progress: background.Progress) -> Speed:
+    def work(progress: Progress) -> Speed:
         progress(0.0, "Measuring a few training steps")
         return measure_speed(
             key.place,

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from bertcore.analysis.heads.entropy_history import HeadHistory, head_history
+from bertcore.analysis.heads.entropy_history import head_history
 from bertcore.analysis.health.run_coach import check_run
 from bertcore.base.durations import duration
 from bertcore.training.probes import Probe, probe_files, read_probe
@@ -21,25 +21,15 @@ from ..run_folders.run import STATES, Run
 from ..run_folders.runs import all_runs, best_checkpoint, check_room, metrics
 from ..run_folders.runs import checkpoints as saved
 from ..shell import cache, frame, sidebar
-from ..shell.picture import Picture
 from ..shell.render_signal import arrival
 from . import finetune_watch
-from .curve_figures import curve_table, curves
+from .curves import show_curves, show_numbers
 
 REFRESH_SECONDS = 2.0
 _OPENED = "_checkpoint_opened"
 _CHANGED = "training_changed"
 """Key of the container of runs when one began or ended since the page was drawn."""
 LINKED_PAGES = {"attention": "Attention", "masked-words": "Masked words", "layer-map": "Layer map"}
-_COLUMNS = (
-    "step",
-    "valid_loss",
-    "mlm_loss",
-    "valid_mlm_loss",
-    "nsp_accuracy",
-    "valid_nsp_accuracy",
-)
-"""Metrics that the Python under the curves prints, if a run has them."""
 _SHOWN = {
     "valid_mlm_top1": "Words right",
     "valid_next_top1": "Next tokens right",
@@ -67,103 +57,47 @@ HOW_CHECKPOINTS = (
 )
 
 
-def _same(table: pd.DataFrame) -> pd.DataFrame:
-    return table
-
-
-CURVES = Picture(
-    name="training",
-    figure=curves,
-    table=_same,
-    how=(
-        "Blue is the training text, one batch per point, so it is noisy. Orange is held-out text, "
-        "which the model never trains on; judge by this one. {guessing}. If orange rises while "
-        "blue falls, the model overfits."
-    ),
-    code="""
-import pandas as pd
-
-table = pd.read_json({path!r}, lines=True)
-table[{columns!r}]
-""",
-)
-GUESSING = "A loss of ln V means pure guessing"
-GUESSING_BY_TERM = {
-    "replaced_loss": (
-        "The loss is the generator's plus 50 times the discriminator's; for these, ln V and ln 2 "
-        "mean pure guessing"
-    ),
-    "sbo_loss": (
-        "The loss is that of the hidden words, from their places and again from the ends of their "
-        "spans: 2 ln V means pure guessing"
-    ),
-    "sop_loss": (
-        "The loss is that of the words plus that of the sentence order: ln V + ln 2 means pure "
-        "guessing"
-    ),
-}
-"""In runs whose loss has a further term, by the column of that term."""
-UNIGRAMS = "; at the dashed line the model knows how frequent words are and nothing else"
-
-
-def table_of_runs(runs: list[Run]) -> pd.DataFrame:
-    """Return a row for each run; fractions are 0 to 1."""
-    return pd.DataFrame(
-        [
-            {
-                "run": run.name,
-                "state": STATES[run.state][0],
-                "done": round(run.fraction_done, 2),
-                "words right": _score(run, "valid_mlm_top1"),
-                "next sentence": _score(run, "valid_nsp_accuracy"),
-                "loss of words": _score(run, "valid_mlm_loss"),
-                "score": _dev_score(run),
-                "step": run.step,
-                "time": duration(run.seconds),
-            }
-            for run in runs
-        ]
-    )
-
-
-def show_runs(runs: list[Run]) -> None:
-    """Draw the table of all runs, the columns to compare first."""
-    number = st.column_config.NumberColumn
+def _show_runs(runs: list[Run]) -> None:
+    """Draw the table of all runs, the columns to compare first; fractions are 0 to 1."""
+    table = [
+        {
+            "run": run.name,
+            "state": STATES[run.state][0],
+            "done": round(run.fraction_done, 2),
+            "words right": _score(run, "valid_mlm_top1"),
+            "next sentence": _score(run, "valid_nsp_accuracy"),
+            "loss of words": _score(run, "valid_mlm_loss"),
+            "score": _dev_score(run),
+            "step": run.step,
+            "time": duration(run.seconds),
+        }
+        for run in runs
+    ]
+    kinds = {run.kind for run in runs}
+    of_words = ["words right", "next sentence", "loss of words"] if "pretrain" in kinds else []
+    of_tables = ["score"] if "finetune" in kinds else []
+    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     held_out = "on held-out text at the last evaluation of the run."
+    words, pairs = f"Hidden words right, {held_out}", f"Next sentence right, {held_out}"
+    loss = f"Loss of the hidden words, nats, {held_out}"
     st.dataframe(
-        table_of_runs(runs),
+        pd.DataFrame(table),
         hide_index=True,
         width="stretch",
         placeholder="–",
         height=min(36 * (len(runs) + 1), 260),
         column_config={
-            "state": st.column_config.TextColumn(width=74),
+            "state": text(width=74),
             "done": number(format="percent", width=54),
-            "words right": number(
-                "words", format="percent", width=62, help=f"Hidden words right, {held_out}"
-            ),
-            "next sentence": number(
-                "pairs", format="percent", width=60, help=f"Next sentence right, {held_out}"
-            ),
-            "loss of words": number(
-                "loss", format="%.2f", width=54, help=f"Loss of the hidden words, nats, {held_out}"
-            ),
-            "score": st.column_config.TextColumn(
-                "dev score", width=110, help="Of a fine-tuning run, on its dev data."
-            ),
+            "words right": number("words", format="percent", width=62, help=words),
+            "next sentence": number("pairs", format="percent", width=60, help=pairs),
+            "loss of words": number("loss", format="%.2f", width=54, help=loss),
+            "score": text("dev score", width=110, help="Of a fine-tuning run, on its dev data."),
             "step": number(width=64),
-            "time": st.column_config.TextColumn(width=64),
+            "time": text(width=64),
         },
-        column_order=_columns_of(runs),
+        column_order=["run", "state", "done", *of_words, *of_tables, "step", "time"],
     )
-
-
-def _columns_of(runs: list[Run]) -> list[str]:
-    """Return the columns of the table: the scores of the kinds of runs that there are."""
-    kinds = {run.kind for run in runs}
-    of_words = ["words right", "next sentence", "loss of words"] if "pretrain" in kinds else []
-    of_tables = ["score"] if "finetune" in kinds else []
-    return ["run", "state", "done", *of_words, *of_tables, "step", "time"]
 
 
 def watch(path: Path, others: list[Run]) -> None:
@@ -187,7 +121,7 @@ def watch(path: Path, others: list[Run]) -> None:
             has_changed = {run.name: run.state for run in runs} != states
             with st.container(key=_CHANGED if has_changed else "training_as_before"):
                 if len(runs) > 1:
-                    show_runs(runs)
+                    _show_runs(runs)
                 run = next((run for run in runs if run.path == path), None)
                 if run is None:
                     st.caption(f"{plain(path.name)} is no longer there.")
@@ -205,7 +139,7 @@ def _show_run(run: Run) -> None:
         finetune_watch.show(run)
         return
     _show_coach(run)
-    _show_curves(run)
+    show_curves(run)
     if run.state not in ("preparing", "not started", "damaged"):
         _show_checkpoints(run.path)
 
@@ -253,37 +187,26 @@ def _resume(run: Run) -> None:
         active=sum(other.is_active for other in known),
     )
     check_room(known)
-    if run.kind == "finetune":
-        process.start(run.path, ["--resume"], command="finetune", append=True)
-    else:
-        process.start(run.path, ["--resume"], append=True)
+    process.start(run.path, ["--resume"], command=run.kind, append=True)
     st.rerun(scope="app")
 
 
 def _show_numbers(run: Run) -> None:
     speed = run.num_tokens / run.seconds if run.seconds else 0.0
-    left = run.seconds_left
-    ahead = "" if left is None or run.state == "finished" else f", {duration(left)} left"
     scores = run.scores or {}
-    row = st.container(horizontal=True, key="run_numbers")
-    row.metric("Step", f"{run.step:,}", width="content")
-    row.metric("Done", f"{run.fraction_done:.0%}", width="content")
-    row.metric("Time", f"{duration(run.seconds)}{ahead}", width="content")
-    row.metric("Tokens per second", f"{speed:,.0f}", width="content")
-    for name, title in _SHOWN.items():
-        if name in scores:
-            row.metric(title, f"{scores[name]:.1%}", width="content")
+    held_out = [(title, f"{scores[name]:.1%}") for name, title in _SHOWN.items() if name in scores]
+    show_numbers(run, ("Step", f"{run.step:,}"), ("Tokens per second", f"{speed:,.0f}"), *held_out)
 
 
 def _show_coach(run: Run) -> None:
-    lines = metrics(run.path)
+    lines, recorded = metrics(run.path), probes(run.path, latest=LATEST_PROBES)
     if not lines:
         return
     findings = check_run(
         lines,
         fraction_done=run.fraction_done,
         unigram_entropy=run.unigram_entropy,
-        heads=_heads(run.path),
+        heads=head_history(recorded) if recorded else None,
     )
     boxes = {"problem": st.error, "warning": st.warning, "note": st.info}
     for finding in findings:
@@ -292,40 +215,10 @@ def _show_coach(run: Run) -> None:
         st.success("The coach sees nothing wrong with this run.", icon=":material/stethoscope:")
 
 
-def _heads(path: Path) -> HeadHistory | None:
-    recorded = probes(path, latest=LATEST_PROBES)
-    return head_history(recorded) if recorded else None
-
-
 def probes(path: Path, *, latest: int | None = None) -> list[Probe]:
     """Return the probes of a run, each read once; the last `latest` of them, or all."""
     files = list(probe_files(path).values())
     return [cache.of_file(read_probe, file) for file in (files[-latest:] if latest else files)]
-
-
-def _show_curves(run: Run) -> None:
-    peak = run.config.get("optimizer", {}).get("learning_rate")
-    table = curve_table(metrics(run.path), peak)
-    if table.empty:
-        if run.state == "running":
-            st.caption("The first numbers appear after 20 steps.")
-        return
-    random = (run.scores or {}).get("valid_share_random")
-    chance = None if random is None else max(random, 1 - random)
-    columns = [name for name in _COLUMNS if name in table]
-    guessing = next((GUESSING_BY_TERM[c] for c in GUESSING_BY_TERM if c in table), GUESSING)
-    has_line = run.unigram_entropy is not None and not {"mlm_loss", "valid_mlm_loss"}.isdisjoint(
-        table
-    )
-    CURVES.show(
-        None,
-        table,
-        drawn={"unigram_entropy": run.unigram_entropy, "chance": chance},
-        setup="",
-        path=places.hide(str(run.path / "metrics.jsonl")),
-        columns=columns,
-        guessing=guessing + (UNIGRAMS if has_line else ""),
-    )
 
 
 def _show_checkpoints(path: Path) -> None:

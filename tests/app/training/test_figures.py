@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 import pytest
 
 from app.plots import theme
-from app.training import curve_figures as curves
+from app.training import curves
 from app.training import replay_figures as figures
-from app.training.head_figures import heads_over_time
+from app.training.replay import heads_over_time
 from bertcore.analysis.heads.entropy_history import head_history
 from bertcore.analysis.space.probe_map import ProbeMap, probe_map
 from bertcore.pretraining.run_probes import take_probe

@@ -95,7 +95,7 @@ def started(monkeypatch):
     """What would have been started: the run's folder, the options, and whether to append."""
     calls = []
 
-    def start(run, options, *, append=False):
+    def start(run, options, *, command="pretrain", append=False):
         calls.append((run, list(options), append))
         training_process.log_file(run).parent.mkdir(parents=True, exist_ok=True)
         training_process.log_file(run).write_text("$ bertscope pretrain\n")

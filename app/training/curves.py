@@ -1,4 +1,4 @@
-"""Curves of a run: losses, scores, learning rate and speed by step."""
+"""Numbers and curves of a run: losses, scores, learning rate and speed by step."""
 
 from __future__ import annotations
 
@@ -8,14 +8,36 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import streamlit as st
 
+from bertcore.base.durations import duration
+
+from ..access import places
 from ..plots import theme
-from ..plots.figure import Figure, Properties, scatter, subplots
+from ..plots.figure import Figure, scatter, subplots
+from ..run_folders.run import Run
+from ..run_folders.runs import metrics
+from ..shell.picture import Picture
 
 MAX_POINTS = 1200
 """Most points of a curve; of longer runs every n-th line is drawn, and all held-out scores."""
 
-TRAIN, HELD_OUT = theme.SEGMENT_A, theme.SEGMENT_B
+TRAIN = {"legendgroup": "train", "line": {"color": theme.SEGMENT_A, "width": 1.3}}
+HELD_OUT = {
+    "legendgroup": "held-out",
+    "mode": "lines+markers",
+    "line": {"color": theme.SEGMENT_B, "width": 2},
+    "marker": {"size": 5},
+}
+_COLUMNS = (
+    "step",
+    "valid_loss",
+    "mlm_loss",
+    "valid_mlm_loss",
+    "nsp_accuracy",
+    "valid_nsp_accuracy",
+)
+"""Metrics that the Python under the curves prints, if a run has them."""
 
 Panel = tuple[str, str, str, bool]
 """Title, column of the training lines, column of the held-out scores, whether it is a fraction."""
@@ -59,9 +81,7 @@ def curve_table(lines: Sequence[Mapping[str, Any]], peak_rate: float | None) -> 
 
 
 def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | None) -> Figure:
-    """Draw small pictures: training as a line, held-out scores as points on a line.
-
-    A measure that a run lacks, such as next sentence in a run without pairs, has no picture.
+    """Draw small pictures of `draw_panels` for all measures that the run has.
 
     Args:
         table: From `curve_table`.
@@ -116,24 +136,32 @@ def draw_panels(
     every = -(-len(table) // MAX_POINTS) if len(table) else 1
     for index, (_, train, held_out, is_fraction) in enumerate(panels):
         place = {"row": index // columns + 1, "col": index % columns + 1}
-        form = ".1%" if is_fraction else ".4g"
-        if train in table:
-            part = table[table[train].notna()].iloc[::every]
-            fig.add_trace(_line(part, train, form, names[0], is_named=index == 0), **place)
-        if held_out and held_out in table:
-            part = table[table[held_out].notna()]
-            fig.add_trace(_points(part, held_out, form, names[1], is_named=index == 0), **place)
+        for column, style, name in ((train, TRAIN, names[0]), (held_out, HELD_OUT, names[1])):
+            if column not in table:
+                continue
+            part = table[table[column].notna()].iloc[:: every if column == train else 1]
+            values = part[column].astype(float).tolist()
+            form = ".1%" if is_fraction else ".4g"
+            curve = scatter(
+                x=part["step"].tolist(),
+                y=[float(f"{value:.5g}") if np.isfinite(value) else None for value in values],
+                mode="lines" if len(part) > 1 else "markers",
+                name=name,
+                showlegend=index == 0,
+                hovertemplate=f"step %{{x:,}}: %{{y:{form}}}<extra>{name}</extra>",
+            )
+            fig.add_trace({**curve, **style}, **place)
         fig.update_yaxes(tickformat=".0%" if is_fraction else "", **place)
         if index:  # a loss far from 0 needs a closer range
             fig.update_yaxes(rangemode="tozero", **place)
     train_columns = [train for _, train, *_ in panels]
     for panel, (level, name) in levels.items():
         if level is not None and panel in train_columns:
-            index = train_columns.index(panel)
+            row, col = divmod(train_columns.index(panel), columns)
             fig.add_hline(
                 y=level,
-                row=index // columns + 1,
-                col=index % columns + 1,
+                row=row + 1,
+                col=col + 1,
                 line={"color": theme.SPECIAL, "width": 1, "dash": "dash"},
                 annotation={"text": name, "font": {"size": 11, "color": theme.SPECIAL}},
             )
@@ -148,34 +176,72 @@ def draw_panels(
     return fig
 
 
-def _line(table: pd.DataFrame, column: str, form: str, name: str, *, is_named: bool) -> Properties:
-    return scatter(
-        x=table["step"].tolist(),
-        y=_plain(table[column]),
-        mode="lines" if len(table) > 1 else "markers",
-        name=name,
-        legendgroup="train",
-        showlegend=is_named,
-        line={"color": TRAIN, "width": 1.3},
-        hovertemplate=f"step %{{x:,}}: %{{y:{form}}}<extra>{name}</extra>",
+CURVES = Picture(
+    name="training",
+    figure=curves,
+    table=pd.DataFrame,
+    how=(
+        "Blue is the training text, one batch per point, so it is noisy. Orange is held-out text, "
+        "which the model never trains on; judge by this one. {guessing}. If orange rises while "
+        "blue falls, the model overfits."
+    ),
+    code="""
+import pandas as pd
+
+table = pd.read_json({path!r}, lines=True)
+table[{columns!r}]
+""",
+)
+GUESSING = "A loss of ln V means pure guessing"
+GUESSING_BY_TERM = {
+    "replaced_loss": (
+        "The loss is the generator's plus 50 times the discriminator's; for these, ln V and ln 2 "
+        "mean pure guessing"
+    ),
+    "sbo_loss": (
+        "The loss is that of the hidden words, from their places and again from the ends of their "
+        "spans: 2 ln V means pure guessing"
+    ),
+    "sop_loss": (
+        "The loss is that of the words plus that of the sentence order: ln V + ln 2 means pure "
+        "guessing"
+    ),
+}
+"""In runs whose loss has a further term, by the column of that term."""
+UNIGRAMS = "; at the dashed line the model knows how frequent words are and nothing else"
+
+
+def show_numbers(run: Run, first: tuple[str, str], *others: tuple[str, str]) -> None:
+    """Draw names and values of numbers in a row, with how much is done and how long it takes."""
+    left = run.seconds_left
+    ahead = "" if left is None or run.state == "finished" else f", {duration(left)} left"
+    done = ("Done", f"{run.fraction_done:.0%}")
+    row = st.container(horizontal=True, key="run_numbers")
+    for name, value in (first, done, ("Time", f"{duration(run.seconds)}{ahead}"), *others):
+        row.metric(name, value, width="content")
+
+
+def show_curves(run: Run) -> None:
+    """Draw the curves of a pretraining run, once it has any."""
+    peak = run.config.get("optimizer", {}).get("learning_rate")
+    table = curve_table(metrics(run.path), peak)
+    if table.empty:
+        if run.state == "running":
+            st.caption("The first numbers appear after 20 steps.")
+        return
+    random = (run.scores or {}).get("valid_share_random")
+    chance = None if random is None else max(random, 1 - random)
+    columns = [name for name in _COLUMNS if name in table]
+    guessing = next((GUESSING_BY_TERM[c] for c in GUESSING_BY_TERM if c in table), GUESSING)
+    has_line = run.unigram_entropy is not None and not {"mlm_loss", "valid_mlm_loss"}.isdisjoint(
+        table
     )
-
-
-def _points(
-    table: pd.DataFrame, column: str, form: str, name: str, *, is_named: bool
-) -> Properties:
-    return scatter(
-        x=table["step"].tolist(),
-        y=_plain(table[column]),
-        mode="lines+markers",
-        name=name,
-        legendgroup="held-out",
-        showlegend=is_named,
-        line={"color": HELD_OUT, "width": 2},
-        marker={"size": 5},
-        hovertemplate=f"step %{{x:,}}: %{{y:{form}}}<extra>{name}</extra>",
+    CURVES.show(
+        None,
+        table,
+        drawn={"unigram_entropy": run.unigram_entropy, "chance": chance},
+        setup="",
+        path=places.hide(str(run.path / "metrics.jsonl")),
+        columns=columns,
+        guessing=guessing + (UNIGRAMS if has_line else ""),
     )
-
-
-def _plain(column: pd.Series) -> list[float | None]:
-    return [float(f"{v:.5g}") if np.isfinite(v) else None for v in column.astype(float).tolist()]
