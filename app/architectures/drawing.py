@@ -30,6 +30,17 @@ class PickedToken(NamedTuple):
     """Its number in the panel's own text."""
 
 
+class Heading(NamedTuple):
+    """What stands above a panel."""
+
+    name: str
+    """Such as "BERT"."""
+    rule: str
+    """Who sees whom."""
+    note: str
+    """What the network is."""
+
+
 def window(place: int, num_tokens: int) -> range:
     """Return the tokens that are drawn: all of a short text, those around the place of a long one.
 
@@ -41,23 +52,18 @@ def window(place: int, num_tokens: int) -> range:
 
 
 def reading_panel(
-    name: str, rule: str, note: str, reading: Reading, side: Side, *, knows_token: bool = True
+    heading: Heading, reading: Reading, side: Side, *, knows_token: bool = True
 ) -> dict[str, Any]:
-    """Return a panel of one network.
+    """Return a panel of one network, whose tokens attend to a side.
 
     Args:
-        name: Such as "BERT".
-        rule: Who sees whom.
-        note: What the network is.
-        reading: Of a place.
-        side: To which its tokens attend.
         knows_token: False if a [MASK] was typed at the place.
     """
     rows = window(reading.position, len(reading.tokens))
     # With attention to the left only, what comes after the reader is never read.
     unread = max(reading.reader + 1, reading.position) if side == "left" else len(reading.tokens)
     return {
-        **_frame(name, rule, note, reading.tokens, rows, reading.position, unread),
+        **_frame(heading, reading.tokens, rows, reading.position, unread),
         "nets": [_net(reading.weights, reading.reader, rows, side)],
         "best": reading.best,
         "token": reading.token if knows_token else None,
@@ -66,12 +72,12 @@ def reading_panel(
     }
 
 
-def apart_panel(name: str, rule: str, note: str, reading: ApartReading) -> dict[str, Any]:
-    """Return a panel of two directions that are joined at the end; see `reading_panel`."""
+def apart_panel(heading: Heading, reading: ApartReading) -> dict[str, Any]:
+    """Return a panel of two directions that are joined at the end."""
     left, right = reading.left, reading.right
     rows = window(left.position, len(left.tokens))
     return {
-        **_frame(name, rule, note, left.tokens, rows, left.position, len(left.tokens)),
+        **_frame(heading, left.tokens, rows, left.position, len(left.tokens)),
         "nets": [
             _net(left.weights, left.reader, rows, "left"),
             _net(right.weights, right.reader, rows, "right"),
@@ -84,9 +90,7 @@ def apart_panel(name: str, rule: str, note: str, reading: ApartReading) -> dict[
 
 
 def paths_panel(
-    name: str,
-    rule: str,
-    note: str,
+    heading: Heading,
     tokens: Sequence[str],
     paths: PathsBack,
     place: int,
@@ -96,9 +100,6 @@ def paths_panel(
     """Return a panel of the paths from a token to the vector that would guess it, over two layers.
 
     Args:
-        name, rule, note: As for `reading_panel`.
-        tokens: Of the text.
-        paths: Of the same tokens.
         place: The token that would be guessed.
         reader: Whose vector guesses it.
         result: What comes back, in words.
@@ -111,7 +112,7 @@ def paths_panel(
         part[part < NOTHING] = 0
     side: Side = "both" if reader == place else "left"
     return {
-        **_frame(name, rule, note, tokens, rows, place, len(tokens)),
+        **_frame(heading, tokens, rows, place, len(tokens)),
         "nets": [_net(np.stack([out, back]), reader, rows, side)],
         "result": result,
     }
@@ -124,37 +125,25 @@ def message(panels: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {"panels": list(panels), "most": most or 1.0}
 
 
-def draw(data: dict[str, Any], *, key: str, on_pick: Callable[[PickedToken], None]) -> None:
-    """Draw it.
-
-    Args:
-        data: From `message`.
-        key: Unique on the page.
-        on_pick: Called with the token that the visitor clicks.
-    """
+def draw(
+    panels: Sequence[dict[str, Any]], *, key: str, on_pick: Callable[[PickedToken], None]
+) -> None:
+    """Draw panels; `on_pick` is called with the token that the visitor clicks."""
 
     def picked(reported: dict[str, Any]) -> None:
         number, row = int(reported["panel"]), int(reported["row"])
-        if 0 <= number < len(data["panels"]) and 0 <= row < len(data["panels"][number]["tokens"]):
-            on_pick(PickedToken(number, data["panels"][number]["before"] + row))
+        if 0 <= number < len(panels) and 0 <= row < len(panels[number]["tokens"]):
+            on_pick(PickedToken(number, panels[number]["before"] + row))
 
-    COMPONENT(key=key, data=data, picked=picked)
+    COMPONENT(key=key, data=message(panels), picked=picked)
 
 
 def _frame(
-    name: str,
-    rule: str,
-    note: str,
-    tokens: Sequence[str],
-    rows: range,
-    place: int,
-    unread: int,
+    heading: Heading, tokens: Sequence[str], rows: range, place: int, unread: int
 ) -> dict[str, Any]:
     """Return what all panels have; rows count from the first that is drawn."""
     return {
-        "name": name,
-        "rule": rule,
-        "note": note,
+        **heading._asdict(),
         "tokens": [tokens[row] for row in rows],
         "before": rows.start,
         "after": len(tokens) - rows.stop,

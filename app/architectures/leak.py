@@ -15,7 +15,7 @@ from bertcore.analysis.words.leakage import Leakage, PathsBack, leakage, paths_b
 from bertcore.configs.data import MASKED_LM_PROB
 
 from ..plots import theme
-from ..plots.figure import Figure, bar, scatter
+from ..plots.figure import Figure
 from ..plots.formats import ON_AXIS, shorten
 from ..plots.untrusted_text import plain
 from ..shell import cache, capabilities, frame
@@ -59,15 +59,14 @@ def _returned_bars(returned: Returned, place: int) -> Figure:
     fig = Figure()
     colours = (theme.SEGMENT_A, theme.SEGMENT_B)
     for (name, (tokens, shares)), colour in zip(returned.networks().items(), colours, strict=False):
-        fig.add_trace(
-            bar(
-                x=list(range(len(tokens))),
-                y=shares,
-                name=f"{name}: nothing" if float(shares.max()) < LEAST else name,
-                marker_color=colour,
-                customdata=[theme.escape(shorten(token)) for token in tokens],
-                hovertemplate=f"{name}: %{{y:.1%}} of %{{customdata}} comes back<extra></extra>",
-            )
+        fig.add(
+            "bar",
+            x=list(range(len(tokens))),
+            y=shares,
+            name=f"{name}: nothing" if float(shares.max()) < LEAST else name,
+            marker_color=colour,
+            customdata=[theme.escape(shorten(token)) for token in tokens],
+            hovertemplate=f"{name}: %{{y:.1%}} of %{{customdata}} comes back<extra></extra>",
         )
     theme.plot_layout(fig, "", "", "comes back over two layers", 330)
     fig.update_layout(barmode="group", showlegend=True, legend_font={"size": 14})
@@ -88,34 +87,31 @@ def _returned_bars(returned: Returned, place: int) -> Figure:
 
 def _returned_table(returned: Returned) -> pd.DataFrame:
     """Return a row for each token of each network."""
-    return pd.concat(
-        [
-            pd.DataFrame({"network": name, "token": tokens, "comes_back": shares})
-            for name, (tokens, shares) in returned.networks().items()
-        ],
-        ignore_index=True,
-    )
+    tables = [
+        pd.DataFrame({"network": name, "token": tokens, "comes_back": shares})
+        for name, (tokens, shares) in returned.networks().items()
+    ]
+    return pd.concat(tables, ignore_index=True)
 
 
 def _helped_lines(leaked: Leakage) -> Figure:
     """Draw the probability of the word against the layers in which the others had read it."""
-    fig = Figure(
-        scatter(
-            x=list(range(len(leaked.probabilities))),
-            y=leaked.probabilities,
-            mode="lines+markers+text",
-            text=[
-                "✓" if best == leaked.token else theme.escape(shorten(best, 12))
-                for best in leaked.best
-            ],
-            textposition="top center",
-            cliponaxis=False,
-            line={"color": theme.ACCENT, "width": 3},
-            marker={"size": 10, "color": theme.ACCENT},
-            customdata=[theme.escape(shorten(best)) for best in leaked.best],
-            hovertemplate="%{y:.2%}; best guess %{customdata}<extra></extra>",
-            showlegend=False,
-        )
+    is_right = [best == leaked.token for best in leaked.best]
+    names = [theme.escape(shorten(best, 12)) for best in leaked.best]
+    fig = Figure()
+    fig.add(
+        "scatter",
+        x=list(range(len(leaked.probabilities))),
+        y=leaked.probabilities,
+        mode="lines+markers+text",
+        text=["✓" if right else name for right, name in zip(is_right, names, strict=True)],
+        textposition="top center",
+        cliponaxis=False,
+        line={"color": theme.ACCENT, "width": 3},
+        marker={"size": 10, "color": theme.ACCENT},
+        customdata=[theme.escape(shorten(best)) for best in leaked.best],
+        hovertemplate="%{y:.2%}; best guess %{customdata}<extra></extra>",
+        showlegend=False,
     )
     word = theme.escape(shorten(leaked.token, 16))
     theme.plot_layout(fig, "", "layers in which the others had read it", f"p({word})", 300)
@@ -128,13 +124,8 @@ def _helped_lines(leaked: Leakage) -> Figure:
 
 def _helped_table(leaked: Leakage) -> pd.DataFrame:
     """Return a row for each number of layers."""
-    return pd.DataFrame(
-        {
-            "layers_read": range(len(leaked.probabilities)),
-            "probability": leaked.probabilities,
-            "best": leaked.best,
-        }
-    )
+    table = pd.DataFrame({"probability": leaked.probabilities, "best": leaked.best})
+    return table.rename_axis("layers_read").reset_index()
 
 
 LEAK = Picture(
@@ -188,9 +179,8 @@ def show_leak(page: frame.Page, readers: Readers, place: int) -> None:
         returned = cache.computed(returned_paths, readers)
     else:
         returned = compute(returned_paths, readers)
-    panels = [
-        _panel(BERT, "Each place reads both sides", readers.both, returned.both, place, place)
-    ]
+    rule = "Each place reads both sides"
+    panels = [_panel(BERT, rule, readers.both, returned.both, place, place)]
     left = returned.left
     if left is not None and readers.left is not None and place > 0:
         rule = "Each place reads the left; the one before it guesses"
@@ -206,7 +196,7 @@ def show_leak(page: frame.Page, readers: Readers, place: int) -> None:
         f"Where **{plain(trace.tokens[place])}** goes in layer 0, and what the vector "
         "that would guess it reads in layer 1."
     )
-    drawing.draw(drawing.message(panels), key="paths", on_pick=pick)
+    drawing.draw(panels, key="paths", on_pick=pick)
     num_tokens = len(returned.both.tokens)
     LEAK.show(
         page,
@@ -229,8 +219,8 @@ def _panel(
     result = "Nothing comes back"
     if share >= LEAST:
         result = f"{share:.1%} of what it reads comes from the word itself"
-    note = f"Checkpoint: {name_of(key)}"
-    return drawing.paths_panel(name, rule, note, paths.tokens, paths.shares, place, reader, result)
+    heading = drawing.Heading(name, rule, f"Checkpoint: {name_of(key)}")
+    return drawing.paths_panel(heading, paths.tokens, paths.shares, place, reader, result)
 
 
 def returned_paths(

@@ -27,15 +27,9 @@ def _cosine_maps(tables: PositionTables) -> Figure:
         subplot_titles=("learned", "sinusoids", "mean cosine at each distance"),
     )
     for column, cosines in enumerate((tables.learned_cosines, tables.sinusoid_cosines), start=1):
-        fig.add_trace(
-            heatmap(
-                z=cosines.round(3),
-                coloraxis="coloraxis",
-                hovertemplate="%{y} and %{x}: %{z:.2f}<extra></extra>",
-            ),
-            1,
-            column,
-        )
+        hover = "%{y} and %{x}: %{z:.2f}<extra></extra>"
+        heat = heatmap(z=cosines.round(3), coloraxis="coloraxis", hovertemplate=hover)
+        fig.add_trace(heat, 1, column)
     for name, mean, colour in (
         ("learned", tables.learned_by_distance, theme.SEGMENT_A),
         ("sinusoids", tables.sinusoids_by_distance, theme.SEGMENT_B),

@@ -27,7 +27,7 @@ from .readers import Readers, name_of, result_or_reason
 
 PLACE = Field("architecture_token", 0, url="word")
 """Place of the guessed token among the tokens of the reader of both sides; 0 for an example."""
-BERT, GPT, ELMO = NAMES = ("BERT", "GPT", "ELMo")
+BERT, GPT, ELMO = ("BERT", "GPT", "ELMo")
 RULES = {
     BERT: "Both sides, in every layer",
     GPT: "Only the left side, in every layer",
@@ -47,36 +47,24 @@ class Sights(NamedTuple):
 
 def _table(sights: Sights) -> pd.DataFrame:
     """Return a row for each token of each network: whether the guess sees it."""
+    readings = {BERT: sights.both}
+    if isinstance(sights.left, Reading):
+        readings[GPT] = sights.left
+    if isinstance(sights.apart, ApartReading):
+        readings |= {f"{ELMO}, left": sights.apart.left, f"{ELMO}, right": sights.apart.right}
     tables = [
-        _rows(name, reading)
-        for name, reading in (
-            (BERT, sights.both),
-            (GPT, sights.left),
-            (f"{ELMO}, left", _part(sights.apart, "left")),
-            (f"{ELMO}, right", _part(sights.apart, "right")),
+        pd.DataFrame(
+            {
+                "network": name,
+                "token": reading.tokens,
+                "sees": reading.sees,
+                "weight_in_the_last_layer": reading.weights[-1, reading.reader],
+                "is_guessed": [place == reading.position for place in range(len(reading.tokens))],
+            }
         )
-        if isinstance(reading, Reading)
+        for name, reading in readings.items()
     ]
     return pd.concat(tables, ignore_index=True)
-
-
-def _part(apart: ApartReading | str, side: str) -> Reading | None:
-    if isinstance(apart, str):
-        return None
-    return apart.left if side == "left" else apart.right
-
-
-def _rows(name: str, reading: Reading) -> pd.DataFrame:
-    last = reading.weights[-1, reading.reader]
-    return pd.DataFrame(
-        {
-            "network": name,
-            "token": reading.tokens,
-            "sees": reading.sees,
-            "weight_in_the_last_layer": last,
-            "is_guessed": [place == reading.position for place in range(len(reading.tokens))],
-        }
-    )
 
 
 SIGHTS = Picture(
@@ -117,7 +105,8 @@ def chosen_place(readers: Readers) -> int | None:
 def show_sights(page: frame.Page, readers: Readers, place: int) -> None:
     """Draw the three networks."""
     sights, name = cache.computed(read_sights, readers, place), name_of(readers.both)
-    panels = [drawing.reading_panel(BERT, RULES[BERT], f"Checkpoint: {name}", sights.both, "both")]
+    heading = drawing.Heading(BERT, RULES[BERT], f"Checkpoint: {name}")
+    panels = [drawing.reading_panel(heading, sights.both, "both")]
     if isinstance(sights.left, Reading):
         note = (
             f"Checkpoint: {name_of(readers.left)}, trained on the next token"
@@ -125,15 +114,15 @@ def show_sights(page: frame.Page, readers: Readers, place: int) -> None:
             else f"The weights of {name} with later tokens hidden: not trained this way"
         )
         knows = sights.both.token is not None
-        panels.append(
-            drawing.reading_panel(GPT, RULES[GPT], note, sights.left, "left", knows_token=knows)
-        )
+        heading = drawing.Heading(GPT, RULES[GPT], note)
+        panels.append(drawing.reading_panel(heading, sights.left, "left", knows_token=knows))
     if isinstance(sights.apart, ApartReading):
         note = (
             f"ELMo's rule applied to the weights of {name}, which were trained on both "
             "sides: not ELMo's LSTMs. The two guesses are multiplied."
         )
-        panels.append(drawing.apart_panel(ELMO, RULES[ELMO], note, sights.apart))
+        heading = drawing.Heading(ELMO, RULES[ELMO], note)
+        panels.append(drawing.apart_panel(heading, sights.apart))
 
     def pick(picked: drawing.PickedToken) -> None:
         token = same_token(readers, sights, panels[picked.panel]["name"], picked.token)
@@ -141,7 +130,7 @@ def show_sights(page: frame.Page, readers: Readers, place: int) -> None:
             PLACE.put(token)
 
     PLACE.key(default=0, low=0, high=len(readers.trace.tokens))
-    drawing.draw(drawing.message(panels), key="architectures", on_pick=pick)
+    drawing.draw(panels, key="architectures", on_pick=pick)
     for network, reading in ((GPT, sights.left), (ELMO, sights.apart)):
         if isinstance(reading, str):
             st.caption(f"**{network}** is not drawn. {plain(reading)}")

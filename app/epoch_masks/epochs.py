@@ -30,7 +30,7 @@ class BothMasks(NamedTuple):
     dynamic: EpochMasks
 
 
-def _epochs_figure(both: BothMasks, mask: str = "[MASK]") -> Figure:
+def _epochs_figure(both: BothMasks, mask: str) -> Figure:
     """Draw a row for each epoch, static masks above dynamic ones."""
     static = both.static
     num_epochs, num_tokens = static.fates.shape

@@ -26,7 +26,7 @@ from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, Properties
 from ..plots.formats import ON_AXIS, shorten
 from ..plots.source_tables import links, markdown_table
-from ..plots.special_tokens import BERT, Marks, own_text
+from ..plots.special_tokens import Marks, own_text
 from ..plots.untrusted_text import plain
 from ..shell import frame
 from ..shell.one_of import one_of
@@ -128,7 +128,7 @@ def _shares(counts: Counts) -> list[Counted]:
     return [one for one in counts.rates if not one.unit]
 
 
-def _counts_figure(counts: Counts, marks: Marks = BERT) -> Figure:
+def _counts_figure(counts: Counts, marks: Marks) -> Figure:
     """Draw each share as a point with its interval, and the paper's as a line if it gives one."""
     rates = _shares(counts)
     means, places = [one.mean for one in rates], list(range(len(rates)))

@@ -13,18 +13,13 @@ from bertcore.objectives import OBJECTIVES
 from ..component import Component
 
 COMPONENT = Component("bertscope_objectives", __file__)
-KEY = "objectives"
 
 
 def shown(
     name: str, example: ObjectiveExample | str, answer: ObjectiveAnswer | None = None
 ) -> dict[str, Any]:
-    """Return what the drawing shows of an objective.
-
-    Args:
-        name: Name of the objective.
-        example: Its draw, or a sentence on why there is none.
-        answer: The checkpoint's, if there is one.
+    """Return what the drawing shows of an objective: its draw, or a sentence on why there is none,
+    and the checkpoint's answer, if there is one.
     """
     entry = OBJECTIVES[name]
     drawn = None if isinstance(example, str) else example
@@ -46,26 +41,18 @@ def shown(
 
 
 def message(objectives: Sequence[dict[str, Any]], mask: str, *, in_detail: bool) -> dict[str, Any]:
-    """Return what the drawing is sent.
-
-    Args:
-        objectives: From `shown`.
-        mask: How the checkpoint writes [MASK].
-        in_detail: Whether it is one in detail.
-    """
+    """Return what the drawing is sent: objectives from `shown`, and the checkpoint's [MASK]."""
     return {"in_detail": in_detail, "objectives": list(objectives), "mask": mask}
 
 
 def draw(data: dict[str, Any], *, on_pick: Callable[[str], None] | None = None) -> None:
-    """Draw the component; overview and detail are the same one, so that the focus stays in it.
+    """Draw a message; `on_pick` is called with the name of the objective that is chosen.
 
-    Args:
-        data: From `message`.
-        on_pick: Called with the name of the objective that the visitor chooses.
+    Overview and detail are the same component, so that the focus stays in it.
     """
 
     def picked(name: str) -> None:
         if on_pick is not None and name in OBJECTIVES:
             on_pick(name)
 
-    COMPONENT(key=KEY, data=data, picked=picked)
+    COMPONENT(key="objectives", data=data, picked=picked)

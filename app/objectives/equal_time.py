@@ -106,6 +106,8 @@ def equal_time_figure(found: EqualTime) -> Figure:
         row, column = number // COLUMNS + 1, number % COLUMNS + 1
         seeds = {name: values for name, values in score.values.items() if values}
         medians = [statistics.median(values) for values in seeds.values()]
+        lows, highs = map(min, seeds.values()), map(max, seeds.values())
+        colours = [theme.ACCENT if name in REPEATED else theme.SEGMENT_A for name in seeds]
         digits = 1 if score.unit == "%" else _SEEN
         fig.add(
             "scatter",
@@ -114,17 +116,8 @@ def equal_time_figure(found: EqualTime) -> Figure:
             x=medians,
             y=[places[name] for name in seeds],
             mode="markers",
-            marker={
-                "size": 8,
-                "color": [theme.ACCENT if n in REPEATED else theme.SEGMENT_A for n in seeds],
-            },
-            error_x=error_bars(
-                medians,
-                map(min, seeds.values()),
-                map(max, seeds.values()),
-                theme.SPECIAL,
-                thickness=2,
-            ),
+            marker={"size": 8, "color": colours},
+            error_x=error_bars(medians, lows, highs, theme.SPECIAL, thickness=2),
             customdata=[theme.escape(name) for name in seeds],
             hovertemplate=f"%{{customdata}}: %{{x:.{digits}f}} {score.unit}<extra></extra>",
             showlegend=False,
@@ -158,21 +151,12 @@ def equal_time_figure(found: EqualTime) -> Figure:
 
 def equal_time_table(found: EqualTime) -> pd.DataFrame:
     """Return a row for each objective, a column for each score: medians over seeds."""
-    return pd.DataFrame(
-        [
-            {
-                "objective": name,
-                "tokens": num_tokens,
-                **{
-                    f"{score.name}, {score.unit}": (
-                        statistics.median(score.values[name]) if score.values[name] else None
-                    )
-                    for score in found.scores
-                },
-            }
-            for name, num_tokens in found.num_tokens.items()
-        ]
-    )
+    table = pd.DataFrame(found.num_tokens.items(), columns=["objective", "tokens"])
+    for score in found.scores:
+        seeds = [score.values[name] for name in found.objectives]
+        medians = [statistics.median(values) if values else None for values in seeds]
+        table[f"{score.name}, {score.unit}"] = medians
+    return table
 
 
 EQUAL_TIME = Picture(

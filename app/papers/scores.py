@@ -10,7 +10,7 @@ import streamlit as st
 from bertcore.papers import Ablation, GlueRow, Literature, read_papers
 
 from ..plots import theme
-from ..plots.figure import Figure, Properties
+from ..plots.figure import Figure
 from ..plots.source_tables import links, markdown_table
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
@@ -59,19 +59,14 @@ def _glue_dots(literature: Literature) -> Figure:
 
 def glue_table(literature: Literature) -> pd.DataFrame:
     """Return the scores of each size with their average, parameters and source."""
-    return pd.DataFrame(
-        [
-            {
-                "model": row.name,
-                "layers": row.num_layers,
-                "width": row.hidden_size,
-                "parameters": row.num_parameters,
-                **dict(zip(literature.glue_columns, row.scores, strict=True)),
-                "average": round(row.average, 2),
-                "source": row.source.text,
-            }
-            for row in literature.glue
-        ]
+    rows = [
+        (row.name, row.num_layers, row.hidden_size, row.num_parameters, *row.scores)
+        for row in literature.glue
+    ]
+    names = ["model", "layers", "width", "parameters", *literature.glue_columns]
+    return pd.DataFrame(rows, columns=names).assign(
+        average=[round(row.average, 2) for row in literature.glue],
+        source=[row.source.text for row in literature.glue],
     )
 
 
@@ -84,7 +79,15 @@ def _ablation_dots(ablation: Ablation) -> Figure:
     for number, ((name, scores), points) in enumerate(zip(variants, differences, strict=True)):
         lanes = [task * group + number for task in range(len(scores))]
         colour = COLOURS[number]
-        fig.add("scatter", **_stems(points, lanes), line={"color": colour, "width": 3})
+        fig.add(
+            "scatter",
+            x=[x for point in points for x in (0, point, None)],
+            y=[y for lane in lanes for y in (lane, lane, None)],
+            mode="lines",
+            hoverinfo="skip",
+            showlegend=False,
+            line={"color": colour, "width": 3},
+        )
         fig.add(
             "scatter",
             x=list(points),
@@ -119,14 +122,8 @@ def _ablation_dots(ablation: Ablation) -> Figure:
     fig.update_xaxes(range=[min(low, 0) - room, max(high, 0) + room], nticks=6)
     fig.update_layout(
         margin={"l": 0, "r": 8, "t": 22 * len(variants) + 16, "b": 8},
-        legend={
-            "orientation": "v",
-            "y": 1,
-            "yanchor": "top",
-            "yref": "container",
-            "x": 0,
-            "font": {"size": 13},
-        },
+        legend={"orientation": "v", "x": 0, "y": 1, "yanchor": "top", "yref": "container"},
+        legend_font_size=13,
     )
     return fig
 
@@ -135,17 +132,6 @@ def _ablation_table(ablation: Ablation) -> pd.DataFrame:
     """Return the scores of each variant."""
     rows = [(name, *scores, ablation.source.text) for name, scores in ablation.rows]
     return pd.DataFrame(rows, columns=["variant", *ablation.columns, "source"])
-
-
-def _stems(points: Sequence[float], lanes: Sequence[int]) -> Properties:
-    """Return lines from 0 to each point, as one trace."""
-    return {
-        "x": [x for point in points for x in (0, point, None)],
-        "y": [y for lane in lanes for y in (lane, lane, None)],
-        "mode": "lines",
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
 
 
 def _signed(points: float) -> str:

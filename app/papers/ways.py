@@ -38,13 +38,12 @@ def _ways_figure(ways: Sequence[Way]) -> Figure:
 
 def _ways_table(ways: Sequence[Way]) -> pd.DataFrame:
     """Return a row for each input: whether the head reads its last vector, and what it predicts."""
-    return pd.DataFrame(
-        [
-            {"way": way.name, "task": way.task, "input": word, "says": way.says.get(place, "")}
-            for way in ways
-            for place, word in enumerate(way.inputs)
-        ]
-    )
+    rows = [
+        (way.name, way.task, word, way.says.get(place, ""))
+        for way in ways
+        for place, word in enumerate(way.inputs)
+    ]
+    return pd.DataFrame(rows, columns=["way", "task", "input", "says"])
 
 
 def _draw(fig: Figure, way: Way, low: float) -> None:

@@ -81,12 +81,8 @@ def curve_table(lines: Sequence[Mapping[str, Any]], peak_rate: float | None) -> 
 
 
 def curves(table: pd.DataFrame, unigram_entropy: float | None, chance: float | None) -> Figure:
-    """Draw small pictures of `draw_panels` for all measures that the run has.
-
-    Args:
-        table: From `curve_table`.
-        unigram_entropy: Drawn as a line in the first picture, if known.
-        chance: Chance level of next sentence, drawn in the third, if known.
+    """Draw all measures of a `curve_table`, with the levels that are known: the unigram entropy
+    of the text, and the chance level of next sentence.
     """
     # Of BERT's own objectives the masked words say more.
     is_berts = "valid_loss" not in table and "mlm_loss" in table

@@ -31,26 +31,7 @@ from ..shell import cache, frame, sidebar
 from ..shell.compute import Compute
 from ..shell.jobs import waiting
 from ..shell.one_of import one_of
-from . import tables
-from .fields import (
-    COLUMNS,
-    DEV,
-    DEV_FILE,
-    DEV_PATH,
-    DEVS,
-    EPOCHS,
-    LABEL_COLUMNS,
-    NO_COLUMN,
-    OWN_FILE,
-    RATE,
-    SAMPLE,
-    SEED,
-    SKIP_BAD_ROWS,
-    TABLE,
-    TABLE_PATH,
-    TASK,
-    UPLOAD,
-)
+from . import fields, tables
 from .finetune_plan import Plan, rounded, sample_sizes
 from .new_run import choose_name, copied, copy_data, explaining_full_disk, new_run, show_at_once
 from .tables import Reading, TableFile
@@ -91,12 +72,7 @@ class Chosen:
 
 
 def show_form(folder: Path, row: DeltaGenerator) -> None:
-    """Draw the form and its button; a started run is shown at once.
-
-    Args:
-        folder: Folder of the runs.
-        row: Where the choice of the table is drawn.
-    """
+    """Draw the form, the choice of the table in `row`; a started run is shown at once."""
     table = _choose_table(row)
     if table is None:
         st.caption(tables.HOW_FILES)
@@ -123,13 +99,13 @@ def show_form(folder: Path, row: DeltaGenerator) -> None:
 
 def _choose_table(row: DeltaGenerator) -> TableFile | None:
     shipped = {name: f"{name} examples" for name in tables.shipped_tables()}
-    options = {**shipped, UPLOAD: "Upload"}
+    options = {**shipped, fields.UPLOAD: "Upload"}
     if not policy().is_closed:
-        options[OWN_FILE] = "File"
-    source = one_of("Table", options, TABLE, default=next(iter(options)), where=row)
+        options[fields.OWN_FILE] = "File"
+    source = one_of("Table", options, fields.TABLE, default=next(iter(options)), where=row)
     file: TableFile | None = None
     with frame.guard():
-        file = tables.choose_file(source, "table", TABLE_PATH)
+        file = tables.choose_file(source, "table", fields.TABLE_PATH)
     return file
 
 
@@ -143,7 +119,7 @@ def _choose_reading(table: TableFile, guessed: Guess) -> Reading | None:
         task = st.selectbox(
             "Task",
             list(TASK_NAMES),
-            key=TASK.key(options=list(TASK_NAMES)),
+            key=fields.TASK.key(options=list(TASK_NAMES)),
             format_func=TASK_NAMES.__getitem__,
             help="Guessed from the columns.",
         )
@@ -161,13 +137,13 @@ def _take_guess(table: TableFile, guessed: Guess) -> None:
     st.session_state[_GUESSED] = str(table.path)
     if before == str(table.path):
         return
-    is_link = before is None and not table.is_upload and TASK.value != TASK.default
+    is_link = before is None and not table.is_upload and fields.TASK.value != fields.TASK.default
     if is_link:
         return
-    TASK.put(guessed.task)
-    for field in COLUMNS:
-        COLUMNS[field].put(getattr(guessed.chosen, field) or NO_COLUMN)
-    LABEL_COLUMNS.put(_guessed_labels(guessed))
+    fields.TASK.put(guessed.task)
+    for field in fields.COLUMNS:
+        fields.COLUMNS[field].put(getattr(guessed.chosen, field) or fields.NO_COLUMN)
+    fields.LABEL_COLUMNS.put(_guessed_labels(guessed))
 
 
 def _guessed_labels(guessed: Guess) -> list[str]:
@@ -230,11 +206,11 @@ def _choose_columns(task: str, guessed: Guess) -> Columns | None:
     picked: dict[str, str] = {}
     for field, title in wanted.items():
         is_optional = field == "text_pair" and task != "pair"
-        options = [NO_COLUMN, *names]
+        options = [fields.NO_COLUMN, *names]
         picked[field] = row.selectbox(
             title,
             options,
-            key=COLUMNS[field].key(options=options),
+            key=fields.COLUMNS[field].key(options=options),
             format_func=partial(_column_name, is_optional=is_optional),
             width=COLUMN_WIDTH,
         )
@@ -257,7 +233,7 @@ def _choose_label_columns(names: list[str], guessed: Guess) -> str | None:
     columns = st.multiselect(
         "Labels",
         names,
-        key=LABEL_COLUMNS.key(default=_guessed_labels(guessed), options=names),
+        key=fields.LABEL_COLUMNS.key(default=_guessed_labels(guessed), options=names),
         format_func=shorten_middle,
         help=(
             "One column that lists the labels of each text, separated by |, or several columns of "
@@ -306,7 +282,7 @@ def _tell_survey(reading: Reading, found: Survey) -> bool:
         return False
     rows = "1 row" if found.num_bad == 1 else f"{found.num_bad:,} rows"
     st.warning(f"{rows} cannot be used. The first: {plain(found.first_bad)}")
-    return st.toggle("Leave them out", key=SKIP_BAD_ROWS.key())
+    return st.toggle("Leave them out", key=fields.SKIP_BAD_ROWS.key())
 
 
 def problem_of(reading: Reading, found: Survey) -> str:
@@ -342,23 +318,23 @@ def _choose_run(
 ) -> Chosen | None:
     """Draw the options of the run; None while a file to score on is missing or unfit."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    epochs = row.number_input("Epochs", 1, 100, key=EPOCHS.key(low=1, high=100), width=110)
+    epochs = row.number_input("Epochs", 1, 100, key=fields.EPOCHS.key(low=1, high=100), width=110)
     usual = default_rate(cache.opened(sidebar.chosen_key()).config)
     rate = row.selectbox(
         "Learning rate",
         RATES,
-        key=RATE.key(options=RATES),
+        key=fields.RATE.key(options=RATES),
         format_func=lambda rate: f"{rate:g}" if rate else f"{usual:g} (usual)",
         width=150,
         help="Peak learning rate of AdamW; small networks need a larger one.",
     )
-    seed = row.number_input("Seed", 0, 10**6, key=SEED.key(low=0, high=10**6), width=110)
+    seed = row.number_input("Seed", 0, 10**6, key=fields.SEED.key(low=0, high=10**6), width=110)
     dev_choice = row.selectbox(
         "Score on",
-        DEVS,
-        key=DEV.key(),
+        fields.DEVS,
+        key=fields.DEV.key(),
         format_func=lambda part: (
-            "another file" if part == DEV_FILE else f"{float(part):.0%} of the table"
+            "another file" if part == fields.DEV_FILE else f"{float(part):.0%} of the table"
         ),
         width=170,
         help="Examples that are never trained on, drawn at random from each label.",
@@ -369,15 +345,17 @@ def _choose_run(
         sample = row.selectbox(
             "Use",
             sizes,
-            key=SAMPLE.key(options=sizes),
+            key=fields.SAMPLE.key(options=sizes),
             format_func=lambda size: f"{size:,} at random" if size else "all examples",
             width=170,
         )
     dev: TableFile | None = None
     num_dev = 0
-    if dev_choice == DEV_FILE:
+    if dev_choice == fields.DEV_FILE:
         is_upload = table.is_upload or policy().is_closed
-        dev = tables.choose_file(UPLOAD if is_upload else OWN_FILE, "dev", DEV_PATH)
+        dev = tables.choose_file(
+            fields.UPLOAD if is_upload else fields.OWN_FILE, "dev", fields.DEV_PATH
+        )
         found_dev = None if dev is None else _survey_dev(dev, reading, found)
         if found_dev is None:
             return None
@@ -385,7 +363,7 @@ def _choose_run(
     plan = Plan(
         num_examples=found.num_examples,
         sample=sample,
-        held_out=None if dev_choice == DEV_FILE else float(dev_choice),
+        held_out=None if dev_choice == fields.DEV_FILE else float(dev_choice),
         num_in_dev_file=num_dev,
         epochs=epochs,
     )

@@ -44,8 +44,6 @@ def new_run(folder: Path, name: str, *, minutes: float | None, num_bytes: float)
     """Return the folder of a new run; refuse one that this visitor cannot start.
 
     Args:
-        folder: Folder of the runs.
-        name: Name of the run.
         minutes: Its length, given or estimated; None if it is not known.
         num_bytes: Size of all that it will write, estimated.
 
@@ -80,13 +78,7 @@ def explaining_full_disk(folder: Path) -> Iterator[None]:
 
 
 def copied(source: Path, run: Path, name: str) -> Path:
-    """Return where the copy of an uploaded file is: beside the run.
-
-    Args:
-        source: The file, whose endings are kept.
-        run: The run's folder.
-        name: Name of the copy, without ending.
-    """
+    """Return where the copy of an uploaded file is, beside the run; it has the same endings."""
     return run.with_name(f"{run.name}-data") / f"{name}{''.join(source.suffixes)}"
 
 

@@ -230,7 +230,7 @@ def _lay_out(fig: Figure, probes: Sequence[Probe], probe_map: ProbeMap, sentence
     # The same at every moment, so that only the points move.
     low, high = probe_map.coordinates.min((0, 1)), probe_map.coordinates.max((0, 1))
     room = 0.08 * np.maximum(high - low, 1e-6)
-    box = {"showline": True, "mirror": True, "linecolor": theme.GRID, "showgrid": False}
+    box: Properties = {"showline": True, "mirror": True, "linecolor": theme.GRID, "showgrid": False}
     for axis, update in enumerate((fig.update_xaxes, fig.update_yaxes)):
         span = [float(low[axis] - room[axis]), float(high[axis] + room[axis])]
         update(*MAP, range=span, showticklabels=False, **box)

@@ -101,13 +101,9 @@ def _show_runs(runs: list[Run]) -> None:
 
 
 def watch(path: Path, others: list[Run]) -> None:
-    """Draw all runs of a folder, and one of them in full.
+    """Draw all runs of a folder, which the page's list has too, and that of a path in full.
 
     While a process works on one of them, this part of the page updates by itself.
-
-    Args:
-        path: The run that is drawn in full.
-        others: All runs, as the page's list has them.
     """
     states = {run.name: run.state for run in others}
     is_alive = any(run.is_active for run in others)

@@ -14,12 +14,7 @@ COMPONENT = Component("bertscope_training_example", __file__)
 
 
 def message(example: TrainingExample, mask: str) -> dict[str, Any]:
-    """Return what the drawing shows.
-
-    Args:
-        example: The numbers.
-        mask: How the checkpoint writes [MASK].
-    """
+    """Return what the drawing shows; `mask` is how the checkpoint writes [MASK]."""
     return {
         **asdict(example),
         "mask": mask,
