@@ -90,12 +90,7 @@ def apart_panel(heading: Heading, reading: ApartReading) -> dict[str, Any]:
 
 
 def paths_panel(
-    heading: Heading,
-    tokens: Sequence[str],
-    paths: PathsBack,
-    place: int,
-    reader: int,
-    result: str,
+    heading: Heading, tokens: Sequence[str], paths: PathsBack, place: int, reader: int, result: str
 ) -> dict[str, Any]:
     """Return a panel of the paths from a token to the vector that would guess it, over two layers.
 

@@ -168,12 +168,7 @@ def first_half(text: str) -> str:
     return letters[: len(letters) // 2] if len(letters) > 12 else letters
 
 
-def write_both(
-    readers: Readers,
-    choice: WritingChoice,
-    *,
-    progress: Progress = lambda fraction, stage: None,
-) -> WrittenTexts:
+def write_both(readers: Readers, choice: WritingChoice, *, progress: Progress) -> WrittenTexts:
     """Return what both write, and how each network scores it."""
     bert, twin = readers.bert, None
     before, num_tokens, temperature, seed = choice
@@ -232,22 +227,20 @@ def _show_scores(written: WrittenTexts) -> None:
     """Write how repetitive both texts are, and how probable each network finds them."""
     if not written.scores:
         return
-    head: tuple[str, ...] = ("", "Different tokens", "Repeated pairs of neighbours")
     has_twin = any(score.perplexity is not None for score in written.scores.values())
-    if has_twin:
-        head += (f"Perplexity by {GPT}",)
-    head += (f"Pseudo-perplexity by {BERT}",)
     rows = []
     for name, score in written.scores.items():
-        row: tuple[str, ...] = (
-            f"**{name}** wrote",
-            f"{score.num_different} of {score.num_tokens}",
-            f"{score.num_repeated} of {score.num_pairs}",
-        )
+        row = {
+            "": f"**{name}** wrote",
+            "Different tokens": f"{score.num_different} of {score.num_tokens}",
+            "Repeated pairs of neighbours": f"{score.num_repeated} of {score.num_pairs}",
+        }
         if has_twin:
-            row += ("" if score.perplexity is None else f"{score.perplexity:,.1f}",)
-        rows.append((*row, f"{score.pseudo_perplexity:,.1f}"))
-    st.markdown(markdown_table(head, rows))
+            perplexity = "" if score.perplexity is None else f"{score.perplexity:,.1f}"
+            row[f"Perplexity by {GPT}"] = perplexity
+        row[f"Pseudo-perplexity by {BERT}"] = f"{score.pseudo_perplexity:,.1f}"
+        rows.append(row)
+    st.markdown(markdown_table(tuple(rows[0]), [tuple(row.values()) for row in rows]))
     st.caption(
         "A lower number means a more expected text, and repetition is easy to predict, so lower is "
         "not better. One text of this length cannot show a difference in quality."

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import statistics
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -23,113 +21,93 @@ REPEATED = ("mlm+nsp (BERT)", "mlm+nsp (BERT), second run")
 """Two runs of one recipe: differences smaller than theirs mean nothing."""
 COLUMNS = 3
 _ROW, _ABOVE = 19, 68
-_SEEN = 3
-"""Decimals of a loss; percentages have one."""
+_DECIMALS = {"nats": 3, "%": 1}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    """One score of every objective."""
-
-    name: str
-    unit: str
-    """"%" or "nats"."""
-    values: Mapping[str, Sequence[float]]
-    """Objective -> the value of each fine-tuning seed; none if it has no such head."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EqualTime:
+class EqualTime(NamedTuple):
     """The measured table."""
 
     settings: Mapping[str, Any]
-    num_tokens: Mapping[str, int]
-    """Objective -> tokens that it was trained on, in the order of the table."""
-    scores: tuple[Score, ...]
-
-    @property
-    def objectives(self) -> tuple[str, ...]:
-        """Names of the rows."""
-        return tuple(self.num_tokens)
+    values: pd.DataFrame
+    """A row for each objective, score and fine-tuning seed; one without a value if the objective
+    has no such head. The name of a score ends in its unit, "%" or "nats"."""
 
 
-def is_whole() -> bool:
-    """Return whether every row has been measured: an unfinished table is not shown."""
-    if not FILE.is_file():
-        return False
-    found = json.loads(FILE.read_text(encoding="utf-8"))
-    return {*found["seconds_a_step"]} == {*found["rows"]}
-
-
-def measured() -> EqualTime:
-    """Return the table."""
-    found = json.loads(FILE.read_text(encoding="utf-8"))
-    rows: dict[str, dict[str, Any]] = {
-        name: found["rows"][name] for name in found["seconds_a_step"] if name in found["rows"]
-    }
+def measured() -> EqualTime | None:
+    """Return the table; None while some of its rows have not been measured."""
+    found = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else None
+    if found is None or {*found["seconds_a_step"]} != {*found["rows"]}:
+        return None
+    rows = {name: found["rows"][name] for name in found["seconds_a_step"]}
 
     def single(key: str, times: float) -> dict[str, list[float]]:
         return {name: [] if row[key] is None else [times * row[key]] for name, row in rows.items()}
 
     every = found["settings"]["every n-th pair of BLiMP"]
-    scores = [
-        Score(name="Masked words: loss", unit="nats", values=single("mlm_loss", 1)),
-        Score(name="Our 200 pairs: right", unit="%", values=single("pairs", 100)),
-        Score(name=f"BLiMP, 1 in {every}: right", unit="%", values=single("blimp", 100)),
-    ]
+    scores = {
+        "Masked words: loss, nats": single("mlm_loss", 1),
+        "Our 200 pairs: right, %": single("pairs", 100),
+        f"BLiMP, 1 in {every}: right, %": single("blimp", 100),
+    }
     for name in next(iter(rows.values()))["sets"]:
         sets = {objective: row["sets"][name] or [] for objective, row in rows.items()}
         metric = next(next(iter(seeds[0])) for seeds in sets.values() if seeds)
         values = {one: [100 * seed[metric] for seed in seeds] for one, seeds in sets.items()}
-        scores.append(Score(name=f"{name}: {METRIC_NAMES[metric]}", unit="%", values=values))
-    return EqualTime(
-        settings=found["settings"],
-        num_tokens={name: row["num_tokens"] for name, row in rows.items()},
-        scores=tuple(scores),
-    )
+        scores[f"{name}: {METRIC_NAMES[metric]}, %"] = values
+    table = [
+        (name, row["num_tokens"], score, value)
+        for score, seeds in scores.items()
+        for name, row in rows.items()
+        for value in seeds[name] or [float("nan")]
+    ]
+    columns = ["objective", "tokens", "score", "value"]
+    return EqualTime(found["settings"], pd.DataFrame(table, columns=columns))
 
 
 def equal_time_figure(found: EqualTime) -> Figure:
     """Draw a panel for each score: a dot per objective, its seeds' range, and the band of BERT."""
-    num_rows = -(-len(found.scores) // COLUMNS)
-    height = num_rows * (_ROW * len(found.objectives) + _ABOVE)
+    places = {name: place for place, name in enumerate(found.values["objective"].unique())}
+    scores = [*found.values.groupby("score", sort=False)]
+    num_rows = -(-len(scores) // COLUMNS)
+    height = num_rows * (_ROW * len(places) + _ABOVE)
     fig = subplots(
         rows=num_rows,
         cols=COLUMNS,
         shared_yaxes=True,
-        subplot_titles=[f"{s.name}, {s.unit}".replace(": ", "<br>") for s in found.scores],
+        subplot_titles=[score.replace(": ", "<br>") for score, _ in scores],
         horizontal_spacing=0.03,
         vertical_spacing=_ABOVE / height,
     )
-    places = {name: place for place, name in enumerate(found.objectives)}
-    for number, score in enumerate(found.scores):
+    for number, (score, rows) in enumerate(scores):
         row, column = number // COLUMNS + 1, number % COLUMNS + 1
-        seeds = {name: values for name, values in score.values.items() if values}
-        medians = [statistics.median(values) for values in seeds.values()]
-        lows, highs = map(min, seeds.values()), map(max, seeds.values())
-        colours = [theme.ACCENT if name in REPEATED else theme.SEGMENT_A for name in seeds]
-        digits = 1 if score.unit == "%" else _SEEN
+        rows = rows.dropna()
+        seeds = rows.groupby("objective", sort=False)["value"]
+        medians, names = seeds.median(), [*seeds.groups]
+        unit = score.rpartition(", ")[2]
         fig.add(
             "scatter",
             row=row,
             col=column,
-            x=medians,
-            y=[places[name] for name in seeds],
+            x=medians.tolist(),
+            y=[places[name] for name in names],
             mode="markers",
-            marker={"size": 8, "color": colours},
-            error_x=error_bars(medians, lows, highs, theme.SPECIAL, thickness=2),
-            customdata=[theme.escape(name) for name in seeds],
-            hovertemplate=f"%{{customdata}}: %{{x:.{digits}f}} {score.unit}<extra></extra>",
+            marker={
+                "size": 8,
+                "color": [theme.ACCENT if n in REPEATED else theme.SEGMENT_A for n in names],
+            },
+            error_x=error_bars(medians, seeds.min(), seeds.max(), theme.SPECIAL, thickness=2),
+            customdata=[theme.escape(name) for name in names],
+            hovertemplate=f"%{{customdata}}: %{{x:.{_DECIMALS[unit]}f}} {unit}<extra></extra>",
             showlegend=False,
         )
-        repeated = [value for name in REPEATED for value in seeds.get(name, ())]
-        if repeated:
+        repeated = rows["value"][rows["objective"].isin(REPEATED)]
+        if len(repeated):
             fig.add_shape(
                 row=row,
                 col=column,
                 type="rect",
-                x0=min(repeated),
-                x1=max(repeated),
+                x0=repeated.min(),
+                x1=repeated.max(),
                 y0=-0.5,
                 y1=len(places) - 0.5,
                 fillcolor=theme.ACCENT,
@@ -151,12 +129,8 @@ def equal_time_figure(found: EqualTime) -> Figure:
 
 def equal_time_table(found: EqualTime) -> pd.DataFrame:
     """Return a row for each objective, a column for each score: medians over seeds."""
-    table = pd.DataFrame(found.num_tokens.items(), columns=["objective", "tokens"])
-    for score in found.scores:
-        seeds = [score.values[name] for name in found.objectives]
-        medians = [statistics.median(values) if values else None for values in seeds]
-        table[f"{score.name}, {score.unit}"] = medians
-    return table
+    cells = found.values.groupby(["objective", "tokens", "score"], sort=False)["value"]
+    return cells.median().unstack(sort=False).rename_axis(columns=None).reset_index()
 
 
 EQUAL_TIME = Picture(
@@ -188,10 +162,12 @@ found["rows"]
 
 
 def show_equal_time() -> None:
-    """Draw the scores of networks trained with each objective for the same time."""
-    st.subheader("Trained for the same time", anchor=False)
+    """Draw the scores of networks trained with each objective for the same time, if measured."""
     found = measured()
-    tokens = [number / 1e6 for number in found.num_tokens.values()]
+    if found is None:
+        return
+    st.subheader("Trained for the same time", anchor=False)
+    tokens = found.values["tokens"] / 1e6
     settings = found.settings
     EQUAL_TIME.show(
         None,
@@ -201,6 +177,6 @@ def show_equal_time() -> None:
         layers=settings["layers"],
         hidden=settings["hidden"],
         minutes=settings["minutes"],
-        low=min(tokens),
-        high=max(tokens),
+        low=tokens.min(),
+        high=tokens.max(),
     )

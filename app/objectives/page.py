@@ -17,7 +17,7 @@ from ..shell.picture import Picture
 from ..shell.state import Field
 from . import PAGE, drawing
 from .detail import OTHERS, PERCENTAGE, show_one
-from .equal_time import is_whole, show_equal_time
+from .equal_time import show_equal_time
 
 ALL = "all"
 
@@ -81,8 +81,7 @@ def _show(page: frame.Page) -> None:
     rows = [drawing.shown(one, example) for one, example in found]
     drawing.draw(drawing.message(rows, page.marks.mask, in_detail=False), on_pick=_pick)
     OVERVIEW.offer(page, found, record=dict(found), seed=seed, others=OTHERS)
-    if is_whole():
-        show_equal_time()
+    show_equal_time()
 
 
 def _pick(name: str) -> None:

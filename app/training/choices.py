@@ -15,15 +15,7 @@ from ..access import training
 from ..access.policy import default_source, policy
 from ..shell import sidebar, uploads
 from ..shell.one_of import one_of
-from .fields import (
-    LENGTH_UNIT,
-    LENGTH_UNITS,
-    OBJECTIVE,
-    SOURCE,
-    SOURCES,
-    START_FROM,
-    STARTS,
-)
+from .fields import LENGTH_UNIT, LENGTH_UNITS, OBJECTIVE, SOURCE, SOURCES, START_FROM, STARTS
 
 Options = dict[str, str]
 """Of the command: option -> its value."""

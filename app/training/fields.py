@@ -9,11 +9,7 @@ from ..shell.state import Field
 
 VIEWS = WATCH, REPLAY, START = ("Watch", "Replay", "Start a run")
 KINDS = {"pretrain": "Pretrain on text", "finetune": "Fine-tune on a table"}
-SOURCES = {
-    "novel": "A novel",
-    "upload": "Upload",
-    "path": "File or folder",
-}
+SOURCES = {"novel": "A novel", "upload": "Upload", "path": "File or folder"}
 STARTS = {"warm": "Word counts", "noise": "Noise", "checkpoint": "A checkpoint"}
 LENGTH_UNITS = ("minutes", "steps")
 

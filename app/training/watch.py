@@ -101,7 +101,7 @@ def _show_runs(runs: list[Run]) -> None:
 
 
 def watch(path: Path, others: list[Run]) -> None:
-    """Draw all runs of a folder, which the page's list has too, and that of a path in full.
+    """Draw all runs in the folder of `path`, and that one in full; the page's list has `others`.
 
     While a process works on one of them, this part of the page updates by itself.
     """
@@ -195,9 +195,10 @@ def _show_numbers(run: Run) -> None:
 
 
 def _show_coach(run: Run) -> None:
-    lines, recorded = metrics(run.path), probes(run.path, latest=LATEST_PROBES)
+    lines = metrics(run.path)
     if not lines:
         return
+    recorded = probes(run.path, latest=LATEST_PROBES)
     findings = check_run(
         lines,
         fraction_done=run.fraction_done,

@@ -53,26 +53,30 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("file")
 def test_each_score_has_every_seed_in_percent_or_nats() -> None:
     found = equal_time.measured()
-    assert found.objectives == NAMES
-    scores = {score.name: score for score in found.scores}
+    assert found is not None
+    assert tuple(found.values["objective"].unique()) == NAMES
+    scores = {
+        score: {name: one["value"].dropna().tolist() for name, one in rows.groupby("objective")}
+        for score, rows in found.values.groupby("score", sort=False)
+    }
     assert [*scores] == [
-        "Masked words: loss",
-        "Our 200 pairs: right",
-        "BLiMP, 1 in 20: right",
-        "SST-2: Accuracy",
-        "QA: F1",
+        "Masked words: loss, nats",
+        "Our 200 pairs: right, %",
+        "BLiMP, 1 in 20: right, %",
+        "SST-2: Accuracy, %",
+        "QA: F1, %",
     ]
-    assert scores["SST-2: Accuracy"].values["rtd"] == pytest.approx([72, 77, 73])
-    assert scores["QA: F1"].values["rtd"] == scores["Masked words: loss"].values["rtd"] == []
-    assert scores["Masked words: loss"].values["causal"] == pytest.approx([4.2])
-    assert scores["Our 200 pairs: right"].unit == "%"
+    assert scores["SST-2: Accuracy, %"]["rtd"] == pytest.approx([72, 77, 73])
+    assert scores["QA: F1, %"]["rtd"] == scores["Masked words: loss, nats"]["rtd"] == []
+    assert scores["Masked words: loss, nats"]["causal"] == pytest.approx([4.2])
 
 
 @pytest.mark.usefixtures("file")
 def test_a_dot_is_the_median_and_a_line_the_range() -> None:
     found = equal_time.measured()
+    assert found is not None
     fig = equal_time.equal_time_figure(found)
-    assert len(fig.traces) == len(found.scores)
+    assert len(fig.traces) == 5
     sst2 = fig.traces[3]
     assert sst2["x"] == pytest.approx([71, 72, 73, 74])
     assert sst2["error_x"]["arrayminus"] == pytest.approx([1, 1, 1, 1])
