@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+import threading
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -19,8 +20,11 @@ from streamlit.testing.v1 import AppTest
 from app.access.policy import CHECKPOINT_VARIABLE
 from app.run_folders import process as training_process
 from app.run_folders import runs as training_runs
+from app.shell.jobs import waiting
 from app.task_model import labelled_files
+from app.training import tables
 from bertcore.checkpoints.source import labelled_file
+from bertcore.finetuning.speed import Speed
 from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.opened import button, complaints, finish_jobs, ok, page_of, said
 from tests.support.tiny import tiny_bert
@@ -268,6 +272,33 @@ def test_a_long_table_is_timed_and_a_sample_is_offered(
     assert "3 epochs of 900 examples" in said(at)
     button(at, "Fine-tune").click().run()
     assert given(started[0][1])["--sample"] == "1000"
+
+
+def test_a_run_can_be_started_while_its_speed_is_measured(
+    page: AppTest, started: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_started = threading.Event()
+
+    def measure_speed(*args: object, **options: object) -> Speed:
+        is_started.wait(60)
+        return Speed(
+            train_examples=1.0,
+            score_examples=1.0,
+            tokens_per_example=1.0,
+            longest=1,
+            fraction_cut=0.0,
+        )
+
+    monkeypatch.setattr(tables, "measure_speed", measure_speed)
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 0.5)
+    at = page.run()
+    at.file_uploader(key="table_upload").upload("t.csv", reviews().encode(), "text/plain").run()
+    while "**40** examples" not in said(at):  # they are counted first
+        at.run()
+    assert at.get("progress")
+    button(at, "Fine-tune").click().run()
+    assert len(started) == 1
+    is_started.set()
 
 
 def test_a_file_to_score_on(page: AppTest, started: list[Any], tmp_path: Path) -> None:
