@@ -15,7 +15,7 @@ from typer import Option
 
 from bertcore.configs import Columns
 from bertscope.cli.evaluate import MACHINE, Subject, local_file, seq_length
-from bertscope.cli.options import DATA, GroupedCommand, chosen, config_options
+from bertscope.cli.options import DATA, chosen, config_options
 from bertscope.cli.output import make_table, plain, print_json, print_table
 from bertscope.cli.progress import OnStage, stages
 from bertscope.cli.text import AsJson
@@ -40,11 +40,6 @@ class AuditOptions:
     """Cases that a group needs for its rate to count in a gap."""
     skip_bad_rows: bool = False
     """Leave out rows that cannot be used."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to the command line."""
-    app.command("audit", cls=GroupedCommand)(audit)
 
 
 @config_options(

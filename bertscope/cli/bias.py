@@ -23,14 +23,9 @@ if TYPE_CHECKING:
     from bertcore.bias.audits import AuditTable
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to the command line."""
-    app.command("bias")(bias)
-
-
 @config_options(
     (
-        "Measures",
+        "",
         BiasConfig,
         "template group filler layer method pooling save skip_bad_rows",
     ),

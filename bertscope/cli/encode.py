@@ -5,7 +5,6 @@ Heavy libraries are imported inside the command, so that `bertscope --help` answ
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,10 +15,11 @@ import typer
 from bertcore.base.durations import duration
 from bertcore.configs import EncodeSettings
 from bertscope.cli.options import (
-    GroupedCommand,
+    NUMBERS,
     config_options,
     field_names,
     is_typed,
+    layer_numbers,
     refuse_options,
 )
 from bertscope.cli.output import print_json
@@ -34,39 +34,6 @@ _RECORDED = field_names(EncodeSettings) - {"tokens_per_batch"}
 """Options that the folder records."""
 _ONLY_FOLDER = field_names(EncodeSettings) - {"pooling", "dtype"} | {"resume", "cluster", "workers"}
 _ONLY_LINES = ("layer", "batch_size")
-_NUMBER = re.compile(r"-?\d+")
-
-
-class EncodeCommand(GroupedCommand):
-    """A command whose --layers takes several numbers: `--layers 0 2 4` is `--layers 0,2,4`."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Join the numbers after --layers, then parse."""
-        return super().parse_args(ctx, join_numbers(args, "--layers"))
-
-
-def join_numbers(words: Sequence[str], option: str) -> list[str]:
-    """Return the words of a command line with the numbers after an option joined by commas.
-
-    >>> join_numbers(["a.txt", "--layers", "0", "2", "-1", "--unit", "word"], "--layers")
-    ['a.txt', '--layers', '0,2,-1', '--unit', 'word']
-    """
-    joined: list[str] = []
-    numbers: list[str] | None = None
-    for word in words:
-        if numbers is not None and _NUMBER.fullmatch(word):
-            numbers.append(word)
-            continue
-        if numbers:
-            joined.append(",".join(numbers))
-        numbers = [] if word == option else None
-        joined.append(word)
-    return [*joined, ",".join(numbers)] if numbers else joined
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to the command line."""
-    app.command("encode", cls=EncodeCommand)(encode)
 
 
 @config_options(
@@ -86,7 +53,7 @@ def encode(
     dtype: str = "auto",
     pooling: str | None = None,
     as_json: AsJson = False,
-    layers: Annotated[str | None, typer.Option(metavar="N [N ...]", rich_help_panel=FOLDER)] = None,
+    layers: Annotated[str | None, typer.Option(metavar=NUMBERS, rich_help_panel=FOLDER)] = None,
     resume: Annotated[bool, typer.Option(rich_help_panel=FOLDER)] = False,
     cluster: Annotated[
         str | None, typer.Option(metavar="local|ADDRESS", rich_help_panel=FOLDER)
@@ -154,21 +121,6 @@ def encode(
         layers=layer_numbers(layers), pooling=pooling or "mean", dtype=dtype, **values
     )
     encode_folder(out, corpus, checkpoint, device, settings, many, resume=False, as_json=as_json)
-
-
-def layer_numbers(layers: str | None) -> tuple[int, ...]:
-    """Return the numbers of --layers, -1 without it.
-
-    Raises:
-        ValueError: If one is not a number.
-    """
-    if layers is None:
-        return (-1,)
-    words = [word for word in re.split(r"[,\s]+", layers) if word]
-    wrong = [word for word in words if not _NUMBER.fullmatch(word)]
-    if wrong or not words:
-        raise ValueError(f"--layers is {layers!r}; expected numbers, such as --layers 0 2 4.")
-    return tuple(map(int, words))
 
 
 def _resume(

@@ -27,7 +27,6 @@ from bertscope.cli.minimal_pairs import (
 )
 from bertscope.cli.options import (
     DATA,
-    GroupedCommand,
     chosen,
     config_options,
     field_names,
@@ -94,21 +93,12 @@ class TaskOptions:
     """Write a JSON line for each example, with its row, to this file; not for mlm or causal."""
 
     def __post_init__(self) -> None:
-        if not math.isfinite(self.null_threshold):
-            raise ValueError(
-                f"--null-threshold is {self.null_threshold}; expected a finite number, in logits."
-            )
         path = self.predictions
         if path is not None and (path.is_dir() or not path.parent.is_dir()):
             raise ValueError(
                 f"--predictions is {str(path)!r}, which is a folder or is not in an existing one. "
                 "Give the name of a file."
             )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to the command line."""
-    app.command("evaluate", cls=GroupedCommand)(evaluate)
 
 
 @config_options(

@@ -12,15 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
-from bertscope.cli.encode import EncodeCommand, layer_numbers
-from bertscope.cli.options import chosen, config_options, refuse_options
+from bertscope.cli.options import NUMBERS, chosen, config_options, layer_numbers, refuse_options
 from bertscope.cli.progress import stages
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to the command line."""
-    app.command("export", cls=EncodeCommand)(export)
-
 
 _OF_METHODS = {
     "umap": ("neighbors", "min_dist"),
@@ -40,7 +33,7 @@ def export(
     context: typer.Context,
     corpus: Annotated[Path, typer.Argument(metavar="DIR")],
     atlas: Annotated[Path, typer.Option(metavar="FILE.parquet")],
-    layers: Annotated[str | None, typer.Option(metavar="N [N ...]")] = None,
+    layers: Annotated[str | None, typer.Option(metavar=NUMBERS)] = None,
     method: str = "umap",
     points: int = 200_000,
     fitted: int = 10_000,

@@ -19,7 +19,6 @@ from bertcore.configs import Columns, DistillConfig, FinetuneConfig
 from bertcore.configs.debias import DebiasConfig
 from bertscope.cli.options import (
     DATA,
-    GroupedCommand,
     chosen,
     config_options,
     refuse_options,
@@ -42,11 +41,6 @@ TASKS_HELP = (
     "classify (a text), pair (two texts), multilabel (any number of labels), regress (a score), "
     "tag (each word), qa (an answer in a text), choice."
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to the command line."""
-    app.command("finetune", cls=GroupedCommand)(finetune)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -27,11 +27,6 @@ SHOWN_CASES = 5
 """Relations with fewer cases are left out of the table; JSON has them all."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to the command line."""
-    app.command("heads")(heads)
-
-
 @documented
 def heads(
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]")] = None,

@@ -32,11 +32,6 @@ AllowPickle = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to the command line."""
-    app.command("inspect")(inspect)
-
-
 def inspect(
     checkpoint: Checkpoint, as_json: AsJson = False, allow_pickle: AllowPickle = False
 ) -> None:

@@ -15,7 +15,7 @@ from typer import Option
 
 from bertcore.configs import Columns
 from bertscope.cli.finetune import TASKS_HELP
-from bertscope.cli.options import GroupedCommand, refuse_options
+from bertscope.cli.options import refuse_options
 from bertscope.cli.output import counted, make_table, plain, print_json, print_table
 from bertscope.cli.progress import progress_bar, stages, stop_signals
 from bertscope.cli.text import AsJson
@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from bertcore.finetuning.label_curve import LabelCurve
 
 _RESUME_TAKES = {"out", "resume", "as_json"}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to the command line."""
-    app.command("label-curve", cls=GroupedCommand)(label_curve)
 
 
 def label_curve(

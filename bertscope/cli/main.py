@@ -5,6 +5,7 @@ Heavy libraries are imported inside the commands, so that `bertscope --help` ans
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -32,7 +33,35 @@ from bertscope.cli import (
     what_if,
 )
 from bertscope.cli.errors import SentenceGroup
-from bertscope.cli.options import with_checked_numbers
+from bertscope.cli.options import GroupedCommand, with_checked_numbers
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "app": open_app.open_app,
+    "tokenize": text.tokenize,
+    "fill-mask": text.fill_mask,
+    "loss": text.loss,
+    "nsp": text.nsp,
+    "trace": text.trace,
+    "encode": encode.encode,
+    "search": search.search,
+    "export": export.export,
+    "heads": heads.heads,
+    "probe": probe.probe,
+    "ablate": what_if.ablate,
+    "prune": what_if.prune,
+    "compare": compare.compare,
+    "patch": patch.patch,
+    "tuned-lens": tuned_lens.tuned_lens,
+    "train-tokenizer": train_tokenizer.train_tokenizer,
+    "pretrain": pretrain.pretrain,
+    "finetune": finetune.finetune,
+    "label-curve": label_curve.label_curve,
+    "inspect": inspect_checkpoint.inspect,
+    "evaluate": evaluate.evaluate,
+    "bias": bias.bias,
+    "audit": audit.audit,
+}
+"""In the order of --help."""
 
 
 def build_app() -> typer.Typer:
@@ -47,31 +76,8 @@ def build_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(start)
-    for group in (
-        open_app,
-        text,
-        encode,
-        search,
-        export,
-        heads,
-        probe,
-        what_if,
-        compare,
-        patch,
-        tuned_lens,
-        train_tokenizer,
-        pretrain,
-        finetune,
-        label_curve,
-        inspect_checkpoint,
-        evaluate,
-        bias,
-        audit,
-    ):
-        group.register(app)
-    for command in app.registered_commands:
-        assert command.callback is not None
-        command.callback = with_checked_numbers(command.callback)
+    for name, command in COMMANDS.items():
+        app.command(name, cls=GroupedCommand)(with_checked_numbers(command))
     return app
 
 

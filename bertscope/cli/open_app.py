@@ -117,11 +117,6 @@ def _is_this_computer(address: str) -> bool:
         return address.lower() == "localhost"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the `app` command to the command line."""
-    app.command("app")(open_app)
-
-
 @documented
 def open_app(
     port: Port = DEFAULT_PORT,

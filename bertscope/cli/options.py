@@ -26,11 +26,15 @@ from typer.models import OptionInfo
 from bertcore.configs.numbers import INFINITE, check_numbers
 
 Panel = tuple[str, Any, str]
-"""Heading in --help; dataclass, or instance with other defaults; space-separated field names."""
+"""Heading in --help, "" for none; dataclass, or instance with other defaults; space-separated field
+names."""
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
 DATA = "Data"
+NUMBERS = "N [N ...]"
+"""Metavar of an option that takes several numbers."""
+_NUMBER = re.compile(r"-?\d+")
 
 
 def config_options(*panels: Panel) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -105,6 +109,40 @@ def split_args(docstring: str) -> tuple[str, dict[str, str]]:
     return about, {name: " ".join(words.split()) for name, words in texts}
 
 
+def join_numbers(words: Iterable[str], option: str) -> list[str]:
+    """Return the words of a command line with the numbers after an option joined by commas.
+
+    >>> join_numbers(["a.txt", "--layers", "0", "2", "-1", "--unit", "word"], "--layers")
+    ['a.txt', '--layers', '0,2,-1', '--unit', 'word']
+    """
+    joined: list[str] = []
+    numbers: list[str] | None = None
+    for word in words:
+        if numbers is not None and _NUMBER.fullmatch(word):
+            numbers.append(word)
+            continue
+        if numbers:
+            joined.append(",".join(numbers))
+        numbers = [] if word == option else None
+        joined.append(word)
+    return [*joined, ",".join(numbers)] if numbers else joined
+
+
+def layer_numbers(layers: str | None) -> tuple[int, ...]:
+    """Return the numbers of --layers, -1 without it.
+
+    Raises:
+        ValueError: If one is not a number.
+    """
+    if layers is None:
+        return (-1,)
+    words = [word for word in re.split(r"[,\s]+", layers) if word]
+    wrong = [word for word in words if not _NUMBER.fullmatch(word)]
+    if wrong or not words:
+        raise ValueError(f"--layers is {layers!r}; expected numbers, such as --layers 0 2 4.")
+    return tuple(map(int, words))
+
+
 def with_checked_numbers(command: Callable[..., None]) -> Callable[..., None]:
     """Let a command refuse NaN, infinite and too large numbers before its work."""
 
@@ -151,11 +189,25 @@ def refuse_options(context: typer.Context, names: Iterable[str], reason: str) ->
 class GroupedCommand(TyperCommand):
     """A command whose --help shows each option under its `rich_help_panel`, in plain text.
 
-    Typer itself shows panels only if it reads help as markup, which would drop [MASK].
+    Typer itself shows panels only if it reads help as markup, which would drop [MASK]. An option
+    whose metavar is NUMBERS takes several: `--layers 0 2 4` is `--layers 0,2,4`.
     """
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Join the numbers after an option that takes several, then parse."""
+        for option in self.params:
+            if option.metavar == NUMBERS:
+                args = join_numbers(args, option.opts[0])
+        return super().parse_args(ctx, args)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the groups in the order of their first options; ungrouped options come last."""
+        """Write the groups in the order of their first options; ungrouped options come last.
+
+        Without a group, arguments and options are listed as Typer does.
+        """
+        if not any(getattr(option, "rich_help_panel", None) for option in self.params):
+            super().format_options(ctx, formatter)
+            return
         groups: dict[str, list[tuple[str, str]]] = {}
         last: list[tuple[str, str]] = []
         for parameter in self.get_params(ctx):
@@ -198,7 +250,9 @@ def _options(heading: str, config: Any, names: list[str]) -> list[inspect.Parame
         more = {"flag": f"--{name.replace('_', '-')}", **field.metadata}
         # The dataclass checks the values: its error says what to do.
         kind = str if get_origin(types[name]) is Literal else types[name]
-        option = typer.Option(more.pop("flag"), help=texts[name], rich_help_panel=heading, **more)
+        option = typer.Option(
+            more.pop("flag"), help=texts[name], rich_help_panel=heading or None, **more
+        )
         parameters.append(
             inspect.Parameter(
                 name,

@@ -34,11 +34,6 @@ MOST_TOLD = 5
 """Left-out pairs whose reason is printed; JSON has all."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to the command line."""
-    app.command("patch")(patch)
-
-
 @documented
 def patch(
     data: Path | None = None,

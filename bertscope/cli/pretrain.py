@@ -19,7 +19,6 @@ from bertcore.configs import DataConfig, DistillConfig, OptimizerConfig, TrainCo
 from bertcore.configs.debias import DebiasConfig
 from bertcore.configs.recipe import Recipe, recipe_named
 from bertscope.cli.options import (
-    GroupedCommand,
     chosen,
     config_options,
     field_names,
@@ -43,11 +42,6 @@ OPTIMIZER, MACHINE = "Optimiser", "Machine"
 BIAS = "Bias mitigation"
 _VOCABULARY = {"tokenizer"} | field_names(Vocabulary)
 _LOSSES = {"temperature", "soft_weight", "hard_weight", "cosine_weight", "layer_weight"}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to the command line."""
-    app.command("pretrain", cls=GroupedCommand)(pretrain)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from bertscope.cli.encode import EncodeCommand, layer_numbers
-from bertscope.cli.options import documented
+from bertscope.cli.options import NUMBERS, documented, layer_numbers
 from bertscope.cli.output import make_table, plain, print_json, print_table
 from bertscope.cli.progress import OnStage, stages
 from bertscope.cli.text import AsJson, Device, Dtype
@@ -26,17 +25,12 @@ if TYPE_CHECKING:
 LEFT_OUT = "Parts to leave out"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to the command line."""
-    app.command("probe", cls=EncodeCommand)(probe)
-
-
 @documented
 def probe(
     checkpoint: Annotated[str, typer.Argument()] = "default",
     data: Path | None = None,
     task: str = "pos",
-    layers: Annotated[str | None, Option(metavar="N [N ...]")] = None,
+    layers: Annotated[str | None, Option(metavar=NUMBERS)] = None,
     against: str | None = None,
     pooling: str = "mean",
     sentences: Annotated[int | None, Option(min=20)] = None,

@@ -25,11 +25,6 @@ _CONTEXT = 40
 _MOST_WORDS = 5
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to the command line."""
-    app.command("search")(search)
-
-
 @documented
 def search(
     context: typer.Context,

@@ -34,15 +34,6 @@ SHOWN_TRIES = 4
 """Failed candidates that the table of `tokenize` names; the others are counted."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this file to the command line."""
-    app.command("tokenize")(tokenize)
-    app.command("fill-mask")(fill_mask)
-    app.command("loss")(loss)
-    app.command("nsp")(nsp)
-    app.command("trace")(trace)
-
-
 def tokenize(
     text: TextA,
     text_b: TextB = None,

@@ -14,11 +14,6 @@ from bertscope.cli.options import config_options
 from bertscope.cli.progress import stages
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to the command line."""
-    app.command("train-tokenizer")(train_tokenizer)
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Vocabulary:
     """A vocabulary to learn."""
@@ -54,7 +49,7 @@ class Vocabulary:
 OF_VOCABULARY = "vocab_size uncased strip_accents tokenize_chinese_chars alphabet"
 
 
-@config_options(("Vocabulary", Vocabulary, OF_VOCABULARY))
+@config_options(("", Vocabulary, OF_VOCABULARY))
 def train_tokenizer(
     context: typer.Context,
     corpus: Annotated[

@@ -26,11 +26,6 @@ MOST_SENTENCES = 50_000
 """Maximum number of sentences read; a lens is fitted on a few thousand hidden tokens."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to the command line."""
-    app.command("tuned-lens")(tuned_lens)
-
-
 @documented
 def tuned_lens(
     data: list[Path] | None = None,

@@ -30,12 +30,6 @@ UNITS = {
 """The unit of each measure."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this file to the command line."""
-    app.command("ablate")(ablate)
-    app.command("prune")(prune)
-
-
 @documented
 def ablate(
     text: TextA,

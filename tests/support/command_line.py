@@ -4,20 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import typer
 from typer.testing import CliRunner, Result
 
-from bertscope.cli import evaluate, inspect_checkpoint, label_curve, pretrain, train_tokenizer
-from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.main import app
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_tokenizer
 
-app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-train_tokenizer.register(app)
-pretrain.register(app)
-inspect_checkpoint.register(app)
-evaluate.register(app)
-label_curve.register(app)
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 
 SHAPE = "--layers 1 --hidden 32 --heads 2 --batch-size 4 --max-seq-length 24 --device cpu".split()

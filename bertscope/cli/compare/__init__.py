@@ -1,5 +1,5 @@
 """`bertscope compare`: two checkpoints on texts, or by size, speed and score."""
 
-from bertscope.cli.compare.command import register
+from bertscope.cli.compare.command import compare
 
-__all__ = ["register"]
+__all__ = ["compare"]

@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from bertcore.data.texts_file import Sentence
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this file to the command line."""
-    app.command("compare")(compare)
-
-
 @documented
 def compare(
     first: Annotated[str, typer.Argument()],

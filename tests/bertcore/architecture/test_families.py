@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 import torch
 import transformers
-import typer
 from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
@@ -22,8 +21,7 @@ from bertcore.architecture.families import FAMILIES, certain_family, likely_fami
 from bertcore.data.texts_file import Sentence
 from bertcore.network import Network
 from bertcore.network.initialize import initialize
-from bertscope.cli import text as commands
-from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.main import app
 from tests.support.tiny_families import CLASSES, make
 
 TEXT, PAIR = "The river bank was steep.", "It had rained all day!"
@@ -334,8 +332,6 @@ def test_names_that_prove_nothing() -> None:
 def test_the_command_line_shows_the_pieces_and_says_that_they_are_not_explained(
     folders: dict[str, tuple[Path, Any]],
 ) -> None:
-    app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-    commands.register(app)
     runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
     folder = str(folders["RobertaForMaskedLM"][0])
     shown = runner.invoke(app, ["tokenize", TEXT, PAIR, "--checkpoint", folder])

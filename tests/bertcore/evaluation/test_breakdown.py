@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-import typer
 from typer.testing import CliRunner
 
 from bertcore.analysis.attribution.labelled_file import run_file
@@ -17,17 +16,13 @@ from bertcore.evaluation.breakdown import break_down
 from bertcore.network.task_heads import TaskNetwork
 from bertcore.tasks import read_task_data, score_model
 from bertcore.tasks.model import TaskModel
-from bertscope.cli import evaluate
-from bertscope.cli.errors import SentenceGroup
 from bertscope.cli.evaluate import MOST_LABELS, breakdown_tables
+from bertscope.cli.main import app
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.finetuning_files import WRITERS, write_reviews, write_tags
 from tests.support.rigged_models import random_model
 from tests.support.tiny import tiny_bert
 
-app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-app.callback()(lambda: None)
-evaluate.register(app)
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 
 

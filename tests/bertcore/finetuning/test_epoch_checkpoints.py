@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import torch
 import transformers
-import typer
 from safetensors.torch import load_file
 from typer.testing import CliRunner
 
@@ -19,15 +18,11 @@ from bertcore.finetuning import resume_experiment
 from bertcore.finetuning.epoch_checkpoints import kept_epochs
 from bertcore.tasks import open_task_model
 from bertcore.training.progress import Progress
-from bertscope.cli import compare, finetune
-from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.main import app
 from tests.bertcore.finetuning.test_loop import make_experiment
 from tests.support.full_disk import largest_file
 from tests.support.tiny import tiny_bert
 
-app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-for group in (compare, finetune):
-    group.register(app)
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 RUN = "lr-0.002-seed-1"
 

@@ -6,20 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from bertcore.analysis.attribution import run_file
 from bertcore.bias import audit_groups, flip_file
 from bertcore.tasks import open_task_model
 from bertcore.tasks.column import column_values
-from bertscope.cli import audit as command
-from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.main import app
 from tests.support.tiny_tasks import make_task
 
-app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-command.register(app)
-app.command("other")(lambda: None)  # a lone command would need no name
 runner = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"})
 HOSTILE = "[red]<img src=x onerror=alert(1)>\x1b[31m"
 

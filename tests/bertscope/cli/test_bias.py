@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from bertcore import load
@@ -23,13 +22,9 @@ from bertcore.bias import (
     template_audits,
 )
 from bertcore.bias.along_direction import along_direction
-from bertscope.cli import bias as command
-from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.main import app
 from tests.support.tiny import tiny_bert
 
-app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-command.register(app)
-app.command("other")(lambda: None)  # a lone command would need no name
 runner = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"})
 TYPED = ("templates", "--template", "[X] was [MASK].", "--group", "w=she,woman", "--group", "m=he")
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-import typer
 from typer.testing import CliRunner
 
 from bertcore import load
@@ -18,17 +17,13 @@ from bertcore.analysis.compare.decision import open_decisions
 from bertcore.analysis.compare.texts import compare_texts
 from bertcore.analysis.compare.weight_drift import weight_drift
 from bertcore.data.texts_file import Sentence
-from bertscope.cli import compare
-from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.main import app
 from tests.support.finetuning_files import write_reviews
 from tests.support.task_checkpoints import save_task_checkpoint
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_tasks import make_task
 
 TEXT, PAIR = "the film was very good", "she sat on the mat"
-app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-app.callback()(lambda: None)  # else its only command would need no name
-compare.register(app)
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 
 

@@ -10,21 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from bertcore import load
 from bertcore.corpus import open_encoded
 from bertcore.corpus.parts import layer_file
-from bertscope.cli import encode as command
-from bertscope.cli import train_tokenizer
-from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.main import app
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_bert
 
-app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-command.register(app)
-train_tokenizer.register(app)  # a second command, so that `encode` is typed
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -5,20 +5,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from bertcore.analysis.space.corpus_map import CorpusMapSettings, corpus_map
 from bertcore.configs.maps import PacmapSettings, TsneSettings
 from bertcore.corpus import EncodedCorpus
-from bertscope.cli import export as command
-from bertscope.cli import train_tokenizer
-from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.main import app
 from tests.support.encoded_table import ROWS, encode_table
 
-app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-command.register(app)
-train_tokenizer.register(app)  # a second command, so that `export` is typed
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 
 

@@ -8,19 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from bertcore import load
 from bertcore.analysis.heads.report import report_heads
 from bertcore.analysis.heads.texts import bundled_trees, read_texts
-from bertscope.cli import heads as command
-from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.main import app
 from tests.support.tiny import tiny_bert
 
-app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-command.register(app)
-app.command("other")(lambda: None)  # a lone command would need no name
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 LINES = b"The river bank was steep.\nHe went to the shop. ||| She bought milk.\n\nA cat, a dog.\n"
 TREE = "1\tThe\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tcat\t_\t_\t_\t_\t0\troot[x]\t_\t_\n\n"

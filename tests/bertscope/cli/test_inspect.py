@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 import torch
-import typer
 from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
-from bertscope.cli import inspect_checkpoint
-from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.main import app
 from tests.support.tiny import tiny_bert
 
 
@@ -21,27 +19,19 @@ def folder(tmp_path: Path) -> Path:
     return tiny_bert(heads=frozenset({"mlm"})).save(tmp_path / "checkpoint")
 
 
-@pytest.fixture
-def line() -> typer.Typer:
-    app = typer.Typer(cls=SentenceGroup, rich_markup_mode=None)
-    app.callback()(lambda: None)
-    inspect_checkpoint.register(app)
-    return app
-
-
 runner = CliRunner()
 
 
-def test_the_table_names_shape_heads_and_what_is_missing(line: typer.Typer, folder: Path) -> None:
-    result = runner.invoke(line, ["inspect", str(folder)])
+def test_the_table_names_shape_heads_and_what_is_missing(folder: Path) -> None:
+    result = runner.invoke(app, ["inspect", str(folder)])
     assert result.exit_code == 0, result.output
     words = " ".join(result.stdout.split())
     for part in ("2 layers, 32 wide, 4 heads", "149 pieces", "bert.pooler.dense.weight [32, 32]"):
         assert part in words
 
 
-def test_json_holds_the_whole_report(line: typer.Typer, folder: Path) -> None:
-    result = runner.invoke(line, ["inspect", str(folder), "--json"])
+def test_json_holds_the_whole_report(folder: Path) -> None:
+    result = runner.invoke(app, ["inspect", str(folder), "--json"])
     assert result.exit_code == 0, result.output
     values = json.loads(result.stdout)
     assert values["heads"] == ["mlm"]
@@ -50,28 +40,28 @@ def test_json_holds_the_whole_report(line: typer.Typer, folder: Path) -> None:
     assert len(values["fingerprint"]) == 64
 
 
-def test_names_from_strangers_are_no_markup(line: typer.Typer, folder: Path) -> None:
+def test_names_from_strangers_are_no_markup(folder: Path) -> None:
     file = folder / "model.safetensors"
     save_file({**load_file(file), "[red]x[/nonsense]": torch.ones(2)}, file)
-    result = runner.invoke(line, ["inspect", str(folder)])
+    result = runner.invoke(app, ["inspect", str(folder)])
     assert result.exit_code == 0, result.output
     assert "[red]x[/nonsense] [2]" in result.stdout
 
 
-def test_wrong_input_is_one_sentence_and_exit_code_2(line: typer.Typer, folder: Path) -> None:
-    result = runner.invoke(line, ["inspect", str(folder / "nowhere")])
+def test_wrong_input_is_one_sentence_and_exit_code_2(folder: Path) -> None:
+    result = runner.invoke(app, ["inspect", str(folder / "nowhere")])
     assert result.exit_code == 2
     assert result.stderr.startswith("Error: there is no folder")
     assert result.stderr.count("\n") == 1
 
 
-def test_a_pickle_needs_the_flag(line: typer.Typer, folder: Path) -> None:
+def test_a_pickle_needs_the_flag(folder: Path) -> None:
     tensors = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
     torch.save(tensors, folder / "pytorch_model.bin")
-    refused = runner.invoke(line, ["inspect", str(folder)])
+    refused = runner.invoke(app, ["inspect", str(folder)])
     assert refused.exit_code == 2
     assert "--allow-pickle" in refused.stderr
-    allowed = runner.invoke(line, ["inspect", str(folder), "--allow-pickle"])
+    allowed = runner.invoke(app, ["inspect", str(folder), "--allow-pickle"])
     assert allowed.exit_code == 0
     assert "pytorch_model.bin" in allowed.stdout

@@ -6,18 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from bertcore import load
 from bertcore.probes import ProbeSettings, bundled_data, run_probes
-from bertscope.cli import probe as command
-from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.main import app
 from tests.support.tiny import tiny_bert
 
-app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-command.register(app)
-app.command("other")(lambda: None)  # a lone command would need no name
 runner = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"})
 FEW = ("--sentences", "60", "--no-code")
 

@@ -4,21 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from bertcore import load
 from bertcore.corpus import open_encoded
 from bertcore.corpus.search import Places, neighbours, open_index, query_of
 from bertcore.corpus.search.graph import index_folder
-from bertscope.cli import encode, search
-from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.main import app
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_bert
 
-app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-encode.register(app)
-search.register(app)
 runner = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"})
 TEXT = "The river bank was steep."
 

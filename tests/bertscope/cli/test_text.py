@@ -9,23 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from bertcore import Bert, load
 from bertcore.analysis.words.candidates import score_candidates
 from bertcore.network import ALL_HEADS
-from bertscope.cli import encode as encode_command
-from bertscope.cli import text as commands
-from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.main import app
 from tests.support.tiny import tiny_bert
 
 COMMANDS = ("tokenize", "fill-mask", "nsp", "trace", "encode")
 ROOT = Path(__file__).resolve().parents[3]
 A, B = "The river banks was steep.", "It had rained."
-app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-commands.register(app)
-encode_command.register(app)
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 
 

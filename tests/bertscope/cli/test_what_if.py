@@ -7,21 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from bertcore import Bert, load
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.checkpoints.save import zeroed_heads
 from bertcore.tasks.checkpoint_head import read_task_head
-from bertscope.cli import what_if
-from bertscope.cli.errors import SentenceGroup
+from bertscope.cli.main import app
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_tasks import make_task
 
 TEXT = "The river [MASK] was steep."
-app = typer.Typer(name="bertscope", cls=SentenceGroup, rich_markup_mode=None)
-what_if.register(app)
 runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 
 
