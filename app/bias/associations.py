@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,14 +18,14 @@ from bertcore.bias import (
 )
 from bertcore.bias.associations import LEAST_WORDS
 from bertcore.bias.word_association import MOST_EXACT
+from bertcore.model import Model
 
 from ..plots import theme
 from ..plots.figure import Figure, scatter, subplots
 from ..plots.formats import shorten
 from ..plots.untrusted_text import plain
 from ..shell import frame
-from ..shell.jobs import background, waiting
-from ..shell.jobs.background import Work
+from ..shell.compute import Compute
 from ..shell.picture import Picture
 from ..shell.state import Field
 
@@ -202,19 +202,8 @@ def show(page: frame.Page) -> None:
     )
     layer = LAYER.value
     tests = tuple(TESTS.values())
-
-    def work(progress: background.Progress) -> Outcomes:
-        return run_association_tests(
-            page.bert,
-            known_tests(page.bert, tests),
-            layer=None if layer == TABLE else layer,
-            on_fraction=lambda done: progress(done, "Association tests"),
-        )
-
-    key = ("bias-associations", page.bert_key, layer)
-    outcomes: Outcomes | None = waiting.result(Work(key, work), "associations")
-    if outcomes is None:
-        return
+    compute = Compute(name="associations", stage="Association tests")
+    outcomes = compute(_outcomes, page.bert_key, None if layer == TABLE else layer)
     vectors = (
         "table_vectors(bert, words)"
         if layer == TABLE
@@ -236,6 +225,11 @@ def show(page: frame.Page) -> None:
     widget = TEST.key(default=names[min(1, len(names) - 1)], options=names)
     st.selectbox("Words of", names, key=widget, width=460)
     WORDS.show(page, outcomes[names.index(TEST.value)], name=TEST.value, vectors=vectors)
+
+
+def _outcomes(bert: Model, layer: int | None, on_fraction: Callable[[float], None]) -> Outcomes:
+    tests = known_tests(bert, tuple(TESTS.values()))
+    return run_association_tests(bert, tests, layer=layer, on_fraction=on_fraction)
 
 
 def _words(tests: Sequence[NamedAssociation]) -> list[str]:

@@ -19,8 +19,8 @@ from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, heatmap, scatter, subplots
 from ..plots.formats import exactly
 from ..shell import frame
-from ..shell.jobs import background, waiting
-from ..shell.jobs.background import Work
+from ..shell.compute import Compute
+from ..shell.jobs.background import Progress
 from ..shell.picture import Picture
 
 WAYS = ("as it is", "neutralised", "LEACE", "INLP")
@@ -39,7 +39,7 @@ class ByLayer(NamedTuple):
     """Of other gendered words, [L+1][WAYS]."""
 
 
-def by_layer(bert: Model, progress: background.Progress) -> ByLayer:
+def by_layer(bert: Model, progress: Progress) -> ByLayer:
     """Return the measures along the direction at each hidden state."""
     num_states = bert.config.num_hidden_layers + 1
     found = []
@@ -186,14 +186,7 @@ for state in range(bert.config.num_hidden_layers + 1):
 
 def show(page: frame.Page) -> None:
     """Draw words along the direction by layer, and the probes."""
-
-    def work(progress: background.Progress) -> ByLayer:
-        return by_layer(page.bert, progress)
-
-    key = ("bias-direction", page.bert_key)
-    result: ByLayer | None = waiting.result(Work(key, work), "direction")
-    if result is None:
-        return
+    result = Compute(name="direction")(by_layer, page.bert_key)
     low, high = result.explained.min(), result.explained.max()
     COSINES.show(
         page, result, drawn={"is_dark": page.is_dark}, explained=f"{low:.0%} to {high:.0%}"

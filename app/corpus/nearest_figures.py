@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from bertcore.corpus.search import Neighbours, Query
-from bertcore.corpus.search.places import shares, tag_shares
+from bertcore.corpus.search.places import Share, shares, tag_shares
 
 from ..plots import theme
 from ..plots.figure import Figure, scatter, subplots
@@ -23,24 +23,6 @@ NOTHING = "(none)"
 """Instead of the word beside a token at the edge of a sentence."""
 
 
-def share_rows(found: Neighbours) -> list[list[tuple[str, float]]]:
-    """Return for each of PARTS the words with their share of the hits, the others last."""
-    columns = (
-        [hit.word for hit in found.hits],
-        [hit.before for hit in found.hits],
-        [hit.after for hit in found.hits],
-    )
-    rows = []
-    for words in columns:
-        listed = shares(word or NOTHING for word in words)
-        part = [(share.word, share.num / len(words)) for share in listed[:MOST_WORDS]]
-        if len(listed) > MOST_WORDS:
-            rest = sum(share.num for share in listed[MOST_WORDS:])
-            part.append((f"{len(listed) - MOST_WORDS} others", rest / len(words)))
-        rows.append(part)
-    return rows
-
-
 def share_bars(found: Neighbours, query: Query) -> Figure:
     """Draw which words the nearest tokens are, and which words are beside them.
 
@@ -48,14 +30,12 @@ def share_bars(found: Neighbours, query: Query) -> Figure:
         found: With words.
         query: Its own words are coloured.
     """
-    fig = subplots(1, 3, subplot_titles=PARTS, horizontal_spacing=0.17)
+    words = (
+        shares(word or NOTHING for word in column)
+        for column in zip(*((hit.word, hit.before, hit.after) for hit in found.hits), strict=True)
+    )
     own = (query.word, query.before, query.after)
-    parts = share_rows(found)
-    for col, (part, word) in enumerate(zip(parts, own, strict=True), start=1):
-        is_own = [bool(word) and name.casefold() == word.casefold() for name, _ in part]
-        _bars(fig, col, part, [theme.ACCENT if own else theme.SEGMENT_A for own in is_own])
-    fig.update_layout(height=264, margin={"l": 8, "r": 8, "t": 36, "b": 8})
-    return fig
+    return _parts(dict(zip(PARTS, words, strict=True)), len(found.hits), own)
 
 
 def tag_bars(found: Neighbours) -> Figure:
@@ -64,14 +44,26 @@ def tag_bars(found: Neighbours) -> Figure:
     Args:
         found: From a corpus whose words have tags.
     """
-    parts = tag_shares(found.hits)
+    tags = tag_shares(found.hits)
+    return _parts(tags, len(found.hits), [""] * len(tags))
+
+
+def _parts(parts: Mapping[str, Sequence[Share]], num: int, own: Sequence[str]) -> Figure:
+    """Draw the fractions of the hits side by side, the less frequent ones as one bar.
+
+    Args:
+        parts: Title -> words and how many hits have each, the most frequent first.
+        num: Number of hits.
+        own: The word of each part that is coloured, "" for none.
+    """
     fig = subplots(1, len(parts), subplot_titles=list(parts), horizontal_spacing=0.17)
-    for col, listed in enumerate(parts.values(), start=1):
-        part = [(share.word, share.num / len(found.hits)) for share in listed[:MOST_WORDS]]
+    for col, (listed, word) in enumerate(zip(parts.values(), own, strict=True), start=1):
+        part = [(share.word, share.num / num) for share in listed[:MOST_WORDS]]
         if len(listed) > MOST_WORDS:
             rest = sum(share.num for share in listed[MOST_WORDS:])
-            part.append((f"{len(listed) - MOST_WORDS} others", rest / len(found.hits)))
-        _bars(fig, col, part, [theme.SEGMENT_A] * len(part))
+            part.append((f"{len(listed) - MOST_WORDS} others", rest / num))
+        is_own = [bool(word) and name.casefold() == word.casefold() for name, _ in part]
+        _bars(fig, col, part, [theme.ACCENT if own else theme.SEGMENT_A for own in is_own])
     fig.update_layout(height=264, margin={"l": 8, "r": 8, "t": 36, "b": 8})
     return fig
 
