@@ -8,6 +8,7 @@ from pathlib import Path
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.examples import ChoiceExample
 from bertcore.data.files import BadRows, listed_columns
+from bertcore.data.read_texts import find_column
 from bertcore.data.tables import column_place, open_table
 
 
@@ -38,15 +39,9 @@ def read_choices(
             )
 
         def find(name: str | None, usual: str, option: str) -> int:
-            wanted = name or usual
-            if wanted in names:
-                return column_place(names, wanted, path)
-            if name is None and usual == "sent2":
+            if name is None and usual == "sent2" and usual not in names:
                 return -1
-            raise ValueError(
-                f"{str(path)!r} has no column {wanted!r} for {option}; it has "
-                f"{listed_columns(names)}."
-            )
+            return find_column(names, name or usual, option, path)
 
         text = find(columns.text, "sent1", "--text")
         start = find(columns.text_pair, "sent2", "--text-pair")

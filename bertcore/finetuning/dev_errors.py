@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import heapq
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bertcore.base.json_data import plain_data
+from bertcore.base.whole_files import write_whole
 from bertcore.data.examples import Example
 from bertcore.tasks import Task
-from bertcore.tasks.judged import WrongAnswer
-from bertcore.training.run_metrics import write_whole
+from bertcore.tasks.judged import WorstAnswers, WrongAnswer
 
 ERRORS_FILE = "dev_errors.json"
 MAX_ERRORS = 50
@@ -49,22 +48,17 @@ def find_dev_errors(
     Raises:
         ValueError: If there are more or fewer examples than predictions.
     """
-    num_wrong = 0
-    worst: list[tuple[float, int, WrongAnswer]] = []
+    worst = WorstAnswers(MAX_ERRORS, _LONGEST_TEXT)
     pairs = zip(examples, predictions, strict=True)
     for number, (example, prediction) in enumerate(pairs, start=1):
         wrong = task.wrong_answer(example, prediction, number)
-        if wrong is None:
-            continue
-        num_wrong += 1
-        entry = (wrong.severity, -num_wrong, wrong)  # the number: answers have no order
-        (heapq.heappush if len(worst) < MAX_ERRORS else heapq.heappushpop)(worst, entry)
-    ordered = sorted(worst, key=lambda entry: entry[:2], reverse=True)
+        if wrong is not None:
+            worst.add(wrong)
     return DevErrors(
         step=step,
         num_examples=len(predictions),
-        num_wrong=num_wrong,
-        errors=tuple(_shortened(wrong) for *_, wrong in ordered),
+        num_wrong=worst.num_seen,
+        errors=worst.sorted(),
     )
 
 
@@ -109,14 +103,3 @@ def forget_errors_after(folder: Path, step: int) -> None:
         is_later = True
     if is_later:
         path.unlink()
-
-
-def _shortened(wrong: WrongAnswer) -> WrongAnswer:
-    pair = wrong.text_pair
-    return replace(
-        wrong,
-        text=wrong.text[:_LONGEST_TEXT],
-        text_pair=None if pair is None else pair[:_LONGEST_TEXT],
-        gold=wrong.gold[:_LONGEST_TEXT],
-        predicted=wrong.predicted[:_LONGEST_TEXT],
-    )

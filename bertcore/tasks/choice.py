@@ -23,7 +23,6 @@ from bertcore.tasks.answers import Goal
 from bertcore.tasks.classify import LabelAnswer, OtherLabel, judge_classes, score_classes
 from bertcore.tasks.inputs import ChoiceInput, TaskInput
 from bertcore.tasks.judged import (
-    FileJudge,
     Judged,
     JudgedAnswers,
     MetricTable,
@@ -67,7 +66,6 @@ class Choose(Task):
     why_no_decision = "several texts at once"
 
     def num_outputs(self, labels: Sequence[str]) -> int:
-        """Return 1, the score of a choice."""
         return 1
 
     def read(
@@ -132,11 +130,10 @@ class Choose(Task):
         assert isinstance(source, ChoiceInput)
         return ChoiceAnswer(source.choices, torch.softmax(logits, -1).numpy())
 
-    def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
-        """Return the judge that compares the most probable choice with the right one."""
-        return self._judge
-
-    def _judge(self, part: Part, logits: Sequence[NDArray[np.float32]]) -> Judged:
+    def judge(
+        self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
+    ) -> Judged:
+        """Compare the most probable choice with the right one."""
         answers, errors = judge_classes(part, logits), []
         for i in np.flatnonzero(~answers.right).tolist():
             one: ChoiceExample = part.examples[i]  # type: ignore[assignment]
@@ -168,5 +165,4 @@ class Choose(Task):
         return WrongAnswer(example.row, example.text, None, ends[gold], ends[predicted], severity)
 
     def score(self, outputs: Iterable[Outputs], data: TaskData, options: ScoreOptions) -> Scored:
-        """Return the accuracy."""
         return score_classes(outputs, data, (), options, only=self.metrics)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,6 @@ from bertcore.tasks.answers import Goal, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
     NO_SENTENCES,
-    FileJudge,
     Judged,
     JudgedAnswers,
     Outputs,
@@ -113,8 +110,7 @@ class Classify(SequenceTask):
         gold, predicted = prediction["gold"], prediction["predicted"]
         if gold == predicted:
             return None
-        severity = float(prediction["confidence"])
-        return WrongAnswer(example.row, example.text, example.text_pair, gold, predicted, severity)
+        return self.wrong(example, gold, predicted, float(prediction["confidence"]))
 
     def answer(
         self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5
@@ -122,18 +118,16 @@ class Classify(SequenceTask):
         """Return the probability of each label."""
         return LabelAnswer(labels, torch.softmax(logits, -1).numpy())
 
-    def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
-        """Return the judge that compares the most probable label with the true one."""
-        return partial(self._judge, labels)
-
-    def _judge(
+    def judge(
         self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
     ) -> Judged:
+        """Compare the most probable label with the true one."""
         answers = judge_classes(part, logits)
         gold, best = answers.gold.astype(np.int64), answers.predicted.astype(np.int64)
         errors = [
-            self.wrong(part, i, labels[gold[i]], labels[best[i]], float(answers.confidence[i]))
-            for i in np.flatnonzero(~answers.right).tolist()
+            self.wrong(example, labels[gold[i]], labels[best[i]], float(answers.confidence[i]))
+            for i, example in enumerate(part.examples)
+            if not answers.right[i]
         ]
         return Judged(answers, errors)
 

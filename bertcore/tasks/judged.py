@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,6 +75,37 @@ class WrongAnswer:
     """Of tags: which word of the sentence, from 0; the most confident wrong one."""
     choices: tuple[str, ...] = ()
     """Of "choice": all of them."""
+
+
+class WorstAnswers:
+    """The most severe of many wrong answers, with shortened texts."""
+
+    def __init__(self, most: int, longest_text: int) -> None:
+        self.most, self.longest_text = most, longest_text
+        self.num_seen = 0
+        self._heap: list[tuple[float, int, WrongAnswer]] = []
+
+    def add(self, wrong: WrongAnswer) -> None:
+        """Keep an answer if it is among the most severe so far."""
+        self.num_seen += 1
+        short = self._shortened(wrong)
+        entry = (wrong.severity, -self.num_seen, short)  # the number: answers have no order
+        (heapq.heappush if len(self._heap) < self.most else heapq.heappushpop)(self._heap, entry)
+
+    def sorted(self) -> tuple[WrongAnswer, ...]:
+        """Return the kept ones, the most severe first, of equals the one that was added first."""
+        ordered = sorted(self._heap, key=lambda entry: entry[:2], reverse=True)
+        return tuple(wrong for *_, wrong in ordered)
+
+    def _shortened(self, wrong: WrongAnswer) -> WrongAnswer:
+        end, pair = self.longest_text, wrong.text_pair
+        return replace(
+            wrong,
+            text=wrong.text[:end],
+            text_pair=None if pair is None else pair[:end],
+            gold=wrong.gold[:end],
+            predicted=wrong.predicted[:end],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +27,6 @@ from bertcore.tasks.answers import Goal, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
     NO_SENTENCES,
-    FileJudge,
     Judged,
     JudgedAnswers,
     MetricTable,
@@ -172,18 +170,11 @@ class Multilabel(SequenceTask):
             targets[row, [places[label] for label in given]] = True
         return tuple(labels), targets
 
-    def loss(
-        self,
-        logits: Tensor,
-        targets: Tensor,
-        class_weights: Tensor | None = None,
-        *,
-        total: float | None = None,
+    def reduced_loss(
+        self, logits: Tensor, targets: Tensor, class_weights: Tensor | None, reduction: str
     ) -> Tensor:
         """Return the binary cross-entropy in nats, the mean over texts and labels."""
-        reduction = "mean" if total is None else "sum"
-        loss = F.binary_cross_entropy_with_logits(logits.float(), targets, reduction=reduction)
-        return loss if total is None else loss / total
+        return F.binary_cross_entropy_with_logits(logits, targets, reduction=reduction)
 
     def loss_weight(
         self, targets: NDArray[np.generic], class_weights: Tensor | None = None
@@ -192,7 +183,6 @@ class Multilabel(SequenceTask):
         return float(targets.size)
 
     def num_targets(self, targets: Tensor) -> float:
-        """Return the number of answers, yes or no."""
         return float(targets.numel())
 
     def soft_loss(self, logits: Tensor, wanted: Tensor, batch: Batch, temperature: float) -> Tensor:
@@ -232,14 +222,8 @@ class Multilabel(SequenceTask):
         gold, predicted = prediction["gold"], prediction["predicted"]
         if gold == predicted:
             return None
-        return WrongAnswer(
-            example.row,
-            example.text,
-            example.text_pair,
-            joined_names(gold),
-            joined_names(predicted),
-            float(prediction["confidence"]),
-        )
+        said, severity = joined_names(predicted), float(prediction["confidence"])
+        return self.wrong(example, joined_names(gold), said, severity)
 
     def answer(
         self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5
@@ -247,13 +231,10 @@ class Multilabel(SequenceTask):
         """Return the probability of each label."""
         return LabelsAnswer(labels, logits.sigmoid().numpy())
 
-    def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
-        """Return the judge that compares all labels of a text with the true ones."""
-        return partial(self._judge, labels)
-
-    def _judge(
+    def judge(
         self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
     ) -> Judged:
+        """Compare all labels of a text with the true ones."""
         found, gold = _answers(np.stack(logits)), part.data.rows.targets.astype(np.bool_)
         right = (gold == found.given).all(1)
         confidence = found.confidence.astype(np.float32)
@@ -269,7 +250,7 @@ class Multilabel(SequenceTask):
         errors = []
         for i in np.flatnonzero(~right).tolist():
             true, said = (joined_names(_names(labels, x[i])) for x in (gold, found.given))
-            errors.append(self.wrong(part, i, true, said, float(confidence[i])))
+            errors.append(self.wrong(part.examples[i], true, said, float(confidence[i])))
         return Judged(answers, errors)
 
     def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:

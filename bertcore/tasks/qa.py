@@ -170,30 +170,22 @@ class Extract(Task):
         )
         return TaskData(rows=rows, labels=(), num_examples=questions.num, questions=questions)
 
-    def loss(
-        self,
-        logits: Tensor,
-        targets: Tensor,
-        class_weights: Tensor | None = None,
-        *,
-        total: float | None = None,
+    def reduced_loss(
+        self, logits: Tensor, targets: Tensor, class_weights: Tensor | None, reduction: str
     ) -> Tensor:
         """Return the mean of the cross-entropies of start and end.
 
         Padding is included in the places, as in transformers, so a row's loss depends slightly on
         the longest row of its batch; scores on files leave it out.
         """
-        reduction = "mean" if total is None else "sum"
         # A start or end beyond the row does not occur: windows point at [CLS] instead.
-        start, end = logits.float().unbind(-1)
+        start, end = logits.unbind(-1)
         ends = F.cross_entropy(start, targets[:, 0], reduction=reduction)
-        loss = (ends + F.cross_entropy(end, targets[:, 1], reduction=reduction)) / 2
-        return loss if total is None else loss / total
+        return (ends + F.cross_entropy(end, targets[:, 1], reduction=reduction)) / 2
 
     def loss_weight(
         self, targets: NDArray[np.generic], class_weights: Tensor | None = None
     ) -> float:
-        """Return the number of rows."""
         return float(len(targets))
 
     def soft_loss(self, logits: Tensor, wanted: Tensor, batch: Batch, temperature: float) -> Tensor:
@@ -303,11 +295,18 @@ class Extract(Task):
         The file is scanned first: if a question has no answer, "none" is allowed, as in SQuAD 2.0.
         """
         examples = read_questions(path, bad_rows=BadRows(skip=True))
-        return partial(self._judge, any(not one.answers for one in examples))
+        may_be_none = any(not one.answers for one in examples)
+        return partial(self.judge, labels, may_be_none=may_be_none)
 
-    def _judge(
-        self, may_be_none: bool, part: Part, logits: Sequence[NDArray[np.float32]]
+    def judge(
+        self,
+        labels: Sequence[str],
+        part: Part,
+        logits: Sequence[NDArray[np.float32]],
+        *,
+        may_be_none: bool = True,
     ) -> Judged:
+        """Score answers as SQuAD does; none is withheld unless `may_be_none`."""
         questions = part.data.questions
         assert questions is not None
         answers = find_answers(questions, logits)

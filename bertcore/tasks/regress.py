@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from bertcore.tasks.answers import Goal, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
     NO_SENTENCES,
-    FileJudge,
     Judged,
     JudgedAnswers,
     MetricTable,
@@ -81,7 +79,6 @@ class Regress(SequenceTask):
     form = TextForm(task="regress", headerless="STS-B", is_score=True, looks_for_pair=True)
 
     def num_outputs(self, labels: Sequence[str]) -> int:
-        """Return 1."""
         return 1
 
     def reads_head(self, kind: str | None, problem: str) -> bool:
@@ -102,23 +99,15 @@ class Regress(SequenceTask):
         """Return no labels, and the scores, [N]."""
         return (), np.array([float(answer) for answer in answers], dtype=np.float32)
 
-    def loss(
-        self,
-        logits: Tensor,
-        targets: Tensor,
-        class_weights: Tensor | None = None,
-        *,
-        total: float | None = None,
+    def reduced_loss(
+        self, logits: Tensor, targets: Tensor, class_weights: Tensor | None, reduction: str
     ) -> Tensor:
         """Return the mean squared error."""
-        reduction = "mean" if total is None else "sum"
-        loss = F.mse_loss(logits.float().squeeze(-1), targets, reduction=reduction)
-        return loss if total is None else loss / total
+        return F.mse_loss(logits.squeeze(-1), targets, reduction=reduction)
 
     def loss_weight(
         self, targets: NDArray[np.generic], class_weights: Tensor | None = None
     ) -> float:
-        """Return the number of scores."""
         return float(len(targets))
 
     def soft_loss(self, logits: Tensor, wanted: Tensor, batch: Batch, temperature: float) -> Tensor:
@@ -145,26 +134,17 @@ class Regress(SequenceTask):
     ) -> WrongAnswer:
         """Return every score; the farther from the true one, the more severe."""
         gold, predicted = float(prediction["gold"]), float(prediction["predicted"])
-        return WrongAnswer(
-            example.row,
-            example.text,
-            example.text_pair,
-            f"{gold:g}",
-            f"{predicted:.3f}",
-            abs(gold - predicted),
-        )
+        return self.wrong(example, f"{gold:g}", f"{predicted:.3f}", abs(gold - predicted))
 
     def answer(
         self, source: TaskInput, logits: Tensor, labels: tuple[str, ...], *, num_spans: int = 5
     ) -> ScoreAnswer:
-        """Return the score."""
         return ScoreAnswer(float(logits[0]))
 
-    def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
-        """Return the judge that measures the distance from the true score."""
-        return self._judge
-
-    def _judge(self, part: Part, logits: Sequence[NDArray[np.float32]]) -> Judged:
+    def judge(
+        self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
+    ) -> Judged:
+        """Measure the distance from the true score."""
         gold = part.data.rows.targets.astype(np.float32)
         predicted = np.stack(logits)[:, 0]
         distance = np.abs(gold - predicted)
@@ -178,13 +158,12 @@ class Regress(SequenceTask):
             sentences=NO_SENTENCES,
         )
         errors = [
-            self.wrong(part, i, f"{gold[i]:g}", f"{predicted[i]:.3f}", float(distance[i]))
-            for i in range(len(gold))
+            self.wrong(example, f"{gold[i]:g}", f"{predicted[i]:.3f}", float(distance[i]))
+            for i, example in enumerate(part.examples)
         ]
         return Judged(answers, errors)
 
     def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:
-        """Return the correlations."""
         gold, predicted = (x.astype(np.float32) for x in (answers.gold, answers.predicted))
         return MetricTable(*score_metrics(gold, predicted), None)
 

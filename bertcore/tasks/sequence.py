@@ -17,7 +17,7 @@ from bertcore.data.files import BadRows
 from bertcore.data.read_texts import TextForm, read_texts, text_header
 from bertcore.data.rows import RowBuilder
 from bertcore.data.tables import Table, open_table
-from bertcore.tasks.judged import Part, WrongAnswer
+from bertcore.tasks.judged import WrongAnswer
 from bertcore.tasks.task import Task
 from bertcore.tasks.task_data import LabelNumbers, TaskData
 from bertcore.tokenizer import Tokenizer
@@ -75,9 +75,8 @@ class SequenceTask(Task):
         return classes.finish(array("i", map(classes.number, answers)))
 
     @staticmethod
-    def wrong(part: Part, number: int, gold: str, predicted: str, severity: float) -> WrongAnswer:
-        """Return a wrong answer with the text of one example of a part."""
-        example = part.examples[number]
+    def wrong(example: Example, gold: str, predicted: str, severity: float) -> WrongAnswer:
+        """Return a wrong answer with the text of its example."""
         assert isinstance(example, TextExample | LabelsExample)
         return WrongAnswer(example.row, example.text, example.text_pair, gold, predicted, severity)
 

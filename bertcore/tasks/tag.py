@@ -6,7 +6,6 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -27,7 +26,6 @@ from bertcore.evaluation.metrics import Metrics, Scores, class_metrics, entity_m
 from bertcore.tasks.answers import Goal, TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
-    FileJudge,
     Intervals,
     Judged,
     JudgedAnswers,
@@ -113,7 +111,6 @@ class Tag(Task):
 
     @property
     def feature_form(self) -> Tag:
-        """FEATURE_TAG."""
         return FEATURE_TAG
 
     def read(
@@ -170,7 +167,6 @@ class Tag(Task):
         )
 
     def num_targets(self, targets: Tensor) -> float:
-        """Return the number of tokens with a tag."""
         return float((targets != IGNORED).sum())
 
     def soft_loss(self, logits: Tensor, wanted: Tensor, batch: Batch, temperature: float) -> Tensor:
@@ -269,13 +265,10 @@ class Tag(Task):
         firsts = logits[[word.start for word in source.words]]
         return TagAnswer(labels, torch.softmax(firsts, -1).numpy())
 
-    def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
-        """Return the judge that compares the tag of each word with the true one."""
-        return partial(self._judge, labels)
-
-    def _judge(
+    def judge(
         self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
     ) -> Judged:
+        """Compare the tag of each word with the true one."""
         rows, counts = part.data.rows, part.data.sentence_lengths
         assert counts is not None
         is_word = rows.targets != IGNORED

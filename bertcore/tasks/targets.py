@@ -97,11 +97,9 @@ class ScoreTarget:
     """The number predicted by a regression; logits [B, 1]."""
 
     def value(self, logits: Tensor) -> Tensor:
-        """Return the score, [B]."""
         return logits[:, 0]
 
     def measure(self, logits: Tensor) -> Tensor:
-        """Return the score, [B]."""
         return logits[:, 0].float()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,9 +26,11 @@ from bertcore.tasks.answers import TaskAnswer
 from bertcore.tasks.inputs import TaskInput
 from bertcore.tasks.judged import (
     FileJudge,
+    Judged,
     JudgedAnswers,
     MetricTable,
     Outputs,
+    Part,
     Scored,
     ScoreOptions,
     WrongAnswer,
@@ -192,14 +195,20 @@ class Task(ABC):
             -MultipleChoice of transformers. Differs: class weights, as in torch's cross_entropy.
         """
         reduction = "mean" if total is None else "sum"
-        loss = F.cross_entropy(
-            logits.float().flatten(0, -2),
+        loss = self.reduced_loss(logits.float(), targets, class_weights, reduction)
+        return loss if total is None else loss / total
+
+    def reduced_loss(
+        self, logits: Tensor, targets: Tensor, class_weights: Tensor | None, reduction: str
+    ) -> Tensor:
+        """Return the "mean" or "sum" of the loss over a batch, of float32 logits."""
+        return F.cross_entropy(
+            logits.flatten(0, -2),
             targets.flatten(),
             weight=class_weights,
             ignore_index=IGNORED,
             reduction=reduction,
         )
-        return loss if total is None else loss / total
 
     def loss_weight(
         self, targets: NDArray[np.generic], class_weights: Tensor | None = None
@@ -279,7 +288,6 @@ class Task(ABC):
             num_spans: For "qa": maximum number of answers to return.
         """
 
-    @abstractmethod
     def file_judge(self, path: Path, labels: Sequence[str]) -> FileJudge:
         """Return the judge of the parts of a labelled file.
 
@@ -287,6 +295,13 @@ class Task(ABC):
             path: The file, which may be scanned first.
             labels: Names of the classes.
         """
+        return partial(self.judge, labels)
+
+    @abstractmethod
+    def judge(
+        self, labels: Sequence[str], part: Part, logits: Sequence[NDArray[np.float32]]
+    ) -> Judged:
+        """Return the answers to a part of a labelled file; see `FileJudge`."""
 
     def file_metrics(self, answers: JudgedAnswers, labels: Sequence[str]) -> MetricTable:
         """Return the metrics of a labelled file, the same as those of `score`."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +23,7 @@ from bertcore.tasks.judged import (
     JudgedAnswers,
     MetricTable,
     Part,
+    WorstAnswers,
     WrongAnswer,
     joined,
 )
@@ -136,10 +136,9 @@ class _Gathered:
     judge: FileJudge
     num_examples: int = 0
     num_cut: int = 0
-    num_errors: int = 0
     _rows: list[int] = field(default_factory=list)
     _parts: list[JudgedAnswers] = field(default_factory=list)
-    _worst: list[tuple[float, int, WrongAnswer]] = field(default_factory=list)
+    _worst: WorstAnswers = field(default_factory=lambda: WorstAnswers(NUM_ERRORS, _LONGEST_TEXT))
 
     def take(self, part: Part, on_rows: OnRows) -> None:
         """Run a part and keep its answers and worst errors."""
@@ -150,38 +149,23 @@ class _Gathered:
         judged = self.judge(part, logits_by_row(self.model, part.data.rows, on_fraction))
         self._parts.append(judged.answers)
         for error in judged.errors:
-            self._add(error)
+            self._worst.add(error)
         self._rows += [example.row for example in part.examples]
         self.num_examples += len(part.examples)
         self.num_cut += part.data.rows.num_cut
 
     def finish(self, is_whole: bool, notes: tuple[str, ...]) -> FileRun:
-        """Return all answers."""
         return FileRun(
             task=self.task,
             labels=self.model.labels,
             num_examples=self.num_examples,
             rows=np.array(self._rows, dtype=np.int64),
-            errors=tuple(error for *_, error in sorted(self._worst, key=lambda e: (-e[0], -e[1]))),
-            num_errors=self.num_errors,
+            errors=self._worst.sorted(),
+            num_errors=self._worst.num_seen,
             is_whole=is_whole,
             notes=notes,
             **joined(self._parts),
         )
-
-    def _add(self, error: WrongAnswer) -> None:
-        self.num_errors += 1
-        pair = error.text_pair
-        error = replace(
-            error,
-            text=error.text[:_LONGEST_TEXT],
-            text_pair=None if pair is None else pair[:_LONGEST_TEXT],
-        )
-        entry = (error.severity, -self.num_errors, error)  # the number: errors have no order
-        if len(self._worst) < NUM_ERRORS:
-            heapq.heappush(self._worst, entry)
-        else:
-            heapq.heappushpop(self._worst, entry)
 
 
 @torch.inference_mode()
