@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,20 +87,10 @@ def make_settings(
     learning_rates: Sequence[float] = (),
     seeds: Sequence[int] = (1,),
     max_seq_length: int | None = None,
-    columns: Columns = USUAL,
-    skip_bad_rows: bool = False,
-    new_head: bool = False,
-    command: str = "",
     layers: Sequence[int] | None = None,
     teacher: str | None = None,
     distill: DistillConfig | None = None,
-    held_out: float | None = None,
-    sample: int | None = None,
-    swap: Swapping | None = None,
-    direction: PenalisedDirection | None = None,
-    balance: str | None = None,
-    is_untrained: bool = False,
-    **config: Any,
+    **options: Any,
 ) -> Settings:
     """Return settings, with defaults for the task and the checkpoint filled in.
 
@@ -112,28 +102,21 @@ def make_settings(
         seeds: Seeds to try with each rate.
         max_seq_length: Longest input in tokens; None takes 128 (qa: 384) or the number of
             positions, if lower.
-        columns, skip_bad_rows: As for `read_task_data`.
-        new_head: As for `start_task_model`.
-        command: The command that repeats the experiment.
         layers: Layers of the checkpoint with which the model starts; None takes all.
         teacher: A fine-tuned checkpoint to learn from; None: learn only from labels.
         distill: The weights of the distillation losses; None takes `DistillConfig.for_task`.
-        held_out: Fraction of the training examples to score on, instead of `dev`.
-        sample: Number of training examples to use, drawn at random; None takes all.
-        swap: Words to swap in the training texts; None swaps none.
-        direction: The direction from which a loss keeps the encoder's states away; None: none.
-        balance: Column of the training data by which examples are weighted; None weights all alike.
-        is_untrained: Start with random weights, in the shape of the checkpoint.
-        config: Further fields of FinetuneConfig.
+        options: Further fields of Settings and of FinetuneConfig.
 
     Raises:
         ValueError: If a setting is out of range or meaningless for the task.
         RuntimeError: If the files of the checkpoint are damaged.
     """
-    if (dev is None) == (held_out is None):
+    of_run = {field.name for field in fields(FinetuneConfig)}
+    config = {name: value for name, value in options.items() if name in of_run}
+    others = {name: value for name, value in options.items() if name not in of_run}
+    if (dev is None) == (others.get("held_out") is None):
         raise ValueError("give either a file to score on (dev) or a fraction to hold out.")
-    if held_out is not None or sample is not None:
-        Division(held_out=held_out, sample=sample)  # checks its values
+    Division(held_out=others.get("held_out"), sample=others.get("sample"))  # checks the values
     chosen = find_task(task)
     shape, longest = read_size(checkpoint)
     length = _length(max_seq_length, default=chosen.default_length, limit=longest)
@@ -151,28 +134,20 @@ def make_settings(
             learning_rate=rates[0], seed=seeds[0], max_seq_length=length, **config
         ),
         checkpoint=_lasting(checkpoint),
-        columns=columns,
-        skip_bad_rows=skip_bad_rows,
-        new_head=new_head,
-        command=command,
         layers=None if layers is None else tuple(layers),
         teacher=None if teacher is None else _lasting(teacher),
         distill=(distill or DistillConfig.for_task()) if teacher else None,
-        held_out=held_out,
-        sample=sample,
-        swap=swap,
-        direction=direction,
-        balance=balance,
-        is_untrained=is_untrained,
+        **others,
     )
-    if is_untrained and (layers is not None or feature_based):
+    if settings.is_untrained and (layers is not None or feature_based):
         raise ValueError(
             "random weights cannot be combined with --student-layers or --feature-based, which "
             "use what a checkpoint has learned. Leave one of them out."
         )
     check_windows(settings.config, chosen)
-    check_direction(direction, settings.config, has_teacher=teacher is not None)
-    if balance is not None:
+    check_direction(settings.direction, settings.config, has_teacher=teacher is not None)
+    swap = settings.swap
+    if settings.balance is not None:
         check_balance(settings.config, chosen, swaps=swap is not None, has_teacher=bool(teacher))
     if swap is not None and task == "tag":
         check_tagged(WordSwap(swap.pairs))
