@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
+from bertcore.base.whole_files import to_disk, whole_file
 from bertcore.configs.encode import EncodeSettings, Unit
 from bertcore.corpus.batch import Encoded
 from bertcore.data.corpus import CorpusText
@@ -33,7 +34,6 @@ from bertcore.model import Model
 
 FORMAT = 1
 """Format of the manifest; others are rejected."""
-_PARTIAL = ".partial"
 _COMPRESSION = "ZSTD"
 _ROWS_PER_GROUP = 16_384
 
@@ -180,11 +180,8 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     values = asdict(manifest)
     values["parts"] = [list(part.values()) for part in values["parts"]]  # one short line each
     text = json.dumps(values, indent=1, ensure_ascii=False)
-
-    def write(path: Path) -> None:
-        path.write_text(text + "\n", encoding="utf-8")
-
-    _write_whole(about(folder) / "manifest.json", write)
+    with _flushed_file(about(folder) / "manifest.json") as partial:
+        partial.write_text(text + "\n", encoding="utf-8")
 
 
 def write_part(
@@ -241,7 +238,7 @@ def delete_leftovers(folder: Path, manifest: Manifest) -> None:
     for path in (*folder.glob("layer=*/*"), *about(folder).iterdir()):
         number = path.name.removesuffix(".parquet").rpartition("-")[2]
         is_part = path.suffix == ".parquet" and number.isdigit()
-        if path.name.endswith(_PARTIAL) or (is_part and int(number) >= num):
+        if path.name.endswith(".partial") or (is_part and int(number) >= num):
             path.unlink()
 
 
@@ -338,7 +335,7 @@ def _write_table(path: Path, table: pa.Table, *, plain: str | None = None) -> No
     else:
         compression = {plain: "NONE", **dict.fromkeys(leaves, _COMPRESSION)}
 
-    def write(partial: Path) -> None:
+    with _flushed_file(path) as partial:
         pq.write_table(
             table,
             partial,
@@ -348,26 +345,11 @@ def _write_table(path: Path, table: pa.Table, *, plain: str | None = None) -> No
             row_group_size=_ROWS_PER_GROUP,
         )
 
-    _write_whole(path, write)
 
-
-def _write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    partial = path.with_name(f".{path.name}{_PARTIAL}")
-    try:
-        write(partial)
-        _to_disk(partial)
-        os.replace(partial, path)
-        _to_disk(path.parent)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _to_disk(path: Path) -> None:
-    """Flush a file, or the names in a folder; Windows has no folder handles."""
-    if path.is_dir() and os.name == "nt":
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+@contextmanager
+def _flushed_file(path: Path) -> Iterator[Path]:
+    """Do as `whole_file`, and flush the file and its name to the disk."""
+    with whole_file(path) as partial:
+        yield partial
+        to_disk(partial)
+    to_disk(path.parent)

@@ -63,7 +63,6 @@ class DistilledTask(TaskWithLoss):
 
     @property
     def teacher(self) -> TaskModule:
-        """The teacher's task network."""
         return self._teacher[0]
 
     def forward(self, batch: Batch, hidden: Tensor | None, totals: Totals | None) -> Tensor:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 import torch
 
 from bertcore.base.json_data import with_nan
+from bertcore.base.whole_files import write_whole
 from bertcore.checkpoints.folder import read_json
 from bertcore.configs import Columns, FinetuneConfig
 from bertcore.data.examples import Example
@@ -205,9 +205,7 @@ class Experiment:
         _delete_large_files(folder)
 
     def _write_result(self, folder: Path, record: dict[str, Any]) -> None:
-        unfinished = folder / f".{RESULT_FILE}.partial"
-        unfinished.write_text(json_line(record), encoding="utf-8")
-        os.replace(unfinished, folder / RESULT_FILE)
+        write_whole(folder / RESULT_FILE, json_line(record))
         if _best(self._results()) is not None:
             write_report(self.folder, self.report())
 
@@ -345,9 +343,7 @@ def _start(folder: Path, settings: Settings, fetched: Path, notes: list[str]) ->
             "notes": notes,
         },
     }
-    unfinished = folder / f".{SETTINGS_FILE}.partial"
-    unfinished.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-    os.replace(unfinished, folder / SETTINGS_FILE)
+    write_whole(folder / SETTINGS_FILE, json.dumps(values, indent=2) + "\n")
     return Experiment(folder, settings, train, dev, notes)
 
 

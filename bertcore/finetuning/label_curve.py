@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shutil
 import statistics
 import tempfile
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bertcore.base.json_data import plain_data
+from bertcore.base.whole_files import write_whole
 from bertcore.finetuning.experiment import (
     SETTINGS_FILE,
     check_new_folder,
@@ -261,10 +261,8 @@ def _check_data(settings: Settings, num_labels: Sequence[int]) -> None:
 
 def _write(folder: Path, curve: LabelCurve, settings: Settings) -> None:
     content = {**curve.to_dict(), "settings": asdict(settings)}
-    partial = folder / f".{CURVE_FILE}.partial"
     text = json.dumps(plain_data(content), indent=2, allow_nan=False)
-    partial.write_text(text + "\n", encoding="utf-8")
-    os.replace(partial, folder / CURVE_FILE)
+    write_whole(folder / CURVE_FILE, text + "\n")
 
 
 def _settings(folder: Path) -> Settings:

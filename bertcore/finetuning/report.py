@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bertcore.base.json_data import plain_data
+from bertcore.base.whole_files import write_whole
 from bertcore.finetuning.run_result import rank
 
 JSON_FILE = "report.json"
@@ -31,9 +31,7 @@ def write_report(folder: Path, report: dict[str, Any]) -> None:
         (JSON_FILE, json.dumps(plain_data(report), indent=2, allow_nan=False) + "\n"),
         (MARKDOWN_FILE, to_markdown(report)),
     ):
-        partial = folder / f".{name}.partial"
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, folder / name)
+        write_whole(folder / name, text)
 
 
 def medians(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

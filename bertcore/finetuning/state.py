@@ -13,12 +13,12 @@ from typing import Any
 
 from safetensors import SafetensorError
 
+from bertcore.base.whole_files import to_disk
 from bertcore.tasks.model import TaskModel
 from bertcore.training.run_checkpoints import (
     STATE_FILE,
     flush,
     read_state,
-    to_disk,
     why_not_written,
     write_state,
 )

@@ -100,7 +100,6 @@ class TaskWithLoss(nn.Module):
         return penalty.total(hidden, ids, mask) / num
 
     def logits(self, batch: Batch, hidden: Tensor | None) -> Tensor:
-        """Return the network's logits."""
         if hidden is not None:
             return self.module.read(hidden, batch.attention_mask, batch.input_ids.shape[:-1])
         out: Tensor = self.module(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.base.quantize import decoding_table
+from bertcore.base.whole_files import whole_file
 
 KINDS = {
     "n": "nouns",
@@ -118,10 +118,8 @@ def write_probe(folder: Path, probe: Probe) -> Path:
         }
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"step-{probe.step}.npz"
-    partial = folder / f".{path.name}.partial"
-    with partial.open("wb") as out:
+    with whole_file(path) as partial, partial.open("wb") as out:
         np.savez_compressed(out, **arrays)
-    os.replace(partial, path)
     return path
 
 

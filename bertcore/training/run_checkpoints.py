@@ -16,6 +16,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
+from bertcore.base.whole_files import to_disk, whole_file
 from bertcore.loading import load_bert
 
 STATE_FILE = "training_state.pt"
@@ -140,19 +141,14 @@ def write_state(path: Path, state: dict[str, Any]) -> None:
     Raises:
         OSError, RuntimeError: If it cannot be written; an older one is kept.
     """
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with partial.open("wb") as file:
-            recorder = _Recorder(file)
-            try:
-                torch.save(state, recorder)  # type: ignore[arg-type]
-            except RuntimeError as error:
-                raise (recorder.error or error) from error
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole_file(path) as partial, partial.open("wb") as file:
+        recorder = _Recorder(file)
+        try:
+            torch.save(state, recorder)  # type: ignore[arg-type]
+        except RuntimeError as error:
+            raise (recorder.error or error) from error
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def read_state(path: Path) -> dict[str, Any]:
@@ -221,14 +217,3 @@ def flush(folder: Path) -> None:
     """Flush all files in a folder, and their names, to the disk."""
     for path in (*sorted(folder.rglob("*")), folder):
         to_disk(path)
-
-
-def to_disk(path: Path) -> None:
-    """Flush a file, or the names in a folder, to the disk."""
-    if os.name == "nt" and path.is_dir():  # Windows opens no folders
-        return
-    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bertcore.base.whole_files import write_whole
 from bertcore.checkpoints import save
 from bertcore.network import Network
 from bertcore.tokenizer import Tokenizer
@@ -27,7 +28,7 @@ from bertcore.training.run_checkpoints import (
     write_checkpoint,
 )
 from bertcore.training.run_lock import LOCK_FILE, lock_run
-from bertcore.training.run_metrics import append_line, forget_lines_after, write_whole
+from bertcore.training.run_metrics import append_line, forget_lines_after
 
 SaveModel = Callable[[Network, Tokenizer, Path], object]
 """Writes a network and its tokenizer into a new folder."""

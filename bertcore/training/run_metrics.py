@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bertcore.base.json_data import plain_data
+from bertcore.base.whole_files import write_whole
 
 
 def json_line(values: dict[str, Any]) -> str:
@@ -46,13 +47,3 @@ def forget_lines_after(path: Path, step: int) -> None:
         except ValueError:
             continue  # half a line: the kill came while it was written
     write_whole(path, "".join(kept))
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file under another name, then rename it, so that it is never incomplete."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)

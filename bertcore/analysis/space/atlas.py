@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from bertcore.analysis.space.corpus_map import CorpusMapSettings, corpus_map
+from bertcore.base.whole_files import whole_file
 from bertcore.corpus.encoded import EncodedCorpus
 
 if TYPE_CHECKING:
@@ -57,12 +57,8 @@ def write_atlas(table: pa.Table, path: Path) -> None:
     Raises:
         OSError: If it cannot be written.
     """
-    partial = path.with_name(f".{path.name}.partial")
-    try:
+    with whole_file(path) as partial:
         pq.write_table(table, partial, compression="ZSTD")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def sentences_of(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.space.map_quality import Faithfulness, faithfulness
 from bertcore.analysis.space.projection import METHODS, MIN_EMBEDDED, Settings, fit, pca
+from bertcore.base.whole_files import whole_file
 from bertcore.configs.maps import PacmapSettings, TsneSettings, UmapSettings
 from bertcore.corpus.encoded import EncodedCorpus
 from bertcore.corpus.parts import about
@@ -298,13 +298,8 @@ def _write(path: Path, made: CorpusMap) -> None:
         "num_fitted": made.num_fitted,
         "num_left_out": made.num_left_out,
     }
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with partial.open("wb") as file:
-            np.savez(file, **arrays)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole_file(path) as partial, partial.open("wb") as file:
+        np.savez(file, **arrays)
 
 
 def _silent(fraction: float, stage: str) -> None:
