@@ -205,7 +205,6 @@ class _Gathered:
         return _TWO_COUNTERPARTS if known & PRONOUNS else frozenset()
 
     def finish(self, is_whole: bool, notes: tuple[str, ...]) -> Flips:
-        """Return the results."""
         num = len(self._changes)
         has_answers = self.model.task.has_confidence
         if self.num_guessed:

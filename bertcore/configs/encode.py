@@ -48,7 +48,6 @@ class EncodeSettings:
     """Padded tokens per batch; changes memory, not results."""
 
     def __post_init__(self) -> None:
-        """Check each value."""
         from bertcore.sentences.pooling import POOLINGS  # imports torch
 
         if self.unit not in UNITS:

@@ -40,7 +40,6 @@ class Cluster:
     """None: one for each GPU, or for each processor core if there is none."""
 
     def __post_init__(self) -> None:
-        """Check the number."""
         if self.num_workers is not None and self.num_workers < 1:
             raise ValueError(f"num_workers is {self.num_workers}; expected at least 1.")
 

@@ -35,7 +35,6 @@ class EncodedCorpus:
     manifest: Manifest
 
     def __len__(self) -> int:
-        """Return R."""
         return self.manifest.num_rows
 
     @property

@@ -36,12 +36,10 @@ class TextExample:
 
     @property
     def labels(self) -> Sequence[str]:
-        """The answer."""
         return (self.answer,)
 
     @property
     def where(self) -> str:
-        """Its row."""
         return f"row {self.row}"
 
 
@@ -60,7 +58,6 @@ class LabelsExample:
 
     @property
     def where(self) -> str:
-        """Its row."""
         return f"row {self.row}"
 
 
@@ -75,12 +72,10 @@ class TaggedExample:
 
     @property
     def labels(self) -> Sequence[str]:
-        """The tags."""
         return self.tags
 
     @property
     def where(self) -> str:
-        """Its first line."""
         return f"the sentence at line {self.row}"
 
 
@@ -98,12 +93,10 @@ class QuestionExample:
 
     @property
     def labels(self) -> Sequence[str]:
-        """None."""
         return ()
 
     @property
     def where(self) -> str:
-        """Its id."""
         return f"question {self.id!r}"
 
 
@@ -119,12 +112,10 @@ class ChoiceExample:
 
     @property
     def labels(self) -> Sequence[str]:
-        """None."""
         return ()
 
     @property
     def where(self) -> str:
-        """Its row."""
         return f"row {self.row}"
 
 

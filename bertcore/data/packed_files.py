@@ -64,7 +64,6 @@ class _Blocks(io.RawIOBase):
         self._breaks = {b"\n": 0, b"\r": 0}
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:  # typeshed's buffer is no public type

@@ -62,7 +62,6 @@ class Augmenter(Generic[T]):
         """Texts that came, those with a word of the pairs, and those that went out swapped."""
 
     def __call__(self, texts: Iterable[T]) -> Iterator[T]:
-        """Yield the texts."""
         rng = random.Random(self._seed)
         for text in texts:
             self.num_texts += 1

@@ -73,7 +73,6 @@ class ScoreFile:
         return scores
 
     def append(self, scores: Iterable[PairScore]) -> None:
-        """Write more scores."""
         with self.path.open("a", encoding="utf-8") as file:
             file.writelines(json.dumps(_line(score)) + "\n" for score in scores)
 

@@ -42,11 +42,6 @@ class Changes:
     cells: tuple[tuple[int, int, int, int, float], ...] = ()
     """Attention weights set by hand, a `Cell` each; they win over the pattern."""
 
-    @classmethod
-    def keep_only(cls, config: BertConfig, heads: Iterable[tuple[int, int]]) -> Changes:
-        """Return the changes that keep only these heads and turn all others off."""
-        return cls(heads_off=frozenset(every_head(config)) - frozenset(heads))
-
     def __bool__(self) -> bool:
         """Return whether anything differs from the defaults."""
         return any(getattr(self, field.name) != field.default for field in fields(self))

@@ -42,7 +42,6 @@ class ProbeSettings:
     """Sentences taken, at random; None: all."""
 
     def __post_init__(self) -> None:
-        """Check each value."""
         if self.pooling not in POOLINGS:
             raise ValueError(f"pooling is {self.pooling!r}; expected {' or '.join(POOLINGS)}.")
         if self.rank < 1:

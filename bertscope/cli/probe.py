@@ -15,12 +15,11 @@ from typer import Option
 
 from bertscope.cli.options import NUMBERS, documented, layer_numbers
 from bertscope.cli.output import make_table, plain, print_json, print_table
-from bertscope.cli.progress import OnStage, stages
+from bertscope.cli.progress import stages
 from bertscope.cli.text import AsJson, Device, Dtype
 
 if TYPE_CHECKING:
-    from bertcore.model import Model
-    from bertcore.probes import LayerResult, ProbeData, ProbeReport, ProbeSettings, Score
+    from bertcore.probes import LayerResult, ProbeReport, Score
 
 LEFT_OUT = "Parts to leave out"
 
@@ -100,7 +99,13 @@ def probe(
         for source in filter(None, (checkpoint, against)):
             on_stage(f"opening {source}", None)
             model = load(source, device=device, dtype=dtype)
-            reports.append((source, _run(run_probes, model, found, settings, on_stage)))
+            report = run_probes(
+                model,
+                found,
+                settings,
+                progress=lambda fraction, stage: on_stage(stage, fraction),
+            )
+            reports.append((source, report))
     if as_json:
         print_json(
             {
@@ -190,15 +195,6 @@ def expected_text(score: Score | None) -> str:
     if math.isnan(score.low):
         return f"{score.value:.2f} (the gain over the embeddings is too small for an interval)"
     return f"{score.value:.2f} ({score.low:.2f} to {score.high:.2f})"
-
-
-def _run(
-    run: Any, model: Model, data: ProbeData, settings: ProbeSettings, on_stage: OnStage
-) -> ProbeReport:
-    report: ProbeReport = run(
-        model, data, settings, progress=lambda fraction, stage: on_stage(stage, fraction)
-    )
-    return report
 
 
 def _layer_values(result: LayerResult) -> dict[str, Any]:

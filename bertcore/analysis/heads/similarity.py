@@ -75,7 +75,6 @@ class SimilaritySurvey:
         self._num_compared = self._num_tokens = 0
 
     def add(self, batch: AttentionBatch) -> None:
-        """Count a batch in."""
         for row, (number, encoding) in enumerate(zip(batch.rows, batch.encodings, strict=True)):
             num_tokens = len(encoding)
             count = min(num_tokens, max(1, int(self._weights_each / num_tokens)))

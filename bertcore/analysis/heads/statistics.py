@@ -103,7 +103,6 @@ class MeasureSurvey:
         self._is_causal = config.family.is_causal
 
     def add(self, batch: AttentionBatch) -> None:
-        """Measure a batch."""
         inputs = [TokenKinds(encoding.text_ids, encoding.tokens) for encoding in batch.encodings]
         device = batch.attentions.device
         made = make_patterns(inputs, is_causal=self._is_causal)

@@ -174,7 +174,6 @@ class SyntaxSurvey:
         self._starts = np.searchsorted(self._pairs[:, 0], np.arange(len(sentences) + 1))
 
     def add(self, batch: AttentionBatch) -> None:
-        """Count a batch in."""
         sentences = [self._sentences[row] for row in batch.rows]
         num_words = max(len(sentence.words) for sentence in sentences)
         belongs = torch.zeros(*batch.attentions.shape[1::3], num_words)  # [B, T, W]
@@ -197,7 +196,6 @@ class SyntaxSurvey:
                 self._hits[arcs, direction] = hits.transpose(2, 0, 1)
 
     def result(self) -> SyntaxScores:
-        """Return the scores."""
         return SyntaxScores(self._pairs, self._names, self._hits, self._is_seen)
 
 

@@ -100,7 +100,6 @@ class Runs:
 
     @property
     def depth(self) -> int:
-        """L."""
         return len(self.network.layers)
 
     def value_after(self, state: int, hidden: Tensor) -> float:
@@ -231,7 +230,6 @@ class HookedRuns:
 
     @property
     def depth(self) -> int:
-        """L."""
         return self.network.config.num_hidden_layers
 
     def _run(

@@ -93,7 +93,6 @@ def collect_tokens(
     sentences: Sequence[Sentence],
     *,
     max_tokens: int = MAX_TOKENS,
-    progress: Progress | None = None,
 ) -> VectorTable:
     """Return the vector of every token of the sentences at every layer.
 
@@ -105,7 +104,6 @@ def collect_tokens(
         bert: Where the vectors come from.
         sentences: At least one.
         max_tokens: Limit of N, special tokens included.
-        progress: Called with the fraction done after each batch.
 
     Raises:
         ValueError: If there is no sentence, or the first alone has more than `max_tokens` tokens.
@@ -129,7 +127,7 @@ def collect_tokens(
     vectors = np.empty(
         (bert.config.num_hidden_layers + 1, starts[-1], bert.config.hidden_size), "f4"
     )
-    for rows, hidden, _ in _run(bert, encodings, progress):
+    for rows, hidden, _ in _run(bert, encodings):
         for row, i in enumerate(rows):
             vectors[:, starts[i] : starts[i + 1]] = hidden[:, row, : len(encodings[i])].numpy()
     lower = bert.tokenizer.do_lower_case
@@ -160,7 +158,6 @@ def collect_sentences(
     *,
     pooling: str = "mean",
     max_sentences: int = MAX_TOKENS,
-    progress: Progress | None = None,
 ) -> VectorTable:
     """Return one vector for each sentence at every layer, pooled as in `bert.encode`.
 
@@ -169,7 +166,6 @@ def collect_sentences(
         sentences: At least one.
         pooling: "mean" over all tokens, "cls" (the first token) or "max".
         max_sentences: Limit of N; the first ones are taken and `notes` states it.
-        progress: Called with the fraction done after each batch.
 
     Raises:
         ValueError: If there is no sentence or `pooling` does not exist.
@@ -187,7 +183,7 @@ def collect_sentences(
     vectors = np.empty(
         (bert.config.num_hidden_layers + 1, len(kept), bert.config.hidden_size), "f4"
     )
-    for rows, hidden, mask in _run(bert, encodings, progress):
+    for rows, hidden, mask in _run(bert, encodings):
         vectors[:, rows] = _pool(hidden, mask, pooling).numpy()
     num_points = len(kept)
     texts = [" / ".join(filter(None, (s.text, s.text_pair))) for s in kept]
@@ -267,9 +263,7 @@ def _most_points(bert: Model) -> int:
 
 
 @torch.inference_mode()
-def _run(
-    bert: Model, encodings: Sequence[Encoding], progress: Progress | None
-) -> Iterator[tuple[list[int], Tensor, Tensor]]:
+def _run(bert: Model, encodings: Sequence[Encoding]) -> Iterator[tuple[list[int], Tensor, Tensor]]:
     """Yield rows, their hidden states [L+1, B, T, D] (float32, CPU) and attention mask [B, T]."""
     order = sorted(range(len(encodings)), key=lambda i: len(encodings[i]))
     start = 0
@@ -290,8 +284,6 @@ def _run(
             attention_mask[row, :length] = True
         yield rows, _hidden_states(bert, ids, segments, attention_mask), attention_mask
         start = end
-        if progress:
-            progress(start / len(order), f"{start} of {len(order)} sentences read")
 
 
 def _hidden_states(bert: Model, ids: Tensor, segments: Tensor, attention_mask: Tensor) -> Tensor:

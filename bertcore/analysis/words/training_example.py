@@ -228,7 +228,6 @@ class StepEffect:
 
     @property
     def loss(self) -> float:
-        """The sum."""
         return self.mlm_loss + (self.nsp_loss or 0.0)
 
 

@@ -109,12 +109,6 @@ def test_heads_off_equal_zeroed_output_columns(bert: Bert, off: set[tuple[int, i
     assert_equal(ours, run(model, ours))
 
 
-def test_keeping_only_some_heads_is_switching_off_the_others(bert: Bert) -> None:
-    changes = Changes.keep_only(bert.config, [(1, 2)])
-    assert len(changes.heads_off) == 11
-    assert (1, 2) not in changes.heads_off
-
-
 @pytest.mark.parity
 def test_a_skipped_layer_equals_a_model_without_it(bert: Bert, plain: Trace) -> None:
     model = reference(bert)

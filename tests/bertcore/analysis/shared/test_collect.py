@@ -103,15 +103,6 @@ def test_wrong_calls(bert: Bert) -> None:
         collect_sentences(bert, SENTENCES, pooling="sum")
 
 
-def test_progress_grows_to_one(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collect, "BATCH_TOKENS", 16)
-    shares: list[float] = []
-    collect_tokens(bert, SENTENCES, progress=lambda share, _: shares.append(share))
-    assert len(shares) > 2
-    assert shares == sorted(shares)
-    assert shares[-1] == 1
-
-
 def test_select_keeps_the_rows(bert: Bert) -> None:
     table = collect_tokens(bert, SENTENCES)
     words = table.select(~table.is_special)
