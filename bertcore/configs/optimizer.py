@@ -84,6 +84,11 @@ class OptimizerConfig:
         }
         return cls(**{**recipe, **fields})
 
+    @property
+    def decay_start(self) -> float:
+        """Fraction of the run after which the rate falls, 0 to 1."""
+        return self.warmup_ratio + self.flat_ratio
+
     def rate_at(self, progress: float) -> float:
         """Return the fraction of the peak rate at `progress` of the run, both 0 to 1.
 
@@ -95,7 +100,6 @@ class OptimizerConfig:
         """
         if progress < self.warmup_ratio:
             return progress / self.warmup_ratio
-        flat_end = self.warmup_ratio + self.flat_ratio
-        if progress <= flat_end or flat_end >= 1:
+        if progress <= self.decay_start or self.decay_start >= 1:
             return 1.0
-        return max(0.0, (1.0 - progress) / (1.0 - flat_end))
+        return max(0.0, (1.0 - progress) / (1.0 - self.decay_start))

@@ -39,6 +39,9 @@ class TrainConfig:
     """torch.compile: auto (in long runs, if supported), on or off."""
     gradient_accumulation: int = 1
     """Parts into which each process divides its batch, to save memory; the batch is the same."""
+    average_weights: bool = False
+    """Keep a running mean of the weights while the learning rate falls, and write it to averaged/
+    in the run folder at the end; with --long-ratio, of the long rows' steps only."""
     log_every: int = 20
     """Steps between lines of metrics."""
     evaluate_every: int = 500

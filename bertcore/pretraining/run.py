@@ -46,6 +46,7 @@ from bertcore.training.run_checkpoints import DamagedCheckpoint, step_of
 from bertcore.training.run_folder import RunFolder
 from bertcore.training.run_lock import lock_run
 from bertcore.training.training_state import restore_state, seed_process, training_state
+from bertcore.training.weight_average import WeightAverage
 
 HELD_OUT_SEED = 0
 """Determines the held-out pairs and masks, the same for all runs."""
@@ -162,6 +163,7 @@ class Pretraining:
             max_grad_norm=optimizer_config.max_grad_norm,
             with_loss=self.distillation or self._with_penalty(penalty),
         )
+        self.average = WeightAverage(self.network) if train_config.average_weights else None
         seed_process(train_config.seed, self.processes)
         self.progress = TrainingProgress() if state is None else self._restore(state)
         self.probes = ProbeWriter(folder.path, tokenizer)
@@ -223,6 +225,8 @@ class Pretraining:
             )
         self._check_corpus(state["data_fingerprint"])
         self.network.load_state_dict(state["network"])
+        if self.average is not None:
+            self.average.restore(state["average"])
         return restore_state(
             state,
             self.optimizers,
@@ -350,12 +354,21 @@ class Pretraining:
         values = self.train_step(parts)
         if has_diverged(values):
             raise RuntimeError(self._diverged(values))
+        if self.average is not None and self._is_averaged(fraction):
+            self.average.add(self.network)
         totals = parts[0].totals
         progress.step += 1
         progress.num_tokens += totals.num_tokens
         self._read_clock()
         own = self.objective.metrics(values, totals)
         return step_metrics(values, own, step=progress.step, rate=rate)
+
+    def _is_averaged(self, fraction: float) -> bool:
+        """Return whether the weights after a step count: the rate falls and rows are final.
+
+        Position vectors that only long rows train must not be averaged with untrained ones.
+        """
+        return fraction >= self.optimizer_config.decay_start and self.phases.is_last
 
     def is_evaluation_due(self) -> bool:
         """Return True at the configured interval and at the end."""
@@ -404,6 +417,8 @@ class Pretraining:
             "data_fingerprint": self.batches.corpus.fingerprint,
             "data_place": self.phases.state(),
         }
+        if self.average is not None:
+            state["average"] = self.average.state()
         if self.processes.is_main:
             self.folder.save_checkpoint(
                 self.progress.step,
@@ -414,6 +429,9 @@ class Pretraining:
                 valid_loss=None if scores is None else scores[f"valid_{self.objective.best_by}"],
                 save_model=self._save_model,
             )
+            if self.average is not None and self.average.count and self.is_over():
+                average = self.average.network
+                self.folder.save_average(lambda f: self._save_model(average, self.tokenizer, f))
 
     def _save_model(self, network: Network, tokenizer: Tokenizer, folder: Path) -> None:
         self.objective.save(network, self.companion, tokenizer, folder)

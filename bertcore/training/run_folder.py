@@ -55,6 +55,11 @@ class RunFolder:
         """The packed corpora."""
         return self.path / "data"
 
+    @property
+    def average(self) -> Path:
+        """The checkpoint with the mean of the weights, if the run keeps one."""
+        return self.path / "averaged"
+
     def checkpoints(self) -> list[Path]:
         """Return the complete checkpoints, the oldest first."""
         folders = (self.path / "checkpoints").glob("step-*")
@@ -201,6 +206,18 @@ class RunFolder:
             raise RuntimeError(f"{error} {self._how_to_go_on()}") from error
         self.delete_old_checkpoints(keep=keep)
         return folder
+
+    def save_average(self, save_model: Callable[[Path], object]) -> None:
+        """Write the checkpoint with the mean of the weights, completely or not at all.
+
+        Args:
+            save_model: Writes it into a new folder.
+        """
+        partial = self.average.with_name(".averaged.partial")
+        for leftover in (partial, self.average):
+            shutil.rmtree(leftover, ignore_errors=True)
+        save_model(partial)
+        os.replace(partial, self.average)
 
     def delete_old_checkpoints(self, *, keep: int) -> None:
         """Delete all checkpoints except the newest `keep` and the best."""

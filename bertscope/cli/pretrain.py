@@ -125,7 +125,7 @@ class Plan(NamedTuple):
     (TEACHER, Sources, "teacher student_layers"),
     (TEACHER, DistillConfig, "temperature soft_weight hard_weight cosine_weight layer_weight"),
     (MACHINE, TrainConfig, "device dtype compile gradient_accumulation"),
-    (RECORDS, TrainConfig, "evaluate_every save_every keep_checkpoints"),
+    (RECORDS, TrainConfig, "evaluate_every save_every keep_checkpoints average_weights"),
 )
 def pretrain(
     context: typer.Context,

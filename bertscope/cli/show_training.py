@@ -73,6 +73,8 @@ def train(run: Pretraining, *, tensorboard: bool) -> None:
     else:
         newest, best = run.folder.checkpoints()[-1], run.folder.best_checkpoint()
         typer.echo(f"Done. The checkpoint is {newest}")
+        if run.average is not None and run.average.count:
+            typer.echo(f"The mean of its weights over the decay is {run.folder.average}")
         if best is not None and best != newest:
             typer.echo(f"An earlier checkpoint is better on held-out text: {best}")
 

@@ -85,7 +85,7 @@ class MaskedWordsAndPairs(MaskedWords):
         Raises:
             ValueError: If they do not fit.
         """
-        if "nsp" not in shape.family.heads and not shape.is_decoder:
+        if "nsp" not in shape.family.heads:
             raise ValueError(
                 f'the objective "mlm+nsp" needs a next-sentence head. {shape.family.absent["nsp"]} '
                 'Train masked words alone (objective "mlm").'

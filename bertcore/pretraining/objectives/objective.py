@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -91,11 +92,6 @@ class Objective(ABC):
         Raises:
             ValueError: If they do not.
         """
-        if shape.is_decoder and not self.is_causal:
-            raise ValueError(
-                f"the objective {self.name!r} needs attention in both directions, but the "
-                'checkpoint is causal (is_decoder in its config.json). Use the objective "causal".'
-            )
         absent = self.heads - shape.family.heads.keys()
         if absent:
             having = [name for name, one in FAMILIES.items() if self.heads <= one.heads.keys()]
@@ -141,8 +137,11 @@ class Objective(ABC):
         return
 
     def shape(self, shape: BertConfig) -> BertConfig:
-        """Return the shape of the network for this objective, given the requested one."""
-        return shape
+        """Return the shape of the network for this objective, given the requested one.
+
+        A causal checkpoint attends in both directions from now on.
+        """
+        return replace(shape, is_decoder=False)
 
     def network(
         self,

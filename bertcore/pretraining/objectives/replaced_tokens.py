@@ -89,6 +89,7 @@ class ReplacedTokens(Objective):
 
     def shape(self, shape: BertConfig) -> BertConfig:
         """Return ELECTRA's shape: the requested one, with narrow embeddings if it is BERT's."""
+        shape = super().shape(shape)
         if shape.model_type != "bert":
             return shape
         narrow = _EMBEDDING_SIZE if shape.hidden_size > _EMBEDDING_SIZE else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from bertcore.configs import DataConfig
@@ -61,6 +63,7 @@ class Phases:
         self._long_start: int | None = state.get("long_start")
         if self._long_start is not None:
             self._open_long(Place(**state["long"]))
+        self._ahead: tuple[Batches, int, Future[list[TrainingBatch]]] | None = None
 
     def parts(self, step: int, fraction: float) -> list[TrainingBatch]:
         """Return this process's parts of the batch of `step`, at `fraction` of the run, 0 to 1."""
@@ -72,12 +75,37 @@ class Phases:
                 self._open_long(None)
             assert self._long is not None
             batches, number, rows = self._long, step - self._long_start, self._long_rows
+        ahead, self._ahead = self._ahead, None
+        if ahead is None:
+            parts = self._make(batches, number, rows)
+        else:
+            made, its_number, future = ahead
+            parts = future.result()  # waited for in any case: it changes the window of `batches`
+            if (made, its_number) != (batches, number):
+                parts = self._make(batches, number, rows)
+        if self._device.type == "cuda":
+            # The next batch is made while the GPU is busy with this one.
+            executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batch-ahead")
+            self._ahead = (
+                batches,
+                number + 1,
+                executor.submit(self._make, batches, number + 1, rows),
+            )
+            executor.shutdown(wait=False)
+        return parts
+
+    def _make(self, batches: Batches, number: int, rows: Sequence[slice]) -> list[TrainingBatch]:
         return [batches.batch(number, part=part, device=self._device) for part in rows]
 
     @property
     def num_short(self) -> int:
         """Number of tokens in a row of the first phase."""
         return self._config.max_seq_length
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the second phase has begun, or there is none."""
+        return self._long_config is None or self._long_start is not None
 
     def long_begins(self, step: int) -> bool:
         """Return whether the second phase began with this step; call it after `parts`."""
@@ -95,6 +123,8 @@ class Phases:
 
     def state(self) -> dict[str, Any]:
         """Return, for a checkpoint, the state of both phases and the start of the second."""
+        if self._ahead is not None:
+            self._ahead[2].result()
         return {
             "short": self.short.state(),
             "long": None if self._long is None else self._long.state(),

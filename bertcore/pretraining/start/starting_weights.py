@@ -65,6 +65,8 @@ def starting_network(
     elif config.start == "checkpoint":
         assert start_from is not None  # the loop's settings are checked together
         network.load_state_dict(start_from.state_dict(), strict=False)
+        if start_from.config.is_decoder and not shape.is_decoder:
+            on_notice("the checkpoint is causal: its tokens attend to both sides from now on.")
         ours, theirs = network_heads(network), network_heads(start_from)
         if lacking := in_words(ours - theirs):
             missing = " and no ".join(lacking)
