@@ -1,11 +1,10 @@
-"""Put a checkpoint among those that ship: word vectors as float16, float32 answers for a test.
+"""Put a checkpoint among those that ship: float16 weights, and answers of the originals for a test.
 
     python docs/ship_checkpoint.py FOLDER NAME      # NAME: one of SHIPPED
 
 Copies config.json, the tokenizer, the weights, and what tells of the training text or the
 fine-tuning (its files without their folders). The card (README.md) and the labelled file are
-written by hand. Of `default` the word vectors are float16, which are a third of it. The others are
-float16 as a whole, which changes a probability by more: the tests say by how much.
+written by hand. The tests say by how much float16 changes a probability.
 """
 
 import json
@@ -21,7 +20,7 @@ from safetensors.torch import load_file, save_file
 from bertcore import load
 from bertcore.analysis.attribution import answer, task_input
 from bertcore.bert import with_parts
-from bertcore.checkpoints.source import DEFAULT, SHIPPED
+from bertcore.checkpoints.source import SHIPPED
 from bertcore.tasks.classify import LabelAnswer
 from bertcore.tasks.model import open_task_model
 from bertcore.tasks.tag import TagAnswer
@@ -38,7 +37,6 @@ TEXTS = (
     ("Photosynthesis takes place in the [MASK] of plants.", "Plants need light and water."),
 )
 """Each pair is answered; text A alone by a fine-tuned checkpoint, text B by a causal one."""
-WORD_VECTORS = "bert.embeddings.word_embeddings.weight"
 COPIED = (
     "config.json",
     "token_counts.txt",
@@ -96,8 +94,7 @@ def ship(folder: Path, name: str) -> None:
     target = SHIPPED[name]
     target.mkdir(exist_ok=True)
     tensors = load_file(folder / "model.safetensors")
-    for key in tensors if name != DEFAULT else [WORD_VECTORS]:
-        tensors[key] = tensors[key].half()
+    tensors = {key: tensor.half() for key, tensor in tensors.items()}
     for file in COPIED:
         if folder != target and (folder / file).is_file():
             shutil.copyfile(folder / file, target / file)

@@ -126,6 +126,7 @@ class Pretraining:
             num_parts=train_config.gradient_accumulation,
             # Checkpoints of an earlier version do not record the place.
             state=None if state is None else state.get("data_place"),
+            make_ahead=self.device.type == "cuda",
         )
         self.batches = self.phases.short
         if state is None:

@@ -85,6 +85,7 @@ class MaskedWordsAndPairs(MaskedWords):
         Raises:
             ValueError: If they do not fit.
         """
+        shape = self.shape(shape)
         if "nsp" not in shape.family.heads:
             raise ValueError(
                 f'the objective "mlm+nsp" needs a next-sentence head. {shape.family.absent["nsp"]} '

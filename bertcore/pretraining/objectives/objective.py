@@ -92,6 +92,7 @@ class Objective(ABC):
         Raises:
             ValueError: If they do not.
         """
+        shape = self.shape(shape)
         absent = self.heads - shape.family.heads.keys()
         if absent:
             having = [name for name, one in FAMILIES.items() if self.heads <= one.heads.keys()]

@@ -29,6 +29,7 @@ class Phases:
         processes: The processes that train together.
         num_parts: Parts that each process handles in turn for one step.
         state: The state in a checkpoint, from `state`.
+        make_ahead: Make the next batch in the background, while a GPU is busy with this one.
 
     Raises:
         ValueError: If a batch cannot be divided evenly, or the corpus is too small for it.
@@ -49,6 +50,7 @@ class Phases:
         processes: Processes,
         num_parts: int,
         state: dict[str, Any] | None = None,
+        make_ahead: bool = False,
     ) -> None:
         state = state or {}
         self._corpus, self._tokenizer, self._config, self._seed = corpus, tokenizer, config, seed
@@ -63,6 +65,7 @@ class Phases:
         self._long_start: int | None = state.get("long_start")
         if self._long_start is not None:
             self._open_long(Place(**state["long"]))
+        self._makes_ahead = make_ahead
         self._ahead: tuple[Batches, int, Future[list[TrainingBatch]]] | None = None
 
     def parts(self, step: int, fraction: float) -> list[TrainingBatch]:
@@ -83,8 +86,7 @@ class Phases:
             parts = future.result()  # waited for in any case: it changes the window of `batches`
             if (made, its_number) != (batches, number):
                 parts = self._make(batches, number, rows)
-        if self._device.type == "cuda":
-            # The next batch is made while the GPU is busy with this one.
+        if self._makes_ahead:
             executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batch-ahead")
             self._ahead = (
                 batches,

@@ -144,8 +144,17 @@ def test_a_run_from_a_bert_and_on_from_its_own_checkpoint(tmp_path: Path) -> Non
     again = go_on(tmp_path / "b", "causal", own.config, own.module)  # type: ignore[arg-type]
     assert again.run() is not None
     for objective in ("mlm", "mlm+nsp", "wwm"):
-        with pytest.raises(ValueError, match="attention in both directions"):
-            go_on(tmp_path / "c", objective, own.config, own.module)  # type: ignore[arg-type]
+        masked = go_on(tmp_path / objective, objective, own.config, own.module)  # type: ignore[arg-type]
+        assert any("attend to both sides" in notice for notice in masked.notices)
+        assert torch.equal(masked.network.token_table, own.module.token_table)
+        assert masked.run() is not None
+        opened = load(masked.folder.checkpoints()[-1], device="cpu")
+        assert not opened.config.is_decoder
+        before, after = (
+            opened.trace(text).attentions[0] for text in ("the dog runs", "the dog sat")
+        )
+        assert float(before[..., 1, 3].max()) > 0  # an early token attends to a late one
+        assert not torch.equal(before[..., 1, :], after[..., 1, :])
 
 
 def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from bertcore.loading import load_bert
 from bertcore.pretraining import (
     DataConfig,
     OptimizerConfig,
@@ -15,6 +16,7 @@ from bertcore.pretraining import (
     TrainConfig,
     check_settings,
 )
+from bertcore.pretraining.objectives.sequence_length_schedule import Phases
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_config, tiny_tokenizer
 
@@ -142,3 +144,57 @@ def test_long_rows_must_fit_too() -> None:
     thirds = TrainConfig(steps=1, device="cpu", gradient_accumulation=16)
     with pytest.raises(ValueError, match="batch_size is 8; expected a multiple of 16"):
         check_settings(tiny_config(max_position_embeddings=512), thirds, data)
+
+
+def test_batches_made_ahead_are_the_same(tmp_path: Path) -> None:
+    """Also across the change to long rows, and where a step is asked for again."""
+    run = build(tmp_path)
+    processes = run.processes
+
+    def phases(*, make_ahead: bool) -> Phases:
+        return Phases(
+            small_corpus(),
+            tiny_tokenizer(),
+            DATA,
+            seed=1,
+            processes=processes,
+            num_parts=1,
+            make_ahead=make_ahead,
+        )
+
+    plain, ahead = phases(make_ahead=False), phases(make_ahead=True)
+    for step in (0, 1, 2, 2, 5, 15, 16, 17):
+        (expected,), (made,) = (one.parts(step, step / 20) for one in (plain, ahead))
+        assert torch.equal(made.masked.input_ids, expected.masked.input_ids), step
+        assert torch.equal(made.masked.labels, expected.masked.labels)
+    assert ahead.state()["long_start"] == plain.state()["long_start"] == 15
+
+
+def test_the_mean_of_the_weights_is_of_the_decay_and_survives_a_stop(tmp_path: Path) -> None:
+    run = build(tmp_path / "whole", average_weights=True)
+    steps: list[list[torch.Tensor]] = []
+    take = run.take_step
+
+    def take_step() -> Any:
+        metrics = take()
+        steps.append([p.detach().clone() for p in run.network.parameters()])
+        return metrics
+
+    run.take_step = take_step  # type: ignore[method-assign]
+    run.run()
+    opened = load_bert(run.folder.average, device="cpu").module
+    # Long rows begin with step 15, after the rate began to fall.
+    late = steps[15:]
+    for number, mean in enumerate(opened.parameters()):
+        total = sum((t + 1) * weights[number] for t, weights in enumerate(late))
+        torch.testing.assert_close(mean, total / sum(range(1, 6)))
+    for at in (3, 17):
+        part = build(tmp_path / str(at), average_weights=True)
+        position = part.progress
+        part.run(should_stop=lambda p=position, s=at: p.step == s)
+        assert not part.folder.average.exists()
+        part = build(tmp_path / str(at), resume=True, average_weights=True)
+        part.run()
+        again = load_bert(part.folder.average, device="cpu").module
+        for ours, theirs in zip(again.parameters(), opened.parameters(), strict=True):
+            assert torch.equal(ours, theirs)
