@@ -5,11 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from bertcore.analysis.space.position_table import PositionTables, position_tables
-from bertcore.checkpoints.started import STARTED_POSITIONS
 
 from ..plots import theme
 from ..plots.figure import Figure, heatmap, subplots
-from ..shell import frame, shipped
+from ..shell import frame
 from ..shell.picture import Picture
 
 MOST_POSITIONS = 128
@@ -103,4 +102,3 @@ def show_positions(page: frame.Page) -> None:
     tables = page.compute(position_tables, MOST_POSITIONS)
     num, mean = len(tables.learned), float(tables.cosines.mean())
     POSITIONS.show(page, tables, num=num, mean=mean)
-    shipped.note(page, STARTED_POSITIONS)

@@ -137,7 +137,6 @@ def show(page: frame.Page) -> None:
     run, position = _choose_token(page)
     layers = list(range(page.bert.config.num_hidden_layers))
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    # In the shipped checkpoints, neurons of the first layers hardly fire.
     upper = 2 * len(layers) // 3
     layer = one_of("Layer", layers, LAYER, default=upper, where=row, with_label=True)
     view = one_of("Show", VIEWS, VIEW, where=row, with_label=True)

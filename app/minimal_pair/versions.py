@@ -49,9 +49,8 @@ EXAMPLES = (
         "The men near the houses [MASK] born in London.",
         note=(
             "The checkpoint *default* follows the subject here: *was* for the man, *were* for the "
-            "men, though the houses are nearer. With *the picture of the ships* or *the "
-            "pictures of the ships*, and *very old* at the end, it follows the nearer noun: *were* "
-            "for both."
+            "men, though the houses are nearer. With *the books that the man found*, and *very "
+            "old* at the end, it follows the nearer noun: *was*."
         ),
     ),
     Example(

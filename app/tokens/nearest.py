@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from bertcore.analysis.space import embeddings
-from bertcore.checkpoints.started import STARTED_WORDS
 
 from ..plots import theme
 from ..plots.figure import Figure, bar
-from ..shell import frame, shipped
+from ..shell import frame
 from ..shell.picture import Picture
 
 
@@ -63,4 +62,3 @@ def show_nearest(page: frame.Page, index: int) -> None:
     """Draw the nearest rows of the token table."""
     nearest = page.compute(embeddings.nearest_words, page.trace.input_ids[index])
     NEAREST.show(page, nearest, drawn={"word": page.trace.tokens[index]}, index=index)
-    shipped.note(page, STARTED_WORDS)

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.space import embeddings, rotary
 from bertcore.analysis.space.rotary import Rotations
-from bertcore.checkpoints.started import STARTED_POSITIONS
 
 from ..plots import theme
 from ..plots.figure import Figure, Properties, heatmap, scatter, subplots
-from ..shell import capabilities, frame, shipped
+from ..shell import capabilities, frame
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
 from ..shell.state import Field
@@ -204,7 +203,6 @@ def show_positions(page: frame.Page, index: int) -> None:
         similarities = PositionRow(row, cosines[row])
         POSITION_ROW.show(page, similarities, with_caption=False, size=size, row=row, **said)
     POSITIONS.caption(**said)
-    shipped.note(page, STARTED_POSITIONS)
 
 
 def _marked(row: int, size: int) -> str:

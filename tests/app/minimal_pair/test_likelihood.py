@@ -142,5 +142,4 @@ def test_the_example_of_agreement_says_what_the_shipped_checkpoint_does() -> Non
         return bert.fill_mask(text, top_k=1)[0][0][0]
 
     assert [best(text) for text in (example.first, example.second)] == ["was", "were"]
-    for subject in ("picture", "pictures"):
-        assert best(f"The {subject} of the ships [MASK] very old.") == "were"
+    assert best("The books that the man found [MASK] very old.") == "was"
