@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from typing import Any
+from weakref import WeakValueDictionary
 
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
@@ -19,10 +20,11 @@ from streamlit import cli_util, runtime
 from streamlit.cli_util import print_to_cli
 from streamlit.elements.widgets.file_uploader import FileUploaderSerde
 from streamlit.navigation.page import Page
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
+from streamlit.proto.ForwardMsg_pb2 import BackendOperationResponse, ForwardMsg
 from streamlit.proto.RootContainer_pb2 import RootContainer
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.backend_operation_handler import DeferredFileHandler
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 from streamlit.runtime.state.session_state import Serialized, WStates
@@ -45,6 +47,9 @@ MAX_VISITORS = 10_000
 """Whose messages are counted."""
 MAX_FILES = 100
 """Files for which a message may ask where to send them."""
+MAX_DOWNLOADS = 5
+"""Files of one visitor that are being made for a download, one after the other."""
+TOO_MANY_DOWNLOADS = "Too many files are being made for you. Try again when they are there."
 MAX_WIDGETS = 2000
 """Widgets whose values a message may have."""
 WIDGET_ID = "$$"
@@ -173,6 +178,7 @@ def guard_messages(
         visitor_of: Returns whose a session is; a visitor's tabs share the number of messages.
     """
     _guard_widgets()
+    _guard_downloads(visitor_of)
     handle = AppSession.handle_backmsg
     recent: dict[str, deque[float]] = {}
     waiting: dict[tuple[str, str | None], BackMsg] = {}
@@ -215,6 +221,36 @@ def guard_messages(
         handle(session, message)
 
     AppSession.handle_backmsg = handle_guarded  # type: ignore[method-assign, assignment]
+
+
+def _guard_downloads(visitor_of: Callable[[str], str | None]) -> None:
+    """Make the files that one visitor asks for one after the other, at most MAX_DOWNLOADS.
+
+    Streamlit makes each in one of few threads that all visitors share, as often as it is asked for.
+    """
+    make = DeferredFileHandler.handle
+    turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+    asked: Counter[str] = Counter()
+
+    async def make_guarded(
+        handler: DeferredFileHandler, request: BackendOperationRequest, session_id: str
+    ) -> BackendOperationResponse:
+        visitor = visitor_of(session_id) or session_id
+        if asked[visitor] >= MAX_DOWNLOADS:
+            log.warning("refused: too many downloads at once")
+            return BackendOperationResponse(
+                request_id=request.request_id, error_msg=TOO_MANY_DOWNLOADS
+            )
+        asked[visitor] += 1
+        try:
+            async with turns.setdefault(visitor, asyncio.Semaphore()):
+                return await make(handler, request, session_id)
+        finally:
+            asked[visitor] -= 1
+            if not asked[visitor]:
+                del asked[visitor]
+
+    DeferredFileHandler.handle = make_guarded  # type: ignore[method-assign, assignment]
 
 
 def _guard_widgets() -> None:

@@ -12,13 +12,14 @@ import pytest
 import streamlit as st
 from streamlit import cli_util
 from streamlit.elements.widgets.file_uploader import FileUploaderSerde
-from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
 from streamlit.proto.Common_pb2 import FileURLs
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.ForwardMsg_pb2 import BackendOperationResponse, ForwardMsg
 from streamlit.proto.RootContainer_pb2 import RootContainer
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.backend_operation_handler import DeferredFileHandler
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import Serialized, WStates
@@ -33,7 +34,9 @@ from tests.support.asgi import run
 def unguarded() -> Iterator[None]:
     """Take the guards of messages away again."""
     read, handle = WStates.__getitem__, AppSession.handle_backmsg
+    make = DeferredFileHandler.handle
     yield
+    DeferredFileHandler.handle = make  # type: ignore[method-assign]
     WStates.__getitem__ = read  # type: ignore[method-assign]
     AppSession.handle_backmsg = handle  # type: ignore[method-assign]
 
@@ -247,6 +250,41 @@ def test_late_messages_of_two_fragments_run_the_whole_page(monkeypatch: pytest.M
 
     assert run(send("a", "a", "a")) == "a"
     assert run(send("a", "b", "b")) == ""
+
+
+@pytest.mark.usefixtures("unguarded")
+def test_downloads_of_one_visitor_are_made_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    making: list[str] = []
+    go_on = asyncio.Event()
+
+    async def make(_: Any, request: Any, session_id: str) -> BackendOperationResponse:
+        making.append(session_id)
+        await go_on.wait()
+        return BackendOperationResponse(request_id=request.request_id)
+
+    monkeypatch.setattr(DeferredFileHandler, "handle", make)
+    tabs = {"first tab": "one", "second tab": "one"}
+    internals.guard_messages(is_closed=False, visitor_of=tabs.get)
+
+    async def ask(session_id: str) -> str:
+        handler = DeferredFileHandler(lambda: None)  # type: ignore[arg-type, return-value]
+        request = BackendOperationRequest(request_id="1")
+        return (await handler.handle(request, session_id)).error_msg
+
+    async def ask_all() -> list[str]:
+        sessions = ["first tab", "second tab"] * 4 + ["other"]
+        answers = [asyncio.create_task(ask(session_id)) for session_id in sessions]
+        await asyncio.sleep(0)
+        assert making == ["first tab", "other"]
+        go_on.set()
+        return await asyncio.gather(*answers)
+
+    most = internals.MAX_DOWNLOADS
+    refused = [internals.TOO_MANY_DOWNLOADS] * (8 - most)
+    assert run(ask_all()) == [""] * most + refused + [""]
+    assert len(making) == most + 1
 
 
 def states(value_type: str, state: WidgetState) -> WStates:
