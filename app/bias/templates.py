@@ -252,7 +252,9 @@ def _known(bert: Model, words: tuple[str, ...], name: str) -> tuple[str, ...]:
 
 def _take() -> None:
     """Fill the boxes from the chosen audit."""
-    audit: TemplateAudit = AUDITS[AUDIT.value]
+    audit: TemplateAudit | None = AUDITS.get(AUDIT.value)
+    if audit is None:  # a program may send any name
+        return
     TEMPLATES.put("\n".join(audit.templates))
     FILLERS.put(", ".join(audit.fillers))
     for name, words, group in zip(NAMES, WORDS, audit.groups, strict=True):

@@ -19,5 +19,4 @@ def layer_watch(figure: str, *, key: str, label: str = MAP_LABEL) -> int | None:
         label: Accessible name of the slider.
     """
     result = COMPONENT(data={"figure": figure, "label": label}, key=key, layer=lambda layer: None)
-    layer = result.layer
-    return None if layer is None else int(layer)
+    return result.layer if isinstance(result.layer, int) else None  # a program may send anything

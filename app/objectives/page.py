@@ -87,7 +87,7 @@ def _show(page: frame.Page) -> None:
 def _pick(name: str) -> None:
     """Choose an objective, with its paper's share."""
     OBJECTIVE.put(name)
-    share = None if name == ALL else OBJECTIVES[name].share
+    share = OBJECTIVES[name].share if name in OBJECTIVES else None
     if share is not None:
         PERCENTAGE.put(round(100 * share))
 

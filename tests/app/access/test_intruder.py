@@ -29,6 +29,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from app.navigation import PAGES
 from tests.support.adapters import make_adapter
 from tests.support.browser.running import ROOT, Running, running_app
+from tests.support.hub import Hub, hub_server
 from tests.support.session import Session
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
@@ -214,6 +215,14 @@ def test_events_that_no_component_sends(intruder: Session) -> None:
     )
 
 
+@pytest.mark.parametrize("value", ["[1]", '{"a": 1}', '"a"', "NaN", "-1e300", "true"])
+def test_a_position_that_no_slider_reports(intruder: Session, value: str) -> None:
+    intruder.open("training")
+    widget = intruder.widgets["replay_watch"]
+    intruder._run(widget.fragment, WidgetState(id=widget.id, json_value=f'{{"layer": {value}}}'))
+    assert intruder.errors == []
+
+
 @pytest.mark.parametrize("depth", [50, 500, 200_000])
 def test_an_event_in_many_levels_is_refused_in_one_sentence(intruder: Session, depth: int) -> None:
     """Streamlit copies and compares values; each level takes one of Python's calls."""
@@ -288,7 +297,7 @@ def values_of_any_kind(widget: str) -> Iterator[WidgetState]:
     yield state
 
 
-@pytest.mark.parametrize("name", ["tokens", "training"])
+@pytest.mark.parametrize("name", ["tokens", "training", "bias", "objectives"])
 def test_no_widget_takes_a_value_of_another_kind(place: Place, name: str) -> None:
     with Session(place.server.url) as visitor:
         visitor.open(name)
@@ -618,11 +627,11 @@ def canary(place: Place) -> Path:
     return file
 
 
-def downloads(place: Place, messages: list[bytes]) -> Iterator[bytes]:
+def downloads(url: str, messages: list[bytes]) -> Iterator[bytes]:
     """Yield what the server has at each address of a file that it named."""
     named = set(re.findall(rb"/media/[0-9a-f]+\.[A-Za-z0-9.]+", b"".join(messages)))
     for path in named:
-        with _direct.open(place.server.url + path.decode()) as answer:
+        with _direct.open(url + path.decode()) as answer:
             yield answer.read()
 
 
@@ -662,13 +671,61 @@ def test_a_hostile_checkpoint_shows_nothing_and_holds_nobody(
             sent = b"".join(session.messages)
             word = canary.read_text().splitlines()[-1].encode()
             assert word not in sent
-            assert not [file for file in downloads(place, session.messages) if word in file]
+            assert not [
+                file for file in downloads(place.server.url, session.messages) if word in file
+            ]
             assert bool(session.errors) == (kind != "code")  # which is not looked at
             assert not [error for error in session.errors if "took more than" in error]
         finally:
             done.set()
         other.result()
     assert num_answers
+
+
+@pytest.fixture(scope="module")
+def hub_place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Hub]]:
+    """An open server, and the hub that it asks."""
+    home = tmp_path_factory.mktemp("hub-home")
+    with (
+        hub_server() as hub,
+        running_app(HF_ENDPOINT=hub.endpoint, HF_HOME=str(home), HF_HUB_OFFLINE="0") as server,
+    ):
+        yield server, hub
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_checkpoint_of_the_hub_shows_nothing(
+    kind: str, place: Place, canary: Path, hub_place: tuple[Running, Hub], tmp_path: Path
+) -> None:
+    server, hub = hub_place
+    HOSTILE[kind](tmp_path / "folder", canary)
+    name = f"user/{kind.replace(' ', '-')}"
+    hub.add(name, tmp_path / "folder")
+    hub.fetched.clear()
+    with Session(server.url, keeps_messages=True) as session:
+        session.open("checkpoints", urllib.parse.urlencode({"checkpoint": name}))
+        assert not [
+            asked for asked in hub.requests if name in asked
+        ]  # a link alone asks for nothing
+        session.press("look-up_page")
+        # That a path leads out of the repository is seen before anything is fetched.
+        assert ("fetch_page" in session.widgets) == (kind != "a module elsewhere")
+        if "fetch_page" in session.widgets:
+            session.press("fetch_page")
+            while session.progress:
+                session.tick()
+            assert [file for file in hub.fetched if file.endswith("model.safetensors")]
+        for page in ("checkpoints", "tokens", "masked-words", "inspect"):
+            session.open(page, session.query)
+        word = canary.read_text().splitlines()[-1].encode()
+        assert word not in b"".join(session.messages)
+        found = downloads(server.url, session.messages)
+        assert not [file for file in found if word in file]
+        assert bool(session.errors) == (kind != "code")
+        assert not [error for error in session.errors if "took more than" in error]
+    with Session(server.url) as visitor:
+        visitor.open("tokens")
+        assert visitor.errors == []
 
 
 @pytest.mark.parametrize(
