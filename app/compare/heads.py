@@ -16,8 +16,8 @@ from ..canvas.views import MAP, keep_options, kept_options
 from ..plots import theme
 from ..plots.before_after import divergence_table
 from ..plots.figure import Figure
-from ..plots.head_cells import add_cells, most_changed
-from ..plots.similarity_map import heat_from_zero, lay_out_cells
+from ..plots.head_cells import clickable_heads, most_changed
+from ..plots.similarity_map import heat_from_zero
 from ..shell.picture import Picture
 from .case import Case, code_of
 from .fields import HEAD, MAP_OPTIONS, MOST_CHANGED, VIEW
@@ -42,19 +42,16 @@ def divergence_grid(change: NDArray[np.floating], opened: tuple[int, int] | None
     `customdata`.
     """
     num_layers, num_heads = change.shape
-    fig = Figure(heat_from_zero(change, 100 * change, num_heads, "bits"))
-    add_cells(
-        fig,
-        num_layers,
-        num_heads,
+    fig = clickable_heads(
+        heat_from_zero(change, 100 * change, num_heads, "bits"),
+        change.shape,
         size=_point(num_layers, num_heads),
         words=[_bits(float(value)) for value in change.flatten()],
         hover="<b>layer %{y} head %{x}</b><br>%{text}<extra></extra>",
         opened=opened,
     )
     theme.plot_layout(fig, "", "head", "layer", min(44 * num_layers, 520) + 70)
-    lay_out_cells(fig, num_layers, num_heads)
-    fig.update_layout(dragmode=False, clickmode="event+select")
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 10, "b": 0})
     return fig
 
 

@@ -105,12 +105,7 @@ def size_bars(measured: Measured, names: tuple[str, str]) -> Figure:
         legend={"y": 1, "yanchor": "top", "yref": "container", "x": 0},
     )
     fig.update_xaxes(visible=False, range=[0, 1.75])
-    fig.update_yaxes(
-        tickvals=places,
-        ticktext=[row.title for row in rows],
-        range=[len(rows) - 0.5, -0.5],
-        showgrid=False,
-    )
+    fig.update_yaxes(**theme.named_rows([row.title for row in rows]))
     return fig
 
 
@@ -198,13 +193,8 @@ def score_dots(found: TradeOff, names: tuple[str, str]) -> Figure:
         margin={"l": 0, "r": 8, "t": 34, "b": 0},
         legend={"y": 1, "yanchor": "top", "yref": "container", "x": 0},
     )
-    fig.update_yaxes(
-        tickvals=list(range(len(metrics))),
-        ticktext=[f"<b>{METRIC_NAMES.get(metric, metric)}</b>" for metric in metrics],
-        range=[len(metrics) - 0.5, -0.5],
-        showgrid=False,
-        zeroline=False,
-    )
+    metric_names = [f"<b>{METRIC_NAMES.get(metric, metric)}</b>" for metric in metrics]
+    fig.update_yaxes(**theme.named_rows(metric_names), zeroline=False)
     return fig
 
 

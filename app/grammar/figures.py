@@ -67,13 +67,7 @@ def accuracy_rows(result: Graded, opened: str, *, is_dark: bool) -> Figure:
         for name, group in zip(names, result.order, strict=True)
     ]
     theme.plot_layout(fig, "", "", "", ROW_PIXELS * len(names) + 92)
-    fig.update_yaxes(
-        tickvals=list(range(len(names))),
-        ticktext=names,
-        range=[len(names) - 0.4, -0.6],
-        showgrid=False,
-        ticklen=0,
-    )
+    fig.update_yaxes(**theme.named_rows(names, 0.4), ticklen=0)
     fig.update_xaxes(title_text="right", range=[-0.03, 1.06], row=1, col=1)
     fig.update_xaxes(tickformat=".0%", tickvals=[0, 0.5, 1], row=1, col=1)
     if result.by_layer is not None:
@@ -123,13 +117,8 @@ def lens_maps(result: TwoLenses, *, is_dark: bool) -> Figure:
         accuracy = np.array([[group.accuracy for group in groups] for groups in layers]).T
         _add_layers(fig, names, accuracy, col=col, is_dark=is_dark)
     theme.plot_layout(fig, "", "layer: % right", "", ROW_PIXELS * len(names) + 92)
-    fig.update_yaxes(
-        tickvals=list(range(len(names))),
-        ticktext=[theme.escape(shorten(name, _LONGEST_NAME)) for name in names],
-        range=[len(names) - 0.5, -0.5],
-        showgrid=False,
-        ticklen=0,
-    )
+    shown = [theme.escape(shorten(name, _LONGEST_NAME)) for name in names]
+    fig.update_yaxes(**theme.named_rows(shown), ticklen=0)
     fig.update_annotations(font_size=13)
     fig.update_layout(margin={"t": 36, "pad": 2})
     return fig

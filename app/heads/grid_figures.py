@@ -16,7 +16,7 @@ from bertcore.analysis.heads.syntax import DIRECTIONS
 from ..plots import theme
 from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, bar
-from ..plots.head_cells import add_cells
+from ..plots.head_cells import clickable_heads
 from ..plots.similarity_map import heat_from_zero
 from ..plots.special_tokens import BERT, Marks, relabelled
 from .names import HABITS, Measured, relation_title
@@ -63,13 +63,10 @@ def head_grid(
     times, digits = (100, "{:.0f}") if measured.is_fraction else (1, "{:.1f}")
     heat = heat_from_zero(values.mean, times * values.mean, num_heads, "", digits)
     heat["colorbar"] = {"tickformat": ".0%" if measured.is_fraction else ".1f", "thickness": 12}
-    fig = Figure(heat)
-    size = max(6.0, min(34.0, 300 / max(num_layers, num_heads)))
-    add_cells(
-        fig,
-        num_layers,
-        num_heads,
-        size=size,
+    fig = clickable_heads(
+        heat,
+        values.mean.shape,
+        size=max(6.0, min(34.0, 300 / max(num_layers, num_heads))),
         words=words,
         hover="%{text}<extra></extra>",
         opened=opened,
@@ -77,11 +74,7 @@ def head_grid(
     title = f"Attends to: {measured.title}" if measured.name in HABITS else measured.title
     height = grid_height(report)
     theme.plot_layout(fig, theme.escape(title), "head", "layer", height)
-    fig.update_xaxes(range=[-0.5, num_heads - 0.5], dtick=1 if num_heads <= 24 else 4)
-    fig.update_yaxes(range=[num_layers - 0.5, -0.5], dtick=1 if num_layers <= 24 else 4)
-    fig.update_xaxes(showgrid=False, constrain="domain")
-    fig.update_yaxes(showgrid=False)
-    fig.update_layout(dragmode=False, clickmode="event+select")
+    fig.update_xaxes(constrain="domain")
     return relabelled(fig, marks)
 
 

@@ -24,8 +24,7 @@ from ..shell.cache import Texts
 from ..shell.jobs import background, waiting
 from ..shell.jobs.background import Work
 from . import parts
-from .chart_figures import SeparatorFractions
-from .parts import Array, fractions
+from .parts import Array, SeparatorFractions, fractions
 
 IN_LAYER = ("weights", "norms", "block", "zeroing", "gradient")
 """Measures of one layer."""

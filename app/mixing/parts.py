@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -28,9 +29,21 @@ from bertcore.analysis.shared.finite import require_finite
 
 from ..shell import cache
 from ..shell.cache import Texts
-from .chart_figures import SeparatorFractions
 
 Array = NDArray[np.float32]
+
+
+class SeparatorFractions(NamedTuple):
+    """The fraction of [SEP] in what tokens receive, by layer, and how much they mix at all."""
+
+    weights: NDArray[np.float32]
+    """By the attention weights, [L, H]."""
+    norms: NDArray[np.float32]
+    """By the norms of the weighted vectors, [L, H]."""
+    block: NDArray[np.float32]
+    """With residual connection and, if one follows, LayerNorm; all heads together, [L]."""
+    mixing_ratio: NDArray[np.float32]
+    """Mean over the tokens, [L]."""
 
 
 def layer_maps(bert: Model, texts: Texts, layer: int, head: int | None) -> dict[str, Array]:

@@ -137,14 +137,7 @@ def add_pairs(
         row,
         1,
     )
-    fig.update_yaxes(
-        row,
-        1,
-        tickvals=places,
-        ticktext=[f"<b>{label}</b>" for label in labels],
-        range=[len(places) - 0.5, -0.5],
-        showgrid=False,
-    )
+    fig.update_yaxes(row, 1, **theme.named_rows([f"<b>{label}</b>" for label in labels]))
 
 
 def lay_out_pairs(fig: Figure, height: int, top: int, x_range: Sequence[float]) -> None:

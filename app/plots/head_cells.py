@@ -8,32 +8,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import theme
-from .figure import Figure
+from .figure import Figure, Properties
+from .similarity_map import lay_out_cells
 
 
-def add_cells(
-    fig: Figure,
-    num_layers: int,
-    num_heads: int,
+def clickable_heads(
+    heat: Properties,
+    shape: tuple[int, ...],
     *,
     size: float,
     words: Sequence[str],
     hover: str,
     opened: tuple[int, int] | None,
-) -> None:
-    """Lay a transparent point over each cell and a frame around the open head.
+) -> Figure:
+    """Return a heat map of heads that can be clicked, the open head framed.
 
-    A heat map's own cells cannot be clicked in Streamlit; the points can, and carry "layer.head"
-    as `customdata`.
+    A heat map's own cells cannot be clicked in Streamlit; transparent points over them can, and
+    carry "layer.head" as `customdata`.
 
     Args:
-        fig: A heat map of the heads: rows are layers, columns heads.
-        num_layers, num_heads: Its shape.
+        heat: The heat map: rows are layers, columns heads.
+        shape: [L, H].
         size: Of a point, in pixels.
         words: Text of each cell, layer by layer, for `hover`.
         hover: Plotly's template of what is shown at a point.
         opened: The framed head, or None.
     """
+    num_layers, num_heads = shape
+    fig = Figure(heat)
     layers, heads = np.divmod(np.arange(num_layers * num_heads), num_heads)
     fig.add(
         "scatter",
@@ -56,6 +58,9 @@ def add_cells(
             y1=layer + 0.5,
             line={"color": theme.ACCENT, "width": 3},
         )
+    lay_out_cells(fig, num_layers, num_heads)
+    fig.update_layout(dragmode=False, clickmode="event+select")
+    return fig
 
 
 def most_changed(change: NDArray[np.floating], count: int) -> Sequence[tuple[int, int]]:

@@ -30,6 +30,7 @@ def similarity_map(values: NDArray[np.float64], names: tuple[str, str]) -> Figur
     height = map_height(rows)
     theme.plot_layout(fig, "", f"layer of {second}", f"layer of {first}", height)
     lay_out_cells(fig, rows, columns)
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 10, "b": 0})
     return fig
 
 
@@ -89,6 +90,6 @@ def heat_from_zero(
 
 
 def lay_out_cells(fig: Figure, rows: int, columns: int) -> None:
+    """Number rows and columns from 0, the first row on top; of many every fourth."""
     fig.update_xaxes(range=[-0.5, columns - 0.5], dtick=1 if columns <= 24 else 4, showgrid=False)
     fig.update_yaxes(range=[rows - 0.5, -0.5], dtick=1 if rows <= 24 else 4, showgrid=False)
-    fig.update_layout(margin={"l": 0, "r": 0, "t": 10, "b": 0})

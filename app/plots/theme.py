@@ -9,7 +9,7 @@ import numpy as np
 import plotly.colors
 from numpy.typing import ArrayLike, NDArray
 
-from .figure import Figure
+from .figure import Figure, Properties
 
 SEGMENT_A = "#3457D5"
 """Text A: blue."""
@@ -131,6 +131,21 @@ def plot_layout(fig: Figure, title: str, x: str, y: str, height: int) -> Figure:
     fig.update_xaxes(title_text=x, gridcolor=GRID, zeroline=False, automargin=True)
     fig.update_yaxes(title_text=y, gridcolor=GRID, zeroline=False, automargin=True)
     return fig
+
+
+def named_rows(names: Sequence[str], space: float = 0.5) -> Properties:
+    """Return the settings of an axis with a name for each row from 0, the first on top.
+
+    Args:
+        names: With a little of Plotly's HTML.
+        space: Rows between the last one's middle and the lower edge, 1 minus those on top.
+    """
+    return {
+        "tickvals": list(range(len(names))),
+        "ticktext": list(names),
+        "range": [len(names) - space, space - 1],
+        "showgrid": False,
+    }
 
 
 def bar_above(title: str, **settings: object) -> dict[str, object]:

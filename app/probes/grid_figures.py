@@ -180,22 +180,11 @@ def _cells(
 
 
 def _rows(fig: Figure, number: int, names: list[str], layers: Sequence[int]) -> None:
-    fig.update_yaxes(
-        row=number,
-        col=1,
-        tickmode="array",
-        tickvals=list(range(len(names))),
-        ticktext=names,
-        range=[len(names) - 0.5, -0.5],
-        showgrid=False,
-        ticklen=0,
-        tickfont={"size": 13},
-        automargin=True,
-    )
-    fig.update_xaxes(
-        row=number, col=1, type="category", side="top", showgrid=False, title_text="", ticklen=0
-    )
-    fig.update_xaxes(row=number, col=1, tickvals=[str(layer) for layer in layers])
+    rows = theme.named_rows(names)
+    fig.update_yaxes(number, 1, **rows, tickmode="array", ticklen=0, tickfont={"size": 13})
+    columns = [str(layer) for layer in layers]
+    looks = {"type": "category", "side": "top", "showgrid": False, "title_text": "", "ticklen": 0}
+    fig.update_xaxes(number, 1, tickvals=columns, **looks)
 
 
 def _finished(fig: Figure, sizes: Sequence[int]) -> Figure:

@@ -83,13 +83,13 @@ def show_head_map(
     Raises:
         ValueError: If there is no such colour.
     """
-    figures, view = app_module("app.heads.map_figures"), app_module("app.heads.head_map")
-    if colour not in figures.COLOUR_BY:
-        known = ", ".join(map(repr, figures.COLOUR_BY))
+    view = app_module("app.heads.head_map")
+    if colour not in view.COLOUR_BY:
+        known = ", ".join(map(repr, view.COLOUR_BY))
         raise ValueError(f"colour is {colour!r}; expected one of {known}.")
     positions = head_map(report.distances)
     marks = app_module("app.plots.special_tokens").marks_of(bert.tokenizer)
-    placed = figures.PlacedHeads(report, positions)
-    fig = figures.head_scatter(placed, colour=colour, opened=opened, marks=marks)
+    placed = view.PlacedHeads(report, positions)
+    fig = view.head_scatter(placed, colour=colour, opened=opened, marks=marks)
     how = view.MAP.reading_of(marks, **view.map_values(report, positions.stress))
     return show_figures("Heads that attend alike", [Drawn("", fig, how)], bert, {}, "")

@@ -93,12 +93,7 @@ class Dots(Chart):
             tickvals=[10.0**e for e in powers],
             ticktext=[percent(10.0**e) if e >= -5 else f"10<sup>{e}</sup>" for e in powers],
         )
-        fig.update_yaxes(
-            tickvals=rows,
-            ticktext=names,
-            range=[len(rows) - 0.4, -0.6],
-            showgrid=False,
-        )
+        fig.update_yaxes(**theme.named_rows(names, 0.4))
         return fig
 
 

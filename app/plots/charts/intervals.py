@@ -62,15 +62,11 @@ class Intervals(Chart):
             fig.add_vline(x=self.line, line={"dash": "dot", "color": theme.SPECIAL})
         legend = 24 if len(groups) > 1 else 0
         theme.plot_layout(fig, "", self.x_title, "", ROW_PIXELS * len(rows) + 80 + legend)
-        fig.update_yaxes(
-            tickvals=list(rows.values()),
-            ticktext=[
-                f"{theme.escape(shorten(str(name), LONGEST_NAME))} ({number:,})"
-                for name, number in numbers.items()
-            ],
-            range=[len(rows) - 0.4, -0.6],
-            showgrid=False,
-        )
+        names = [
+            f"{theme.escape(shorten(str(name), LONGEST_NAME))} ({number:,})"
+            for name, number in numbers.items()
+        ]
+        fig.update_yaxes(**theme.named_rows(names, 0.4))
         if self.is_fraction:
             fig.update_xaxes(range=[-0.02, 1.02], tickformat=".0%")
         elif self.includes_zero:

@@ -8,9 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from app.mixing.chart_figures import (
+from app.mixing.charts import (
     Agreement,
-    SeparatorFractions,
     agreement,
     agreement_table,
     separator_fade,
@@ -27,6 +26,7 @@ from app.mixing.figures import (
     strips_table,
     verdict,
 )
+from app.mixing.parts import SeparatorFractions
 
 TOKENS = ["[CLS]", "the", "<b>bank", "the"]
 ROW = np.array([0.0, 0.25, 0.7, 0.05], dtype=np.float32)

@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 from streamlit.testing.v1 import AppTest
 
 from app.mixing import measures
-from app.mixing.chart_figures import SHORT
+from app.mixing.charts import SHORT
 from app.mixing.figures import NAMES
 from app.mixing.measures import Choice, Texts
 from app.shell import cache
