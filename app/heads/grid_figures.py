@@ -14,6 +14,7 @@ from bertcore.analysis.heads.statistics import measure_index
 from bertcore.analysis.heads.syntax import DIRECTIONS
 
 from ..plots import theme
+from ..plots.before_after import head_table
 from ..plots.error_bars import error_bars
 from ..plots.figure import Figure, bar
 from ..plots.head_cells import clickable_heads
@@ -177,47 +178,30 @@ def habits_table(one: OneHead) -> pd.DataFrame:
 
 def measures_table(report: HeadReport) -> pd.DataFrame:
     """Return one row for each head and measure: mean, interval, uniform head, sentences."""
-    rows = []
+    tables, statistics = [], report.statistics
     for name in MEASURES:
-        values, index = report.statistics.of(name), measure_index(name)
-        for layer, head in np.ndindex(values.mean.shape):
-            rows.append(
-                {
-                    "layer": layer,
-                    "head": head,
-                    "measure": name,
-                    **{part: float(v[layer, head]) for part, v in values._asdict().items()},
-                    "uniform": float(report.statistics.uniform[index]),
-                    "sentences": int(report.statistics.num_sentences[index]),
-                }
-            )
-    return pd.DataFrame(rows)
+        index = measure_index(name)
+        table = head_table(statistics.of(name)._asdict())
+        table.insert(2, "measure", name)
+        uniform, number = float(statistics.uniform[index]), int(statistics.num_sentences[index])
+        tables.append(table.assign(uniform=uniform, sentences=number))
+    return pd.concat(tables, ignore_index=True)
 
 
 def relations_table(report: HeadReport) -> pd.DataFrame:
     """Return one row for each relation, direction and head: accuracy, interval, baseline."""
-    rows, scores = [], report.scores
+    tables, scores = [], report.scores
     for relation in scores.relations:
         for direction in DIRECTIONS:
             num_cases = scores.cases(relation, direction)
             if not num_cases:
                 continue
             offset, baseline = scores.baseline(relation, direction)
-            accuracy = scores.accuracy(relation, direction)
-            rows += [
-                {
-                    "relation": relation,
-                    "meaning": relation_title(relation),
-                    "direction": direction,
-                    "layer": layer,
-                    "head": head,
-                    "accuracy": float(accuracy.mean[layer, head]),
-                    "low": float(accuracy.low[layer, head]),
-                    "high": float(accuracy.high[layer, head]),
-                    "fixed_offset": offset,
-                    "fixed_offset_accuracy": baseline,
-                    "cases": num_cases,
-                }
-                for layer, head in np.ndindex(accuracy.mean.shape)
-            ]
-    return pd.DataFrame(rows)
+            mean, low, high = scores.accuracy(relation, direction)
+            table = head_table({"accuracy": mean, "low": low, "high": high})
+            table.insert(0, "relation", relation)
+            table.insert(1, "meaning", relation_title(relation))
+            table.insert(2, "direction", direction)
+            fixed = {"fixed_offset": offset, "fixed_offset_accuracy": baseline}
+            tables.append(table.assign(**fixed, cases=num_cases))
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()

@@ -14,6 +14,7 @@ from bertcore.analysis.shared.collect import VectorTable
 from bertcore.analysis.space.projection import LayerMap
 
 from ..plots import theme
+from ..plots.cell_table import cell_table
 from ..plots.formats import shorten
 
 COLOUR_BY = ("word", "token", "segment", "sentence", "label", "position")
@@ -139,22 +140,18 @@ def point_labels(table: VectorTable) -> list[str]:
 
 def coordinates_table(table: VectorTable, layer_map: LayerMap) -> pd.DataFrame:
     """Return one row for each point at each layer: what it is and where it is."""
-    num_layers, num_points, dims = layer_map.coordinates.shape
-    what = {
-        "layer": np.repeat(np.arange(num_layers), num_points),
-        "token": np.tile(np.array(table.tokens, dtype=object), num_layers),
-        "word": np.tile(np.array(table.words, dtype=object), num_layers),
-        "sentence": np.tile(table.sentence_ids + 1, num_layers),
-        "position": np.tile(table.positions, num_layers),
-        "segment": np.tile(table.segment_ids, num_layers),
-        "label": np.tile(np.array(table.labels, dtype=object), num_layers),
+    axes = dict(zip("xyz", np.moveaxis(layer_map.coordinates, 2, 0), strict=False))
+    points = {
+        "token": table.tokens,
+        "word": table.words,
+        "sentence": table.sentence_ids + 1,
+        "position": table.positions,
+        "segment": table.segment_ids,
+        "label": table.labels,
     }
-    axes = {
-        name: layer_map.coordinates[:, :, axis].reshape(-1)
-        for axis, name in enumerate(("x", "y", "z")[:dims])
-    }
-    texts = np.array([table.sentences[i].text for i in table.sentence_ids], dtype=object)
-    return pd.DataFrame({**what, **axes, "text": np.tile(texts, num_layers)})
+    rows = cell_table({"layer": range(len(layer_map.coordinates))}, points, **axes)
+    texts = [table.sentences[i].text for i in table.sentence_ids]
+    return rows.assign(text=texts * len(layer_map.coordinates))
 
 
 def _in_context(text: str, start: int, end: int) -> str:

@@ -15,6 +15,7 @@ from bertcore.analysis.space.seed_agreement import SeedAgreement, seed_agreement
 from bertcore.configs.maps import TsneSettings
 
 from ..plots import player, theme
+from ..plots.cell_table import cell_table
 from ..plots.figure import Figure, Properties, scatter, subplots
 from ..shell import frame
 from ..shell.compute import Compute
@@ -116,18 +117,14 @@ def _lines(ones: NDArray[np.floating], twos: NDArray[np.floating]) -> Properties
 
 def _moved_table(two: TwoSeeds) -> pd.DataFrame:
     """Return a row for each point at each layer: both places, and how far apart they are."""
-    num_layers, num_points, _ = two.layer_map.coordinates.shape
-    return pd.DataFrame(
-        {
-            "layer": np.repeat(np.arange(num_layers), num_points),
-            "point": np.tile(np.arange(num_points), num_layers),
-            "x": two.layer_map.coordinates[..., 0].reshape(-1),
-            "y": two.layer_map.coordinates[..., 1].reshape(-1),
-            "x_second": two.agreement.second[..., 0].reshape(-1),
-            "y_second": two.agreement.second[..., 1].reshape(-1),
-            "moved": two.agreement.moved.reshape(-1),
-        }
+    (x, y), (x_second, y_second) = (
+        np.moveaxis(places[..., :2], 2, 0)
+        for places in (two.layer_map.coordinates, two.agreement.second)
     )
+    moved = two.agreement.moved
+    layers, points = {"layer": range(len(moved))}, {"point": range(moved.shape[1])}
+    places = {"x": x, "y": y, "x_second": x_second, "y_second": y_second}
+    return cell_table(layers, points, **places, moved=moved)
 
 
 def _agreement_table(two: TwoSeeds) -> pd.DataFrame:

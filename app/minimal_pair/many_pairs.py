@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +25,7 @@ from bertcore.data.texts_file import shown_name
 
 from ..plots import theme
 from ..plots.before_after import head_grid
+from ..plots.cell_table import cell_table
 from ..plots.cells import cell_text
 from ..plots.figure import Figure, heatmap
 from ..plots.untrusted_text import plain
@@ -99,23 +99,11 @@ def _with_interval(found: ManyPatched, row: int, column: int) -> str:
 def mean_table(found: ManyPatched) -> pd.DataFrame:
     """Return a row for each layer and region or head, with its interval."""
     shares = found.shares
-    names: Sequence[object] = REGIONS
-    what = "region"
+    columns: dict[str, Any] = {"region": REGIONS}
     if found.part == "head":
-        names, what = range(shares.mean.shape[1]), "head"
-    return pd.DataFrame(
-        [
-            {
-                "layer": layer,
-                what: name,
-                "share": float(shares.mean[layer, n]),
-                "low": float(shares.low[layer, n]),
-                "high": float(shares.high[layer, n]),
-            }
-            for layer in range(len(shares.mean))
-            for n, name in enumerate(names)
-        ]
-    )
+        columns = {"head": range(shares.mean.shape[1])}
+    layers = {"layer": range(len(shares.mean))}
+    return cell_table(layers, columns, share=shares.mean, low=shares.low, high=shares.high)
 
 
 MANY = Picture(

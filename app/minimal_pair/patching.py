@@ -12,6 +12,7 @@ from bertcore.analysis.patching import Direction, Part, Patched, PatchPair, Path
 
 from ..plots import theme
 from ..plots.before_after import head_grid
+from ..plots.cell_table import cell_table
 from ..plots.figure import Figure, bar
 from ..plots.formats import ON_AXIS, shorten, signed
 from ..plots.special_tokens import own_markdown
@@ -126,23 +127,17 @@ def share_map(shown: PatchedPair, *, is_dark: bool = False) -> Figure:
 def share_table(shown: PatchedPair) -> pd.DataFrame:
     """Return a row for each patched run."""
     found, pair = shown.found, shown.pair
-    shares, rows = found.shares, []
-    for layer, values in enumerate(found.values):
-        for n, value in enumerate(values):
-            row: dict[str, object] = {"layer": layer}
-            if found.part == "head":
-                row["head"] = n
-            else:
-                i, j = pair.columns[n]
-                row |= {
-                    "position_first": i,
-                    "position_second": j,
-                    "token_first": pair.first.tokens[i],
-                    "token_second": pair.second.tokens[j],
-                }
-            row |= {"logit_difference": float(value), "share": float(shares[layer, n])}
-            rows.append(row)
-    return pd.DataFrame(rows)
+    columns: dict[str, Any] = {"head": range(found.shares.shape[1])}
+    if found.part != "head":
+        firsts, seconds = zip(*pair.columns, strict=True)
+        columns = {
+            "position_first": firsts,
+            "position_second": seconds,
+            "token_first": [pair.first.tokens[i] for i in firsts],
+            "token_second": [pair.second.tokens[j] for j in seconds],
+        }
+    layers, shares = range(len(found.shares)), found.shares
+    return cell_table({"layer": layers}, columns, logit_difference=found.values, share=shares)
 
 
 def path_bars(found: PathPatched) -> Figure:

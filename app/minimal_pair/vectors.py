@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ..plots import theme
+from ..plots.cell_table import cell_table
 from ..plots.figure import Figure
 from ..shell import frame
 from ..shell.picture import Picture
@@ -37,10 +38,8 @@ def _strips(compared: Compared, *, drawn: list[int]) -> Figure:
 
 def _table(compared: Compared) -> pd.DataFrame:
     """Return a row for each layer (0: embeddings) and column; empty where a token is missing."""
-    columns, change = compared.columns(), compared.pair.hidden_change
-    table = pd.concat([columns] * len(change), ignore_index=True)
-    table.insert(0, "layer", np.repeat(np.arange(len(change)), len(columns)))
-    return table.assign(one_minus_cosine=change.ravel())
+    change = compared.pair.hidden_change
+    return cell_table({"layer": range(len(change))}, compared.columns(), one_minus_cosine=change)
 
 
 VECTORS = Picture(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bertcore.analysis.mixing.maps import rank_agreement
 
 from ..plots import theme
+from ..plots.before_after import head_table
 from ..plots.cells import numbered
 from ..plots.figure import Figure, heatmap
 from ..shell import frame
@@ -135,16 +136,8 @@ def separator_fade(separator_fractions: SeparatorFractions, *, separator: str = 
 def separator_table(separator_fractions: SeparatorFractions) -> pd.DataFrame:
     """Return the same numbers: a row for each head; `block` is the same for a layer's heads."""
     weights, norms, block, _ = separator_fractions
-    num_layers, num_heads = weights.shape
-    return pd.DataFrame(
-        {
-            "layer": np.repeat(np.arange(num_layers), num_heads),
-            "head": np.tile(np.arange(num_heads), num_layers),
-            "weights": weights.ravel(),
-            "norm_weighted": norms.ravel(),
-            "residual_and_norm": np.repeat(block, num_heads),
-        }
-    )
+    fractions = {"weights": weights, "norm_weighted": norms}
+    return head_table({**fractions, "residual_and_norm": block[:, None]})
 
 
 AGREEMENT = Picture(

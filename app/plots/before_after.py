@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bertcore.analysis.compare.before_after import WordShift
 
 from . import theme
+from .cell_table import cell_table
 from .figure import Figure, bar, heatmap, scatter, subplots
 from .formats import percent, shorten
 
@@ -218,13 +219,8 @@ def attention_grid(change: NDArray[np.float32], off: Collection[tuple[int, int]]
 
 def head_table(values: Mapping[str, NDArray[np.floating]]) -> pd.DataFrame:
     """Return a row for each head, with a column for each named array [L, H]."""
-    shape = next(iter(values.values())).shape
-    return pd.DataFrame(
-        [
-            {"layer": la, "head": he, **{name: float(v[la, he]) for name, v in values.items()}}
-            for la, he in np.ndindex(*shape)
-        ]
-    )
+    num_layers, num_heads = next(iter(values.values())).shape
+    return cell_table({"layer": range(num_layers)}, {"head": range(num_heads)}, **values)
 
 
 def divergence_table(change: NDArray[np.floating]) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bertcore.analysis.compare.cka import LayerSimilarity
 
 from . import theme
+from .cell_table import cell_table
 from .cells import numbered
 from .figure import Figure, Properties, heatmap
 
@@ -42,17 +43,14 @@ def similarity_table(
     Args:
         layers: Their numbers, if not all from 0 on are compared.
     """
-    first, second = np.indices(similarity.plain.shape).reshape(2, -1)
-    numbers = np.arange(max(similarity.plain.shape)) if layers is None else np.array(layers)
-    return pd.DataFrame(
-        {
-            "layer_first": numbers[first],
-            "layer_second": numbers[second],
-            "cka": similarity.plain.ravel(),
-            "cka_debiased": similarity.debiased.ravel(),
-            "cka_chance": similarity.plain_chance.ravel(),
-            "cka_debiased_chance": similarity.debiased_chance.ravel(),
-        }
+    first, second = similarity.plain.shape
+    return cell_table(
+        {"layer_first": range(first) if layers is None else layers},
+        {"layer_second": range(second) if layers is None else layers},
+        cka=similarity.plain,
+        cka_debiased=similarity.debiased,
+        cka_chance=similarity.plain_chance,
+        cka_debiased_chance=similarity.debiased_chance,
     )
 
 

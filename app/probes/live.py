@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -11,6 +12,7 @@ from bertcore import Trace
 from bertcore.probes import STRUCTURAL, ProbeReport
 from bertcore.probes.live import WordLabels, WordTrees, draw_trees, label_words
 
+from ..plots.cell_table import cell_table
 from ..plots.formats import shorten
 from ..plots.untrusted_text import plain
 from ..second_checkpoint.sides import Side
@@ -48,20 +50,14 @@ class Shown(NamedTuple):
 
 def _labels_table(found: WordLabels) -> pd.DataFrame:
     """Return a row for each layer and word."""
-    return pd.DataFrame(
-        [
-            {
-                "layer": layer,
-                "position": number,
-                "word": word,
-                "label": found.labels[place][number],
-                "probability": found.probabilities[place, number],
-                "gold": found.gold[number] if found.gold else "",
-            }
-            for place, layer in enumerate(found.layers)
-            for number, word in enumerate(found.words)
-        ]
-    )
+    layers, words = {"layer": found.layers}, _words(found)
+    gold = np.array(found.gold or [""] * len(found.words), dtype=object)
+    labels = np.array(found.labels, dtype=object)
+    return cell_table(layers, words, label=labels, probability=found.probabilities, gold=gold)
+
+
+def _words(found: WordLabels | WordTrees) -> dict[str, Any]:
+    return {"position": range(len(found.words)), "word": found.words}
 
 
 def _grid_table(shown: list[Sentence]) -> pd.DataFrame:
@@ -95,20 +91,8 @@ def _edges_table(found: WordTrees) -> pd.DataFrame:
 
 def _depths_table(found: WordTrees) -> pd.DataFrame:
     """Return a row for each layer and word."""
-    gold = found.gold_depths
-    return pd.DataFrame(
-        [
-            {
-                "layer": layer,
-                "position": number,
-                "word": word,
-                "depth": found.depths[place, number],
-                "gold": None if gold is None else gold[number],
-            }
-            for place, layer in enumerate(found.layers)
-            for number, word in enumerate(found.words)
-        ]
-    )
+    gold = np.array(found.gold_depths or [None] * len(found.words), dtype=object)
+    return cell_table({"layer": found.layers}, _words(found), depth=found.depths, gold=gold)
 
 
 _LABELS_CODE = """

@@ -22,6 +22,7 @@ from ..plots.before_after import (
     word_bars,
     word_table,
 )
+from ..plots.cell_table import cell_table
 from ..plots.figure import Figure, bar
 from ..plots.formats import shorten, shorten_middle
 from ..plots.untrusted_text import plain
@@ -86,20 +87,10 @@ def task_figure(task: TaskShift) -> Figure:
 def task_table(task: TaskShift) -> pd.DataFrame:
     """Return a row for each answer and choice of a task head."""
     value = "score" if task.kind == "score" else "p"
-    return pd.DataFrame(
-        [
-            {
-                "answer": name,
-                "position": task.positions[i] if task.positions else None,
-                "choice": choice,
-                "choice_number": j,
-                f"{value}_before": float(task.before[i, j]),
-                f"{value}_after": float(task.after[i, j]),
-            }
-            for i, name in enumerate(task.names)
-            for j, choice in enumerate(task.choices)
-        ]
-    )
+    positions = task.positions or [None] * len(task.names)
+    choices = {"choice": task.choices, "choice_number": range(len(task.choices))}
+    values = {f"{value}_before": task.before, f"{value}_after": task.after}
+    return cell_table({"answer": task.names, "position": positions}, choices, **values)
 
 
 def _shift(task: TaskShift, answer: int) -> WordShift:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..plots import theme
 from ..plots.before_after import AFTER, BEFORE, attention_grid, divergence_table, thinned
+from ..plots.cell_table import cell_table
 from ..plots.figure import Figure, bar, scatter
 from ..plots.formats import shorten
 from ..shell import frame
@@ -66,11 +67,8 @@ def hidden_bars(hidden: Hidden) -> Figure:
 def hidden_table(hidden: Hidden) -> pd.DataFrame:
     """Return a row for each layer (0: embeddings) and token."""
     change, tokens = hidden
-    layers, positions = np.indices(change.shape).reshape(2, -1)
-    names = np.array(tokens, dtype=object)[positions]
-    values = change.ravel().astype(float)
-    columns = {"layer": layers, "position": positions, "token": names}
-    return pd.DataFrame({**columns, "one_minus_cosine": values})
+    columns = {"position": range(len(tokens)), "token": tokens}
+    return cell_table({"layer": range(len(change))}, columns, one_minus_cosine=change)
 
 
 HIDDEN = Picture(
