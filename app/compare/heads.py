@@ -63,10 +63,6 @@ def _point(rows: int, columns: int) -> float:
     return max(6.0, min(40.0, 420 / max(rows, columns)))
 
 
-def _maps(maps: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    return maps
-
-
 HEADS = Picture(
     name="compare-heads",
     figure=divergence_grid,
@@ -82,7 +78,7 @@ comparison.divergence                                   # [L, H], bits
 )
 ONE_HEAD = Picture(
     name="compare-head",
-    table=_maps,
+    table=dict,
     how=MAP.how,
     code="""
 traces[0].attentions[{layer}, {head}], traces[1].attentions[{layer}, {head}]  # [T, T]

@@ -5,33 +5,31 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.analysis.space.projection import METHODS, LayerMap
+from bertcore.analysis.space.projection import METHODS
 
 from ..plots import player, theme
 from ..plots.figure import Figure, Properties
 from .places import at, display_places, reach_of
-from .point_styles import Marks, kind_of, names_at, parts_of, points, rings, trails
+from .point_styles import Mapped, kind_of, names_at, parts_of, points, rings, trails
 
 MAX_TRAILS = 12
 """Most highlighted points whose paths through the layers are drawn."""
 STEP_MS = 700
+HEIGHT = 600
 CAMERA = {"eye": {"x": 1.2, "y": 1.2, "z": 0.7}}
 TWEENS = 6
 """Frames between two layers when a 3-D map plays: Plotly animates 2-D points only."""
 
 
-def travel(
-    layer_map: LayerMap, marks: Marks, *, layer: int, ink: str = "", height: int = 600
-) -> Figure:
+def travel(mapped: Mapped, *, layer: int, ink: str = "") -> Figure:
     """Draw one layer's points, with a slider and a play button that move them through all layers.
 
     Args:
-        layer_map: Coordinates [L+1, N, 2 or 3].
-        marks: Colours, hovers and names of the N points.
+        mapped: The points, in two or three dimensions.
         layer: The layer shown first.
         ink: Colour of the names; empty for the theme's.
-        height: In pixels.
     """
+    _, layer_map, marks = mapped
     places = display_places(layer_map)
     num_layers, _, dims = places.shape
     layer = min(max(layer, 0), num_layers - 1)
@@ -58,7 +56,7 @@ def travel(
         for name, place in _stations(places, dims)
     ]
     axes = [f"{METHODS[layer_map.method]} axis {axis + 1}" for axis in range(dims)]
-    theme.plot_layout(fig, "", axes[0], axes[1], height)
+    theme.plot_layout(fig, "", axes[0], axes[1], HEIGHT)
     _frame_axes(fig, places, axes)
     _controls(fig, num_layers, layer, dims)
     fig.update_layout(

@@ -2,55 +2,42 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
-
-from bertcore.analysis.shared.collect import VectorTable
-from bertcore.analysis.space.projection import LayerMap
 
 from ..layer_watch.layer_watch import layer_watch
 from ..plots import theme
-from ..plots.figure import Figure
+from ..plots.cell_table import cell_table
 from ..shell import frame
 from ..shell.links import MAP_LAYER as LAYER
 from ..shell.picture import Picture
 from .figures import travel
 from .overview_figures import overview, overview_arrays
-from .point_styles import Marks
-from .points import coordinates_table
+from .point_styles import Mapped
 
 
-class Mapped(NamedTuple):
-    """The points of a map, their places, and how they are drawn."""
-
-    table: VectorTable
-    layer_map: LayerMap
-    marks: Marks
-
-
-def _travel(mapped: Mapped, *, layer: int, ink: str) -> Figure:
-    return travel(mapped.layer_map, mapped.marks, layer=layer, ink=ink)
-
-
-def _coordinates(mapped: Mapped) -> pd.DataFrame:
-    return coordinates_table(mapped.table, mapped.layer_map)
-
-
-def _overview(mapped: Mapped) -> Figure:
-    return overview(mapped.layer_map, mapped.marks)
-
-
-def _arrays(mapped: Mapped) -> dict[str, NDArray]:  # type: ignore[type-arg]
-    return overview_arrays(mapped.table, mapped.layer_map)
+def coordinates_table(mapped: Mapped) -> pd.DataFrame:
+    """Return one row for each point at each layer: what it is and where it is."""
+    table, layer_map, _ = mapped
+    axes = dict(zip("xyz", np.moveaxis(layer_map.coordinates, 2, 0), strict=False))
+    points = {
+        "token": table.tokens,
+        "word": table.words,
+        "sentence": table.sentence_ids + 1,
+        "position": table.positions,
+        "segment": table.segment_ids,
+        "label": table.labels,
+    }
+    rows = cell_table({"layer": range(len(layer_map.coordinates))}, points, **axes)
+    texts = [table.sentences[i].text for i in table.sentence_ids]
+    return rows.assign(text=texts * len(layer_map.coordinates))
 
 
 LAYER_MAP = Picture(
     name="layer-map",
-    figure=_travel,
-    table=_coordinates,
+    figure=travel,
+    table=coordinates_table,
     how=(
         "Each point is a token (or a word, or a sentence); near points have similar vectors. Move "
         "the slider, or press Play, to follow them from the embeddings (layer 0) to the last "
@@ -89,8 +76,8 @@ READING = {
 """How to read a map, by its method."""
 OVERVIEW = Picture(
     name="layer-map-vectors",
-    figure=_overview,
-    table=_arrays,
+    figure=overview,
+    table=overview_arrays,
     how=(
         "The same map, one panel for each layer, starting with the embeddings; colours as above. "
         "Of more than 600 points, 600 are drawn, evenly spaced; of a 3-D map, the first two axes."

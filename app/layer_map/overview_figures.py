@@ -7,20 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.analysis.shared.collect import VectorTable
-from bertcore.analysis.space.projection import LayerMap
-
 from ..plots import theme
 from ..plots.figure import Figure, Properties, subplots
 from .places import display_places, reach_of, rounded
-from .point_styles import SYMBOLS, Marks
+from .point_styles import SYMBOLS, Mapped, Marks
 
 MAX_OVERVIEW = 600
 """Points in each small picture of the overview; they are spread evenly over the table."""
 
 
-def overview(layer_map: LayerMap, marks: Marks, *, columns: int = 5) -> Figure:
+def overview(mapped: Mapped, *, columns: int = 5) -> Figure:
     """Draw every layer as a small picture; a 3-D map shows its first two axes."""
+    _, layer_map, marks = mapped
     places = display_places(layer_map)
     num_layers = len(places)
     columns = min(columns, num_layers)
@@ -69,8 +67,9 @@ def overview(layer_map: LayerMap, marks: Marks, *, columns: int = 5) -> Figure:
     return fig
 
 
-def overview_arrays(table: VectorTable, layer_map: LayerMap) -> dict[str, NDArray[Any]]:
+def overview_arrays(mapped: Mapped) -> dict[str, NDArray[Any]]:
     """Return the full vectors [L+1, N, D], the coordinates, and what each point is."""
+    table, layer_map, _ = mapped
     return {
         "vectors": table.vectors,
         "coordinates": layer_map.coordinates,

@@ -15,8 +15,8 @@ from .corpus.show import show_corpus
 from .curves import show_curves
 from .fields import VIEW, VIEWS
 from .geometry import show_geometry
-from .maps import Mapped, show_map, show_overview
-from .point_styles import Marks
+from .maps import show_map, show_overview
+from .point_styles import Mapped, Marks
 from .points import colouring, hover_texts, point_labels
 from .seeds import show_second_seed
 from .sources import NO_SENTENCES, choose_source, chosen_source, sentences_of

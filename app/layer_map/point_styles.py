@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bertcore.analysis.shared.collect import VectorTable
+from bertcore.analysis.space.projection import LayerMap
 
 from ..plots import theme
 from ..plots.figure import Properties, trace
@@ -32,6 +35,14 @@ class Marks:
     """Escaped short name, [N]."""
     highlighted: NDArray[np.bool_]
     """True for the points that the visitor searched for, [N]."""
+
+
+class Mapped(NamedTuple):
+    """The points of a map, their places, and how they are drawn."""
+
+    table: VectorTable
+    layer_map: LayerMap
+    marks: Marks
 
 
 def parts_of(marks: Marks) -> list[tuple[NDArray[np.int64], int]]:

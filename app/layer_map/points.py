@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from bertcore.analysis.shared.collect import VectorTable
-from bertcore.analysis.space.projection import LayerMap
 
 from ..plots import theme
-from ..plots.cell_table import cell_table
 from ..plots.formats import shorten
 
 COLOUR_BY = ("word", "token", "segment", "sentence", "label", "position")
@@ -136,22 +133,6 @@ def hover_texts(table: VectorTable) -> list[str]:
 def point_labels(table: VectorTable) -> list[str]:
     """Return a short name of each point, to be drawn beside it."""
     return [theme.escape(shorten(token, 22)) for token in table.tokens]
-
-
-def coordinates_table(table: VectorTable, layer_map: LayerMap) -> pd.DataFrame:
-    """Return one row for each point at each layer: what it is and where it is."""
-    axes = dict(zip("xyz", np.moveaxis(layer_map.coordinates, 2, 0), strict=False))
-    points = {
-        "token": table.tokens,
-        "word": table.words,
-        "sentence": table.sentence_ids + 1,
-        "position": table.positions,
-        "segment": table.segment_ids,
-        "label": table.labels,
-    }
-    rows = cell_table({"layer": range(len(layer_map.coordinates))}, points, **axes)
-    texts = [table.sentences[i].text for i in table.sentence_ids]
-    return rows.assign(text=texts * len(layer_map.coordinates))
 
 
 def _in_context(text: str, start: int, end: int) -> str:

@@ -23,10 +23,9 @@ from ..shell.links import MAP_LAYER as LAYER
 from ..shell.picture import Picture
 from .curves import Curve, LayerCurves
 from .fields import SECOND_SEED
-from .maps import Mapped
 from .overview_figures import small_marker
 from .places import at, reach_of
-from .point_styles import Marks
+from .point_styles import Mapped, Marks
 from .view import Points, View, code_of, embed
 
 MAX_LINES = 2000

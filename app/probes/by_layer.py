@@ -105,24 +105,9 @@ def code_lines(found: Found) -> Figure:
         for kind, values in kinds.items():
             if not values:
                 continue
-            shown = _name(found, name, kind)
-            fig.add_trace(
-                scatter(
-                    x=[result.layer for result in report.layers],
-                    y=list(values),
-                    mode="lines+markers",
-                    name=theme.escape(shown),
-                    line={
-                        "color": _colour(found, number, kind),
-                        "width": 2,
-                        "dash": _DASHES[kind],
-                    },
-                    marker={"size": 6},
-                    hovertemplate="layer %{x}: %{y:.2f} times<extra>"
-                    + theme.escape(shown)
-                    + "</extra>",
-                )
-            )
+            shown, colour = _name(found, name, kind), _colour(found, number, kind)
+            layers = [result.layer for result in report.layers]
+            fig.add_trace(_curve(layers, values, shown, colour, _DASHES[kind], "%{y:.2f} times"))
     _over_layers(fig, found, "compression (times)", HEIGHT)
     fig.update_yaxes(rangemode="tozero")
     fig.add_hline(1, line={"color": theme.SPECIAL, "width": 1, "dash": "dash"})
@@ -243,22 +228,28 @@ def _line(
     """Return a curve over the layers with its intervals; layers without a score are left out."""
     pairs = [(result.layer, found) for result in results if (found := score(result)) is not None]
     scores = [found for _, found in pairs]
+    values = [found.value for found in scores]
+    lows, highs = [found.low for found in scores], [found.high for found in scores]
+    curve = _curve([layer for layer, _ in pairs], values, name, colour, dash, "%{customdata}")
+    curve["line"]["width"] = 3 if dash == "solid" else 2
+    curve["marker"]["size"] = 8 if dash == "solid" else 5
+    shown = [with_interval(*numbers, ".3f") for numbers in zip(values, lows, highs, strict=True)]
+    return curve | {"error_y": error_bars(values, lows, highs, colour), "customdata": shown}
+
+
+def _curve(
+    layers: Sequence[int], values: Sequence[float], name: str, colour: str, dash: str, hover: str
+) -> Properties:
+    """Return a curve over the layers; `hover` is Plotly's text of a number."""
     shown = theme.escape(name)
     return scatter(
-        x=[layer for layer, _ in pairs],
-        y=[found.value for found in scores],
+        x=layers,
+        y=values,
         mode="lines+markers",
         name=shown,
-        line={"color": colour, "width": 3 if dash == "solid" else 2, "dash": dash},
-        marker={"size": 8 if dash == "solid" else 5},
-        error_y=error_bars(
-            [found.value for found in scores],
-            [found.low for found in scores],
-            [found.high for found in scores],
-            colour,
-        ),
-        customdata=[with_interval(one.value, one.low, one.high, ".3f") for one in scores],
-        hovertemplate="layer %{x}: %{customdata}<extra>" + shown + "</extra>",
+        line={"color": colour, "width": 2, "dash": dash},
+        marker={"size": 6},
+        hovertemplate=f"layer %{{x}}: {hover}<extra>{shown}</extra>",
     )
 
 

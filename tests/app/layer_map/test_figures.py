@@ -6,22 +6,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.layer_map import curves, figures, geometry, seeds
-from app.layer_map.figures import travel
-from app.layer_map.overview_figures import MAX_OVERVIEW, overview
+from app.layer_map import curves, figures, geometry, overview_figures, seeds
+from app.layer_map.maps import coordinates_table
+from app.layer_map.overview_figures import MAX_OVERVIEW
 from app.layer_map.places import display_places
-from app.layer_map.point_styles import Marks
+from app.layer_map.point_styles import Mapped, Marks
 from app.layer_map.points import (
     COLOUR_BY,
     MAX_GROUPS,
     colouring,
-    coordinates_table,
     hover_texts,
     point_labels,
 )
 from app.layer_map.view import measure
 from app.plots import label_places
 from app.plots.charts import Chart
+from app.plots.figure import Figure
 from app.shell.picture import Picture
 from bertcore.analysis.shared.collect import VectorTable, collect_sentences, collect_tokens
 from bertcore.analysis.space.map_quality import faithfulness, separation
@@ -45,6 +45,14 @@ def pair() -> VectorTable:
 def marks_of(table: VectorTable, by: str = "word", word: str = "") -> Marks:
     highlighted = np.array([bool(word) and w == word for w in table.words])
     return Marks(colouring(table, by), hover_texts(table), point_labels(table), highlighted)
+
+
+def travel(layer_map: LayerMap, marks: Marks, *, layer: int) -> Figure:
+    return figures.travel(Mapped(pair(), layer_map, marks), layer=layer)
+
+
+def overview(layer_map: LayerMap, marks: Marks, *, columns: int = 5) -> Figure:
+    return overview_figures.overview(Mapped(pair(), layer_map, marks), columns=columns)
 
 
 def chart_of(picture: Picture) -> Chart:
@@ -232,7 +240,7 @@ def test_the_commonest_groups_have_colours_and_the_rest_is_counted() -> None:
 def test_the_table_has_a_row_for_each_point_and_layer() -> None:
     table = pair()
     layer_map: LayerMap = map_layers(table.vectors, dims=3)
-    rows = coordinates_table(table, layer_map)
+    rows = coordinates_table(Mapped(table, layer_map, marks_of(table)))
     assert len(rows) == 3 * len(table)
     row = rows[(rows.layer == 2) & (rows.token == "bank")].iloc[0]
     place = layer_map.coordinates[2, table.tokens.index("bank")]
