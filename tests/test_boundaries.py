@@ -431,6 +431,16 @@ def test_what_packages_name_exists() -> None:
             assert hasattr(package, public) or importlib.import_module(f"{name}.{public}")
 
 
+def test_modules_of_the_app_that_notebooks_name_exist() -> None:
+    """They are opened by name, so that no import says which: see `app_module`."""
+    files = (ROOT / "bertscope").rglob("*.py")
+    named = {name for file in files for name in re.findall(r'"(app(?:\.\w+)+)"', file.read_text())}
+    assert "app.plots.special_tokens" in named
+    modules = [ROOT.joinpath(*name.split(".")) for name in sorted(named)]
+    missing = [m for m in modules if not (m.with_suffix(".py").exists() or m.is_dir())]
+    assert missing == []
+
+
 def test_no_folder_of_the_app_hides_a_library() -> None:
     # Streamlit puts app/ itself on sys.path, in front of the libraries.
     names = {
