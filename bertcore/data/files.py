@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
+from bertcore.base.whole_files import whole_file
 from bertcore.data import packed_files
 
 LONGEST_LINE = 10_000_000
@@ -135,21 +136,18 @@ def recode(path: Path, target: Path, encoding: str) -> None:
         ValueError: If the file is not in that encoding.
         OSError: If it cannot be read or written.
     """
-    partial = target.with_name(f".{target.name}.partial")
     try:
         with (
             packed_files.open_text(path, newline="", encoding=encoding) as file,
+            whole_file(target) as partial,
             partial.open("w", encoding="utf-8", newline="") as written,
         ):
             shutil.copyfileobj(file, written)
-        partial.replace(target)
     except UnicodeDecodeError as error:
         raise ValueError(
             f"data file {str(path)!r} is not {encoding} either: it holds a byte "
             f"0x{error.object[error.start]:02X} that it does not define. Try another encoding."
         ) from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def kind_of(path: Path) -> str:

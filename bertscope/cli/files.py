@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from bertcore.base.whole_files import whole_file
 from bertcore.data import packed_files
 from bertcore.data.files import open_text
 
@@ -91,22 +91,13 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     Raises:
         OSError: If it cannot be written, such as on a full disk.
     """
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    part = Path(name)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with whole_file(path) as partial, partial.open("wb") as file:
             write(file)
-        # mkstemp makes files that only their owner may read; give a result the usual permissions.
-        mask = os.umask(0)
-        os.umask(mask)
-        part.chmod(0o666 & ~mask)
-        part.replace(path)
     except OSError as error:
         if error.strerror is None:  # numpy's words for a write that the system cut short
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
         raise
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def trace_arrays(trace: Trace) -> dict[str, NDArray[np.generic]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
 
+from bertcore.base.whole_files import write_whole
 from bertcore.bert import Bert, with_parts
 from bertcore.checkpoints.folder import card_parts
 from bertcore.checkpoints.save import save, zeroed_heads
@@ -102,9 +102,7 @@ def save_pruned(bert: Model, heads: Iterable[tuple[int, int]], folder: str | Pat
         more_weights=task_head,
         more_config=stored_task_fields(bert) if task_head else None,
     )
-    part = target / f".{CARD}.part"
-    part.write_text(card(bert, pruned), encoding="utf-8")
-    os.replace(part, target / CARD)
+    write_whole(target / CARD, card(bert, pruned))
     return target
 
 

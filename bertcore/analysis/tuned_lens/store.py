@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
 
 import torch
@@ -13,6 +12,7 @@ from safetensors.torch import save_file
 
 from bertcore.analysis.tuned_lens.gain import LensGain
 from bertcore.analysis.tuned_lens.tuned import TunedLens
+from bertcore.base.whole_files import whole_file
 from bertcore.checkpoints.source import SHIPPED
 from bertcore.model import Model
 
@@ -65,14 +65,8 @@ def save_tuned_lens(lens: TunedLens, path: Path) -> Path:
         "gain": json.dumps(lens.gain.to_json()),
     }
     tensors = {"weights": lens.weights.contiguous(), "biases": lens.biases.contiguous()}
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(descriptor)
-    try:
-        save_file(tensors, name, metadata)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as partial:
+        save_file(tensors, partial, metadata)
     return path
 
 
