@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,8 @@ from pathlib import Path
 def whole_file(path: Path) -> Iterator[Path]:
     """Yield the path to write to, beside `path`; it is renamed at the end, or deleted on an error.
 
+    Several processes and threads may write the same file: the last to end wins.
+
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "numbers.txt"
     >>> with whole_file(path) as partial:
@@ -19,7 +22,8 @@ def whole_file(path: Path) -> Iterator[Path]:
     >>> [file.name for file in path.parent.iterdir()]
     ['numbers.txt']
     """
-    partial = path.with_name(f".{path.name}.partial")
+    own = f"{os.getpid()}-{threading.get_ident()}"
+    partial = path.with_name(f".{path.name}.{own}.partial")
     try:
         yield partial
         os.replace(partial, path)

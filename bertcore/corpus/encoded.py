@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from bertcore.base.whole_files import whole_file
 from bertcore.configs.encode import Unit
 from bertcore.corpus.parts import (
     Manifest,
@@ -136,9 +135,7 @@ class EncodedCorpus:
         return range(len(self.manifest.parts))
 
     def _write_vectors(self, path: Path, layer: int, shape: tuple[int, int]) -> None:
-        # Two processes may write it at once; each renames its own.
-        partial = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.partial")
-        try:
+        with whole_file(path) as partial:
             array = np.lib.format.open_memmap(partial, "w+", np.dtype(np.float16), shape)
             start = 0
             for _, vectors in self.batches(layer, ()):
@@ -146,9 +143,6 @@ class EncodedCorpus:
                 start += len(vectors)
             array.flush()
             del array
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
 
     def _checked(self, columns: Sequence[str] | None) -> list[str]:
         wanted = list(self.columns if columns is None else columns)

@@ -37,7 +37,7 @@ def test_a_phenomenon_is_clicked_and_a_pair_opened(visit: Visit) -> None:
     box = table.bounding_box()
     assert box is not None
     # "open" in the second column of the first row: cells are drawn on a canvas.
-    x, y = box["x"] + 202, box["y"] + 52
+    x, y = box["x"] + 182, box["y"] + 52
     visit.page.mouse.move(x - 3, y)
     visit.page.mouse.move(x, y)
     with visit.context.expect_page() as opened:
