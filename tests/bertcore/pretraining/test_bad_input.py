@@ -73,7 +73,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "masked_lm_prob is 1.0",
         ),
         (["--steps", "3", "--objective", "guessing"], "objective is 'guessing'; expected one of"),
-        (["--steps", "3", "--masked-lm-prob", "nan"], "masked_lm_prob is nan"),
+        (["--steps", "3", "--masked-lm-prob", "nan"], "--masked-lm-prob is nan"),
         (["--steps", "3", "--gradient-accumulation", "3"], "expected a multiple of 3"),
         (["--steps", "3", "--layers", "0"], "--layers"),
         (["--steps", "3", "--heads", "0"], "--heads"),
