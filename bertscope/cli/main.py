@@ -95,7 +95,7 @@ def start(
     Examples:
       bertscope
       bertscope --port 8600
-      bertscope fill-mask "Paris is the capital of [MASK]."
+      bertscope fill-mask "He opened the [MASK] and went in."
     """
     if version:
         typer.echo(bertcore.__version__)

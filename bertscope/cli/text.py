@@ -101,7 +101,7 @@ def fill_mask(
 
     \b
     Examples:
-      bertscope fill-mask "Paris is the capital of [MASK]." --top-k 5
+      bertscope fill-mask "He opened the [MASK] and went in." --top-k 5
       bertscope fill-mask "The [MASK] was steep." --candidates "river bank,hill"
     """
     from bertcore.analysis.shared.inputs import mask_positions
