@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from bertcore.configs import DataConfig
@@ -83,9 +83,9 @@ class Phases:
             parts = self._make(batches, number, rows)
         else:
             made, its_number, future = ahead
-            parts = future.result()  # waited for in any case: it changes the window of `batches`
-            if (made, its_number) != (batches, number):
-                parts = self._make(batches, number, rows)
+            wait([future])  # in any case: it changes the window of its `Batches`
+            is_wanted = (made, its_number) == (batches, number)
+            parts = future.result() if is_wanted else self._make(batches, number, rows)
         if self._makes_ahead:
             executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batch-ahead")
             self._ahead = (
@@ -126,7 +126,7 @@ class Phases:
     def state(self) -> dict[str, Any]:
         """Return, for a checkpoint, the state of both phases and the start of the second."""
         if self._ahead is not None:
-            self._ahead[2].result()
+            wait([self._ahead[2]])  # if it failed, only the step that needs it does
         return {
             "short": self.short.state(),
             "long": None if self._long is None else self._long.state(),

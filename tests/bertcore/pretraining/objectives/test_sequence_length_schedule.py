@@ -170,6 +170,31 @@ def test_batches_made_ahead_are_the_same(tmp_path: Path) -> None:
     assert ahead.state()["long_start"] == plain.state()["long_start"] == 15
 
 
+def test_a_batch_made_ahead_that_fails_ends_only_the_step_that_needs_it(tmp_path: Path) -> None:
+    run = build(tmp_path)
+    phases = Phases(
+        small_corpus(),
+        tiny_tokenizer(),
+        DATA,
+        seed=1,
+        processes=run.processes,
+        num_parts=1,
+        make_ahead=True,
+    )
+    good = phases.short.batch
+
+    def batch(step: int, **where: Any) -> Any:
+        if step == 1:
+            raise ValueError("no window follows")
+        return good(step, **where)
+
+    phases.short.batch = batch  # type: ignore[method-assign]
+    phases.parts(0, 0.0)
+    assert phases.state()["long"] is None  # a run that ends here is saved
+    with pytest.raises(ValueError, match="no window follows"):
+        phases.parts(1, 0.05)
+
+
 def test_the_mean_of_the_weights_is_of_the_decay_and_survives_a_stop(tmp_path: Path) -> None:
     run = build(tmp_path / "whole", average_weights=True)
     steps: list[list[torch.Tensor]] = []
