@@ -10,7 +10,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from bertcore import Model
-from bertcore.analysis.health.checkpoint_doctor import Diagnosis, examine
+from bertcore.analysis.health.checkpoint_doctor import MOST_GUESSED, Diagnosis, examine
+from bertcore.analysis.health.vocabulary_fit import LEAST_TEXTS
 from bertcore.checkpoints.oddities import compare_forms, has_two_forms
 
 from ..access import places
@@ -32,6 +33,8 @@ KINDS = {
     "attention.qkv": "query, key, value",
 }
 """Names of a layer's matrices, by our names of their tensors."""
+OWN = "doctor_sentences"
+"""Key of the visitor's sentences, whose words are guessed."""
 TICKS = [0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100]
 """Of the logarithmic scale."""
 
@@ -101,7 +104,7 @@ def _entropies(diagnosis: Diagnosis) -> dict[str, NDArray[np.floating]]:
 _CODE = """
 from bertcore.analysis.health.checkpoint_doctor import examine
 
-diagnosis = examine(bert)
+diagnosis = examine(bert)                   # plain=[...]: sentences in its own language
 diagnosis.verdict, diagnosis.sentences()
 diagnosis.entropies                         # [L, H]
 """
@@ -133,7 +136,12 @@ ENTROPY = Picture(
 
 def show_doctor(page: frame.Page) -> None:
     """Draw the verdict, the spectrum of the matrices and the entropy of the heads."""
-    diagnosis = page.compute(_diagnose)
+    if page.bert.capabilities & {"mlm", "next"}:
+        with st.expander("Guess the words of your own sentences"):
+            label = f"At least {LEAST_TEXTS} sentences in the checkpoint's language, one per line"
+            st.text_area(label, key=OWN, height=160, max_chars=10_000)
+    own = [line.strip() for line in st.session_state.get(OWN, "").splitlines() if line.strip()]
+    diagnosis = page.compute(_diagnose, tuple(own[:MOST_GUESSED]))
     verdict, *sentences = map(plain, diagnosis.sentences())
     (st.success if diagnosis.verdict == "trained" else st.warning)(verdict)
     st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
@@ -172,6 +180,8 @@ def _compare_two_forms(bert: Model, progress: Progress = lambda fraction, stage:
     return compare_forms(bert.report.folder)
 
 
-def _diagnose(bert: Model, progress: Progress = lambda fraction, stage: None) -> Diagnosis:
-    progress(0.2, "Examining every matrix, and the heads on eight sentences")
-    return examine(bert)
+def _diagnose(
+    bert: Model, own: tuple[str, ...], progress: Progress = lambda fraction, stage: None
+) -> Diagnosis:
+    progress(0.2, "Examining every matrix, the heads on eight sentences, and guesses of words")
+    return examine(bert, plain=own)

@@ -32,24 +32,41 @@ AllowPickle = Annotated[
 ]
 
 
+Sentences = Annotated[
+    Path | None,
+    typer.Option(
+        "--texts",
+        help="Plain sentences in the checkpoint's language, one per line, whose words it guesses; "
+        "default: English ones.",
+    ),
+]
+
+
 def inspect(
-    checkpoint: Checkpoint, as_json: AsJson = False, allow_pickle: AllowPickle = False
+    checkpoint: Checkpoint,
+    as_json: AsJson = False,
+    allow_pickle: AllowPickle = False,
+    texts: Sentences = None,
 ) -> None:
     """Open a checkpoint and report what was found, repaired, missing and unused; then check whether
-    its weights and attention look trained, random or collapsed.
+    its weights and attention look trained, random or collapsed, and belong to the vocabulary.
 
     \b
     Examples:
       bertscope inspect default
       bertscope inspect runs/mine/checkpoints/step-1000
       bertscope inspect ./my-fine-tuned-bert --json
+      bertscope inspect ./my-korean-bert --texts korean.txt
     """
     from bertcore import load
+    from bertcore.analysis.heads.texts import read_texts
     from bertcore.analysis.health.checkpoint_doctor import examine
     from bertcore.checkpoints.oddities import compare_forms, has_two_forms
+    from bertscope.cli.files import read_whole
 
+    plain = [] if texts is None else read_texts(*read_whole(texts)).sentences
     bert = load(checkpoint, device="cpu", allow_pickle=allow_pickle)
-    diagnosis = examine(bert)
+    diagnosis = examine(bert, plain=[each.text for each in plain])
     assert bert.report is not None  # load always gives one
     folder = bert.report.folder
     forms = compare_forms(folder) if allow_pickle and has_two_forms(folder) else None

@@ -1,3 +1,3 @@
 """Health checks of checkpoints and training runs."""
 
-__all__ = ["checkpoint_doctor", "parameters", "run_coach"]
+__all__ = ["checkpoint_doctor", "parameters", "run_coach", "vocabulary_fit"]

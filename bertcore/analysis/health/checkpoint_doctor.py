@@ -1,7 +1,7 @@
-"""The checkpoint doctor: do weights and attention look trained, random, or collapsed?
+"""The checkpoint doctor: are the weights trained, not collapsed, and those of this vocabulary?
 
-Each sign is a number, compared with that of a fresh network, and a sentence that explains it. None
-of them proves that a model is good.
+Each sign is a number, compared with that of a fresh network or of chance, and a sentence that
+explains it. None of them proves that a model is good.
 """
 
 from __future__ import annotations
@@ -18,6 +18,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.heads.measures import measure_heads
+from bertcore.analysis.heads.texts import bundled_sentences
+from bertcore.analysis.health.vocabulary_fit import (
+    LEAST_TEXTS,
+    Gap,
+    guess_gap,
+    spelling_gap,
+    strange_ids,
+    whole_words,
+)
 from bertcore.model import Model
 from bertcore.trace import Trace
 
@@ -44,6 +53,11 @@ HIGH = 0.95
 """Mean cosine of [CLS] above which the finding calls it high."""
 UNTOUCHED = 0.99
 """Fraction of biases at 0 and LayerNorm gains at 1 from which they count as untrained."""
+
+MOST_GUESSED = 40
+"""Texts of which words are guessed."""
+WHOLE = 0.8
+"""Fraction of whole words from which a vocabulary counts as one for English."""
 
 _LEAST_WIDTH = 8
 """Minimum number of rows and columns of a matrix for a spectrum."""
@@ -73,9 +87,9 @@ class Finding:
     """One sign."""
 
     sign: str
-    """"weights", "biases", "attention", "[CLS]" or "tokens"."""
+    """"weights", "biases", "attention", "[CLS]", "tokens", "vocabulary" or "guesses"."""
     value: float
-    """The number; NaN if it could not be measured."""
+    """The number; NaN if it could not be measured or means nothing."""
     is_healthy: bool
     sentence: str
 
@@ -85,7 +99,8 @@ class Diagnosis:
     """The findings of the doctor."""
 
     verdict: str
-    """"trained", "random", "collapsed", "too small" or "not finite"."""
+    """"trained", "random", "collapsed", "vocabulary", "pieces", "guesses", "too small" or
+    "not finite"."""
     findings: tuple[Finding, ...]
     matrices: tuple[MatrixNumbers, ...]
     """Matrices of the layers and the heads."""
@@ -125,26 +140,43 @@ VERDICTS = {
     "collapsed": "The encoder looks collapsed: it gives every sentence the same vector. Training "
     "went wrong (often a learning rate that is too high); go back to an earlier "
     "checkpoint.",
+    "vocabulary": "The vocabulary does not look like the one that these weights were trained with "
+    "(or they were hardly trained), so every text reaches them as other words. Copy the "
+    "tokenizer's files (vocab.txt or tokenizer.json) from the source of the weights.",
+    "pieces": "Some pieces of the vocabulary look untrained, or have the ids of others; the rest "
+    "looks trained.",
+    "guesses": "It guesses words no better than by their frequency: it was hardly trained, or the "
+    "head or layers were not loaded before it was saved, or the tokenizer's files are those of "
+    "another checkpoint. Compare it with its source.",
     "too small": "The matrices of its layers are too small to tell trained from fresh weights.",
     "not finite": "The weights contain NaN or infinity: nothing can be computed with them.",
 }
 
 
 @torch.inference_mode()
-def examine(bert: Model, texts: Sequence[str] = PROBE_TEXTS) -> Diagnosis:
-    """Return the signs of random or collapsed weights in a checkpoint.
+def examine(
+    bert: Model, texts: Sequence[str] = PROBE_TEXTS, *, plain: Sequence[str] = ()
+) -> Diagnosis:
+    """Return the signs of random or collapsed weights and of a wrong vocabulary in a checkpoint.
 
     Args:
         texts: At least two dissimilar sentences.
+        plain: At least eight sentences in the language of the checkpoint, whose words it guesses;
+            (): English ones, by which one of another language is not judged. The first
+            MOST_GUESSED are used.
 
     Raises:
-        ValueError: If there are fewer than two texts.
+        ValueError: If there are fewer than two texts, or from one to seven plain ones.
 
     Source: the spectrum of random matrices, Marchenko and Pastur 1967; as a sign of training,
     Martin and Mahoney 2021 (JMLR 22); the rest is ours.
     """
     if len(texts) < 2:
         raise ValueError(f"{len(texts)} texts given; expected at least two dissimilar sentences.")
+    if 0 < len(plain) < LEAST_TEXTS:
+        raise ValueError(
+            f"{len(plain)} sentences given to guess words of; expected at least {LEAST_TEXTS}."
+        )
     config = bert.config
     shape = config.num_hidden_layers, config.num_attention_heads
     if not all(bool(p.sum().isfinite()) for p in bert.module.parameters()):
@@ -159,6 +191,9 @@ def examine(bert: Model, texts: Sequence[str] = PROBE_TEXTS) -> Diagnosis:
     attention = _attention(entropies, is_causal)
     states = [trace.hidden_states[-1].float() for trace in traces]
     cls, tokens = _cls(states, *_summary_token(bert, traces[0])), _tokens(states)
+    guesses = _guesses(bert, plain)
+    spelling = spelling_gap(bert.module.token_table, bert.tokenizer.vocab)
+    vocabulary = _vocabulary(bert, spelling, guesses.is_healthy and not math.isnan(guesses.value))
     verdict = "trained"
     if not weights.is_healthy:
         verdict = "random"
@@ -166,7 +201,12 @@ def examine(bert: Model, texts: Sequence[str] = PROBE_TEXTS) -> Diagnosis:
         verdict = "too small"  # a fresh one may give every sentence the same vector, too
     elif not (cls.is_healthy and tokens.is_healthy):
         verdict = "collapsed"
-    return Diagnosis(verdict, (weights, biases, attention, cls, tokens), matrices, entropies)
+    elif not guesses.is_healthy:
+        verdict = "guesses" if vocabulary.is_healthy else "vocabulary"
+    elif not vocabulary.is_healthy:
+        verdict = "pieces" if spelling.is_positive else "vocabulary"
+    findings = weights, biases, attention, cls, tokens, vocabulary, guesses
+    return Diagnosis(verdict, findings, matrices, entropies)
 
 
 def spectral_edge(matrix: Tensor) -> float:
@@ -341,6 +381,78 @@ def _tokens(states: Sequence[Tensor]) -> Finding:
     )
     text += "." if healthy else ": all tokens have become one."
     return Finding("tokens", cosine, healthy, text)
+
+
+def _vocabulary(bert: Model, gap: Gap, guesses_well: bool) -> Finding:
+    if math.isnan(gap.value):
+        text = (
+            f"Vocabulary: only {gap.count} pairs of pieces are spelt alike, too few to judge "
+            "whether the token table was trained with it."
+        )
+        return Finding("vocabulary", gap.value, True, text)
+    text = (
+        f"Vocabulary: pieces that are spelt alike (walk, walked) are closer than others by a "
+        f"cosine of {gap.value:+.3f} (95% interval {_interval(gap, 3)}, {gap.count:,} pairs). "
+    )
+    found = strange_ids(bert.module.token_table, bert.tokenizer.vocab)
+    strange = [f"{first:,} to {last:,}" for first, last in found]
+    healthy = not strange
+    if not gap.is_positive:
+        healthy = guesses_well
+        text += (
+            "It guesses words all the same, so such pieces are rare in its texts."
+            if guesses_well
+            else "Trained tables have +0.1 and more, whatever the language: this vocabulary is "
+            "another checkpoint's, or the table was not trained."
+        )
+    elif strange:
+        text += (
+            f"But those with the ids {' and '.join(strange)} are not: they were not trained, or "
+            "have the ids of others, as after a line that was added to the vocabulary or lost."
+        )
+    else:
+        text += "So the token table was trained with it."
+    return Finding("vocabulary", gap.value, healthy, text)
+
+
+def _guesses(bert: Model, plain: Sequence[str]) -> Finding:
+    """Compare guesses of hidden words with frequencies; not judged are those in foreign texts."""
+    if not bert.capabilities & {"mlm", "next"}:
+        text = "Guesses: not judged, since it has no head that guesses words."
+        return Finding("guesses", math.nan, True, text)
+    english = [*PROBE_TEXTS, *(one.text for one in bundled_sentences().sentences)]
+    texts = list(plain or english)[:MOST_GUESSED]
+    gap = guess_gap(bert, texts)
+    kind = "given" if plain else "English"
+    what = f"{gap.count} hidden pieces of {len(texts)} {kind} sentences"
+    if gap.is_positive:
+        text = (
+            f"Guesses: at {what} the right piece is {math.exp(gap.value):,.1f} times as probable "
+            f"as by its frequency ({gap.value:.2f} nats, 95% interval {_interval(gap)}): it reads "
+            "the words around."
+        )
+        return Finding("guesses", gap.value, True, text)
+    whole = 1.0 if plain else whole_words(bert, texts)
+    if math.isnan(gap.value) or whole < WHOLE:
+        text = (
+            f"Guesses: not judged, since {whole:.0%} of the words of our English sentences are "
+            "pieces of its vocabulary, which may be one of another language."
+            if whole < WHOLE
+            else f"Guesses: not judged, since its vocabulary knows too little of the {kind} texts."
+        )
+        text += f" Give {LEAST_TEXTS} or more sentences in its own language."
+        return Finding("guesses", math.nan, True, text)
+    text = (
+        f"Guesses: at {what} the right piece is no more probable than by its frequency "
+        f"({gap.value:+.2f} nats, 95% interval {_interval(gap)}; trained checkpoints have +1 or "
+        "more)."
+    )
+    return Finding("guesses", gap.value, False, text)
+
+
+def _interval(gap: Gap, digits: int = 2) -> str:
+    low, high = gap.value - 1.96 * gap.error, gap.value + 1.96 * gap.error
+    return f"{low:+.{digits}f} to {high:+.{digits}f}"
 
 
 def _mean_cosine(vectors: Tensor) -> float:

@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 from app.access.policy import CHECKPOINT_VARIABLE
 from app.plots.untrusted_text import plain
 from app.shell import cache, uploads
+from bertcore.analysis.health.checkpoint_doctor import PROBE_TEXTS as TEXTS
 from tests.support.opened import page_of, with_results
 from tests.support.tiny import tiny_bert
 
@@ -228,6 +229,18 @@ def test_the_doctor_has_nothing_to_say_against_the_shipped_checkpoint(page, monk
     at = page.run()
     assert not at.error
     assert at.success[0].value == plain("Nothing here looks untrained or collapsed.")
+
+
+def test_the_doctor_guesses_the_words_of_your_own_sentences(page, monkeypatch):
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, "default")
+    page.query_params["checkpoint_view"] = "Doctor"
+    at = with_results(page.run())
+    assert any("40 English sentences" in each.value for each in at.markdown)
+    at.text_area[0].set_value("\n".join(TEXTS)).run()
+    at = with_results(at)
+    assert any(f"{len(TEXTS)} given sentences" in each.value for each in at.markdown)
+    at.text_area[0].set_value("One.\nTwo.").run()
+    assert "expected at least 8" in with_results(at).error[0].value
 
 
 def test_the_doctor_compares_safetensors_and_pickle_after_agreeing(page, folder):

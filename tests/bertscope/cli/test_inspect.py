@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
 
+from bertcore.analysis.health.checkpoint_doctor import PROBE_TEXTS
 from bertscope.cli.main import app
 from tests.support.tiny import tiny_bert
 
@@ -38,6 +39,20 @@ def test_json_holds_the_whole_report(folder: Path) -> None:
     assert values["matched"]["cls.predictions.bias"] == [149]
     assert values["config"]["hidden_size"] == 32
     assert len(values["fingerprint"]) == 64
+
+
+def test_words_of_your_own_texts_are_guessed(tmp_path: Path) -> None:
+    file = tmp_path / "own.txt"
+    file.write_text("\n".join(PROBE_TEXTS))
+    found = runner.invoke(app, ["inspect", "default", "--texts", str(file), "--json"])
+    assert found.exit_code == 0, found.output
+    assert "of 8 given sentences the right piece is" in " ".join(
+        json.loads(found.stdout)["doctor"]["sentences"]
+    )
+    file.write_text("One.\nTwo.\n")
+    refused = runner.invoke(app, ["inspect", "default", "--texts", str(file)])
+    assert refused.exit_code == 2
+    assert "2 sentences given to guess words of; expected at least 8" in refused.stderr
 
 
 def test_names_from_strangers_are_no_markup(folder: Path) -> None:

@@ -191,5 +191,7 @@ def test_one_text_is_not_enough() -> None:
 def test_the_diagnosis_is_json(trained: Diagnosis) -> None:
     values = json.loads(json.dumps(trained.to_dict()))
     assert values["verdict"] == "trained"
-    assert set(values["findings"]) == {"weights", "biases", "attention", "[CLS]", "tokens"}
+    assert set(values["findings"]) == {
+        *("weights", "biases", "attention", "[CLS]", "tokens", "vocabulary", "guesses")
+    }
     assert "layers.0.attention.query.weight" in values["matrices"]
