@@ -4,8 +4,6 @@ The sources are the modules beside it; `npm run build` bundles each entry module
 NAME.bundle.js and, if it imports styles, NAME.bundle.css.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """A browser component: its bundle, registered at its first use, its events, and its HTML part."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable

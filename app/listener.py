@@ -1,7 +1,5 @@
 """What a visitor does in a component, a figure or a table, for the view that listens to it."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 This is the server; it runs `run.py` for each visitor.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

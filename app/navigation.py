@@ -1,7 +1,5 @@
 """The pages, in the order of a first lesson: to add one, add its folder to a group."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from .shell.page_info import PageInfo

@@ -1,7 +1,5 @@
 """The script that the server in `main.py` runs for each visitor, at every change."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The log: errors that should not have happened, and no words of visitors or forged lines."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import threading

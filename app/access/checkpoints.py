@@ -6,8 +6,6 @@ visitor uploaded or trained. A name is looked up among the existing checkpoints 
 part of a path, so that it cannot point elsewhere.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from pathlib import Path

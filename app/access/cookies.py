@@ -3,8 +3,6 @@
 It identifies nobody, lasts until the browser is closed, and means nothing to another server.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import secrets

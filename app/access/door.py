@@ -7,8 +7,6 @@ websocket, admit pages of every port of localhost, and ask a third party for the
 machine when they see an origin that they do not know.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import logging
 import socket

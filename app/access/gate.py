@@ -1,7 +1,5 @@
 """The gate: the cookie that tells visitors apart, and the class key before anything else."""
 
-from __future__ import annotations
-
 import hmac
 import ipaddress
 import logging

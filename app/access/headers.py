@@ -1,7 +1,5 @@
 """Headers that tell a browser what the pages of a server may do."""
 
-from __future__ import annotations
-
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 

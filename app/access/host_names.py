@@ -1,7 +1,5 @@
 """Names of hosts: what may stand in a Host header and in `--host`."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from urllib.parse import urlsplit

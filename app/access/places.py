@@ -1,7 +1,5 @@
 """What visitors of a closed server see of its folders: nothing above those that they know."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import bertcore

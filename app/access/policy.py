@@ -5,8 +5,6 @@
 `server.address` means every network that reaches the machine.
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import ipaddress

@@ -1,7 +1,5 @@
 """The server under the pages: the middleware of its policy, and its start."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import socket

@@ -5,8 +5,6 @@ that its browser can come back to it. It is removed only when another session en
 what the last visitors of a day have uploaded would stay in memory until the next ones leave.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 

@@ -4,8 +4,6 @@ Code that starts a training process calls `check_start` first, and takes its opt
 and its folder from `runs_folder`.
 """
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

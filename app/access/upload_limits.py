@@ -4,8 +4,6 @@ A client can use it without any upload box, as often as it likes; Streamlit limi
 file, and keeps all files in memory until the session ends.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import shutil

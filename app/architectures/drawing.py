@@ -1,7 +1,5 @@
 """The component that draws networks side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 

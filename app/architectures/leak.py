@@ -1,7 +1,5 @@
 """How a word comes back to its own place over two layers, and how the network uses it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """BERT, GPT, ELMo: who sees whom, what leaks, what they write, positions, and a table."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bertcore.papers import read_papers

@@ -1,7 +1,5 @@
 """The checkpoint's position table beside the sinusoids of the Transformer."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from bertcore.analysis.space.position_table import PositionTables, position_tables

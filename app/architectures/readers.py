@@ -1,7 +1,5 @@
 """The two checkpoints of the page: one that reads both sides, and one that reads the left."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple, ParamSpec, TypeVar
 

@@ -1,7 +1,5 @@
 """Three networks at one place: who sees whom, and what each guesses."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Let it write: one network token by token, the other by filling a row of masks."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The decoder of T5 and BART on the attention page: what it attends to as it writes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

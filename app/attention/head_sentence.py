@@ -1,7 +1,5 @@
 """What a head does, in one sentence."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

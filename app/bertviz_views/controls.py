@@ -1,7 +1,5 @@
 """BertViz's own views on a page, with a note on what they leave out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

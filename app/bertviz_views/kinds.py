@@ -1,7 +1,5 @@
 """BertViz's views by name."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from bertcore import Trace

@@ -8,8 +8,6 @@ Source: bertviz 1.4 (Apache-2.0), https://github.com/jessevig/bertviz, used as i
 section 3.3.
 """
 
-from __future__ import annotations
-
 from types import FunctionType
 from typing import Any
 

@@ -9,8 +9,6 @@ escaped strings.
 Source: bertviz 1.4 (Apache-2.0), https://github.com/jessevig/bertviz, used as installed.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

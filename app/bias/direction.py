@@ -1,7 +1,5 @@
 """A direction: words along it by layer, and what a probe finds after it is erased."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Gender erased from a hidden state, live: what this removes, and what it costs."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The page Bias: its views, with the model's quality beside them."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from ..shell import capabilities, frame

@@ -1,7 +1,5 @@
 """Published sets: shares by kind, and every item, which can be left out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast

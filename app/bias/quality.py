@@ -1,7 +1,5 @@
 """How good the model itself is: one near chance looks fair."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bertcore.bias import grammar_exam

@@ -1,7 +1,5 @@
 """A report of all measures as one HTML file, to download."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bertcore.bias.report import make_report, report_html

@@ -1,7 +1,5 @@
 """Templates: which fillers lean towards which group, by wording and by word."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

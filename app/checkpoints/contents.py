@@ -1,7 +1,5 @@
 """What a checkpoint contains: its tensors, its parameters, and its config."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What both answer, from which layer on, and which tokens support the answer."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

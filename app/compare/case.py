@@ -1,7 +1,5 @@
 """The two checkpoints of the Compare page, and the cached comparisons of them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from bertcore import Trace

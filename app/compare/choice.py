@@ -1,7 +1,5 @@
 """The choice of the second checkpoint, or of two saved checkpoints of a run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The visitor's choices on the Compare page."""
 
-from __future__ import annotations
-
 from ..shell.state import Field
 
 MOST_CHANGED = "best"

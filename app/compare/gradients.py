@@ -1,7 +1,5 @@
 """Which tokens support the answer, in both checkpoints."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Which heads attend differently in the two checkpoints, and one head of both side by side."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The layers, heads and answers of both over many texts: CKA, divergences, changed answers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The choice of a question, of its place, and of the answer to follow."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from streamlit.delta_generator import DeltaGenerator

@@ -1,7 +1,5 @@
 """Two checkpoints by size, speed, and score on a labelled file."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -109,7 +107,7 @@ def size_bars(measured: Measured, names: tuple[str, str]) -> Figure:
     return fig
 
 
-def _add_ranges(fig: Figure, rows: Sequence[_Row], number: int) -> None:
+def _add_ranges(fig: Figure, rows: "Sequence[_Row]", number: int) -> None:
     """Draw thin lines from the slowest to the fastest pass, on the bars of one checkpoint."""
     timed = [(place, row) for place, row in enumerate(rows) if row.ranges is not None]
     fig.add(

@@ -1,7 +1,5 @@
 """How far the weights moved: a grid of layers by parts, and the parts outside the layers."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

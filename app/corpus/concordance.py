@@ -1,7 +1,5 @@
 """Hits as a concordance: one under the other, their tokens in one column at any width."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Rows that were found, as they appear on the page: their contexts, and links to other pages."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 from streamlit.delta_generator import DeltaGenerator

@@ -1,7 +1,5 @@
 """Nearest tokens: the neighbours in the corpus of the token that is clicked, in context."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Figures of the neighbours of a token: what they share with it, at one layer and at all."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd

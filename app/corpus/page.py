@@ -1,7 +1,5 @@
 """Corpus: the nearest tokens of a corpus, and the senses of a word in it."""
 
-from __future__ import annotations
-
 from ..shell import frame
 from ..shell.one_of import one_of
 from ..shell.state import Field

@@ -1,7 +1,5 @@
 """Senses of a word: all of its occurrences in the corpus, in groups, by layer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

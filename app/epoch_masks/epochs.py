@@ -1,7 +1,5 @@
 """Static masks beside dynamic ones over the epochs of a run."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

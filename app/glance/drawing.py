@@ -1,7 +1,5 @@
 """The component that draws the network: its message, and what it reports."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import TypedDict

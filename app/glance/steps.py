@@ -1,7 +1,5 @@
 """The walk through the drawing: one sentence per step, each with the numbers of this text."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What the drawing shows of one text: word pieces, vectors, attention, predictions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

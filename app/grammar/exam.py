@@ -1,7 +1,5 @@
 """The exam of one or two checkpoints: computed in the background, counted by group and layer."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path

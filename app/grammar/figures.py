@@ -1,7 +1,5 @@
 """The figures of the grammar exam: accuracy by group, and by layer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Grammar exam: which sentence of many minimal pairs a checkpoint finds more probable."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import cast
 

@@ -1,7 +1,5 @@
 """The pairs of one group, and which of their sentences is the more probable one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from urllib.parse import urlencode
 

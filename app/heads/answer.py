@@ -1,7 +1,5 @@
 """Sentences about a head: its value of a measure or a relation, and whether that is a habit."""
 
-from __future__ import annotations
-
 import math
 
 from bertcore.analysis.heads.report import HeadReport

@@ -1,7 +1,5 @@
 """One measure on all heads, and one head's habits: the grid, the bars, and their controls."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import streamlit as st

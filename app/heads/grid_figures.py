@@ -1,7 +1,5 @@
 """All heads as a grid coloured by one measure, and one head's habits as bars."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

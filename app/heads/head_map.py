@@ -1,7 +1,5 @@
 """The map of all heads: heads close together attend to the same tokens."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Background measurement of all heads: its progress, and a way to stop it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from bertcore import Model

@@ -1,7 +1,5 @@
 """Names of the head measures and the dependency relations."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from bertcore.analysis.heads.measures import MEASURES

@@ -1,7 +1,5 @@
 """The best head for each habit and each relation, each with a link to it and an example."""
 
-from __future__ import annotations
-
 import math
 import re
 from urllib.parse import urlencode

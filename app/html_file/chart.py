@@ -1,7 +1,5 @@
 """A Plotly figure and its numbers as parts of a file."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib

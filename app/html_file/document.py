@@ -5,8 +5,6 @@ its own, which it names by their hashes. The template escapes all text, and the 
 are base64 in blocks that no browser runs.
 """
 
-from __future__ import annotations
-
 import base64
 import datetime
 import hashlib
@@ -47,11 +45,11 @@ class Part:
     extra_hashes: Sequence[str] = ()
     """Of scripts that it adds to the page, as `hash_of` gives them."""
 
-    def with_note(self, note: str) -> Part:
+    def with_note(self, note: str) -> "Part":
         """Return it with another note."""
         return replace(self, note=note)
 
-    def among_others(self, title: str, caption: str) -> Part:
+    def among_others(self, title: str, caption: str) -> "Part":
         """Return it with its own title and caption, for a file of several parts."""
         return replace(self, title=title, caption=caption)
 

@@ -1,7 +1,5 @@
 """Untrusted text as HTML: every character is text, and invisible ones are named."""
 
-from __future__ import annotations
-
 import html
 import re
 

@@ -1,7 +1,5 @@
 """All tokens through one layer: a row of short vectors for each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

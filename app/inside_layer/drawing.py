@@ -1,7 +1,5 @@
 """The drawing, a component: its rows, vectors with what is read from them, and its messages."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The run that the page shows: a text with some tokens hidden, and the word that is asked about."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

@@ -1,7 +1,5 @@
 """Who wrote the word: its logit, share by share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

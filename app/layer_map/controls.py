@@ -1,7 +1,5 @@
 """The controls of the layer map: points, method, colours, search, and a map's progress."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

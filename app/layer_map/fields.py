@@ -1,7 +1,5 @@
 """The visitor's choices on the layer map."""
 
-from __future__ import annotations
-
 from bertcore.analysis.space.projection import METHODS
 from bertcore.analysis.space.sense_sets import SETS
 

@@ -1,7 +1,5 @@
 """The layer map: points that travel from layer to layer, in two or three dimensions."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

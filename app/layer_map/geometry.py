@@ -1,7 +1,5 @@
 """The view Geometry: what the vectors of each layer are like, before any map of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The layer map and its overview."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import streamlit as st

@@ -1,7 +1,5 @@
 """The layer map's overview: one small scatter plot for each layer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The parameters of a map's method: its widgets and the fields that keep them."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from bertcore.analysis.space.neighbour_embedding import EXAGGERATED_STEPS

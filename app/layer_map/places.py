@@ -1,7 +1,5 @@
 """Display coordinates of the layer map: centred points, and the range of the axes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

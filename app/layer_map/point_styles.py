@@ -1,7 +1,5 @@
 """What is drawn at the points of the layer map: marks, names, rings and trails."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Labels, groups and hover texts of the points of a layer map."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from textwrap import wrap

@@ -1,7 +1,5 @@
 """A second seed beside the first: what moves between seeds is not structure."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """What the layer map computes from a checkpoint: points, maps, quality measures; all cached."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Report the position of a figure's slider, which moves in the browser, to the session."""
 
-from __future__ import annotations
-
 from ..component import Component
 
 COMPONENT = Component("bertscope_layer_watch", __file__)

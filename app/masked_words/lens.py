@@ -1,7 +1,5 @@
 """The prediction at each layer: the lens, and the ranks of chosen words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

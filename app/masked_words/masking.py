@@ -1,7 +1,5 @@
 """The masking of pretraining, drawn on the sentence."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """The most probable words at each mask, and the scores of the visitor's own words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

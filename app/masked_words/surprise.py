@@ -1,7 +1,5 @@
 """How much each token surprises a model: hidden alone, read from the left, or replaced."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The tuned lens beside the plain one: fitted in the background, kept in a file, with its gain."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The aligned tokens of both versions, and what BERT answers to each."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

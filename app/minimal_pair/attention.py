@@ -1,7 +1,5 @@
 """The attention of both versions: one head's difference, and how much each head differs."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

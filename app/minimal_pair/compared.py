@@ -1,7 +1,5 @@
 """Two versions of a text and their comparison: what every picture of the page is drawn from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

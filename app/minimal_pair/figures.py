@@ -1,7 +1,5 @@
 """What the pictures of two versions of a text share: their tokens, and the axis of these."""
 
-from __future__ import annotations
-
 import html
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Which of two versions is more probable, token by token, scored as on Grammar exam."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Where it is decided: activations of one version put into the run of the other."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, cast
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What is patched and read, as the visitor chose it; and the work that computes it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

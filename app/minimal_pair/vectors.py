@@ -1,7 +1,5 @@
 """How much each token's vector differs between the versions, layer by layer."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import streamlit as st

@@ -1,7 +1,5 @@
 """The two versions that a visitor compares: their fields, our examples, and the comparison."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -37,7 +35,7 @@ class Example:
     note: str = ""
     """What to see in it, as Markdown."""
 
-    def with_mask(self, marks: Marks) -> Example:
+    def with_mask(self, marks: Marks) -> "Example":
         """Return the example with the checkpoint's own mask."""
         return replace(self, first=own_text(self.first, marks), second=own_text(self.second, marks))
 

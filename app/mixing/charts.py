@@ -1,7 +1,5 @@
 """How far the measures agree, and how [SEP] fades from one to the next."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The visitor's choices: token, layer, head, target; and notes on what is left out."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bertcore.others.families import OtherFamily

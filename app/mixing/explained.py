@@ -1,7 +1,5 @@
 """What each measure is, its formula, and its limits."""
 
-from __future__ import annotations
-
 _ROWS = (
     ("Measure", "Formula", "What it does not see"),
     ("---", "---", "---"),

@@ -1,7 +1,5 @@
 """How tokens mix: one token's row in every measure, and every measure's whole map."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

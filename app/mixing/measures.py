@@ -4,8 +4,6 @@ Rows are the tokens that receive, columns those that give; every row is divided 
 that measures in different units can be compared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple

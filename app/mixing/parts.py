@@ -3,8 +3,6 @@
 The functions are for `app.shell.cache.call`; Texts names the tokens that they measure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple

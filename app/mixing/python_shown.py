@@ -1,7 +1,5 @@
 """Python that makes the maps of the measures drawn; the code of each picture follows it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 

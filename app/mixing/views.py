@@ -1,7 +1,5 @@
 """The pictures of every measure: one token's row as strips, or every token's row as maps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

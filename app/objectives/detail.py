@@ -1,7 +1,5 @@
 """One objective in detail: a draw and its answer, who attends to whom, counts, and the loss."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

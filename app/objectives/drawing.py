@@ -1,7 +1,5 @@
 """The drawing of objectives, a component of ours: rows to choose from, or one in detail."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """Each objective after the same time: what `python -m benchmarks objectives` measured."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Objectives: one text under each pretraining objective, and one of them in detail."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the papers say: claims beside the truth, figures, ablations, a reading list."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import pandas as pd

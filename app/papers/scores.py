@@ -1,7 +1,5 @@
 """Published scores: GLUE by size, SQuAD, and ablations."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

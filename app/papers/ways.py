@@ -1,7 +1,5 @@
 """The ways to fine-tune: which of BERT's last vectors each head reads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Answers as pairs of bars: the probability of each, before and after."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Two runs side by side: words, next sentence, and a grid of heads, with their tables."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np

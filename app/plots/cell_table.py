@@ -1,7 +1,5 @@
 """Arrays as tables: a row for each cell."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

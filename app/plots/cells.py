@@ -1,7 +1,5 @@
 """Text in the cells of a heat map, black or white, whichever has the higher contrast."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

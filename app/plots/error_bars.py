@@ -1,7 +1,5 @@
 """Error bars: the ends of an interval as distances from the value, as Plotly expects them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any

@@ -6,8 +6,6 @@ processor time of an edit and changes nothing in the picture. Methods, propertie
 tests have Plotly validate each figure and compare (tests/app/conftest.py).
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """Numbers and texts as they are shown."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 

@@ -1,7 +1,5 @@
 """Clickable cells of a grid of heads, the open head framed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

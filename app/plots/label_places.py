@@ -1,7 +1,5 @@
 """Placing the names of moving points with as little overlap as possible."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

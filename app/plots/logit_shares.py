@@ -1,7 +1,5 @@
 """Who wrote a word: its logit as a staircase of shares, and as a grid of parts."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

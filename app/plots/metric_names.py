@@ -1,7 +1,5 @@
 """What metrics of fine-tuned models are called."""
 
-from __future__ import annotations
-
 METRIC_NAMES = {
     "accuracy": "Accuracy",
     "micro_f1": "Micro F1",

@@ -1,7 +1,5 @@
 """Controls of an animated figure: a slider, Play and Stop."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Heat maps from 0 up with a number in each cell; the map of CKA between layers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

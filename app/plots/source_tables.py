@@ -1,7 +1,5 @@
 """Tables whose rows name their sources, as Markdown with links."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from bertcore.papers import Literature, Source

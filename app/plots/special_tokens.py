@@ -3,8 +3,6 @@
 Names are written as for BERT ("attends to [CLS]"); a RoBERTa has <s>, </s> and <mask> there.
 """
 
-from __future__ import annotations
-
 import json
 from functools import lru_cache
 from typing import NamedTuple

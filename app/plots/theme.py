@@ -1,7 +1,5 @@
 """Colours and number formats of every picture, safe for colour-blind readers, light and dark."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 

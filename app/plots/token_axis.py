@@ -1,7 +1,5 @@
 """An axis that has one place for each token, and a frame around one of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from . import theme

@@ -1,7 +1,5 @@
 """Tokens laid out like text: boxes in lines that wrap, each with a colour and a second line."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 

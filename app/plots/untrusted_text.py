@@ -1,7 +1,5 @@
 """Untrusted text, made safe to show: what visitors type, and names inside checkpoints."""
 
-from __future__ import annotations
-
 import re
 
 

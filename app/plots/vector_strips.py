@@ -1,7 +1,5 @@
 """Vectors as strips: which tokens are drawn, and the mean of each cell's dimensions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

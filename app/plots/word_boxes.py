@@ -1,7 +1,5 @@
 """Words as boxes in lines, each in the colour of its number, above or below zero."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

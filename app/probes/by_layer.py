@@ -1,7 +1,5 @@
 """Scores by layer, with their controls and baselines."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence

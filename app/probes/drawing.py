@@ -1,7 +1,5 @@
 """The drawing of a sentence, a component of ours: tags under the words, trees over them, depths."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bertcore.probes.live import WordLabels, WordTrees

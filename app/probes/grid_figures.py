@@ -1,7 +1,5 @@
 """Grids over the layers: the labels of a sentence's words, and the recall of each label."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

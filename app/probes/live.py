@@ -1,7 +1,5 @@
 """The probes on the visitor's sentence, or on one of the file beside what the file says."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Probes as background work: first the probes alone, then their controls and baselines."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import NamedTuple
 

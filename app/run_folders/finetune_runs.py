@@ -1,7 +1,5 @@
 """Fine-tunings in a folder of runs: their state, progress and scores."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The choice of the folder whose runs are shown: a path, or a name on a closed server."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from streamlit.delta_generator import DeltaGenerator

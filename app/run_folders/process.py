@@ -1,7 +1,5 @@
 """Training processes: started by a page, independent of it, and saved when they are stopped."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re

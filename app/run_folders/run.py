@@ -1,7 +1,5 @@
 """One run of a folder: its state and progress, and the process behind it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import socket

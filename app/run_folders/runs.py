@@ -1,7 +1,5 @@
 """The runs in a folder: the state, progress and scores of each."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The checkpoints of runs in a folder: steps of pretraining, kept epochs of fine-tuning."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

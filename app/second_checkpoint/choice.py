@@ -1,7 +1,5 @@
 """The choice of another checkpoint, and its opening."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The page's checkpoint and another: what they are called, and what the other is by default."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The answer for a pair, after changes of the pair, and ALBERT's: which sentence comes first."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """How much the two sentences attend to each other."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bertcore.analysis.words.next_sentence import AttentionMass, attention_mass, segment_ids

@@ -1,7 +1,5 @@
 """Three or more sentences: how similar they are, and which of them follows which."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

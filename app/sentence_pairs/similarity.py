@@ -1,7 +1,5 @@
 """How similar several sentences are, and which words of two the cosine comes from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple

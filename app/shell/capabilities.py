@@ -1,7 +1,5 @@
 """Why a checkpoint lacks a capability, in a sentence on the page."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bertcore.architecture.families import Capability

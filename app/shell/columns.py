@@ -1,7 +1,5 @@
 """Places for small charts."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

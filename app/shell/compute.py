@@ -1,7 +1,5 @@
 """Results that a page asks for, computed at once or in the background: the page need not know."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass

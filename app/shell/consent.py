@@ -3,8 +3,6 @@
 Not in the URL: a link must neither use the network by itself nor give consent.
 """
 
-from __future__ import annotations
-
 import streamlit as st
 
 from ..access.policy import default_source, policy

@@ -1,7 +1,5 @@
 """The button that draws anew: from the next random seed, which is kept in the address."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from streamlit.delta_generator import DeltaGenerator

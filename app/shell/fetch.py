@@ -1,7 +1,5 @@
 """Fetch checkpoints from the hub: what and how much is shown first, then progress and a stop."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The frame of every page: how it begins and ends, and how it shows errors."""
 
-from __future__ import annotations
-
 import functools
 import logging
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Links between pages: the choices of a page that other pages make, and how a page is opened."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn

@@ -1,7 +1,5 @@
 """Submit the text boxes while the visitor types, after a short pause."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ..component import Component

@@ -1,7 +1,5 @@
 """A row of buttons of which exactly one is chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """A page's name, title, purpose and icon."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

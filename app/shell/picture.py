@@ -1,7 +1,5 @@
 """A picture of a page: its figure, its numbers, how to read it, and the Python that computes it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """The files of a picture: its numbers as CSV or NPZ; all of it as one HTML file."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable, Mapping

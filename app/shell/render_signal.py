@@ -1,7 +1,5 @@
 """Let the browser request a rerun once it has rendered everything it was sent."""
 
-from __future__ import annotations
-
 from ..component import Component
 
 COMPONENT = Component("bertscope_arrival", __file__)

@@ -1,7 +1,5 @@
 """The sidebar: checkpoint, device, precision, size, and unloading."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Sequence

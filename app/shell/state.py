@@ -5,8 +5,6 @@ value is a `Field`, which gives its widget a key under which the value survives;
 what differs from the default into the address, so that a view is a link.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Generic, NoReturn, TypeVar, cast

@@ -5,8 +5,6 @@ get it back. A hundred runs at once take half as long again in total as a few at
 them end late.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Short documents of our own, to start with and for random sentences B."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -1,7 +1,5 @@
 """The corpus that a page reads: the shipped stories, encoded on first use, or a folder."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import threading

@@ -1,7 +1,5 @@
 """A checkpoint's tuned lens: its file, or a visitor's own on a closed server, and what is in it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Answers of a fine-tuned model: bars of labels, tagged words, spans of a text, a score."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The visitor's choices of an answer and of a labelled file's columns."""
 
-from __future__ import annotations
-
 from ..shell.state import CHOICE_TEXTS, Field
 
 PREDICTED = -1

@@ -1,7 +1,5 @@
 """The confusion matrix of a labelled file, for tasks with labels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

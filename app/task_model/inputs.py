@@ -1,7 +1,5 @@
 """What the checkpoint of the page Inspect reads."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ..shell.cache import BertKey

@@ -3,8 +3,6 @@
 The model shares its encoder's tensors with the opened checkpoint. Long work runs as jobs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

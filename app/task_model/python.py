@@ -1,7 +1,5 @@
 """The Python that the pictures of Inspect hand out: what opens the model, and what follows."""
 
-from __future__ import annotations
-
 from .inputs import Inputs
 from .model import Query
 

@@ -1,7 +1,5 @@
 """A checkpoint's task head as what-if runs read it."""
 
-from __future__ import annotations
-
 from bertcore.base.memory import out_of_memory
 from bertcore.network.task_reader import TaskReader
 from bertcore.tasks import read_task_head

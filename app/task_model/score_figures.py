@@ -1,7 +1,5 @@
 """Answers to a labelled file by label and by score: confusion, F1 of labels, predicted numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

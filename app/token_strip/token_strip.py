@@ -4,8 +4,6 @@ Keys: the arrows move, Home and End jump, Enter or Space chooses. Tokens reach t
 only, never as HTML.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from bertcore import Trace

@@ -1,7 +1,5 @@
 """The effect of LayerNorm on the sum, and of leaving one part out of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

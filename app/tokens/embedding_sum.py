@@ -1,7 +1,5 @@
 """Token + segment + position = sum: the three embeddings of each token, as strips."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray

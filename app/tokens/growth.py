@@ -1,7 +1,5 @@
 """A vocabulary grows: merges one by one, by two rules."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

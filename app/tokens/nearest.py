@@ -1,7 +1,5 @@
 """The pieces of the vocabulary nearest to the chosen token in the token table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

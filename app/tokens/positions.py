@@ -1,7 +1,5 @@
 """Positions: the rows of the table compared, or the rotations in place of a table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

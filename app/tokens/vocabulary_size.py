@@ -1,7 +1,5 @@
 """What the size of a vocabulary costs and brings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """How the word of a chosen token was cut: normalisation, then the longest match that was found."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bertcore.analysis.space import embeddings

@@ -1,7 +1,5 @@
 """Numbers and curves of a run: losses, scores, learning rate and speed by step."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any

@@ -1,7 +1,5 @@
 """The visitor's choices on the Training page."""
 
-from __future__ import annotations
-
 from bertcore.configs.data import OBJECTIVES
 from bertcore.tasks import TASKS
 

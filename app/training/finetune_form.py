@@ -1,7 +1,5 @@
 """The form that fine-tunes the chosen checkpoint on a table."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass

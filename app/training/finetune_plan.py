@@ -1,7 +1,5 @@
 """A fine-tuning before it is started: how many steps and evaluations, how long, which options."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

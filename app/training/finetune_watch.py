@@ -1,7 +1,5 @@
 """A fine-tuning while it runs and after it: numbers, curves, wrong dev examples, what to open."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 

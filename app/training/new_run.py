@@ -1,7 +1,5 @@
 """What both forms do with a new run: its name, its place, and showing it once it has started."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

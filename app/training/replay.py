@@ -1,7 +1,5 @@
 """The replay of a run from its probes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

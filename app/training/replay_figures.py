@@ -1,7 +1,5 @@
 """Replay of a run: attention, the hidden word, next sentence and the map, with one slider."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

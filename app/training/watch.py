@@ -1,7 +1,5 @@
 """A run while it trains: numbers, buttons, the coach's findings, curves and checkpoints."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from urllib.parse import urlencode
 

@@ -1,7 +1,5 @@
 """The drawing of a training example, a component of ours."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

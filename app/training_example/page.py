@@ -1,7 +1,5 @@
 """Training example: a document, a pair, hidden pieces, guesses and losses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

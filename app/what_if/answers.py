@@ -1,7 +1,5 @@
 """What BERT answers before and after a change: the task, the words, the next sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The visitor's changes, kept in the session and the URL, and the runs with and without them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The changes on offer: heads and layers, the attention pattern, ids, and attention weights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 

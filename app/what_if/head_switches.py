@@ -4,8 +4,6 @@ Keys: Tab reaches the grid, the arrows move in it, from a layer's number to its 
 Space switches, with Shift "only this".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from typing import TypedDict
 

@@ -1,7 +1,5 @@
 """What a change does inside: the vectors of each layer, the attention of each head."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ Keys: Tab reaches the plane, the arrows move in it, Space or Enter changes a cel
 arrows chooses a rectangle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from bertcore.interventions.attention_patterns import Block

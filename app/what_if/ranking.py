@@ -1,7 +1,5 @@
 """Which heads matter here: all of them removed in turn."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

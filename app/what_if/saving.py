@@ -1,7 +1,5 @@
 """Saving a checkpoint without the heads that are off."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

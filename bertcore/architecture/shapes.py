@@ -1,7 +1,5 @@
 """The shape of any member of the family, from a config.json or from a size."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

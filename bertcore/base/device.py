@@ -1,7 +1,5 @@
 """Choose the device and the number format of a network."""
 
-from __future__ import annotations
-
 import torch
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}

@@ -1,7 +1,5 @@
 """Results as JSON: arrays as lists, sets in order, NaN and infinity as null."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping

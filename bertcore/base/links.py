@@ -1,7 +1,5 @@
 """Checks of files in folders of unknown origin: links out of the folder, kinds and sizes."""
 
-from __future__ import annotations
-
 import math
 import os
 import stat

@@ -1,8 +1,6 @@
 """Memory: the size of a checkpoint's weights, free memory, the number format that fits, and errors
 that mean that memory ran out."""
 
-from __future__ import annotations
-
 import errno
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Quantise attention weights to one byte each, for the browser and the probes."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from numpy.typing import NDArray

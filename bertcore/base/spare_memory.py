@@ -1,7 +1,5 @@
 """Return to the system the freed memory that the C library keeps."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import os

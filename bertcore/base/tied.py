@@ -5,8 +5,6 @@ other end may be killed, and takes this process and those that it started along.
 for that (PR_SET_PDEATHSIG), but it comes with the end of the thread that started the process.
 """
 
-from __future__ import annotations
-
 import os
 import runpy
 import signal

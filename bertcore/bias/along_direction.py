@@ -1,7 +1,5 @@
 """Gender as a direction: occupations along it, and a probe's accuracy before and after erasing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

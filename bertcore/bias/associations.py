@@ -1,7 +1,5 @@
 """Association tests on a checkpoint, beside what random words of the same frequency give."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

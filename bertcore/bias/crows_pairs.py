@@ -1,7 +1,5 @@
 """CrowS-Pairs: does a model prefer the stereotyping sentence?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

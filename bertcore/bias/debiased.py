@@ -1,7 +1,5 @@
 """A checkpoint whose token table is debiased along a direction."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import dataclass
 from itertools import chain

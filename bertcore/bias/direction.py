@@ -1,7 +1,5 @@
 """A direction in a vector space: projection and probing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

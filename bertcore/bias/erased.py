@@ -1,7 +1,5 @@
 """Erasure of an attribute from a hidden state while the network runs, and its effects."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

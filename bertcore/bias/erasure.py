@@ -1,7 +1,5 @@
 """Projections that remove an attribute from vectors: LEACE, INLP, hard debiasing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Audit of a fine-tuned model by a column of its labelled file, such as gender or source."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 

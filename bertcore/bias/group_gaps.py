@@ -9,8 +9,6 @@ demographic_parity_difference and equalized_odds_difference. Differs: a gap for 
 groups with few cases are left out of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple

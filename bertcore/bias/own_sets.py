@@ -1,7 +1,5 @@
 """Shipped word sets and templates, written for this project, and association tests from files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """WinoBias: does a model resolve a pronoun by the stereotype of an occupation?"""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Sequence

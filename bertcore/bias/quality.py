@@ -1,7 +1,5 @@
 """The quality of the model itself on our own sentences: a model near chance looks fair."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

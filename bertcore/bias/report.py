@@ -1,7 +1,5 @@
 """One HTML file with all measures, for reviewers of a checkpoint."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

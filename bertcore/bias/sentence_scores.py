@@ -1,7 +1,5 @@
 """Scores of two sentences that differ in a group of people: with and without masks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 

@@ -1,7 +1,5 @@
 """The share of items on which a model prefers the stereotype, and its uncertainty."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain

@@ -1,7 +1,5 @@
 """Log-probabilities of words at a place in a text, with words of several pieces as wholes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

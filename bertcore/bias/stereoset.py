@@ -1,7 +1,5 @@
 """StereoSet: stereotype, anti-stereotype or nonsense in a gap."""
 
-from __future__ import annotations
-
 import json
 import string
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Templates: is a filler more probable with one group than with another?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

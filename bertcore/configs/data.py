@@ -1,7 +1,5 @@
 """The settings of a run's data: objective, row lengths, masking."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -128,7 +126,7 @@ class DataConfig:
         """Shares of [MASK], kept and random among the hidden tokens, 1 in all."""
         return read_shares(self.mask_shares)
 
-    def long_phase(self) -> DataConfig | None:
+    def long_phase(self) -> "DataConfig | None":
         """Return the settings of the second phase, None if there is none.
 
         The number of tokens per step stays the same, in fewer rows.
@@ -150,7 +148,7 @@ class DataConfig:
     @classmethod
     def for_length(
         cls, max_seq_length: int = 128, *, masked_lm_prob: float | None = None, **fields: Any
-    ) -> DataConfig:
+    ) -> "DataConfig":
         """Return settings with room for every token that is hidden in a row of that length.
 
         >>> DataConfig.for_length(128).max_predictions_per_seq

@@ -1,7 +1,5 @@
 """The options of bias mitigation in training."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bertcore.configs.numbers import check_numbers_of

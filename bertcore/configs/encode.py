@@ -1,7 +1,5 @@
 """Settings of an encoded corpus: layers, units and precision."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 

@@ -1,7 +1,5 @@
 """Settings of maps in two or three dimensions: UMAP, t-SNE, PaCMAP."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The range of the numbers that users give: no setting of ours means anything beyond it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """The settings of the optimisers and of the learning-rate schedule."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,7 +67,7 @@ class OptimizerConfig:
         check_numbers_of(self)
 
     @classmethod
-    def distilbert(cls, **fields: Any) -> OptimizerConfig:
+    def distilbert(cls, **fields: Any) -> "OptimizerConfig":
         """Return the settings of distillation on a corpus; fields that are given replace its own.
 
         Source: the main command of DistilBERT (Sanh et al. 2019): AdamW with a short warm-up.

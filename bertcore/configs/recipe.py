@@ -1,7 +1,5 @@
 """Recipes of pretraining: settings that belong together, by one name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

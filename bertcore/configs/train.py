@@ -1,7 +1,5 @@
 """The settings of a pretraining run: its length, intervals and start."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

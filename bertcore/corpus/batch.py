@@ -3,8 +3,6 @@
 `encode_texts` is called part by part by one process, or by a worker of a cluster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

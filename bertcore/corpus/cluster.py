@@ -7,8 +7,6 @@ part may be written twice, complete both times. Nothing needs to be held or orde
 here, so Ray Core suffices: actors, retried calls.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import socket

@@ -1,7 +1,5 @@
 """Encode a corpus on one machine: read, run, write, part by part."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path

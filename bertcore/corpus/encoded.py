@@ -1,7 +1,5 @@
 """Open an encoded corpus: its layers, its rows, its vectors as memory-mapped arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -10,8 +10,6 @@ Parquet readers skip folders that begin with an underscore, so `pyarrow.dataset.
 partitioning="hive")` reads all layers.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Sequence

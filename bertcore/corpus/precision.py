@@ -1,7 +1,5 @@
 """The number format of a network, and its cost: cosines to float32."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

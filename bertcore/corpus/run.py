@@ -1,7 +1,5 @@
 """The loop over the parts of a corpus: read, encode, write, add to the manifest, in order."""
 
-from __future__ import annotations
-
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -198,7 +196,7 @@ class LocalRun(PartRun):
             self._await()
         return True
 
-    def _encode(self, share: Share) -> EncodedShare:
+    def _encode(self, share: Share) -> "EncodedShare":
         num_tokens = sum(len(each.ids) for each in share.pieces)
 
         def on_batch(done: float) -> None:

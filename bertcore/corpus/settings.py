@@ -1,7 +1,5 @@
 """The layers of an encoded corpus."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from bertcore.architecture.config import BertConfig

@@ -1,7 +1,5 @@
 """The shipped corpus, which can be searched without a download."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 STORIES = Path(__file__).parent / "texts" / "stories.txt.xz"

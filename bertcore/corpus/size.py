@@ -1,7 +1,5 @@
 """The disk space of an encoding, estimated from the beginning of the corpus."""
 
-from __future__ import annotations
-
 import math
 import shutil
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Counterfactual data augmentation: texts with swapped words, added to or replacing the texts."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -37,12 +35,12 @@ class Swapping:
         WordSwap(self.pairs)  # checks them
 
     @classmethod
-    def of(cls, name_or_file: str, mode: str = "augment") -> Swapping:
+    def of(cls, name_or_file: str, mode: str = "augment") -> "Swapping":
         """Return it for a shipped set or a file; arguments and errors as for `swap_pairs`."""
         return cls(name_or_file, mode, swap_pairs(name_or_file))
 
     @classmethod
-    def chosen(cls, config: DebiasConfig) -> Swapping | None:
+    def chosen(cls, config: DebiasConfig) -> "Swapping | None":
         """Return the chosen swapping; None if no words are swapped; errors as for `of`."""
         return None if config.swap_words is None else cls.of(config.swap_words, config.swap_mode)
 

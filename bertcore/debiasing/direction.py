@@ -1,7 +1,5 @@
 """A direction in a vector space, found from pairs of words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -15,8 +15,6 @@ loss; all other words instead of a list of stereotypes; and the task's own loss 
 one that keeps the words of the pairs in place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
@@ -43,7 +41,7 @@ class DirectionPenalty:
     is_free: Tensor
     """True for ids that are not penalised, [V]: special tokens, and the words of the pairs."""
 
-    def to(self, device: torch.device) -> DirectionPenalty:
+    def to(self, device: torch.device) -> "DirectionPenalty":
         """Return it on a device."""
         return DirectionPenalty(self.weight, self.vector.to(device), self.is_free.to(device))
 

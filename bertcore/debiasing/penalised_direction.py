@@ -1,7 +1,5 @@
 """The direction from which a loss keeps hidden states away."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -28,7 +26,7 @@ class PenalisedDirection:
             raise ValueError(f"direction_penalty is {self.weight}; expected above 0.")
 
     @classmethod
-    def chosen(cls, config: DebiasConfig) -> PenalisedDirection | None:
+    def chosen(cls, config: DebiasConfig) -> "PenalisedDirection | None":
         """Return the chosen penalty; None if there is none.
 
         Raises:

@@ -4,8 +4,6 @@ Source: Kamiran and Calders 2012, "Data preprocessing techniques for classificat
 discrimination", section 4.3 (reweighing).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -19,8 +19,6 @@ word of a pair is swapped, too.
 Source: Lu et al. 2018, counterfactual data augmentation; Hall Maudslay et al. 2019, names.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Sets of word pairs: shipped ones, written for this project, and pairs from a file."""
 
-from __future__ import annotations
-
 import json
 from functools import lru_cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The losses of distillation, one value per row; the caller chooses rows and averages."""
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor

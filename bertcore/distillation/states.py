@@ -1,7 +1,5 @@
 """All states of an encoder, with attention scores before the softmax, for TinyBERT's losses."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import torch

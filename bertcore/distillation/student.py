@@ -1,7 +1,5 @@
 """Initialise a student: some of its teacher's layers, and everything outside the layers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Accuracy of a classifier by confidence, length and label."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Calibration: reliability diagram and expected calibration error."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bootstrap, Student's t and Wilson confidence intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The metrics of GLUE and CoNLL with confidence intervals: bootstrap, or Wilson's for shares."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Accuracy by slice: answers grouped by length or by label."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

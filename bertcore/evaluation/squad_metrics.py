@@ -1,7 +1,5 @@
 """Exact match and F1 as in the official scripts of SQuAD 1.1 and 2.0."""
 
-from __future__ import annotations
-
 import re
 import string
 from collections import Counter

@@ -1,7 +1,5 @@
 """Weights of training examples by a column of their file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The dev examples that a run got wrong at its last evaluation, stored with its metrics."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence

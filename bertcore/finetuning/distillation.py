@@ -1,7 +1,5 @@
 """Fine-tuning with a teacher: soft targets beside the labels."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """The checkpoints of a run's epochs, kept on request for comparison."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from bertcore.finetuning.state import save_model

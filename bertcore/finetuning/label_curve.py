@@ -1,7 +1,5 @@
 """Scores by number of labels, for a pretrained network and for random weights of its shape."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -1,7 +1,5 @@
 """The report of a fine-tuning: report.json for programs, report.md for people."""
 
-from __future__ import annotations
-
 import json
 import math
 import statistics

@@ -1,7 +1,5 @@
 """A fine-tuning run: batches, steps, scores on the dev data, records and saves."""
 
-from __future__ import annotations
-
 import logging
 import math
 import time

@@ -1,7 +1,5 @@
 """Checks of a run's settings against its launcher and its labels; class weights."""
 
-from __future__ import annotations
-
 import logging
 
 import torch

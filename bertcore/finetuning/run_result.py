@@ -1,7 +1,5 @@
 """The result of a run, and the order of results."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

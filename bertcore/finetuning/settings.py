@@ -1,7 +1,5 @@
 """Everything that defines a fine-tuning, stored in its folder so that it can be resumed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path

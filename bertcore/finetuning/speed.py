@@ -1,7 +1,5 @@
 """The duration of a fine-tuning, estimated from a few throw-away steps."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

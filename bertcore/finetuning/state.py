@@ -1,7 +1,5 @@
 """The saved state of a run and its best checkpoint, written atomically."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import shutil

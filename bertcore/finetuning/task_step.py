@@ -1,7 +1,5 @@
 """One step of fine-tuning: forward, loss, backward, clip, update; alone or with other processes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

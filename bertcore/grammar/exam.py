@@ -1,7 +1,5 @@
 """Score minimal pairs and count, by group, how often the good sentence is more probable."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 

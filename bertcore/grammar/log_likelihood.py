@@ -1,7 +1,5 @@
 """Log-likelihood: the log-probabilities of a sentence's tokens, each given those before it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

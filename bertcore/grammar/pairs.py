@@ -1,7 +1,5 @@
 """Files of minimal pairs: a good and a bad sentence, and their groups."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +42,7 @@ class PairFile:
     notes: tuple[str, ...] = ()
     """What is odd about them, one sentence each."""
 
-    def select(self, column: str, group: str) -> PairFile:
+    def select(self, column: str, group: str) -> "PairFile":
         """Return the pairs of one group.
 
         Raises:

@@ -1,7 +1,5 @@
 """Pseudo-log-likelihood: the log-probabilities of a sentence's tokens, each hidden in turn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The scores of an exam as JSON lines, written incrementally so that it can be resumed."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Sequence

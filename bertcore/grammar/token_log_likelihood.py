@@ -1,7 +1,5 @@
 """The log-probabilities of the tokens of a text, whose sum is the text's score in the exam."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

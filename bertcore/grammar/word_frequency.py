@@ -1,7 +1,5 @@
 """A baseline without grammar: the frequency of a sentence's pieces in a corpus."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass

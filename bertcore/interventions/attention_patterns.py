@@ -1,7 +1,5 @@
 """Attention patterns as masks: bidirectional, causal, prefix, or drawn by hand as rectangles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Hooks that change a forward pass: applied by `trace_network`, made by `what_if`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

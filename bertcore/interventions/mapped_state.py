@@ -5,8 +5,6 @@ map follows the module that outputs the state, so that traces, batches and heads
 states. Folded, the same answers come from changed weights alone, if that is exact.
 """
 
-from __future__ import annotations
-
 import copy
 from itertools import chain
 from typing import NamedTuple

@@ -4,8 +4,6 @@
 returns what `trace_network` applies while it runs. The weights stay unchanged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 

@@ -1,7 +1,5 @@
 """Log-probabilities of tokens at hidden positions, the basis of every masked-word score."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias

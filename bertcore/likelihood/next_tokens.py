@@ -1,7 +1,5 @@
 """Log-probabilities of tokens given those before them, the basis of causal models' scores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Self-attention, written twice: explicit for traces, fused for speed."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The input of BERT: token, segment and position embeddings, summed and normalised."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

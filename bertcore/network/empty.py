@@ -4,8 +4,6 @@ PyTorch's constructors draw random weights, which takes seconds for a large netw
 global random state.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 

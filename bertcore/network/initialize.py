@@ -1,7 +1,5 @@
 """Fill an empty network with initial weights."""
 
-from __future__ import annotations
-
 import torch
 from torch import Generator, nn
 

@@ -1,7 +1,5 @@
 """The layer of ModernBERT: norms before the blocks, rotary positions, windows, a gate."""
 
-from __future__ import annotations
-
 import functools
 
 import torch

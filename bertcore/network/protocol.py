@@ -1,7 +1,5 @@
 """The interface of every encoder, our own and those that `transformers` runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Protocol
 

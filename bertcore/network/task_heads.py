@@ -3,8 +3,6 @@
 Each is the head of a class of `transformers` with the same weights, so that checkpoints open there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """The interface of an encoder with a task head, our own and those that `transformers` runs."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 

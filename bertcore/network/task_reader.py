@@ -1,7 +1,5 @@
 """Apply the head of a fine-tuned checkpoint of any family to the last hidden states."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Objectives defined by attention masks: causal, UniLM's four masks, XLNet's permutation."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

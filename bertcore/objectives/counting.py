@@ -1,7 +1,5 @@
 """Counts of an objective over many draws, next to its paper's numbers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Objectives with a decoder: T5's spans and sentinels, BART's noising, MASS's fragment."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """One draw of any objective, in one form: the input, its changes, and the targets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

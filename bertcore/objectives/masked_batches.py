@@ -4,8 +4,6 @@ The same as `mask_whole_words` and `mask_spans` for one row; here each decision 
 rows at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Masked words: single pieces (BERT), whole words, and spans with their boundary (SpanBERT)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Masking for masked language modelling, a batch at a time, as in pretraining."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -225,14 +223,14 @@ class Draws(NamedTuple):
         p: int,
         vocab_size: int,
         generator: Generator | Sequence[Generator],
-    ) -> Draws:
+    ) -> "Draws":
         """Draw for a batch, or for each row separately if there is one generator per row."""
         if isinstance(generator, Generator):
             return cls.of(rows, width, p, vocab_size, generator)
         return cls.join([cls.of(1, width, p, vocab_size, own) for own in generator])
 
     @classmethod
-    def of(cls, rows: int, width: int, p: int, vocab_size: int, generator: Generator) -> Draws:
+    def of(cls, rows: int, width: int, p: int, vocab_size: int, generator: Generator) -> "Draws":
         """Draw for `rows` rows of `width` tokens, of which at most p are chosen."""
         device = generator.device
         return cls(
@@ -242,11 +240,11 @@ class Draws(NamedTuple):
         )
 
     @classmethod
-    def join(cls, parts: Sequence[Draws]) -> Draws:
+    def join(cls, parts: "Sequence[Draws]") -> "Draws":
         """Return the numbers of all parts, in order."""
         return cls(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))
 
-    def take(self, rows: slice) -> Draws:
+    def take(self, rows: slice) -> "Draws":
         """Return the numbers of some rows."""
         return Draws(*(tensor[rows] for tensor in self))
 

@@ -1,7 +1,5 @@
 """Objectives that judge a pair: next sentence (BERT) and sentence order (ALBERT)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

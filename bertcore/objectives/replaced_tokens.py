@@ -1,7 +1,5 @@
 """Replaced tokens (ELECTRA): a generator predicts hidden ones, a discriminator finds the fakes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Replacement of a chosen piece: [MASK], itself, or a random piece."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bertcore.objectives.row import (

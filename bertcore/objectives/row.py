@@ -1,7 +1,5 @@
 """A row of tokens before and after an objective has changed it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

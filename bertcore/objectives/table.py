@@ -4,8 +4,6 @@ Source of the figures: the papers named in each entry; common errors about them 
 `papers.toml`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

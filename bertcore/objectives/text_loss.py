@@ -1,7 +1,5 @@
 """The pretraining loss of one text, which a training step would lower."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Weights whose names in files differ from those in the class of `transformers`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The decoder of T5 or BART: its output and its attention."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -1,7 +1,5 @@
 """The input of another architecture, split into the summands it is made of."""
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor

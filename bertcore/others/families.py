@@ -1,7 +1,5 @@
 """The other supported architectures: how each predicts words, and what each lacks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Run a head of a class of `transformers` on given states instead of those of its encoder."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 
@@ -39,7 +37,7 @@ class _Given(nn.Module):
         super().__init__()
         self._out = _Out(hidden, pooled)
 
-    def forward(self, *arguments: Any, **options: Any) -> _Out:
+    def forward(self, *arguments: Any, **options: Any) -> "_Out":
         """Return the results, whatever the arguments."""
         return self._out
 

@@ -1,7 +1,5 @@
 """A class of `transformers` with a task head, behind the interface of our task networks."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Sequence

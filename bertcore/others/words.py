@@ -1,7 +1,5 @@
 """The architectures that do not predict a hidden word from its last hidden state."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -3,8 +3,6 @@
 All of it is in `papers.toml`, each entry with its source.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

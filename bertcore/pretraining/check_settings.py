@@ -1,7 +1,5 @@
 """Check the settings of a pretraining run against each other, the launcher and the network."""
 
-from __future__ import annotations
-
 from bertcore.architecture.config import BertConfig
 from bertcore.configs import DataConfig, TrainConfig
 from bertcore.configs.data import SHORT_SEQ_PROB

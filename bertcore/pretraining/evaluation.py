@@ -1,7 +1,5 @@
 """Evaluate a pretrained network on held-out text, by its objective and on BERT's masks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Evaluate a causal model on held-out text: each token from those before it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass

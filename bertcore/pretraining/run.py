@@ -1,7 +1,5 @@
 """A pretraining run: data, network, optimisers, and how it steps, scores, records and saves."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Probe a model during training on a few fixed sentences, for the replay of its run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The logged metrics of one step, including a step that diverged."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """One step of training: a batch in parts, forward, backward, clip, update."""
 
-from __future__ import annotations
-
 import logging
 import math
 import time

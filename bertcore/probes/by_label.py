@@ -1,7 +1,5 @@
 """Recall of each label: which classes the probe of a layer finds."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass

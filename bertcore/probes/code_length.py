@@ -1,7 +1,5 @@
 """Online code length: the number of bits to send the labels to a receiver that has the vectors."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Control tasks: labels that only a probe that memorises words can learn."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

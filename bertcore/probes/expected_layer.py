@@ -1,7 +1,5 @@
 """The expected layer: where, on average, the answer becomes readable."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

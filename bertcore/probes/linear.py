@@ -1,7 +1,5 @@
 """Linear probes: multinomial logistic regression on the vectors of words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

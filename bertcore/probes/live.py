@@ -1,7 +1,5 @@
 """Trained probes applied to a sentence."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

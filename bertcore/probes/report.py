@@ -1,7 +1,5 @@
 """Settings and results of probes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

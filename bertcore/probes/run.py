@@ -1,7 +1,5 @@
 """Probes of every layer of a checkpoint, with their controls and baselines."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

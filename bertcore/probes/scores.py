@@ -1,7 +1,5 @@
 """Scores of probes, each with a 95% interval."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Two senses of one word: the layer at which its vectors separate them, and the words behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Structural probes: a linear map under which squared distances or norms match those of a tree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """Structural probes of every layer: trained, and scored against the trees of the file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast

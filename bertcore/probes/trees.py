@@ -1,7 +1,5 @@
 """Trees over words: gold distances and depths, predicted trees, and their agreement."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Word vectors: the hidden states of a file's sentences, pooled over the pieces of each word."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Linear probes of every layer: the task, its control, its code length, mixes of layers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 

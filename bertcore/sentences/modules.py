@@ -1,7 +1,5 @@
 """The modules of a sentence encoder after the encoder: pooling, Dense, LayerNorm, Normalize."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType

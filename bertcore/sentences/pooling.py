@@ -1,7 +1,5 @@
 """Pooling: from the vectors of a text's tokens to one vector."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -3,8 +3,6 @@
 Source: the format of sentence-transformers (`modules.json`), versions 2 to 6.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path

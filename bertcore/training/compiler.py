@@ -1,7 +1,5 @@
 """Decide whether torch.compile pays off, and whether it can work on this machine."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Write a run's metrics as TensorBoard event files, beside metrics.jsonl."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Mapping
 from pathlib import Path

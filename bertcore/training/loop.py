@@ -1,7 +1,5 @@
 """The training loop: step, evaluate, record, save, in turn; for pretraining and fine-tuning."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 

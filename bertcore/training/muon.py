@@ -1,7 +1,5 @@
 """Muon on stacks: matrices of one shape are orthogonalised together, in a few large products."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """AdamW, alone or with Muon, and gradient clipping."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

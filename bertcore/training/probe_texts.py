@@ -1,7 +1,5 @@
 """The fixed sentences used to probe a run."""
 
-from __future__ import annotations
-
 from bertcore.training.probes import ProbeText
 
 PROBE_TEXTS = (

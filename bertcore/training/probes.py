@@ -1,7 +1,5 @@
 """Probes of a model during training: its state on a few fixed sentences, and their files."""
 
-from __future__ import annotations
-
 import math
 import zipfile
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Distributed training: one process, or several started by torchrun or accelerate."""
 
-from __future__ import annotations
-
 import os
 import time
 import weakref

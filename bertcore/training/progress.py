@@ -1,7 +1,5 @@
 """The progress of a run: saved with its checkpoints, and reported while it trains."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -35,7 +33,7 @@ class TrainingProgress:
         return asdict(self)
 
     @classmethod
-    def from_state(cls, values: dict[str, Any]) -> TrainingProgress:
+    def from_state(cls, values: dict[str, Any]) -> "TrainingProgress":
         """Return the progress from the result of `to_state`, also that of version 0.1.0."""
         return cls(**{_OLD_NAMES.get(name, name): value for name, value in values.items()})
 

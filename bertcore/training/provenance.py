@@ -1,7 +1,5 @@
 """Provenance of a run: its files, code and machine, and whether they changed."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

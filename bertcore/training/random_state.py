@@ -1,7 +1,5 @@
 """Save and restore the state of every random source of a process."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One checkpoint of a run: written atomically, and verified when it is opened."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json

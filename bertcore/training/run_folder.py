@@ -1,7 +1,5 @@
 """A training run on disk: its settings, its metrics, its checkpoints."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -87,7 +85,7 @@ class RunFolder:
             raise ValueError(f"{str(self.path)!r} is a file. Please name a new folder.")
 
     @contextmanager
-    def building(self) -> Iterator[RunFolder]:
+    def building(self) -> "Iterator[RunFolder]":
         """Yield a hidden folder to fill, which gets this one's name on success.
 
         A run folder exists completely or not at all: an error deletes the hidden folder, and the

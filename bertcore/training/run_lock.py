@@ -4,8 +4,6 @@ The lock is on the file run.lock in the folder. Only the lock counts, not the fi
 lock, but the file may stay. Windows has no such lock; there, users must take care themselves.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """The metrics file of a run: one JSON object per line, each written completely."""
 
-from __future__ import annotations
-
 import json
 import os
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Save and restore the training state of a run: everything except the weights."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One update of the weights from the loss of a batch or its parts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any

@@ -1,7 +1,5 @@
 """The running mean of a network's weights over the end of a run."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

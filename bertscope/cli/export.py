@@ -3,8 +3,6 @@
 Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
 """
 
-from __future__ import annotations
-
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any

@@ -6,8 +6,6 @@ if the option is not named after the field, and other arguments of `typer.Option
 command's own options is in its docstring, under "Args:".
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import inspect

@@ -1,7 +1,5 @@
 """`bertscope train-tokenizer`."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from dataclasses import dataclass, field

@@ -11,8 +11,6 @@ HTML file that needs no network.
     show_lines(trace, layer=2, heads=[0, 3], bert=bert)
 """
 
-from __future__ import annotations
-
 from bertscope.notebook.attention_views import show_lines, show_map, show_neurons, show_overview
 from bertscope.notebook.bertviz import show_bertviz
 from bertscope.notebook.heads import show_head_map, show_heads

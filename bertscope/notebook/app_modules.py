@@ -4,8 +4,6 @@ In a wheel the app is `bertscope.app`. In a checkout its folder is beside `berts
 same name here, as its modules import each other relatively: others have modules named `app`.
 """
 
-from __future__ import annotations
-
 import importlib
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """The attention views in a notebook: overview, lines, heat map, neurons."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

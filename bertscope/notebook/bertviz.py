@@ -1,7 +1,5 @@
 """BertViz's own views in a notebook, without a network and safe for any token."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The heads over many sentences, in a notebook."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from bertcore import Model

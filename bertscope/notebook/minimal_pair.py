@@ -1,7 +1,5 @@
 """Two versions of a text side by side, in a notebook."""
 
-from __future__ import annotations
-
 from bertcore import Model, Trace
 from bertcore.analysis.compare.minimal_pair import aligned_attention, compare_pair
 from bertscope.notebook.app_modules import app_module

@@ -1,7 +1,5 @@
 """Where a token gets its information from, in a notebook."""
 
-from __future__ import annotations
-
 from bertcore import Model, Trace
 from bertcore.analysis.mixing.maps import normalize_rows
 from bertcore.analysis.mixing.norm_weighted import block_norms, weighted_norms

@@ -1,7 +1,5 @@
 """A view in a notebook: the app's HTML file in a frame."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The effect of changes, and the importance of heads, in a notebook."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from bertcore import Model, Trace

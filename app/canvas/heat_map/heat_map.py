@@ -4,8 +4,6 @@ It gets the weights as float32, so that the numbers are exact. Order, zoom and t
 words) stay in the browser. Layers and heads are reported back: the mean is taken here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import TypedDict

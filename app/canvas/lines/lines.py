@@ -6,8 +6,6 @@ the heads that are shown are sent; the browser keeps those that it has received 
 stays.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The browser gets queries, keys, scores and weights of one head as float32 and mu
 query with the keys. Query, order and marking stay there; layer and head are reported back.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """The overview: all heads of all layers as small pictures, from which the visitor picks one."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

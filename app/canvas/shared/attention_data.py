@@ -1,7 +1,5 @@
 """The numbers behind the attention views, and the Python that makes them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any

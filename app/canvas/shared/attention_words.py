@@ -1,7 +1,5 @@
 """The words of a text, between which a view shows attention instead of between pieces."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bertcore import Trace

@@ -1,7 +1,5 @@
 """The sentence about NaN weights, which a damaged checkpoint computes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -6,8 +6,6 @@ with spaces to a multiple of 4, and the arrays one after the other; the header's
 start and the length of each, and 1 where it is deflated. `transport.ts` reads it.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Mapping

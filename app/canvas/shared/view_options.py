@@ -1,7 +1,5 @@
 """The state of a view: its options (order, limits, filters) as one short text for the address."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Collection, Mapping

@@ -1,7 +1,5 @@
 """The visitor's choices on the map of a corpus."""
 
-from __future__ import annotations
-
 from bertcore.analysis.space.projection import METHODS
 
 from ...shell.state import Field

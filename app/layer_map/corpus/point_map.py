@@ -1,7 +1,5 @@
 """The canvas of the map of a corpus, a component that draws with WebGL2."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...canvas.shared import transport

@@ -1,7 +1,5 @@
 """The points of the map of a corpus: their places, names and colours."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Horizontal bars with their names at the ends, in plots side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

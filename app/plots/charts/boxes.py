@@ -1,7 +1,5 @@
 """Tokens as boxes in lines like text, coloured by a number or by a kind."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

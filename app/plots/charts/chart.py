@@ -1,7 +1,5 @@
 """What all charts share: a frame made from a result, and columns by name or computed."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Probabilities as dots on a logarithmic scale, each with its name and its numbers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Dots with their intervals, a row for each name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

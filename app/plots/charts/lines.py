@@ -1,7 +1,5 @@
 """Lines by layer, with points and, where there are intervals, with error bars."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """A map with a word in each cell, whose colour is its probability."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The order in which waiting work of many visitors is done: in turn, one piece of each."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from itertools import zip_longest

@@ -9,8 +9,6 @@ contents of its boxes, as at a click. Nor does a run wait for long: it would del
 fragment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The boxes in which the sentence or pair is typed, and the examples that fill them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Example sentences, each with what it shows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """A box for pasted sentences, which are kept across pages."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 

@@ -1,7 +1,5 @@
 """The view of "choice": the probability of each choice for a text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

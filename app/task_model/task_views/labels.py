@@ -1,7 +1,5 @@
 """The view of "classify" and "pair": the probability of each label."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

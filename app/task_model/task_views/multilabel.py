@@ -1,7 +1,5 @@
 """The view of "multilabel": the probability of each label, yes or no."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The view of "regress": a score."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

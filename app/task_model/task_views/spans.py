@@ -1,7 +1,5 @@
 """The view of "qa": the best answers in a text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

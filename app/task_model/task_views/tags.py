@@ -1,7 +1,5 @@
 """The view of "tag": the tag of each word."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar

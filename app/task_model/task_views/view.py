@@ -1,7 +1,5 @@
 """Base class of the task views; its defaults are those of labelled texts."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -7,8 +7,6 @@ activation function before the last layer scales each of its numbers z; for the 
 tanh(z) / z. The same limits of interpretation apply.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -1,7 +1,5 @@
 """Counterfactuals: the fewest word swaps, proposed by a masked-word head, that change an answer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ A good explanation has a high comprehensiveness and a low sufficiency, and both 
 those of words in random order.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The methods differentiate with respect to vectors, not ids: token, segment and p
 are separate inputs, which are summed and run through the network with the task head.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -261,7 +259,7 @@ class _Tokens(NamedTuple):
     attention_mask: Tensor | None
     """True at tokens; None if nothing is padded."""
 
-    def repeated(self, number: int) -> _Tokens:
+    def repeated(self, number: int) -> "_Tokens":
         """Return the rows several times, [number R, T]."""
         return _Tokens(*(None if part is None else part.repeat(number, 1) for part in self))  # type: ignore[arg-type]
 

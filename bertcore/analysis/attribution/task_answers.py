@@ -1,7 +1,5 @@
 """The answer of a fine-tuned model to one text or pair."""
 
-from __future__ import annotations
-
 from bertcore.analysis.attribution.task_input import run_task, whole
 from bertcore.tasks import TaskAnswer, TaskInput
 from bertcore.tasks.model import TaskModel

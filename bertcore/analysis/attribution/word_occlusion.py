@@ -1,7 +1,5 @@
 """Occlusion importance: the change in an answer when a word is removed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

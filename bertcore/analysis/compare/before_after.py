@@ -1,7 +1,5 @@
 """The effect of a change on words, next sentence, hidden states and attention."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 For instance a checkpoint before and after fine-tuning, or two steps of a training run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

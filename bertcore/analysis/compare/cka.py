@@ -4,8 +4,6 @@ It needs the same examples in both, but neither the same width nor matching axes
 vectors, or a change of their common scale or mean, changes nothing.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

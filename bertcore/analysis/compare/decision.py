@@ -4,8 +4,6 @@ A decision contains only the head, so it can read any layer, and the encoder of 
 of the same width.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

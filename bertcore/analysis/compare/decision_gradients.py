@@ -1,7 +1,5 @@
 """Gradient times input: the contribution of each token to one answer of a decision."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

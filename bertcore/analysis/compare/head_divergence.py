@@ -1,7 +1,5 @@
 """Divergence of attention between the heads of two checkpoints on the same text."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from numpy.typing import NDArray

@@ -4,8 +4,6 @@ A head was trained on the last hidden state only. Its answer on an earlier one s
 state already is to the final answer in the head's own terms, not what the layer "thinks".
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

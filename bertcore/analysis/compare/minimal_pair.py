@@ -1,7 +1,5 @@
 """Minimal pairs: two versions of a text, aligned token by token, and BERT's answers to both."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher

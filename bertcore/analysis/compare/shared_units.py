@@ -1,7 +1,5 @@
 """Common units of one text for two checkpoints: the same tokens, or else the same words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

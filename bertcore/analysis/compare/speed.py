@@ -1,7 +1,5 @@
 """The size of a checkpoint, and its speed on this machine."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """The effect of a change on a fine-tuned head: classes, tags, a score, a span."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Comparison of two checkpoints on many texts: similarity of layers, heads and answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

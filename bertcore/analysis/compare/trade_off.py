@@ -1,7 +1,5 @@
 """Comparison of two fine-tuned checkpoints by size, speed and score on one labelled file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Distance between the weights of two checkpoints, tensor by tensor."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -172,7 +170,7 @@ class _Sums:
     product: float = 0.0
     count: int = 0
 
-    def __add__(self, other: _Sums) -> _Sums:
+    def __add__(self, other: "_Sums") -> "_Sums":
         return _Sums(
             self.first + other.first,
             self.second + other.second,

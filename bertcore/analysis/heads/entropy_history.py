@@ -1,7 +1,5 @@
 """Entropy of each head's attention over the steps of a run, from its probes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

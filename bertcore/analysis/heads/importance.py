@@ -1,7 +1,5 @@
 """Head importance for one input: the effect of removing each head, in a few batched passes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Measures of attention heads on one text or a batch: entropy, distance, attention by target."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Prune heads permanently: they have no effect in the saved checkpoint, in any program."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Each class keeps the output of the run with all heads, and returns the effects b
 `bertcore.analysis.heads.importance.MEASURES`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """The report on all heads: measures, syntax and similarity, in one pass over the texts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bertcore.analysis.heads.similarity import HeadDistances, SimilaritySurvey

@@ -1,7 +1,5 @@
 """Similarity of heads: distances between their attention, and a map of all heads in 2-D."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

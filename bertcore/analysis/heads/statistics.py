@@ -1,7 +1,5 @@
 """Head measures over many sentences: means with confidence intervals."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Stream the attention of many texts batch by batch, in bounded memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 

@@ -1,7 +1,5 @@
 """Heads as parsers: how well each head predicts each dependency relation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The sentences on which heads are measured: bundled, pasted, or files of text or trees."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

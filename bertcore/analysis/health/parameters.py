@@ -1,7 +1,5 @@
 """The parts of a network that hold its parameters, and the tensors they were loaded from."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from bertcore.checkpoints import LoadReport

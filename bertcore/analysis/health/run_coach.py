@@ -1,7 +1,5 @@
 """The health coach: diagnoses a training run from its metrics and probes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Gradient times attention: the contribution of each weight to a chosen output."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Attention flow: the maximum flow from a token to an input through the attention graph."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ follows from them and is computed here, one layer at a time: all layers of all t
 times the memory of the trace.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

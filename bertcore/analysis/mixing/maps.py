@@ -3,8 +3,6 @@
 A map is [..., T, T]: row = receiving token, column = giving token.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The steps to an attention weight: query times key element by element, scaling, softmax."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -5,8 +5,6 @@ the head passes on for a token. A large weight on a short vector has little effe
 BERT attend to [SEP], whose f(x) is short.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

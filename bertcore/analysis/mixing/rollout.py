@@ -1,7 +1,5 @@
 """Attention rollout: the product of the attention maps of several layers."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

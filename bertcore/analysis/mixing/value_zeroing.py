@@ -1,7 +1,5 @@
 """Value zeroing: the change of a token's vector when another token's value is set to zero."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import torch

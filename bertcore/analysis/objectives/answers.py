@@ -1,7 +1,5 @@
 """A checkpoint's answers to a text under a pretraining objective for which it has a head."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """A text under a pretraining objective: inputs, targets and attention masks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The input of an objective: a text's row, its vocabulary, and other texts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
@@ -169,7 +167,7 @@ def predicts_masked_words(bert: Model) -> bool:
     return not isinstance(bert, OtherModel) or bert.module.other.words == MASKED
 
 
-def _generator(bert: Model, segment_ids: Ids) -> _Generator | None:
+def _generator(bert: Model, segment_ids: Ids) -> "_Generator | None":
     return _Generator(bert, segment_ids) if predicts_masked_words(bert) else None
 
 

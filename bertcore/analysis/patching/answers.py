@@ -1,7 +1,5 @@
 """The quantity read from a run: the difference of two logits, of words at a mask or of classes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Activation patching over many pairs: the mean share of each part, with its interval."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

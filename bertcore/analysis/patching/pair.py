@@ -1,7 +1,5 @@
 """Two versions of a text as rows of tokens, and which tokens can be patched."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bertcore.analysis.compare.minimal_pair import Column, align

@@ -17,8 +17,6 @@ Source: Vig et al. 2020 (causal mediation); Meng et al. 2022 (causal tracing); t
     patching: Goldowsky-Dill et al. 2023; Wang et al. 2022, appendix B.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args

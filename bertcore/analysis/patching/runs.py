@@ -1,7 +1,5 @@
 """Runs with activations of another run put in: from the changed layer on, many places at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 

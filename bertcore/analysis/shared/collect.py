@@ -1,7 +1,5 @@
 """Vectors of the tokens, or of the sentences, of many texts at every layer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -64,7 +62,7 @@ class VectorTable:
         """The label of each point's sentence, [N]; "" where none was given."""
         return tuple(self.sentences[i].label for i in self.sentence_ids)
 
-    def select(self, keep: NDArray[np.bool_]) -> VectorTable:
+    def select(self, keep: NDArray[np.bool_]) -> "VectorTable":
         """Return the table of the points where `keep` is True, [N].
 
         Raises:

@@ -1,7 +1,5 @@
 """Rejection of NaN and infinity, which cannot be drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import torch

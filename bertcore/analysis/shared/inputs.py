@@ -1,7 +1,5 @@
 """Inputs of an analysis: a text with tokens hidden, and many inputs run together."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Sequence
 

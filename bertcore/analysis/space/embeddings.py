@@ -1,7 +1,5 @@
 """The input of BERT: contributions of the three embeddings, and the effect of LayerNorm."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations

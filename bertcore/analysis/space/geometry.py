@@ -1,8 +1,6 @@
 """Geometry of the vectors of each layer: anisotropy, rogue dimensions, a word's self-similarity,
 lengths and intrinsic dimension."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """States inside the layers that a trace does not keep."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """A learned position table next to the sinusoids of the Transformer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

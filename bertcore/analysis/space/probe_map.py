@@ -1,7 +1,5 @@
 """The words of a run's probes in two dimensions, step by step, in one common projection."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

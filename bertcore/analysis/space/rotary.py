@@ -1,7 +1,5 @@
 """Rotary positions: how far each pair of numbers of a query or key turns with distance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sentences with one word in several senses, written for this project."""
 
-from __future__ import annotations
-
 from bertcore.data.texts_file import Sentence
 
 _TEXTS: dict[str, dict[str, tuple[str, ...]]] = {

@@ -1,7 +1,5 @@
 """Fit a tuned lens: hide words of a text, and bring each layer's words closer to the last's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

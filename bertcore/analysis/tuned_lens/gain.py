@@ -1,7 +1,5 @@
 """The gain of a tuned lens: how close each layer's words are to the last's, by both lenses."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -56,7 +54,7 @@ class LensGain:
         }
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> LensGain:
+    def from_json(cls, data: dict[str, Any]) -> "LensGain":
         """Return the gain of `to_json`'s numbers.
 
         Raises:

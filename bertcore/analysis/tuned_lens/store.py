@@ -1,7 +1,5 @@
 """Files of tuned lenses: beside the checkpoint, or in a cache folder if that is not the user's."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A fitted tuned lens: an affine map from each hidden state to the masked-word head's input."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from torch import Tensor

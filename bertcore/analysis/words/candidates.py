@@ -10,8 +10,6 @@ here?"), so probabilities of words of different lengths are not directly compara
 piece is given too.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

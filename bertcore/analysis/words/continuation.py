@@ -1,7 +1,5 @@
 """Continuation of a text by a causal model, token by token."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import torch

@@ -1,7 +1,5 @@
 """The tokens of a text hidden in each epoch, by the training code: static or dynamic masking."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A second version of a text for comparison: one word replaced by another that fits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bertcore.analysis.words.predictions import predict_masks

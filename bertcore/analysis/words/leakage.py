@@ -1,7 +1,5 @@
 """Leakage: how a network that attends to both sides sees the word it should predict."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

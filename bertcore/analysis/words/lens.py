@@ -5,8 +5,6 @@ close that state already is to the final answer in the head's own terms, not wha
 "thinks".
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Writing with a masked-word model: a row of masks after a text, filled one by one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

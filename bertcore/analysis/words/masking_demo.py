@@ -1,7 +1,5 @@
 """The masking of pretraining, drawn on one sentence."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bertcore.configs.data import MASKED_LM_PROB

@@ -1,7 +1,5 @@
 """The next-sentence laboratory: what changes BERT's answer to "does B follow A?"."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

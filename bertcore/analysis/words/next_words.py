@@ -1,7 +1,5 @@
 """Next-token predictions of a causal model (GPT-2, causal BERT); ranks of the actual ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Predictions at each [MASK], and rank and probability of the hidden word."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """One place read from both sides, from the left, or from each side separately, and the answers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The cosine of sentence vectors, split over the words of two sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

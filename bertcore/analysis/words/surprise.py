@@ -1,7 +1,5 @@
 """Surprisal of each token of a sentence when it is hidden."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """One training example from document to loss, made by the code of pretraining."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass

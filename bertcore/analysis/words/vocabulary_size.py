@@ -1,7 +1,5 @@
 """Costs and benefits of a vocabulary's size: pieces per word, unknown words, parameters."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Measures of a model's continuation: repetition, and how another model would score it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Exact search: the cosine to every row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

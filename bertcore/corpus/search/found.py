@@ -1,7 +1,5 @@
 """The interface of every index: queries and results."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 

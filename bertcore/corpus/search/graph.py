@@ -11,8 +11,6 @@ fast to build; its results are compared again with the vectors themselves, so co
 folder is written under a temporary name and renamed: it is complete or absent.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import json

@@ -1,7 +1,5 @@
 """The choice of index for searching a corpus."""
 
-from __future__ import annotations
-
 from bertcore.corpus.encoded import EncodedCorpus
 from bertcore.corpus.search.exact import ExactIndex
 from bertcore.corpus.search.found import VectorIndex

@@ -1,7 +1,5 @@
 """The nearest rows of a corpus to a token of a text, and what they have in common with it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

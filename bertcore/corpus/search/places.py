@@ -1,7 +1,5 @@
 """Rows of an encoded corpus in context: the word, its sentence, the surrounding words."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence

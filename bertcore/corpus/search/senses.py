@@ -1,7 +1,5 @@
 """The occurrences of a word in a corpus, grouped by their vectors, layer by layer."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The formats in which a run stores its own data: JSON lines, or SQuAD's JSON for questions."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path

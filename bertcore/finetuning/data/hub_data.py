@@ -4,8 +4,6 @@ A name is hub:DATASET, with :CONFIG and @SPLIT if there are several: hub:nyu-mll
 The file is stored with the run, so that it can resume offline and its data cannot change.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Examples with the words of pairs swapped in their texts; answer positions are adjusted."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A .npy file that grows block by block, for arrays larger than memory."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -28,7 +26,7 @@ class ArrayFile:
         self.length = 0
         self._file: BinaryIO | None = None
 
-    def __enter__(self) -> ArrayFile:
+    def __enter__(self) -> "ArrayFile":
         self._file = self.path.open("wb")
         self._write_header(self._file)
         return self

@@ -1,7 +1,5 @@
 """Batches for pretraining: rows of pairs or of running text, with some tokens hidden."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random

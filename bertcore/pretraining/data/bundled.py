@@ -1,7 +1,5 @@
 """The public-domain text shipped with the package, to try pretraining without a download."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Pack text files into a corpus: one array of token ids, with sentence and document borders."""
 
-from __future__ import annotations
-
 import codecs
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence

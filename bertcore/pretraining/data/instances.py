@@ -1,7 +1,5 @@
 """Sentence pairs for BERT's pretraining: cut from documents as in Google's data script."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,12 +43,12 @@ class Instances:
         """Return the fraction of padding in rows of `max_seq_length` tokens."""
         return 1.0 - float(self.lengths.mean()) / max_seq_length
 
-    def take(self, rows: NDArray[np.int64] | slice) -> Instances:
+    def take(self, rows: NDArray[np.int64] | slice) -> "Instances":
         """Return some of the instances."""
         return Instances(self.spans[rows], self.labels[rows])
 
     @classmethod
-    def join(cls, parts: Sequence[Instances]) -> Instances:
+    def join(cls, parts: "Sequence[Instances]") -> "Instances":
         """Return the instances of all parts, in order."""
         return cls(
             np.concatenate([part.spans for part in parts]),

@@ -1,7 +1,5 @@
 """Lay out instances as rows of token ids, with special tokens, text and padding."""
 
-from __future__ import annotations
-
 import functools
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Pairs of text that follow each other, in order or exchanged."""
 
-from __future__ import annotations
-
 from array import array
 from random import Random
 

@@ -1,7 +1,5 @@
 """Rows packed full of running text, for masked words without next sentences."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,12 +38,12 @@ class PackedRows:
         """Return the fraction of padding in rows of `max_seq_length` tokens."""
         return 1.0 - float(self.lengths.mean()) / max_seq_length
 
-    def take(self, rows: NDArray[np.int64] | slice) -> PackedRows:
+    def take(self, rows: NDArray[np.int64] | slice) -> "PackedRows":
         """Return some of the rows."""
         return PackedRows(self.spans[rows])
 
     @classmethod
-    def join(cls, parts: Sequence[PackedRows]) -> PackedRows:
+    def join(cls, parts: "Sequence[PackedRows]") -> "PackedRows":
         """Return the rows of all parts, in order."""
         return cls(np.concatenate([part.spans for part in parts]))
 

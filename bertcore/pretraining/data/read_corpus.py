@@ -1,7 +1,5 @@
 """Validate and read corpus files; train the tokenizer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any

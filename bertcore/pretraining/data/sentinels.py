@@ -1,7 +1,5 @@
 """T5's sentinels: tokens that stand for removed spans."""
 
-from __future__ import annotations
-
 from bertcore.objectives import t5_num_spans
 from bertcore.tokenizer import AddedToken, Tokenizer
 

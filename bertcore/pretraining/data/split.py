@@ -1,7 +1,5 @@
 """Split a text into a training and a held-out part."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Packed rows one by one, in the form that `bertcore.objectives` reads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The pretraining loss with a penalty on a direction of the start checkpoint."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """Denoising losses: an encoder reads a damaged text, a decoder writes what is missing, or all."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

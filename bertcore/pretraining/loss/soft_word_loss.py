@@ -1,7 +1,5 @@
 """The soft-target loss over the vocabulary, from the input vectors of two decoders."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import torch

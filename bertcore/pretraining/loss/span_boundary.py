@@ -1,7 +1,5 @@
 """SpanBERT's loss: masked words, each also predicted from the tokens beside its span."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

@@ -1,7 +1,5 @@
 """Cross-entropy over the vocabulary from the decoder's input vectors, implemented twice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The objectives that can be trained, one class each, by name."""
 
-from __future__ import annotations
-
 from bertcore.pretraining.objectives.causal import NextTokens
 from bertcore.pretraining.objectives.denoising import BartNoise, MassFragment, T5Spans
 from bertcore.pretraining.objectives.masked_words import (

@@ -1,7 +1,5 @@
 """Next tokens from those before them: a BERT with causal attention."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """Objectives with a decoder: T5's spans, BART's noise, MASS's fragment, on networks of
 `transformers`."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

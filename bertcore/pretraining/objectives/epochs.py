@@ -1,7 +1,5 @@
 """Batches over a corpus of any size, in rounds and windows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass

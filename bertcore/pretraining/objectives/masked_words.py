@@ -1,7 +1,5 @@
 """BERT's objectives: masked words, alone or with next sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

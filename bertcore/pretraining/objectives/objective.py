@@ -1,7 +1,5 @@
 """The interface of a pretraining objective: its rows, their changes, its loss and its metrics."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -44,7 +42,7 @@ class TrainingBatch(Protocol):
     def totals(self) -> Totals:
         """Counts of the whole batch, used as divisors of losses."""
 
-    def as_part_of(self, totals: Totals) -> TrainingBatch:
+    def as_part_of(self, totals: Totals) -> "TrainingBatch":
         """Return the same rows as a part of a larger batch with these counts."""
 
 

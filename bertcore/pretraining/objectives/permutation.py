@@ -1,7 +1,5 @@
 """Permutation language modelling: XLNet's objective, on our network."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Self

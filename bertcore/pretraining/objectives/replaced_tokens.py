@@ -1,7 +1,5 @@
 """Replaced tokens: ELECTRA's objective, with a generator beside the network."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

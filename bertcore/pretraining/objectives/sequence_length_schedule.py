@@ -1,7 +1,5 @@
 """The paper's two phases: most of a run in short rows, its end in long ones."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any

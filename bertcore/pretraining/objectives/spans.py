@@ -1,7 +1,5 @@
 """SpanBERT: spans of words are hidden, and also predicted from the tokens beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path

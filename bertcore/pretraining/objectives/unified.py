@@ -1,7 +1,5 @@
 """UniLM's mixture: masked words under four masks of attention."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self

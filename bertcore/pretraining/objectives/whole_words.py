@@ -1,7 +1,5 @@
 """Whole words instead of single pieces."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

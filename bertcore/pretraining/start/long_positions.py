@@ -1,7 +1,5 @@
 """Extend the position table to long rows, for vectors that no short row has trained."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

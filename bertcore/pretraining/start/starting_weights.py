@@ -1,7 +1,5 @@
 """The starting weights of a run: noise, word counts, or a checkpoint."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -7,8 +7,6 @@ both are cheap: counting the training text takes seconds. The architecture is un
 set, and all weights are trained further. EXPERIMENTS.md has the measurement.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
