@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import streamlit as st
 from numpy.typing import NDArray
 
 from bertcore.analysis.space.map_quality import MAX_POINTS, Faithfulness, Separation
@@ -208,6 +209,25 @@ faithfulness(table.vectors, layer_map.coordinates, metric={metric!r})
 )
 
 
+LEFT_OUT = "They are left out, since which of them are nearest is up to chance."
+SEPARATION_COPIES = "They count as neighbours, but a copy is no evidence that labels separate."
+
+
+def note_copies(
+    measured: Faithfulness | Separation, layers: Sequence[int], meaning: str = LEFT_OUT
+) -> None:
+    """Draw how many points have the vector of another one, and what that means for a measure."""
+    if not measured.num_copies.any():
+        return
+    most = int(measured.num_copies.argmax())
+    number = measured.num_copies[most]
+    where = f"layer {layers[most]}" if (measured.num_copies < number).any() else "every layer"
+    st.caption(
+        f"{number:,} of {measured.num_points:,} points have the same vector as another (equal "
+        f"texts or words) at {where}. {meaning}"
+    )
+
+
 def show_curves(
     page: frame.Page, points: Points, chosen: View, layer_map: LayerMap, code: str
 ) -> None:
@@ -219,8 +239,10 @@ def show_curves(
             with next(places):
                 drawn = {"k": separated.k, "chance": separated.chance}
                 SEPARATION.show(page, separated, drawn=drawn, setup=code)
+                note_copies(separated, range(len(separated.num_copies)), SEPARATION_COPIES)
         with next(places):
             metric = chosen.settings.metric
             faithful = cache.computed(view.faithfulness, points, metric, layer_map)
             quality = Quality(range(len(faithful.overlap)), faithful, layer_map.explained)
             FAITHFULNESS.show(page, quality, drawn={"k": faithful.k}, setup=code, metric=metric)
+            note_copies(faithful, quality.layers)

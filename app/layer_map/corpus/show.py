@@ -26,7 +26,7 @@ from ...sources import encoded_corpus as source
 from ...sources.encoded_corpus import Opened
 from ..controls import rogue_off
 from ..curves import QUALITY as FAITHFUL
-from ..curves import Quality
+from ..curves import Quality, note_copies
 from ..geometry import show_geometry
 from ..parameters import choose_parameters
 from ..view import Measured, measure
@@ -113,6 +113,7 @@ def _show_map(page: frame.Page, opened: Opened) -> None:
     quality = Quality(made.map.layers, found, made.map.explained)
     measured, drawn = f"{found.num_points:,}", {"k": found.k}
     QUALITY.show(page, quality, drawn=drawn, setup="", measured=measured, **values)
+    note_copies(found, made.map.layers)
 
 
 def _mapped(

@@ -271,6 +271,7 @@ def _read(path: Path, settings: CorpusMapSettings) -> CorpusMap | None:
                 file["overlap"],
                 int(file["k"]),
                 int(file["num_measured"]),
+                file["num_copies"],
             )
             return CorpusMap(
                 settings.layers,
@@ -295,6 +296,7 @@ def _write(path: Path, made: CorpusMap) -> None:
         "overlap": made.quality.overlap,
         "k": made.quality.k,
         "num_measured": made.quality.num_points,
+        "num_copies": made.quality.num_copies,
         "num_fitted": made.num_fitted,
         "num_left_out": made.num_left_out,
     }

@@ -28,6 +28,10 @@ class Faithfulness:
     """Size of the neighbourhood; 0 where there are too few points (all are NaN then)."""
     num_points: int
     """Points they were computed from."""
+    num_copies: NDArray[np.int64]
+    """Points left out of a layer because their vector is that of another point, [L+1]: equal
+    texts, or equal words without positions. Which of them are nearest would be up to chance. With
+    fewer than three others, the layer's measures are NaN."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +48,9 @@ class Separation:
     """Neighbours of each point."""
     num_points: int
     """Points they were computed from."""
+    num_copies: NDArray[np.int64]
+    """Points whose vector is that of another point of another group, [L+1]: copies, not evidence
+    that the labels separate."""
 
 
 def faithfulness(
@@ -53,7 +60,7 @@ def faithfulness(
 
     Args:
         vectors, coordinates: From `map_layers`; points that are not finite are left out.
-        k: Size of the neighbourhood; lowered to less than half the points.
+        k: Size of the neighbourhood; lowered to less than half the distinct points of a layer.
         metric: Distance between vectors, a name of scikit-learn's `pairwise_distances`.
         seed: Draws MAX_POINTS points where there are more.
 
@@ -64,22 +71,41 @@ def faithfulness(
     from sklearn.metrics import pairwise_distances
 
     rows = sample_rows(np.asarray(np.isfinite(coordinates).all((0, 2))), seed)
-    k = min(k, (len(rows) - 1) // 2)
-    num_layers = len(vectors)
-    if k < 1:
-        unknown = np.full(num_layers, np.nan)
-        return Faithfulness(unknown, unknown, unknown, 0, len(rows))
-    trust, continuity, overlap = (np.empty(num_layers) for _ in range(3))
-    for layer in range(num_layers):
-        distances = pairwise_distances(vectors[layer, rows], metric=metric)
-        in_map = pairwise_distances(coordinates[layer, rows])
+    kept = [rows[~are_copies(points[rows])] for points in vectors]
+    copies = np.array([len(rows) - len(each) for each in kept])
+    k = min(k, (min((len(each) for each in kept if len(each) > 2), default=0) - 1) // 2)
+    trust, continuity, overlap = np.full((3, len(vectors)), np.nan)
+    for layer, own in enumerate(kept if k > 0 else ()):
+        if len(own) < 3:
+            continue
+        distances = pairwise_distances(vectors[layer, own], metric=metric)
+        in_map = pairwise_distances(coordinates[layer, own])
         trust[layer] = trustworthiness(
-            distances, coordinates[layer, rows], n_neighbors=k, metric="precomputed"
+            distances, coordinates[layer, own], n_neighbors=k, metric="precomputed"
         )
         near, near_in_map = nearest(distances, k), nearest(in_map, k)
         continuity[layer] = _without_excess_rank(in_map, near)
         overlap[layer] = (near[:, :, None] == near_in_map[:, None, :]).sum() / near.size
-    return Faithfulness(trust, continuity, overlap, k, len(rows))
+    return Faithfulness(trust, continuity, overlap, max(k, 0), len(rows), copies)
+
+
+def are_copies(points: Floats, *, of_other: NDArray[np.integer] | None = None) -> NDArray[np.bool_]:
+    """Return which of the points [N, D] equal an earlier one but for rounding, [N].
+
+    Args:
+        of_other: The group of each point, [N]; only copies of points of other groups count then,
+            earlier or later ones.
+    """
+    from sklearn.metrics import pairwise_distances
+
+    if len(points) < 2:
+        return np.zeros(len(points), dtype=bool)
+    lengths = np.linalg.norm(points, axis=1)
+    distances = pairwise_distances(points.astype(np.float64))
+    equal = distances <= 1e-5 * np.minimum(lengths[:, None], lengths[None])
+    if of_other is not None:
+        return np.asarray((equal & (of_other[:, None] != of_other[None])).any(1))
+    return np.asarray(np.tril(equal, -1).any(1))
 
 
 def separation(
@@ -124,6 +150,7 @@ def separation(
     same = (comparable * is_label).sum(1)
     k = min(k, int(same.min()))
     silhouettes, purities = np.empty(len(vectors)), np.empty(len(vectors))
+    copies = np.array([are_copies(each, of_other=owners[rows]).sum() for each in vectors[:, rows]])
     for layer, points in enumerate(vectors[:, rows]):
         distances = pairwise_distances(points, metric="cosine")
         means = (distances * apart) @ is_label / comparable
@@ -136,7 +163,7 @@ def separation(
         near = nearest(np.where(apart, distances, np.inf), k)
         purities[layer] = (is_label[near] * is_label[:, None]).sum(-1).mean()
     chance = float((same / comparable.sum(1)).mean())
-    return Separation(silhouettes, purities, chance, k, len(rows))
+    return Separation(silhouettes, purities, chance, k, len(rows), copies)
 
 
 def _without_excess_rank(distances: Floats, near: NDArray[np.int64]) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.analysis.space.map_quality import nearest, sample_rows
+from bertcore.analysis.space.map_quality import are_copies, nearest, sample_rows
 from bertcore.analysis.space.projection import LayerMap, align
 
 
@@ -23,7 +23,7 @@ class SeedAgreement:
     has no place."""
     kept: NDArray[np.float64]
     """Fraction of a point's k nearest neighbours in the first map that are also its nearest in the
-    second, [L+1]."""
+    second, [L+1]. Of points that share their place in both maps, one counts."""
     chance: float
     """The fraction that unrelated maps would share."""
     k: int
@@ -78,6 +78,8 @@ def _kept_neighbours(
     from sklearn.metrics import pairwise_distances
 
     rows = sample_rows(np.ones(ones.shape[1], dtype=bool), 0)
+    places = np.concatenate([*ones[:, rows], *twos[:, rows]], axis=1)
+    rows = rows[~are_copies(places)]
     k = min(k, (len(rows) - 1) // 2)
     if k < 1:
         return np.full(len(ones), np.nan), np.nan, 0

@@ -69,6 +69,43 @@ def test_small_numbers_of_points_work(num_points: int) -> None:
     assert ((found.trustworthiness >= 0) & (found.trustworthiness <= 1)).all()
 
 
+def test_copies_are_left_out_so_that_ties_make_no_quality() -> None:
+    vectors, coordinates = normal(2, 30, 8), normal(2, 30, 2)
+    alone = faithfulness(vectors[:, :11], coordinates[:, :11], k=5)
+    vectors[:, 11:] = vectors[:, :1] * (1 + 1e-7)  # rounding
+    coordinates[:, 11:] = coordinates[:, :1]
+    found = faithfulness(vectors, coordinates, k=5)
+    assert found.num_copies.tolist() == [19, 19]
+    assert (found.k, found.num_points) == (5, 30)
+    np.testing.assert_allclose(found.trustworthiness, alone.trustworthiness)
+    np.testing.assert_allclose(found.continuity, alone.continuity)
+    np.testing.assert_allclose(found.overlap, alone.overlap)
+
+
+def test_layers_of_equal_rows_have_no_quality() -> None:
+    equal = faithfulness(np.ones((2, 30, 8)), np.zeros((2, 30, 2)))
+    assert equal.k == 0
+    assert equal.num_copies.tolist() == [29, 29]
+    assert np.isnan(equal.trustworthiness).all()
+    vectors = normal(2, 30, 8)
+    vectors[0] = vectors[0, 0]  # layer 0 of one word, without positions
+    found = faithfulness(vectors, normal(2, 30, 2))
+    assert found.k == 10
+    assert np.isnan(found.overlap).tolist() == [True, False]
+
+
+def test_copies_in_other_groups_are_counted_where_labels_separate() -> None:
+    vectors = normal(1, 20, 8)
+    vectors[:, 1:5] = vectors[:, :1]
+    found = separation(vectors, ["a", "b"] * 10)
+    assert found is not None
+    assert found.num_copies.tolist() == [5]
+    groups = np.array([0] * 5 + [*range(1, 16)])
+    within = separation(vectors, ["a"] * 10 + ["b"] * 10, groups=groups)
+    assert within is not None
+    assert within.num_copies.tolist() == [0]
+
+
 def test_many_points_are_sampled_and_counted() -> None:
     vectors = normal(1, MAX_POINTS + 50, 3)
     found = faithfulness(vectors, vectors[..., :2])

@@ -79,3 +79,12 @@ def test_points_without_a_place_and_too_few_points() -> None:
         assert np.isnan(few.kept).all()
     with pytest.raises(ValueError, match="expected two maps of the same points"):
         seed_agreement(map_of(normal(1, 5, 2)), map_of(normal(1, 6, 2)))
+
+
+def test_points_that_share_their_place_in_both_maps_count_once() -> None:
+    places, others = normal(2, 30, 2), normal(2, 30, 2, seed=1)
+    few = seed_agreement(map_of(places[:, :11]), map_of(others[:, :11]), k=5)
+    places[:, 11:], others[:, 11:] = places[:, :1], others[:, :1]
+    found = seed_agreement(map_of(places), map_of(others), k=5)
+    assert (found.k, found.chance) == (few.k, few.chance)
+    assert seed_agreement(map_of(places * 0), map_of(others * 0)).k == 0
