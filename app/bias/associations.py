@@ -224,7 +224,10 @@ def show(page: frame.Page) -> None:
     names = [outcome.test.name for outcome in outcomes]
     widget = TEST.key(default=names[min(1, len(names) - 1)], options=names)
     st.selectbox("Words of", names, key=widget, width=460)
-    WORDS.show(page, outcomes[names.index(TEST.value)], name=TEST.value, vectors=vectors)
+    chosen = outcomes[names.index(TEST.value)]
+    WORDS.show(page, chosen, name=TEST.value, vectors=vectors)
+    if chosen.association.note:
+        st.caption(plain(chosen.association.note))
 
 
 def _outcomes(bert: Model, layer: int | None, on_fraction: Callable[[float], None]) -> Outcomes:

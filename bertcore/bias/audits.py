@@ -360,6 +360,7 @@ def _weat(bert: Model, file: Path | None, config: BiasConfig, on_stage: OnStage)
         notes.append(
             "chance sets: how often random words of the same frequency have as large an effect."
         )
+    notes += [f"{o.test.name}: {o.association.note}" for o in outcomes if o.association.note]
     return Audit([table], {"tests": data}, notes)
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bertcore.analysis.space.map_quality import are_copies
 from bertcore.bias.slots import word_pieces
 from bertcore.grammar import TokenCounts
 from bertcore.model import Model
@@ -48,6 +49,8 @@ class Association:
     """Whether these are all partitions."""
     scores: tuple[tuple[float, ...], tuple[float, ...]]
     """Of each target word of X and of Y: mean cosine to A minus mean cosine to B."""
+    note: str = ""
+    """Why the numbers mean less than they look, such as equal words; else empty."""
 
 
 def association(x: Vectors, y: Vectors, a: Vectors, b: Vectors, *, seed: int = 0) -> Association:
@@ -76,9 +79,31 @@ def association(x: Vectors, y: Vectors, a: Vectors, b: Vectors, *, seed: int = 0
     both = np.concatenate([first, second])
     effect = _standardised(both, len(first))
     p_value, number, is_exact = _permutation_test(both, len(first), seed)
-    return Association(
-        effect, p_value, number, is_exact, (tuple(first.tolist()), tuple(second.tolist()))
-    )
+    scores = tuple(first.tolist()), tuple(second.tolist())
+    return Association(effect, p_value, number, is_exact, scores, _note(normed, both))
+
+
+def _note(sets: Sequence[Vectors], scores: Vectors) -> str:
+    """Return what equal vectors among targets X, Y and attributes A, B make of a test."""
+    if scores.std() <= _ROUNDING:
+        return "All target words score the same, so d = 0 and p = 1 say nothing."
+    targets, attributes = np.concatenate(sets[:2]), np.concatenate(sets[2:])
+    found = []
+    for name, vectors in (("target", targets), ("attribute", attributes)):
+        copies = int(are_copies(vectors).sum())
+        if copies:
+            found.append(
+                f"{copies} of {len(vectors)} {name} words have the vector of another one (the "
+                "same word twice, or spellings with the same pieces): they count twice, and p is "
+                "too sure."
+            )
+    both = int(((targets @ attributes.T).max(1) > 1 - _ROUNDING).sum())
+    if both:
+        found.append(
+            f"{both} target words have the vector of an attribute: a cosine of 1 with itself is no "
+            "association."
+        )
+    return " ".join(found)
 
 
 def _normed(vectors: Vectors) -> Vectors:

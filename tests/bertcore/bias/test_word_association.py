@@ -83,6 +83,19 @@ def test_equal_vectors_have_no_effect() -> None:
     same = np.ones((2, 3))
     found = association(same, same, same, same)
     assert (found.effect_size, found.p_value) == (0.0, 1.0)
+    assert "say nothing" in found.note
+
+
+def test_equal_words_are_noted() -> None:
+    x, y, a, b = (vectors(4, seed) for seed in range(4))
+    assert association(x, y, a, b).note == ""
+    twice = association(np.concatenate([x, x[:1] * 3]), y, a, b)
+    assert "1 of 9 target words have the vector of another one" in twice.note
+    assert "1 of 8 attribute words" in association(x, y, a, np.concatenate([b[:3], a[:1]])).note
+    assert (
+        "2 target words have the vector of an attribute"
+        in association(x, y, a, np.concatenate([b, x[:2]])).note
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
