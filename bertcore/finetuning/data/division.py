@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -101,23 +103,27 @@ def divide(
     unfinished = folder / ".train.partial"  # hub data are in the folder of the result
     write(part(bad, is_train=True), unfinished)
     if division.held_out is not None:
-        num_dev = 0
-
-        def counted() -> Iterator[dict[str, Any]]:
-            nonlocal num_dev
-            for row in part(BadRows(skip=skip_bad_rows), is_train=False):
-                num_dev += 1
-                yield row
-
-        write(counted(), kept_file(folder, task=task, is_train=False))
-        if not num_dev:
-            raise ValueError(
-                f"{str(path)!r} has too few examples: holding out a fraction of "
-                f"{division.held_out:g} leaves none to score on. Hold out more, or give a file to "
-                "score on."
-            )
+        dev = iter(part(BadRows(skip=skip_bad_rows), is_train=False))
+        first = next(dev, None)
+        if first is None:
+            raise ValueError(_why_none_is_held_out(path, read(BadRows(skip=True)), division))
+        write(chain([first], dev), kept_file(folder, task=task, is_train=False))
     unfinished.replace(kept_file(folder, task=task, is_train=True))
     return bad.sentence()
+
+
+def _why_none_is_held_out(path: Path, examples: Iterable[Example], division: Division) -> str:
+    counts = Counter(str(label) for example in examples for label in example.labels)
+    if len(counts) > 2 and set(counts.values()) == {1}:
+        return (
+            f"{str(path)!r}: each of the {len(counts):,} labels ({', '.join([*counts][:3])} ...) "
+            "occurs once, as in a column that numbers or names the rows: nothing can be learned "
+            "from it. Name the column of the labels (--label)."
+        )
+    return (
+        f"{str(path)!r} has too few examples: holding out a fraction of {division.held_out:g} "
+        "leaves none to score on. Hold out more, or give a file to score on."
+    )
 
 
 def columns_of_division(columns: Columns) -> Columns:

@@ -161,3 +161,10 @@ def test_divisions_that_cannot_be(tmp_path: Path) -> None:
     path.write_text("text\tlabel\na\t1\n")
     with pytest.raises(ValueError, match=r"too few examples.*Hold out more"):
         divide(path, tmp_path, Division(held_out=0.1), task="classify")
+
+
+def test_a_column_that_numbers_the_rows_is_no_label(tmp_path: Path) -> None:
+    path = tmp_path / "ids.tsv"
+    path.write_text("text\tlabel\n" + "".join(f"text {i}\t{i}\n" for i in range(40)))
+    with pytest.raises(ValueError, match=r"each of the 40 labels \(0, 1, 2 \.\.\.\) occurs once"):
+        divide(path, tmp_path, Division(held_out=0.1), task="classify")
