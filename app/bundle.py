@@ -28,8 +28,7 @@ def read_bundle(entry: str | Path) -> Bundle:
     Args:
         entry: Path of the module without its suffix, or of the Python module of the same name.
 
-    Raises:
-        FileNotFoundError: If there is no such bundle.
+    FileNotFoundError if there is no such bundle.
     """
     path = Path(entry)
     script = path.with_name(f"{path.stem}.bundle.js").read_text(encoding="utf-8")

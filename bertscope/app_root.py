@@ -6,8 +6,7 @@ from pathlib import Path
 def find_app_root() -> Path:
     """Return the folder that contains `app/main.py`, `pages` and `.streamlit`.
 
-    Raises:
-        RuntimeError: If neither the wheel's folder nor the checkout's contains the app.
+    RuntimeError if neither the wheel's folder nor the checkout's contains the app.
     """
     package = Path(__file__).resolve().parent
     candidates = (package, package.parent)

@@ -41,9 +41,8 @@ def names() -> list[str]:
 def place(source: str) -> str:
     """Return what `bertcore.load` opens for a source: the source itself on an open server.
 
-    Raises:
-        NotOfferedError: If this server is closed and does not offer it to this visitor. It is never
-            looked up in the file system or on the network.
+    NotOfferedError if this server is closed and does not offer it to this visitor. It is never
+    looked up in the file system or on the network.
     """
     if not policy().is_closed:
         return source
@@ -61,9 +60,7 @@ def place(source: str) -> str:
 def _check_base(place: str) -> None:
     """Refuse an adapter whose base is not offered: the adapter's file may come from a visitor.
 
-    Raises:
-        NotOfferedError: If it is an adapter on another base.
-        RuntimeError: If its settings are damaged.
+    NotOfferedError if it is an adapter on another base. RuntimeError if its settings are damaged.
     """
     base = None if place in SHIPPED else adapter_base(Path(place).expanduser())
     if base is not None and base not in SHIPPED and base not in _by_name().values():
@@ -77,8 +74,7 @@ def _check_base(place: str) -> None:
 def name_of(folder: Path) -> str:
     """Return the source under which a visitor opens a folder that the app found itself.
 
-    Raises:
-        NotOfferedError: If this server is closed and the folder is not one that it offers.
+    NotOfferedError if this server is closed and the folder is not one that it offers.
     """
     if not policy().is_closed:
         return str(folder)

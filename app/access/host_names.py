@@ -38,8 +38,7 @@ def check_host(name: str) -> None:
         name: A name or address; "*." in front of a name of two parts or more stands for all of its
             subdomains.
 
-    Raises:
-        ValueError: If it is none.
+    ValueError if it is none.
     """
     domain = name.removeprefix("*.")
     if not is_host_name(domain) or (domain != name and "." not in domain):

@@ -94,8 +94,7 @@ class Policy:
 def policy() -> Policy:
     """Return the policy of this process, decided at the first call.
 
-    Raises:
-        ValueError: If an environment variable has an invalid value.
+    ValueError if an environment variable has an invalid value.
     """
     environ = dict(os.environ)
     descriptor = os.environ.pop(KEY_DESCRIPTOR, None)
@@ -129,8 +128,7 @@ def decide(environ: Mapping[str, str], address: str | None) -> Policy:
         environ: With the variables of this module.
         address: Streamlit's `server.address`; None listens to every network.
 
-    Raises:
-        ValueError: If a variable has an invalid value.
+    ValueError if a variable has an invalid value.
     """
     access = environ.get(ACCESS, "")
     if access not in ("", "open", "closed"):
@@ -168,11 +166,7 @@ def is_this_computer(address: str | None) -> bool:
 
 
 def check_key(key: str) -> None:
-    """Refuse a key that could be guessed.
-
-    Raises:
-        ValueError: If it is too short, but not empty.
-    """
+    """Refuse a key that could be guessed; ValueError if it is too short, but not empty."""
     if key and len(key) < MIN_KEY_LENGTH:
         raise ValueError(
             f"the key has {len(key)} characters; expected at least {MIN_KEY_LENGTH}. Choose a "

@@ -40,8 +40,7 @@ def runs_folders() -> dict[str, Path]:
 def runs_folder(name: str) -> Path:
     """Return the folder of runs that a visitor chose: a path, or a name on a closed server.
 
-    Raises:
-        ValueError: If this server is closed and offers no such folder.
+    ValueError if this server is closed and offers no such folder.
     """
     if not policy().is_closed:
         return Path(name).expanduser().absolute()
@@ -82,9 +81,8 @@ def check_start(run: Path, *, minutes: float | None, num_bytes: float, active: i
         num_bytes: Estimated size of all that it will write.
         active: Number of this visitor's running runs.
 
-    Raises:
-        ValueError: If visitors may start no runs, or the run is in another folder, too long, too
-            large or one too many.
+    ValueError if visitors may start no runs, or the run is in another folder, too long, too large
+    or one too many.
     """
     if not is_allowed():
         raise ValueError(

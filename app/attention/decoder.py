@@ -106,11 +106,7 @@ decoder = bert.decoder(trace.text_a, trace.text_b)
 
 
 def decoder_trace(bert: Model, text_a: str, text_b: str | None) -> DecoderTrace:
-    """Return the decoder's run.
-
-    Raises:
-        ValueError: If the checkpoint has no decoder.
-    """
+    """Return the decoder's run; ValueError if the checkpoint has no decoder."""
     bert.require("decoder")
     assert isinstance(bert, OtherModel)  # ours have none
     return bert.decoder(text_a, text_b)

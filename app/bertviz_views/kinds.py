@@ -19,8 +19,7 @@ def of_trace(trace: Trace, kind: str, layer: int, heads: Sequence[int]) -> Bertv
         layer, heads: Shown at first in the head view; no heads for all. The neuron view shows the
             first of them, the model view all.
 
-    Raises:
-        ValueError: If there are no queries and keys for the neuron view.
+    ValueError if there are no queries and keys for the neuron view.
     """
     second = trace.text_ids.index(1) if 1 in trace.text_ids else None
     if kind == "neuron":

@@ -32,8 +32,7 @@ def neuron_view(trace: Trace, layer: int = 0, head: int = 0) -> BertvizView:
         trace: One text or pair.
         layer, head: Shown at first.
 
-    Raises:
-        ValueError: If the trace has no queries and keys; the message gives the reason.
+    ValueError if the trace has no queries and keys; the message gives the reason.
     """
     from bertviz import neuron_view as module
 

@@ -184,8 +184,7 @@ def _as_string(token: str) -> str:
 def _libraries() -> str:
     """Return jQuery and d3 version 5 as installed.
 
-    Raises:
-        RuntimeError: If a package that carries them is missing or does not contain the file.
+    RuntimeError if a package that carries them is missing or does not contain the file.
     """
     return "\n".join(
         _read(package, path)

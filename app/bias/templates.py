@@ -197,8 +197,7 @@ def show(page: frame.Page) -> None:
 def _choose(page: frame.Page) -> Asked:
     """Draw the choice of an audit and its words; return what is asked.
 
-    Raises:
-        ValueError: If there are too many fillers.
+    ValueError if there are too many fillers.
     """
     st.selectbox("Audit", list(AUDITS), key=AUDIT.key(), on_change=_take, width=420)
     mask = page.bert.tokenizer.mask_token
@@ -236,8 +235,7 @@ def _choose(page: frame.Page) -> Asked:
 def _known(bert: Model, words: tuple[str, ...], name: str) -> tuple[str, ...]:
     """Return the words that the vocabulary can write.
 
-    Raises:
-        ValueError: If there are words and it can write none.
+    ValueError if there are words and it can write none.
     """
     known = known_words(bert, words)
     if words and not known:

@@ -54,11 +54,7 @@ class Case(NamedTuple):
 
     @property
     def comparison(self) -> TextComparison:
-        """The comparison on the text.
-
-        Raises:
-            ValueError: If a run contains NaN.
-        """
+        """The comparison on the text; ValueError if a run contains NaN."""
         return cache.computed(_compare, self)
 
     @property

@@ -100,11 +100,7 @@ class Report:
 
 
 def to_html(report: Report) -> str:
-    """Return the whole file.
-
-    Raises:
-        ValueError: If a script contains the letters that would end it.
-    """
+    """Return the whole file; ValueError if a script contains the letters that would end it."""
     parts: list[_WrittenPart] = []
     held: dict[str, str] = {}  # data that several parts share, such as a library, is written once
     for number, part in enumerate(report.parts):

@@ -38,11 +38,8 @@ class Colouring:
 def colouring(table: VectorTable, by: str) -> Colouring:
     """Group the points by one of COLOUR_BY.
 
-    The most frequent groups get a colour each and the rest one grey; positions, and
-    sentences if there are more than MAX_GROUPS, are a scale.
-
-    Raises:
-        ValueError: If `by` is not one of COLOUR_BY.
+    The most frequent groups get a colour each and the rest one grey; positions, and sentences if
+    there are more than MAX_GROUPS, are a scale. ValueError if `by` is not one of COLOUR_BY.
     """
     if by == "position":
         return Colouring("position", (), (), table.positions)

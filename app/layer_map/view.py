@@ -55,8 +55,7 @@ class Points(NamedTuple):
     def table(self) -> VectorTable:
         """The points and their vectors.
 
-        Raises:
-            ValueError: If no point is left; names the words that there are, if one was chosen.
+        ValueError if no point is left; names the words that there are, if one was chosen.
         """
         return cache.computed(_table, self)
 

@@ -144,8 +144,7 @@ def fit(model: Model, own: str | None, place: Path, *, on_fraction: Progress) ->
 def _place(model: Model) -> Path:
     """Return the file to write: on a closed server the visitor's own.
 
-    Raises:
-        ValueError: If the visitor has no room for it.
+    ValueError if the visitor has no room for it.
     """
     own = visit_place(model)
     if own is None:

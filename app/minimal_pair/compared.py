@@ -74,8 +74,7 @@ def written(texts: Sequence[str | None]) -> str:
 def compared(page: frame.Page, second: Versions) -> Compared:
     """Return the comparison of the page's text with its second version.
 
-    Raises:
-        ValueError: If the weights contain NaN.
+    ValueError if the weights contain NaN.
     """
     run = second_trace(page.bert_key, second)
     return Compared(page.trace, run, compare(page, second), written(second))

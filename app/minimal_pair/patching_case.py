@@ -57,11 +57,7 @@ class Followed(NamedTuple):
 
 
 def pair_of(asked: Asked) -> PatchPair:
-    """Return the aligned versions.
-
-    Raises:
-        ValueError: If they cannot be patched; see `patch_pair`.
-    """
+    """Return the aligned versions; ValueError if they cannot be patched; see `patch_pair`."""
     return cache.computed(patch_pair, asked.key, asked.first, asked.second, hide=asked.hide)
 
 
@@ -78,8 +74,7 @@ def place_to_hide(asked: Asked) -> int | None:
 def followed(asked: Asked) -> Followed:
     """Return the names of the logits, the defaults if none were given.
 
-    Raises:
-        ValueError: As `word_answer` and `class_answer`.
+    ValueError as `word_answer` and `class_answer`.
     """
     return cache.computed(_followed, asked)
 
@@ -94,11 +89,7 @@ def patched(
 
 
 def path(asked: Asked, sender: Place, receiver: Place, direction: Direction) -> PathPatched:
-    """Return the result of one path.
-
-    Raises:
-        ValueError: As `patch_path`.
-    """
+    """Return the result of one path; ValueError as `patch_path`."""
     return cache.computed(_path, asked, sender, receiver, direction)
 
 
@@ -124,8 +115,7 @@ def _answer(model: Model, asked: Asked, pair: PatchPair) -> Answer:
 def _piece(model: Model, word: str) -> str | None:
     """Return the piece that a typed word is; None if blank.
 
-    Raises:
-        ValueError: If the vocabulary has no pieces for it.
+    ValueError if the vocabulary has no pieces for it.
     """
     unknown, piece = model.tokenizer.unk_token, one_piece(model, word)
     if piece == unknown and word != unknown:

@@ -184,11 +184,7 @@ def second_trace(key: cache.BertKey, second: Versions) -> Trace:
 
 
 def compare(page: frame.Page, second: Versions) -> MinimalPair:
-    """Return the comparison of both versions.
-
-    Raises:
-        ValueError: If the weights contain NaN.
-    """
+    """Return the comparison of both versions; ValueError if the weights contain NaN."""
     key = page.bert_key
     first, other = Texts(key, *page.texts), Texts(key, *second)
     return cache.computed(compare_pair, key, first, other, TOP_WORDS)

@@ -108,8 +108,7 @@ def one_token(texts: Texts, choice: Choice, *, slow: bool = False) -> MixingMaps
 def every_token(texts: Texts, choice: Choice, *, slow: bool = False) -> MixingMaps:
     """Return every measure's whole map, [T, T]; see `one_token`.
 
-    Raises:
-        ValueError: If there are more than MOST_MAPPED tokens.
+    ValueError if there are more than MOST_MAPPED tokens.
     """
     num_tokens = texts.trace.num_tokens
     if num_tokens > MOST_MAPPED:

@@ -192,8 +192,7 @@ class Figure:
     def plotly(self) -> go.Figure:
         """Return the figure as an object of Plotly's, to be changed further in a notebook.
 
-        Raises:
-            ValueError: If a property does not exist or has a value that it cannot have.
+        ValueError if a property does not exist or has a value that it cannot have.
         """
         return go.Figure(data=self.traces, layout=self.settings, frames=self.stages)
 

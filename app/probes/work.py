@@ -42,8 +42,7 @@ def probed(side: Side, chosen: Chosen, place: int) -> Probed | None:
     Args:
         place: Place of the checkpoint on the page, 0 or 1.
 
-    Raises:
-        ValueError, RuntimeError: See `run_probes`.
+    ValueError or RuntimeError: see `run_probes`.
     """
     with suppress(Pending):
         return Compute(name=f"probes-{place}")(_probed, side, chosen, False)
@@ -53,8 +52,7 @@ def probed(side: Side, chosen: Chosen, place: int) -> Probed | None:
 def controlled(one: Probed, chosen: Chosen, place: int) -> Probed | None:
     """Return the same with control task, baselines and code length; draw the progress until then.
 
-    Raises:
-        ValueError, RuntimeError: See `run_probes`.
+    ValueError or RuntimeError: see `run_probes`.
     """
     compute = Compute(name=f"probe-controls-{place}", patience=0.0, stopped=STOPPED)
     with suppress(Pending):

@@ -19,8 +19,7 @@ def choose_folder(where: DeltaGenerator, default: Path, help: str) -> Path | Non
         default: Used if nothing is typed; on a closed server, if it is offered.
         help: Shown beside the label of an open server's box.
 
-    Raises:
-        ValueError: If this server is closed and does not offer the chosen folder.
+    ValueError if this server is closed and does not offer the chosen folder.
     """
     if not policy().is_closed:
         typed = where.text_input(

@@ -59,8 +59,7 @@ def log_file(run: Path) -> Path:
 def check_name(name: str) -> None:
     """Refuse a name that is not a plain folder name.
 
-    Raises:
-        ValueError: If it is not made of letters, digits, - and _.
+    ValueError if it is not made of letters, digits, - and _.
     """
     if not NAME.fullmatch(name):
         raise ValueError(
@@ -82,9 +81,8 @@ def start(
         command: "pretrain" or "finetune".
         append: Append to the log; else it is overwritten.
 
-    Raises:
-        ValueError: If this server does not let visitors train.
-        OSError: If the folder or the log cannot be written.
+    ValueError if this server does not let visitors train. OSError if the folder or the log cannot
+    be written.
     """
     if not may_start():
         raise ValueError(
@@ -204,8 +202,7 @@ def num_alive() -> int:
 def stop(pid: int, *, has_begun: bool) -> None:
     """Signal a training process to save and end; one that only prepares has nothing to save.
 
-    Raises:
-        OSError: If the process belongs to another user.
+    OSError if the process belongs to another user.
     """
     try:
         os.kill(pid, signal.SIGINT if has_begun else signal.SIGTERM)

@@ -34,8 +34,7 @@ def is_any_run(path: Path) -> bool:
 def list_runs(folder: Path) -> list[Run]:
     """Return the pretraining runs in a folder, the newest first.
 
-    Raises:
-        OSError: If the folder is there and cannot be read.
+    OSError if the folder is there and cannot be read.
     """
     return [run for run in _list(folder, is_run) if run.kind == "pretrain"]
 
@@ -43,8 +42,7 @@ def list_runs(folder: Path) -> list[Run]:
 def all_runs(folder: Path) -> list[Run]:
     """Return the runs in a folder, fine-tunings too, the newest first.
 
-    Raises:
-        OSError: If the folder is there and cannot be read.
+    OSError if the folder is there and cannot be read.
     """
     return _list(folder, is_any_run)
 
@@ -71,8 +69,7 @@ def check_room(runs: Sequence[Run]) -> None:
     Args:
         runs: Those of the folder; this server's runs in other folders count as well.
 
-    Raises:
-        ValueError: If there are too many.
+    ValueError if there are too many.
     """
     active = [run.name for run in runs if run.is_active]
     count = max(len(active), process.num_alive())

@@ -18,8 +18,7 @@ def of_runs(folder: Path) -> dict[str, list[Path]]:
     Returns:
         By the run's name; runs of pretraining come first, the newest first.
 
-    Raises:
-        OSError: If the folder exists but cannot be read.
+    OSError if the folder exists but cannot be read.
     """
     by_run = {run.name: checkpoints(run.path) for run in list_runs(folder)}
     if folder.is_dir():

@@ -48,8 +48,7 @@ class _Answer(NamedTuple):
 def is_ready(key: cache.BertKey) -> bool:
     """Return whether a checkpoint opens without fetching anything; may ask the hub what it has.
 
-    Raises:
-        ValueError, RuntimeError: As `bertcore.checkpoints.hub.look_up`.
+    ValueError or RuntimeError as `bertcore.checkpoints.hub.look_up`.
     """
     for hub_id in _asked(key):
         if not _may_ask(key):
@@ -75,8 +74,7 @@ def offer(
         choose: Makes another source the checkpoint of the place.
         ask_first: Text for a link that asks for it.
 
-    Raises:
-        ValueError, RuntimeError: If the hub refuses it, or fetching fails.
+    ValueError or RuntimeError if the hub refuses it, or fetching fails.
     """
     if is_ready(key):
         return True
@@ -131,8 +129,7 @@ def _note_ready(hub_id: str) -> None:
 def _answer(hub_id: str, *, allow_pickle: bool) -> _Answer:
     """Return what the hub answered, kept for the session; a failure for some seconds.
 
-    Raises:
-        ValueError, RuntimeError: If it answered with an error, or not at all.
+    ValueError or RuntimeError if it answered with an error, or not at all.
     """
     answers: dict[tuple[str, bool], _Answer] = st.session_state.setdefault(_ANSWERS, {})
     answer = answers.get((hub_id, allow_pickle))

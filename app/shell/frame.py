@@ -76,11 +76,7 @@ class Page:
 
     @property
     def trace(self) -> Trace:
-        """The trace of the texts.
-
-        Raises:
-            ValueError: If the page has no sentence box.
-        """
+        """The trace of the texts; ValueError if the page has no sentence box."""
         if not self.has_text:
             raise ValueError("this page has no text. Call begin with needs_text=True.")
         return cache.trace(self.bert_key, self.text_a, self.text_b)

@@ -103,8 +103,7 @@ class Picture:
                 calls `caption`.
             values: Fill the braces of `how` and `code`. Text from outside goes through `plain`.
 
-        Raises:
-            ValueError: If neither `figure` nor `fig` is there.
+        ValueError if neither `figure` nor `fig` is there.
         """
         data, code, how = (
             self.data(result),
@@ -176,8 +175,7 @@ class Picture:
     def python(self, page: frame.Page | None, setup: str | None = None, **values: object) -> str:
         """Return the Python that computes the numbers, from the imports on.
 
-        Raises:
-            ValueError: If there is neither a page nor a setup.
+        ValueError if there is neither a page nor a setup.
         """
         if setup is None:
             if page is None:

@@ -46,8 +46,7 @@ _SAYS_LITTLE = re.compile(
 def chosen_key() -> cache.BertKey:
     """Return the key of the checkpoint, device and precision that are chosen.
 
-    Raises:
-        NotOfferedError: If visitors of this server may not open it.
+    NotOfferedError if visitors of this server may not open it.
     """
     return key_of(CHECKPOINT.value or default_source())
 
@@ -55,8 +54,7 @@ def chosen_key() -> cache.BertKey:
 def key_of(source: str) -> cache.BertKey:
     """Return the key of a source on the chosen device and in the chosen precision.
 
-    Raises:
-        NotOfferedError: If visitors of this server may not open it.
+    NotOfferedError if visitors of this server may not open it.
     """
     source = source.strip()
     return cache.bert_key(source, DEVICE.value, DTYPE.value, allow_pickle=has_agreed(source))

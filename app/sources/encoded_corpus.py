@@ -88,9 +88,8 @@ def choose(page: frame.Page, *, is_searched: bool = True) -> Opened | None:
         is_searched: Whether vectors of the page's checkpoint are compared with those of the corpus,
             so that it must have encoded it.
 
-    Raises:
-        ValueError: If a folder contains no encoded corpus, or another checkpoint encoded it.
-        RuntimeError, OSError: If it cannot be read or written.
+    ValueError if a folder contains no encoded corpus, or another checkpoint encoded it.
+    RuntimeError or OSError if it cannot be read or written.
     """
     offered = {**SOURCES}
     if policy().is_closed:
@@ -123,10 +122,7 @@ def is_ready(opened: Opened, layer: int) -> bool:
     """Return whether a layer can be searched; until then draw the progress of what it needs.
 
     Up to SCANNED_ROWS, it needs its vectors as one file, and an index is offered; above, an index.
-
-    Raises:
-        ValueError: See `bertcore.corpus.search.build_graph`.
-        OSError: If a file cannot be written.
+    ValueError: see `bertcore.corpus.search.build_graph`. OSError if a file cannot be written.
     """
     encoded = opened.encoded
     if opened.is_small or _has_index(opened, layer):
@@ -183,8 +179,7 @@ def _has_index(opened: Opened, layer: int) -> bool:
 def index_of(opened: Opened, layer: int) -> VectorIndex:
     """Return the index that searches a layer that is ready: every row, or its graph.
 
-    Raises:
-        ValueError: If its index was made by another checkpoint or from another corpus.
+    ValueError if its index was made by another checkpoint or from another corpus.
     """
     if opened.is_small or not _has_index(opened, layer):
         exact: VectorIndex = cache.of_file(_exact, opened.manifest, layer)

@@ -53,9 +53,7 @@ def shown(path: Path) -> str:
 def opened(page: frame.Page, path: Path) -> TunedLens:
     """Return the lens in a file.
 
-    Raises:
-        ValueError: If it was fitted for another checkpoint.
-        RuntimeError: If it is damaged.
+    ValueError if it was fitted for another checkpoint. RuntimeError if it is damaged.
     """
     lens: TunedLens = cache.of_file(open_lens, path, page.bert_key)
     return lens

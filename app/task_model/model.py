@@ -91,9 +91,7 @@ def has_head(bert: Model) -> bool:
 def model(key: cache.BertKey) -> TaskModel:
     """Return the fine-tuned model of a checkpoint.
 
-    Raises:
-        ValueError: If it has no head for a task.
-        RuntimeError: If its head is damaged.
+    ValueError if it has no head for a task. RuntimeError if its head is damaged.
     """
     task_model: TaskModel = cache.call(_model, key, key.place, key.allow_pickle)
     return task_model

@@ -10,8 +10,7 @@ from ..shell import cache
 def task_head(key: cache.BertKey) -> TaskReader | None:
     """Return the checkpoint's task head, or None if there is none.
 
-    Raises:
-        ValueError, RuntimeError: If there is one that cannot be read.
+    ValueError or RuntimeError if there is one that cannot be read.
     """
     return cache.call(read_task_head, key)
 

@@ -440,11 +440,7 @@ def _start_box(folder: Path, key: cache.BertKey, chosen: Chosen) -> None:
 
 
 def _check_length(minutes: float | None) -> None:
-    """Refuse a run that takes longer than this server allows.
-
-    Raises:
-        ValueError: If it does.
-    """
+    """Refuse a run that takes longer than this server allows; ValueError if it does."""
     limits = training.limits()
     if limits is not None and minutes is not None and minutes > limits.minutes:
         raise ValueError(

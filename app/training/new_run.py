@@ -45,10 +45,8 @@ def new_run(folder: Path, name: str, *, minutes: float | None, num_bytes: float)
         minutes: Its length, given or estimated; None if it is not known.
         num_bytes: Size of all that it will write, estimated.
 
-    Raises:
-        ValueError: If its name is not valid or taken, too many runs are active, or it is beyond
-            the limits of this server.
-        OSError: If the folder of the runs cannot be read.
+    ValueError if its name is not valid or taken, too many runs are active, or it is beyond the
+    limits of this server. OSError if the folder of the runs cannot be read.
     """
     process.check_name(name)  # before it becomes a part of a path
     run = folder / name
@@ -83,9 +81,7 @@ def copied(source: Path, run: Path, name: str) -> Path:
 def copy_data(source: Path, run: Path, name: str) -> None:
     """Copy an uploaded file to `copied`: uploads are removed after a while.
 
-    Raises:
-        OSError: If it cannot be written.
-        ValueError: If this server is closed and has no room for it.
+    OSError if it cannot be written. ValueError if this server is closed and has no room for it.
     """
     check_disk(source.stat().st_size)
     target = copied(source, run, name)

@@ -205,8 +205,7 @@ def parse_blocks(text: str) -> tuple[Block, ...]:
 def compare(case: Case, top_k: int) -> Compared:
     """Return what the changes do.
 
-    Raises:
-        ValueError: If the changes are not possible, or the weights contain NaN.
+    ValueError if the changes are not possible, or the weights contain NaN.
     """
     # Only the plain run is kept: the changed ones are many, and large for long texts.
     bert, plain, changed = cache.opened(case.key), case.before, _run(case)

@@ -15,8 +15,7 @@ def shape_from_hf(values: Mapping[str, Any], *, model_type: str | None = None) -
         values: The content.
         model_type: A key of FAMILIES, instead of the one in config.json.
 
-    Raises:
-        ValueError: As `BertConfig.from_hf_dict`.
+    ValueError as `BertConfig.from_hf_dict`.
     """
     chosen = values.get("model_type") if model_type is None else model_type
     kind = ModernBertConfig if chosen == "modernbert" else BertConfig
@@ -39,8 +38,7 @@ def shape_of(
         vocab_size, num_hidden_layers, hidden_size, num_attention_heads: As `bert_of`.
         pad_token_id: The tokenizer's padding id.
 
-    Raises:
-        ValueError: If there is no such family, or a number is out of range.
+    ValueError if there is no such family, or a number is out of range.
     """
     if family not in FAMILIES:
         raise ValueError(f"family is {family!r}; expected one of {', '.join(FAMILIES)}.")

@@ -8,8 +8,7 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 def choose_device(device: str = "auto") -> torch.device:
     """Return the device of that name; "auto" is the first GPU, or the CPU if there is none.
 
-    Raises:
-        ValueError: If the name is unknown or that device is not on this machine.
+    ValueError if the name is unknown or that device is not on this machine.
     """
     if device == "auto":
         if torch.cuda.is_available():
@@ -43,8 +42,7 @@ def available_devices() -> list[str]:
 def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
     """Return the number format of that name; "auto" is float32, the format of the reference.
 
-    Raises:
-        ValueError: If the name is unknown, or float16 is requested on a CPU.
+    ValueError if the name is unknown, or float16 is requested on a CPU.
     """
     if dtype == "auto":
         return torch.float32

@@ -30,8 +30,7 @@ def with_nan(record: Mapping[str, Any]) -> dict[str, Any]:
 def plain_data(record: Any) -> Any:
     """Return a record as JSON types only, at any depth.
 
-    Raises:
-        TypeError: If a part of it cannot be written as JSON.
+    TypeError if a part of it cannot be written as JSON.
     """
     if is_dataclass(record) and not isinstance(record, type):
         return {field.name: plain_data(getattr(record, field.name)) for field in fields(record)}

@@ -9,10 +9,8 @@ from pathlib import Path
 def leads_out(file: Path) -> bool:
     """Return whether a file is a link to a place outside its folder.
 
-    The hub's cache stores each file once, in `blobs` beside `snapshots`, and links to it.
-
-    Raises:
-        OSError: If the link cannot be followed.
+    The hub's cache stores each file once, in `blobs` beside `snapshots`, and links to it. OSError
+    if the link cannot be followed.
     """
     if not file.is_symlink():
         return False
@@ -27,10 +25,8 @@ def leads_out(file: Path) -> bool:
 def check_file(file: Path, max_bytes: float) -> None:
     """Reject a file that is not the folder's own, or is too large to be read into memory.
 
-    Raises:
-        RuntimeError: If it is a link to a place outside its folder, a pipe or a device, or has
-            over `max_bytes`.
-        OSError: If it is missing or cannot be accessed.
+    RuntimeError if it is a link to a place outside its folder, a pipe or a device, or has over
+    `max_bytes`. OSError if it is missing or cannot be accessed.
     """
     if leads_out(file):
         raise RuntimeError(
@@ -43,8 +39,7 @@ def check_file(file: Path, max_bytes: float) -> None:
 def read_file(file: Path, max_bytes: int) -> bytes:
     """Return the content of a file that `check_file` accepts.
 
-    Raises:
-        RuntimeError, OSError: As `check_file`.
+    RuntimeError or OSError as `check_file`.
     """
     return _read(file, max_bytes, max_bytes)
 
@@ -52,8 +47,7 @@ def read_file(file: Path, max_bytes: int) -> bytes:
 def read_start(file: Path, num_bytes: int) -> bytes:
     """Return the first bytes of a file that `check_file` accepts at any size.
 
-    Raises:
-        RuntimeError, OSError: As `check_file`.
+    RuntimeError or OSError as `check_file`.
     """
     return _read(file, num_bytes, math.inf)
 

@@ -51,9 +51,8 @@ def fit_dtype(dtype: str, num_parameters: int, device: torch.device) -> Fit:
         dtype: "auto" or one of DTYPES.
         num_parameters: Number of all parameters that are loaded, each counted once.
 
-    Raises:
-        ValueError: If the name is unknown.
-        RuntimeError: If the weights do not fit; the message states their size and the free memory.
+    ValueError if the name is unknown. RuntimeError if the weights do not fit; the message states
+    their size and the free memory.
     """
     chosen = choose_dtype(dtype, device)
     if num_parameters * chosen.itemsize <= SMALL:

@@ -22,8 +22,7 @@ def quantize(weights: Tensor) -> NDArray[np.uint8]:
     Returns:
         round(255 f(w)) with f(w) = 0.69 sqrt(w) + 0.31 w; `decoding_table()` undoes it.
 
-    Raises:
-        ValueError: If a weight is not a number or is outside 0 to 1.
+    ValueError if a weight is not a number or is outside 0 to 1.
     """
     values = weights.detach().float()
     low, high = (float(x) for x in torch.aminmax(values)) if values.numel() else (0.0, 0.0)

@@ -40,9 +40,8 @@ def along_direction(
         layer: Hidden state, with each word run separately; None: the token table.
         pooling: Pooling of a word's tokens in a hidden state.
 
-    Raises:
-        ValueError: If the vocabulary cannot write enough of the words, or there is no such layer or
-            pooling.
+    ValueError if the vocabulary cannot write enough of the words, or there is no such layer or
+    pooling.
     """
     own = direction_words()
     pairs, probed = known_pairs(bert, own.pairs), known_pairs(bert, own.probe)

@@ -55,8 +55,7 @@ class AssociationOutcome:
 def known_tests(bert: Model, tests: Sequence[NamedAssociation]) -> list[NamedAssociation]:
     """Return the tests with the words that the vocabulary can write, if enough of them are known.
 
-    Raises:
-        ValueError: If no test has enough.
+    ValueError if no test has enough.
     """
     known = [NamedAssociation(test.name, known_part(bert, test.test)) for test in tests]
     known = [test for test in known if min(map(len, _sets(test))) >= LEAST_WORDS]
@@ -86,8 +85,7 @@ def run_association_tests(
         pooling: Pooling of a text's tokens in a hidden state.
         on_fraction: Called with the fraction done.
 
-    Raises:
-        ValueError: If a word cannot be written, or there is no such layer or pooling.
+    ValueError if a word cannot be written, or there is no such layer or pooling.
     """
     counts = TokenCounts.of_checkpoint(bert)
     outcomes = []

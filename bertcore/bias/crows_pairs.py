@@ -52,8 +52,7 @@ def read_crows_pairs(path: Path, *, bad_rows: BadRows | None = None) -> tuple[St
             columns.
         bad_rows: Collects rows that cannot be used; None rejects them.
 
-    Raises:
-        ValueError: If a column is missing or no row can be used.
+    ValueError if a column is missing or no row can be used.
     """
     return read_records(
         path,
@@ -83,8 +82,7 @@ def score_crows_pairs(
         counts: Word counts of the training text.
         progress: Called with the fraction done.
 
-    Raises:
-        ValueError: If there is no masked-word head.
+    ValueError if there is no masked-word head.
 
     Sources: Nangia et al. 2020 (pll); Kaneko and Bollegala 2022 (aul, aula).
     """
@@ -125,8 +123,7 @@ def score_crows_pairs(
 def stereotype_shares(scores: Sequence[StereotypeScore], measure: Measure) -> list[Share]:
     """Return the share of pairs whose stereotyping sentence scores higher: overall, then by kind.
 
-    Raises:
-        ValueError: If no pair has a score by the measure.
+    ValueError if no pair has a score by the measure.
     """
     wins = preferred(
         [score.more[measure] for score in scores], [score.less[measure] for score in scores]

@@ -40,8 +40,7 @@ def debias_table(bert: Model, words: DirectionWords) -> Debiased:
         bert: A checkpoint of the BERT family; it is not changed.
         words: Pairs that define the direction, and further gendered words that keep theirs.
 
-    Raises:
-        ValueError: If the layers of the architecture cannot be changed, or a word is unknown.
+    ValueError if the layers of the architecture cannot be changed, or a word is unknown.
 
     Source: Bolukbasi et al. 2016, section 6. On what it hides rather than removes: Gonen and
     Goldberg 2019.

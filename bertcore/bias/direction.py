@@ -43,8 +43,7 @@ def probe(vectors: Vectors, labels: Sequence[int], *, num_folds: int = 5, seed: 
         num_folds: K; each class needs at least as many vectors.
         seed: Seed of the folds.
 
-    Raises:
-        ValueError: If there is one class only, or one with fewer than K vectors.
+    ValueError if there is one class only, or one with fewer than K vectors.
 
     Source: Gonen and Goldberg 2019: what a probe recovers was not removed.
     """

@@ -66,8 +66,7 @@ class ErasedBert(Bert):
     def save(self, folder: str | Path) -> Path:
         """Write a checkpoint folder whose heads answer as here, the erasure folded into weights.
 
-        Raises:
-            ValueError: If that cannot be exact; the message states why.
+        ValueError if that cannot be exact; the message states why.
         """
         folded = fold_map(self._original.module, self.erasure.map)
         return Bert(folded, self.tokenizer).save(folder)
@@ -85,9 +84,8 @@ def fit_erasure(bert: Model, state: int, method: str) -> Erasure:
         state: 0 is the embeddings' output, L the last.
         method: One of METHODS.
 
-    Raises:
-        ValueError: If the layers of the architecture cannot be changed, there is no such state or
-            method, or the vocabulary cannot write enough of the words.
+    ValueError if the layers of the architecture cannot be changed, there is no such state or
+    method, or the vocabulary cannot write enough of the words.
     """
     bert = with_parts(bert)
     last = bert.config.num_hidden_layers
@@ -122,8 +120,7 @@ def fit_erasure(bert: Model, state: int, method: str) -> Erasure:
 def erase(bert: Model, erasure: Erasure) -> ErasedBert:
     """Return the checkpoint with a live erasure; the given one is not changed.
 
-    Raises:
-        ValueError: If its layers cannot be changed, or the erasure is of another width or depth.
+    ValueError if its layers cannot be changed, or the erasure is of another width or depth.
     """
     return ErasedBert(with_parts(bert), erasure)
 
@@ -183,8 +180,7 @@ def measure_erasure(
         erasure: An erasure fitted on it.
         progress: Called with the fraction done and what is being measured.
 
-    Raises:
-        ValueError: If its layers cannot be changed.
+    ValueError if its layers cannot be changed.
 
     Source: Gonen and Goldberg 2019: what was erased can often be recovered.
     """

@@ -38,8 +38,7 @@ def leace(vectors: Vectors, labels: NDArray[np.generic]) -> Eraser:
         vectors: [N, D].
         labels: Of each vector, [N].
 
-    Raises:
-        ValueError: If there is one class only.
+    ValueError if there is one class only.
 
     Source: Belrose et al. 2023, theorem 4.3. The package concept-erasure gives the same result with
     shrinkage=False; by default it shrinks the covariance first.
@@ -70,8 +69,7 @@ def inlp(
             larger class.
         seed: Seed of the classifiers.
 
-    Raises:
-        ValueError: If there is one class only, or num_rounds is below 1.
+    ValueError if there is one class only, or num_rounds is below 1.
 
     Source: Ravfogel et al. 2020, algorithm 1.
     """
@@ -128,11 +126,7 @@ def equalise(first: Vectors, second: Vectors, direction: Direction) -> tuple[Vec
 
 
 def _one_hot(labels: NDArray[np.generic]) -> Vectors:
-    """Return a column for each class.
-
-    Raises:
-        ValueError: If there is one class only.
-    """
+    """Return a column for each class; ValueError if there is one class only."""
     names: Sequence[object] = np.unique(labels).tolist()
     if len(names) < 2:
         raise ValueError("all vectors have one class, so there is nothing to erase. Give two.")

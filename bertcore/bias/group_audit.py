@@ -62,9 +62,8 @@ def audit_groups(
         column: Its name.
         least: Number of cases that a group needs for its rate to count in a gap.
 
-    Raises:
-        ValueError: If all rows have one value, or there are more than MOST_GROUPS, or `least` is
-            below 1.
+    ValueError if all rows have one value, or there are more than MOST_GROUPS, or `least` is below
+    1.
     """
     if least < 1:
         raise ValueError(f"least is {least}; expected 1 or more cases.")

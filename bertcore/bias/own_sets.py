@@ -84,8 +84,7 @@ def association_tests() -> tuple[NamedAssociation, ...]:
 def direction_words(name: str = "gender") -> DirectionWords:
     """Return the pairs of words of a shipped direction.
 
-    Raises:
-        ValueError: If there is none of that name.
+    ValueError if there is none of that name.
     """
     return DirectionWords(direction_pairs(name), probe_pairs(name))
 
@@ -134,11 +133,8 @@ def read_association(path: Path) -> NamedAssociation:
     """Read an association test from JSON in the format of the SEAT data.
 
     An object with targ1, targ2, attr1 and attr2, each with a category and a list of examples, which
-    are words or sentences. The file may be compressed as .gz or .xz.
-
-    Raises:
-        ValueError: If the file is not one.
-        OSError: If it cannot be opened.
+    are words or sentences. The file may be compressed as .gz or .xz. ValueError if the file is not
+    one. OSError if it cannot be opened.
     """
     what = (
         f"{str(path)!r} is not an association test; expected JSON with targ1, targ2, attr1 and "

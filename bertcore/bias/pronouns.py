@@ -57,8 +57,7 @@ def read_winobias(
         anti: Its anti-stereotypical twin; None: the file beside it whose name has "anti" for "pro".
         bad_rows: Collects lines that cannot be used; None rejects them.
 
-    Raises:
-        ValueError: If a file is missing, or no line can be used.
+    ValueError if a file is missing, or no line can be used.
     """
     bad_rows = BadRows() if bad_rows is None else bad_rows
     anti = pro.with_name(pro.name.replace("pro_", "anti_", 1)) if anti is None else anti
@@ -128,8 +127,7 @@ def score_pronouns(bert: Model, items: Sequence[PronounItem]) -> list[PronounSco
         bert: A checkpoint with a masked-word head and a mask token.
         items: [N].
 
-    Raises:
-        ValueError: If there is no masked-word head, or a pronoun is not in the vocabulary.
+    ValueError if there is no masked-word head, or a pronoun is not in the vocabulary.
 
     Source: sentences of Zhao et al. 2018; scored by a masked pronoun instead of a coreference
     system.

@@ -27,8 +27,7 @@ def share_of(num_right: float, number: int) -> Estimate:
 def masked_words(bert: Model) -> Estimate:
     """Return how often the best word at a hidden token is right, on our good sentences.
 
-    Raises:
-        ValueError: If there is no masked-word head.
+    ValueError if there is no masked-word head.
     """
     bert.require("mlm")
     asked = []

@@ -120,9 +120,7 @@ def make_report(
         on_stage: Called with the current stage.
         name: The checkpoint's name in the report; None: its own name.
 
-    Raises:
-        ValueError: If a requested measure cannot be computed.
-        OSError: If its file cannot be opened.
+    ValueError if a requested measure cannot be computed. OSError if its file cannot be opened.
     """
     sections, left_out = [], []
     for measure, file, options in asked:

@@ -54,8 +54,7 @@ def unmasked_likelihoods(
         encodings: From `bert.tokenize`, [N].
         progress: Called with the fraction done.
 
-    Raises:
-        ValueError: If there is no masked-word head.
+    ValueError if there is no masked-word head.
 
     Source: Kaneko and Bollegala 2022, "Unmasking the Mask", equations 2 and 3.
     """

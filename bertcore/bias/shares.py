@@ -50,8 +50,7 @@ def shares(wins: NDArray[np.float64], groups: Sequence[str]) -> list[Share]:
         wins: 1, 0 or 0.5 for each item, as from `preferred`, [N]; NaN: the item has no score.
         groups: Group of each item, [N].
 
-    Raises:
-        ValueError: If no item has a score.
+    ValueError if no item has a score.
     """
     if not np.isfinite(wins).any():
         raise ValueError("no item has a score. Keep at least one whose sentences can be read.")

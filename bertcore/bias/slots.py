@@ -33,8 +33,7 @@ def slot_log_probabilities(bert: Model, slots: Sequence[Slot]) -> NDArray[np.flo
         bert: With a masked-word head.
         slots: [N], each of at most `bert.max_length` tokens.
 
-    Raises:
-        ValueError: If there is no masked-word head.
+    ValueError if there is no masked-word head.
     """
     bert.require("mlm")
     asked: list[HiddenToken] = []
@@ -57,8 +56,7 @@ def slot_log_probabilities(bert: Model, slots: Sequence[Slot]) -> NDArray[np.flo
 def word_pieces(bert: Model, word: str) -> list[int]:
     """Return the pieces of a word.
 
-    Raises:
-        ValueError: If it is empty, is a special token, or has an unknown piece.
+    ValueError if it is empty, is a special token, or has an unknown piece.
     """
     tokenizer = bert.tokenizer
     ids = tokenizer.encode_word(word)
@@ -111,9 +109,8 @@ def fill_masks(
         The text with the pieces filled in, each in the segment of its [MASK], and the positions of
         each fill in it.
 
-    Raises:
-        ValueError: If the number of [MASK] differs from that of fills, or the filled text is longer
-            than the checkpoint reads.
+    ValueError if the number of [MASK] differs from that of fills, or the filled text is longer than
+    the checkpoint reads.
     """
     encoding = bert.tokenize(text)
     masks = [i for i, each in enumerate(encoding.input_ids) if each == bert.tokenizer.mask_id]

@@ -71,8 +71,7 @@ def read_stereoset(path: Path, *, bad_rows: BadRows | None = None) -> tuple[GapI
         bad_rows: Collects items that cannot be used (its test set has one with two gaps); None
             refuses them.
 
-    Raises:
-        ValueError: If the file is not StereoSet, or has no usable item.
+    ValueError if the file is not StereoSet, or has no usable item.
     """
     bad_rows = BadRows() if bad_rows is None else bad_rows
     what = f"{str(path)!r} is not a StereoSet file"
@@ -151,8 +150,7 @@ def score_stereoset(
         items: [N].
         progress: Called with the fraction done.
 
-    Raises:
-        ValueError: If there is no masked-word head, or a sentence is longer than it reads.
+    ValueError if there is no masked-word head, or a sentence is longer than it reads.
 
     Source: Nadeem et al. 2021, section 5.
     """
@@ -188,10 +186,8 @@ def stereoset_scores(scores: Sequence[GapScore]) -> list[StereoSetScore]:
     """Return the three scores of all items, then of each kind of bias.
 
     Items with a word that cannot be written are left out. As in the authors' script, items are
-    counted by target term first, and the terms' scores are averaged.
-
-    Raises:
-        ValueError: If no item has three scores.
+    counted by target term first, and the terms' scores are averaged. ValueError if no item has
+    three scores.
     """
     whole = [score for score in scores if np.isfinite(score.log_p).all()]
     if not whole:

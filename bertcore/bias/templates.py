@@ -77,8 +77,7 @@ class Lean:
 def check_template(template: str, mask: str = MASK) -> None:
     """Reject a template without exactly one [X] and one mask.
 
-    Raises:
-        ValueError: If it does not have them.
+    ValueError if it does not have them.
     """
     for slot in (GROUP_SLOT, mask):
         number = template.count(slot)
@@ -105,9 +104,8 @@ def score_templates(
         groups: At least two; their words fill [X].
         fillers: Words at [MASK], at least one.
 
-    Raises:
-        ValueError: If a template or set is not as expected, a word is unknown, or there are too
-            many cells.
+    ValueError if a template or set is not as expected, a word is unknown, or there are too many
+    cells.
 
     Source: Kurita et al. 2019, section 2.
     """

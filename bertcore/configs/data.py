@@ -39,11 +39,7 @@ OWN_SHARES: Mapping[str, float] = MappingProxyType({"plm": 1 / 6, "denoise-bart"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DataConfig:
-    """How rows are cut and masked.
-
-    Raises:
-        ValueError: If a value is out of its range.
-    """
+    """How rows are cut and masked; ValueError if a value is out of its range."""
 
     objective: str = "mlm+nsp"
     """mlm+nsp: BERT's, on sentence pairs; on pairs of consecutive texts: mlm+sop: masked words and
@@ -177,8 +173,7 @@ def read_shares(text: str) -> tuple[float, float, float]:
     >>> read_shares("80/10/10"), read_shares("100/0/0")
     ((0.8, 0.1, 0.1), (1.0, 0.0, 0.0))
 
-    Raises:
-        ValueError: If they are not three numbers from 0 to 100 that sum to 100.
+    ValueError if they are not three numbers from 0 to 100 that sum to 100.
     """
     try:
         percent = [float(part) for part in text.split("/")]

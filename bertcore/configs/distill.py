@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 class DistillConfig:
     """The losses of a student against its teacher, and their weights.
 
-    Raises:
-        ValueError: If a weight is below 0, all are 0, or the temperature is not above 0.
+    ValueError if a weight is below 0, all are 0, or the temperature is not above 0.
 
     Source: of a corpus, the main command of DistilBERT (Sanh et al. 2019).
     """
@@ -55,9 +54,8 @@ class DistillConfig:
     def check_shapes(self, student: BertConfig, teacher: BertConfig) -> None:
         """Refuse a student whose states cannot be compared with the teacher's.
 
-        Raises:
-            ValueError: If the widths differ where directions are compared, or the numbers of heads
-                or layers do not go with each other where layers are.
+        ValueError if the widths differ where directions are compared, or the numbers of heads or
+        layers do not go with each other where layers are.
         """
         widths = student.hidden_size, teacher.hidden_size
         if self.cosine_weight and widths[0] != widths[1]:

@@ -22,9 +22,7 @@ class FinetuneConfig:
     """How a checkpoint is fine-tuned: epochs, batch and schedule default to the paper's.
 
     Its rate is `default_rate` of the shape; dropout is that of the checkpoint's config.json.
-
-    Raises:
-        ValueError: If a value is out of its range.
+    ValueError if a value is out of its range.
 
     Source: Devlin et al. 2019, sections 4.1 and 5, appendix A.3; Mosbach et al. 2021 (bias
         correction).

@@ -13,8 +13,7 @@ STARTS = ("pca", "random")
 class UmapSettings:
     """UMAP's own parameters.
 
-    Raises:
-        ValueError: If one is out of range.
+    ValueError if one is out of range.
 
     Source: McInnes, Healy and Melville 2018; names and defaults of umap-learn, but cosine.
     """
@@ -41,8 +40,7 @@ class UmapSettings:
 class TsneSettings:
     """The parameters of t-SNE.
 
-    Raises:
-        ValueError: If one is out of range.
+    ValueError if one is out of range.
 
     Source: van der Maaten and Hinton 2008; names and defaults of openTSNE (Poličar et al. 2024),
         but cosine.
@@ -88,8 +86,7 @@ class TsneSettings:
 class PacmapSettings:
     """The parameters of PaCMAP.
 
-    Raises:
-        ValueError: If one is out of range.
+    ValueError if one is out of range.
 
     Source: Wang, Huang, Rudin and Shaposhnik 2021; names and defaults of pacmap, but cosine.
     """
@@ -120,11 +117,7 @@ class PacmapSettings:
 
 
 def check_metric_and_seed(metric: str, seed: int) -> None:
-    """Check the settings shared by all methods.
-
-    Raises:
-        ValueError: If one is out of range.
-    """
+    """Check the settings shared by all methods; ValueError if one is out of range."""
     if metric not in METRICS:
         raise ValueError(f"metric is {metric!r}; expected one of {', '.join(METRICS)}.")
     if not 0 <= seed < 2**32:

@@ -16,8 +16,7 @@ INFINITE = ("max_grad_norm",)
 def check_numbers(values: Iterable[tuple[str, Any]]) -> None:
     """Check numbers by name, in tuples and lists too; values of other types pass.
 
-    Raises:
-        ValueError: If one is NaN, infinite or too large.
+    ValueError if one is NaN, infinite or too large.
     """
     for name, value in values:
         if isinstance(value, tuple | list):
@@ -32,9 +31,5 @@ def check_numbers(values: Iterable[tuple[str, Any]]) -> None:
 
 
 def check_numbers_of(config: Any) -> None:
-    """Check the fields of a dataclass.
-
-    Raises:
-        ValueError: As `check_numbers`.
-    """
+    """Check the fields of a dataclass; ValueError as `check_numbers`."""
     check_numbers((field.name, getattr(config, field.name)) for field in fields(config))

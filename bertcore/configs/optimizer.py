@@ -14,11 +14,7 @@ MAX_RATE = 1.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OptimizerConfig:
-    """How weights are updated.
-
-    Raises:
-        ValueError: If a value is out of its range.
-    """
+    """How weights are updated; ValueError if a value is out of its range."""
 
     optimizer: str = "muon"
     """muon: Muon on the encoder's matrices and AdamW on the rest; adamw: AdamW on all."""

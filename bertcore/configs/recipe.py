@@ -50,11 +50,7 @@ RECIPES = {"ours": OURS, "paper": PAPER}
 
 
 def recipe_named(name: str) -> Recipe:
-    """Return a recipe.
-
-    Raises:
-        ValueError: If there is none of that name.
-    """
+    """Return a recipe; ValueError if there is none of that name."""
     if name not in RECIPES:
         raise ValueError(f"recipe is {name!r}; expected one of {', '.join(RECIPES)}.")
     return RECIPES[name]

@@ -13,8 +13,7 @@ COMPILE = ("auto", "on", "off")
 class TrainConfig:
     """How long to train, how often to evaluate, and from what to start.
 
-    Raises:
-        ValueError: If a value is out of its range, or the length is given twice or not at all.
+    ValueError if a value is out of its range, or the length is given twice or not at all.
     """
 
     steps: int | None = None

@@ -82,9 +82,8 @@ def encode_texts(
         on_batch: Called after each batch with the fraction of the windows that ran; may raise to
             stop.
 
-    Raises:
-        ValueError: If a text is not valid Unicode or cannot be written in the vocabulary.
-        RuntimeError: If a vector is not finite, or too large for float16.
+    ValueError if a text is not valid Unicode or cannot be written in the vocabulary. RuntimeError
+    if a vector is not finite, or too large for float16.
     """
     if pieces is None:
         pieces = model.tokenizer.encode_pieces(list(texts))

@@ -133,8 +133,7 @@ class Worker:
         fields: The corpus's own columns.
         word_fields: The columns of its words.
 
-    Raises:
-        ValueError: If the folder is not visible here, or the checkpoint differs.
+    ValueError if the folder is not visible here, or the checkpoint differs.
     """
 
     def __init__(self, folder: str, fingerprint: str, fields: Any, word_fields: Any) -> None:
@@ -176,8 +175,7 @@ class Worker:
 def connected(cluster: Cluster) -> Iterator[Any]:
     """Yield Ray, connected to the cluster, and disconnect at the end.
 
-    Raises:
-        ValueError: If the cluster cannot be joined.
+    ValueError if the cluster cannot be joined.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report its use
     import ray
@@ -204,8 +202,7 @@ def connected(cluster: Cluster) -> Iterator[Any]:
 def check_cluster(cluster: Cluster) -> None:
     """Check, before any work is done, that Ray is installed and something listens at the address.
 
-    Raises:
-        ValueError: If Ray is not installed, the address is invalid, or nothing answers there.
+    ValueError if Ray is not installed, the address is invalid, or nothing answers there.
     """
     if importlib.util.find_spec("ray") is None:
         raise ValueError(

@@ -66,12 +66,10 @@ def encode_corpus(
     Returns:
         The manifest; `complete` is False if the run was stopped.
 
-    Raises:
-        ValueError: If the corpus cannot be read, has changed, or has no text; if `out` is not new,
-            or the encoding to resume has another checkpoint, corpus or setting; if it would not fit
-            on the disk, or another process writes there; if there is no such cluster.
-        RuntimeError: If the disk is full, or a vector is not finite.
-        OSError: If `out` cannot be written.
+    ValueError if the corpus cannot be read, has changed, or has no text; if `out` is not new, or
+    the encoding to resume has another checkpoint, corpus or setting; if it would not fit on the
+    disk, or another process writes there; if there is no such cluster. RuntimeError if the disk is
+    full, or a vector is not finite. OSError if `out` cannot be written.
     """
     folder, settings = Path(out), settings or EncodeSettings()
     files = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]

@@ -55,8 +55,7 @@ class EncodedCorpus:
         Args:
             columns: Of `columns`; None: all of them.
 
-        Raises:
-            ValueError: If a column does not exist.
+        ValueError if a column does not exist.
         """
         wanted = self._checked(columns)
         files = [layer_file(self.folder, self.layers[0], i) for i in self._parts]
@@ -72,8 +71,7 @@ class EncodedCorpus:
             columns: Of `columns`; None: all of them.
             num_rows: Maximum number of rows at a time.
 
-        Raises:
-            ValueError: If the layer or a column does not exist.
+        ValueError if the layer or a column does not exist.
         """
         self.check_layers(layer)
         wanted = self._checked(columns)
@@ -86,11 +84,8 @@ class EncodedCorpus:
         """Return the vectors of a layer, memory-mapped, float16 [R, D].
 
         Parquet cannot be memory-mapped, so the first call writes a copy, as
-        _about/vectors-layer-N.npy; that file may be deleted at any time.
-
-        Raises:
-            ValueError: If the layer does not exist.
-            OSError: If the file cannot be written.
+        _about/vectors-layer-N.npy; that file may be deleted at any time. ValueError if the layer
+        does not exist. OSError if the file cannot be written.
         """
         self.check_layers(layer)
         path = about(self.folder) / f"vectors-layer-{layer}.npy"
@@ -110,17 +105,12 @@ class EncodedCorpus:
     def check_model(self, model: Model) -> None:
         """Check that a model is the one whose vectors are stored.
 
-        Raises:
-            ValueError: If it is a different one; the message has both names.
+        ValueError if it is a different one; the message has both names.
         """
         check_checkpoint(self.manifest, model, f"{str(self.folder)!r}")
 
     def check_layers(self, *layers: int) -> None:
-        """Make sure that layers are stored.
-
-        Raises:
-            ValueError: If one is not.
-        """
+        """Make sure that layers are stored; ValueError if one is not."""
         for layer in layers:
             if layer not in self.layers:
                 raise ValueError(
@@ -159,9 +149,8 @@ def open_encoded(folder: str | Path, *, incomplete: bool = False) -> EncodedCorp
         folder: Of the encoded corpus.
         incomplete: Open the finished parts of an incomplete one.
 
-    Raises:
-        ValueError: If there is none, it is incomplete or has no row, or one of its files is missing
-            or damaged.
+    ValueError if there is none, it is incomplete or has no row, or one of its files is missing or
+    damaged.
     """
     place = Path(folder)
     manifest = read_manifest(place)

@@ -142,8 +142,7 @@ def sentence_file(folder: Path, part: int) -> Path:
 def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of an encoded corpus.
 
-    Raises:
-        ValueError: If there is none, or it is damaged or of another format.
+    ValueError if there is none, or it is damaged or of another format.
     """
     path = about(folder) / "manifest.json"
     try:
@@ -202,8 +201,7 @@ def write_part(
         word_fields: Columns of the rows that are word tags.
         tags: Their values.
 
-    Raises:
-        OSError: If the disk is full.
+    OSError if the disk is full.
     """
     columns, schema = _columns(encoded, texts, fields)
     for column, values in zip(word_fields, tags.columns if tags else (), strict=True):
@@ -243,8 +241,7 @@ def delete_leftovers(folder: Path, manifest: Manifest) -> None:
 def check_whole(folder: Path, manifest: Manifest) -> None:
     """Check that each part in the manifest exists with its rows.
 
-    Raises:
-        ValueError: If one is missing, damaged or has a different length.
+    ValueError if one is missing, damaged or has a different length.
     """
     for number, part in enumerate(manifest.parts):
         files = [(layer_file(folder, layer, number), part.rows) for layer in manifest.layers]
@@ -284,8 +281,7 @@ def check_checkpoint(manifest: Manifest, model: Model, what: str) -> None:
         model: The model to check.
         what: The name of what contains the vectors, for the message.
 
-    Raises:
-        ValueError: If weights or vocabulary differ; the message has both names.
+    ValueError if weights or vocabulary differ; the message has both names.
     """
     fingerprint = fingerprint_of_model(model)
     if fingerprint != manifest.fingerprint:

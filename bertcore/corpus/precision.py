@@ -65,8 +65,7 @@ def choose_precision(
         layers: The layers whose vectors are compared.
         settings: Settings of the encoding.
 
-    Raises:
-        ValueError: If bfloat16 is requested and the model runs in `transformers`.
+    ValueError if bfloat16 is requested and the model runs in `transformers`.
     """
     asked = settings.dtype
     if model.dtype != torch.float32:

@@ -122,9 +122,7 @@ class PartRun(ABC):
     def commit(self, part: Part) -> None:
         """Add the next part, which is on the disk, to the manifest.
 
-        Raises:
-            ValueError: If the corpus changed meanwhile.
-            RuntimeError: If the disk is full.
+        ValueError if the corpus changed meanwhile. RuntimeError if the disk is full.
         """
         check_unchanged(self.times)
         number = len(self.manifest.parts)

@@ -8,8 +8,7 @@ from bertcore.architecture.config import BertConfig
 def resolve_layers(layers: Sequence[int], config: BertConfig) -> tuple[int, ...]:
     """Return the layers from 0, each once, in order.
 
-    Raises:
-        ValueError: If there is none, or one does not exist.
+    ValueError if there is none, or one does not exist.
     """
     num_layers = config.num_hidden_layers
     wrong = [layer for layer in layers if not -num_layers - 1 <= layer <= num_layers]

@@ -57,8 +57,7 @@ def estimate_size(
         layers: The stored layers.
         settings: Unit, sample and special tokens are read.
 
-    Raises:
-        ValueError: If there is no text in the corpus, or it cannot be read.
+    ValueError if there is no text in the corpus, or it cannot be read.
     """
     total = sum(path.stat().st_size for path in corpus.paths)
     done = 0
@@ -106,8 +105,7 @@ def check_room(estimate: Estimate, folder: Path, sample: float) -> None:
         folder: The target folder; it or its nearest existing parent is checked.
         sample: Requested share of the sentences.
 
-    Raises:
-        ValueError: If there is too little free space.
+    ValueError if there is too little free space.
     """
     place = folder.absolute()
     while not place.exists():

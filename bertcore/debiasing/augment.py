@@ -17,8 +17,7 @@ T = TypeVar("T")
 class Swapping:
     """Which words are swapped in training texts, and how; stored with the run.
 
-    Raises:
-        ValueError: If there is no such mode, or the pairs cannot be swapped (`WordSwap`).
+    ValueError if there is no such mode, or the pairs cannot be swapped (`WordSwap`).
     """
 
     name: str
@@ -83,8 +82,7 @@ class Augmenter(Generic[T]):
             what: The texts, in the plural: "training texts".
             name: Name of the pairs.
 
-        Raises:
-            ValueError: If no text has a word of the pairs.
+        ValueError if no text has a word of the pairs.
         """
         if not self.num_with_words:
             raise ValueError(

@@ -26,8 +26,7 @@ def find_direction(first: Vectors, second: Vectors) -> Direction:
     Args:
         first, second: The vectors of each pair's two words, [N, D] each, N at least 2.
 
-    Raises:
-        ValueError: If there are fewer than two pairs, or no pair differs.
+    ValueError if there are fewer than two pairs, or no pair differs.
 
     Source: Bolukbasi et al. 2016, section 5.1.
     """

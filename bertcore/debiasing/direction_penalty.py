@@ -81,9 +81,8 @@ def start_penalty(
         tokenizer: The checkpoint's tokenizer.
         vocab_size: V, rows of the token table.
 
-    Raises:
-        ValueError: If the vocabulary can write fewer than two of the pairs, or their words have the
-            same states.
+    ValueError if the vocabulary can write fewer than two of the pairs, or their words have the same
+    states.
     """
     known = [pair for pair in settings.pairs if all(_pieces(tokenizer, word) for word in pair)]
     if len(known) < 2:

@@ -12,8 +12,7 @@ from bertcore.debiasing.word_sets import pairs_of_direction
 class PenalisedDirection:
     """The words of a direction and the weight of its loss; stored with the run.
 
-    Raises:
-        ValueError: If the weight is not above 0.
+    ValueError if the weight is not above 0.
     """
 
     name: str
@@ -29,8 +28,7 @@ class PenalisedDirection:
     def chosen(cls, config: DebiasConfig) -> "PenalisedDirection | None":
         """Return the chosen penalty; None if there is none.
 
-        Raises:
-            ValueError: If there are no such words, or the weight is not above 0.
+        ValueError if there are no such words, or the weight is not above 0.
         """
         if config.direction_penalty is None:
             return None

@@ -57,8 +57,7 @@ def reweigh(
         names: Names of the labels, [C].
         column: Name of the groups' column, for messages.
 
-    Raises:
-        ValueError: If there is one group, more than `MOST_GROUPS`, or each group has one label.
+    ValueError if there is one group, more than `MOST_GROUPS`, or each group has one label.
     """
     values, numbers = np.unique(np.asarray(groups, dtype=object), return_inverse=True)
     if len(values) < 2:

@@ -86,9 +86,8 @@ class WordSwap:
     Args:
         pairs: One or more. A word may be a phrase: "police woman".
 
-    Raises:
-        ValueError: If there is no pair, a word is empty, a pair has the same word twice, or a word
-            is in two pairs.
+    ValueError if there is no pair, a word is empty, a pair has the same word twice, or a word is in
+    two pairs.
     """
 
     def __init__(self, pairs: Iterable[Pair]) -> None:
@@ -177,8 +176,7 @@ class WordSwap:
 def swap_words(text: str, pairs: Iterable[Pair]) -> str:
     """Return a text with the words of pairs swapped; see the module for the rules.
 
-    Raises:
-        ValueError: As `WordSwap`.
+    ValueError as `WordSwap`.
     """
     return _compiled(tuple((first, second) for first, second in pairs))(text)
 

@@ -30,8 +30,7 @@ def _part(name: str, part: str) -> tuple[Pair, ...]:
 def direction_pairs(name: str = "gender") -> tuple[Pair, ...]:
     """Return the pairs of words that define a direction.
 
-    Raises:
-        ValueError: If there is none of that name.
+    ValueError if there is none of that name.
     """
     return _part(name, "direction")
 
@@ -39,8 +38,7 @@ def direction_pairs(name: str = "gender") -> tuple[Pair, ...]:
 def probe_pairs(name: str = "gender") -> tuple[Pair, ...]:
     """Return pairs for testing a probe of a direction; none of them defines it.
 
-    Raises:
-        ValueError: As `direction_pairs`.
+    ValueError as `direction_pairs`.
     """
     return _part(name, "probe")
 
@@ -56,8 +54,7 @@ def swap_pairs(name_or_file: str) -> tuple[Pair, ...]:
     Args:
         name_or_file: "gender", or a path as for `read_pairs`.
 
-    Raises:
-        ValueError: If there is neither, or the pairs cannot be swapped (`WordSwap`).
+    ValueError if there is neither, or the pairs cannot be swapped (`WordSwap`).
     """
     return _named_or_read(name_or_file, "swap")
 
@@ -83,11 +80,8 @@ def read_pairs(path: Path) -> tuple[Pair, ...]:
     """Read pairs of words that can be swapped.
 
     A JSON list of lists of two words, or text with one pair per line and a tab or comma between its
-    words; empty lines and those that begin with # are skipped.
-
-    Raises:
-        ValueError: If the file cannot be read, has no pairs or has other content, or the pairs
-            contradict each other (`WordSwap`).
+    words; empty lines and those that begin with # are skipped. ValueError if the file cannot be
+    read, has no pairs or has other content, or the pairs contradict each other (`WordSwap`).
     """
     try:
         text = path.read_text(encoding="utf-8-sig")

@@ -15,8 +15,7 @@ def spread_layers(num_teacher: int, num_student: int) -> tuple[int, ...]:
     >>> spread_layers(12, 6), spread_layers(4, 2)
     ((0, 2, 4, 7, 9, 11), (0, 3))
 
-    Raises:
-        ValueError: If there are not that many.
+    ValueError if there are not that many.
 
     Source: DistilBERT's extract_distilbert.py has these for 12 and 6.
     """
@@ -34,8 +33,7 @@ def spread_layers(num_teacher: int, num_student: int) -> tuple[int, ...]:
 def check_layers(layers: Sequence[int], num_teacher: int) -> None:
     """Reject layers that the teacher does not have.
 
-    Raises:
-        ValueError: If one does not exist, is named twice, or they are not in order.
+    ValueError if one does not exist, is named twice, or they are not in order.
     """
     if not layers or not all(0 <= layer < num_teacher for layer in layers):
         raise ValueError(
@@ -54,8 +52,7 @@ def named_layers(text: str, num_teacher: int) -> tuple[int, ...]:
     >>> named_layers("2", 4), named_layers("0,1", 4)
     ((0, 3), (0, 1))
 
-    Raises:
-        ValueError: If it names none, or layers that the teacher does not have.
+    ValueError if it names none, or layers that the teacher does not have.
     """
     try:
         numbers = [int(part) for part in text.split(",")]
@@ -77,8 +74,7 @@ def keep_layers(network: Network, layers: Sequence[int]) -> Network:
         network: The network, which is not changed.
         layers: Counted from 0, the lowest first.
 
-    Raises:
-        ValueError: If a layer does not exist, or the layers share their weights (ALBERT).
+    ValueError if a layer does not exist, or the layers share their weights (ALBERT).
     """
     config = network.config
     if config.share_layers:
@@ -109,8 +105,7 @@ def student_of(teacher: Bert, layers: Sequence[int]) -> Bert:
 def check_same_vocabulary(student: Tokenizer, teacher: Tokenizer) -> None:
     """Reject two tokenizers that give different ids.
 
-    Raises:
-        ValueError: If pieces or their order differ, or one lower-cases and the other does not.
+    ValueError if pieces or their order differ, or one lower-cases and the other does not.
     """
     ours, theirs = list(student.vocab), list(teacher.vocab)
     if ours != theirs:

@@ -53,8 +53,7 @@ def calibration(
         right: 1.0 for a right answer, 0.0 for a wrong one, [N].
         num_bins: K, of equal width, at least 1.
 
-    Raises:
-        ValueError: If there is no answer, or a confidence is not a probability.
+    ValueError if there is no answer, or a confidence is not a probability.
 
     Source: Guo et al. 2017, "On calibration of modern neural networks", section 2. Intervals:
         Wilson 1927.

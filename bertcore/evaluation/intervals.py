@@ -51,8 +51,7 @@ def bootstrap_means(
         Interval of shape [...]; low and high are NaN if fewer than two sentences have a value, and
         so is the mean if none has.
 
-    Raises:
-        ValueError: If there is no row or too few resamples.
+    ValueError if there is no row or too few resamples.
 
     Source: Efron and Tibshirani 1993, chapter 13, the percentile interval; the same as
         scipy.stats.bootstrap(method="percentile").

@@ -36,8 +36,7 @@ def by_length(
         lengths: In tokens, [N].
         num: Maximum number of slices; fewer if many texts have the same length.
 
-    Raises:
-        ValueError: If there is no answer.
+    ValueError if there is no answer.
     """
     if not len(lengths):
         raise ValueError("there is no answer to group.")

@@ -25,8 +25,7 @@ class Balance:
     def __call__(self, examples: Iterable[Example]) -> Iterator[Example]:
         """Yield the examples that have a group.
 
-        Raises:
-            ValueError: If one has none, and bad rows are not skipped.
+        ValueError if one has none, and bad rows are not skipped.
         """
         for example in examples:
             group = self._of_row.get(example.row, "")
@@ -45,8 +44,7 @@ class Balance:
     def weigh(self, data: TaskData) -> TaskData:
         """Return the data set of these examples with its weights, and a note on them.
 
-        Raises:
-            ValueError: As `reweigh`.
+        ValueError as `reweigh`.
         """
         targets = data.rows.targets.astype("int64")
         found = reweigh(self._groups, targets, data.labels, column=self._column)

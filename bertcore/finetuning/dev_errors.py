@@ -43,8 +43,7 @@ def find_dev_errors(
         predictions: Of `Task.score`, one for each example.
         step: Of the evaluation.
 
-    Raises:
-        ValueError: If there are more or fewer examples than predictions.
+    ValueError if there are more or fewer examples than predictions.
     """
     worst = WorstAnswers(MAX_ERRORS, _LONGEST_TEXT)
     pairs = zip(examples, predictions, strict=True)
@@ -63,8 +62,7 @@ def find_dev_errors(
 def write_dev_errors(folder: Path, errors: DevErrors) -> None:
     """Write them into a run's folder in place of the last ones, whole or not at all.
 
-    Raises:
-        OSError: If they cannot be written.
+    OSError if they cannot be written.
     """
     text = json.dumps(plain_data(errors), allow_nan=False)
     write_whole(folder / ERRORS_FILE, text + "\n")
@@ -73,9 +71,7 @@ def write_dev_errors(folder: Path, errors: DevErrors) -> None:
 def read_dev_errors(path: Path) -> DevErrors:
     """Return what was written.
 
-    Raises:
-        OSError: If there is no such file, as in runs of older versions.
-        ValueError: If it is damaged.
+    OSError if there is no such file, as in runs of older versions. ValueError if it is damaged.
     """
     try:
         values = json.loads(path.read_text(encoding="utf-8"))

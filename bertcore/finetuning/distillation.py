@@ -31,8 +31,7 @@ class DistilledTask(TaskWithLoss):
         attention, class_weights: As for `TaskWithLoss`; class weights are for the labels alone.
         seed: Of the projection of TinyBERT's losses.
 
-    Raises:
-        ValueError: If their layers cannot be compared.
+    ValueError if their layers cannot be compared.
 
     Source: Hinton et al. 2015; Sanh et al. 2019, section 3; Jiao et al. 2020, equation 10. Differs
         from TinyBERT's code: the soft loss is divided by the examples only, not also by the
@@ -109,9 +108,8 @@ class DistilledTask(TaskWithLoss):
 def check_teacher(student: TaskModel, teacher: TaskModel, config: DistillConfig) -> None:
     """Refuse a teacher of another task, labels or vocabulary, and a loss that a task does not have.
 
-    Raises:
-        ValueError: If task, labels or vocabulary differ, the states cannot be compared, or the
-            cosine weight is not 0.
+    ValueError if task, labels or vocabulary differ, the states cannot be compared, or the cosine
+    weight is not 0.
     """
     if config.cosine_weight:
         raise ValueError(

@@ -20,9 +20,8 @@ def save_epoch(model: TaskModel, folder: Path, epoch: int, *, max_seq_length: in
         epoch: From 1.
         max_seq_length: The run's longest input in tokens.
 
-    Raises:
-        RuntimeError: If it cannot be written, for instance on a full disk; it is removed, and those
-            of other epochs are kept.
+    RuntimeError if it cannot be written, for instance on a full disk; it is removed, and those of
+    other epochs are kept.
     """
     target = folder / EPOCHS_FOLDER / f"{_PREFIX}{epoch}"
     save_model(model, target, max_seq_length=max_seq_length)

@@ -84,9 +84,7 @@ class LabelCurve:
 def read_label_curve(folder: Path) -> LabelCurve:
     """Read the series of a folder.
 
-    Raises:
-        ValueError: If the folder has none.
-        RuntimeError: If its file is damaged.
+    ValueError if the folder has none. RuntimeError if its file is damaged.
     """
     path = folder / CURVE_FILE
     if not path.is_file():
@@ -130,10 +128,9 @@ def run_label_curve(
     Returns:
         The finished part; `num_planned` shows whether it is complete.
 
-    Raises:
-        ValueError: If the folder is in use, a number is out of range or more than there are
-            examples, or the data or the checkpoint cannot be used.
-        RuntimeError: If a file is damaged or the disk is full.
+    ValueError if the folder is in use, a number is out of range or more than there are examples, or
+    the data or the checkpoint cannot be used. RuntimeError if a file is damaged or the disk is
+    full.
     """
     folder = folder.expanduser().resolve()
     if settings is None:

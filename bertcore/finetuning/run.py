@@ -75,10 +75,9 @@ class Finetuning:
         read_dev: Rereads the dev examples, to store the wrong ones of an evaluation with their
             texts; None stores none.
 
-    Raises:
-        ValueError: If the teacher does not fit the model, class weights do not fit the labels, or
-            settings do not fit the task, or if the launcher requests sharding.
-        RuntimeError: If a saved state is damaged.
+    ValueError if the teacher does not fit the model, class weights do not fit the labels, or
+    settings do not fit the task, or if the launcher requests sharding. RuntimeError if a saved
+    state is damaged.
     """
 
     def __init__(
@@ -196,12 +195,9 @@ class Finetuning:
         """Train to the end; return False if the run was stopped before.
 
         Either way the state is saved, and the best checkpoint so far is in the folder. Every
-        process must call this; True from `should_stop` in one of them stops them all.
-
-        Raises:
-            DivergedError: If the loss stays NaN or infinite: in many steps in a row, in all of
-                them, or at each evaluation.
-            RuntimeError: If the disk is full.
+        process must call this; True from `should_stop` in one of them stops them all. DivergedError
+        if the loss stays NaN or infinite: in many steps in a row, in all of them, or at each
+        evaluation. RuntimeError if the disk is full.
         """
         self.task_step.join()
         if self.config.keeps_encoder and not self.is_over():

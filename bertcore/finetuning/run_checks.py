@@ -32,11 +32,7 @@ def training_dtype(model: TaskModel, dtype: str) -> str:
 
 
 def check_for_task(config: FinetuneConfig, task: Task) -> None:
-    """Reject settings that do not apply to a task.
-
-    Raises:
-        ValueError: If there are some.
-    """
+    """Reject settings that do not apply to a task; ValueError if there are some."""
     if config.metric is not None and config.metric not in task.metrics:
         raise ValueError(
             f"metric is {config.metric!r}; the task {task.name!r} has {', '.join(task.metrics)}."
@@ -58,10 +54,8 @@ def check_for_task(config: FinetuneConfig, task: Task) -> None:
 def check_windows(config: FinetuneConfig, task: Task) -> None:
     """Reject a window stride if a task has no windows.
 
-    The stride changes nothing, so a run that was started with one still resumes.
-
-    Raises:
-        ValueError: If there is one.
+    The stride changes nothing, so a run that was started with one still resumes. ValueError if
+    there is one.
     """
     if config.doc_stride != DOC_STRIDE and task.name != "qa":
         raise ValueError(
@@ -73,8 +67,7 @@ def check_windows(config: FinetuneConfig, task: Task) -> None:
 def check_for_labels(config: FinetuneConfig, model: TaskModel) -> None:
     """Reject settings that do not fit the number of labels.
 
-    Raises:
-        ValueError: If there are more or fewer class weights, or the metric is for two labels.
+    ValueError if there are more or fewer class weights, or the metric is for two labels.
     """
     labels = model.labels
     model.task.check_metric(config.metric or model.task.metrics[0], labels)
@@ -106,8 +99,7 @@ def penalty_of(model: TaskModel, direction: PenalisedDirection) -> DirectionPena
         model: The model before training.
         direction: The words and the weight.
 
-    Raises:
-        ValueError: If the vocabulary can write fewer than two of the pairs.
+    ValueError if the vocabulary can write fewer than two of the pairs.
     """
     module = model.module
     was_training, device = module.training, module.device
@@ -132,8 +124,7 @@ def check_direction(
 ) -> None:
     """Reject a penalty on states that are not trained or that a teacher determines.
 
-    Raises:
-        ValueError: If there is one.
+    ValueError if there is one.
     """
     if direction is None:
         return
@@ -152,8 +143,7 @@ def check_direction(
 def check_balance(config: FinetuneConfig, task: Task, *, swaps: bool, has_teacher: bool) -> None:
     """Reject example weights if something else also weights examples, or if none apply.
 
-    Raises:
-        ValueError: If there is one such setting.
+    ValueError if there is one such setting.
     """
     if task.name not in ("classify", "pair"):
         raise ValueError(

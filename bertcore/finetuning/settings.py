@@ -105,9 +105,8 @@ def make_settings(
         distill: The weights of the distillation losses; None takes `DistillConfig.for_task`.
         options: Further fields of Settings and of FinetuneConfig.
 
-    Raises:
-        ValueError: If a setting is out of range or meaningless for the task.
-        RuntimeError: If the files of the checkpoint are damaged.
+    ValueError if a setting is out of range or meaningless for the task. RuntimeError if the files
+    of the checkpoint are damaged.
     """
     of_run = {field.name for field in fields(FinetuneConfig)}
     config = {name: value for name, value in options.items() if name in of_run}
@@ -191,8 +190,7 @@ def _length(wanted: int | None, *, default: int, limit: int) -> int:
 def settings_of(values: dict[str, Any]) -> Settings:
     """Return settings from the content of their JSON file.
 
-    Raises:
-        ValueError, KeyError, TypeError: If they are not that.
+    ValueError, KeyError or TypeError if they are not that.
     """
     config = dict(values.pop("config"))
     if isinstance(config.get("class_weights"), list):

@@ -71,8 +71,7 @@ def measure_speed(
         seconds: Duration of the measurement; the first step, which is slower, is not counted.
         on_step: Called with the fraction done after each step; may raise to stop.
 
-    Raises:
-        ValueError: If the checkpoint or the labels cannot be used for the task.
+    ValueError if the checkpoint or the labels cannot be used for the task.
     """
     generator = torch.Generator().manual_seed(config.seed)
     model = start_task_model(

@@ -47,8 +47,7 @@ def explained(folder: Path, what: str) -> Iterator[None]:
 def save_state(folder: Path, state: dict[str, Any]) -> None:
     """Write the state of a run atomically.
 
-    Raises:
-        RuntimeError: If it cannot be written, such as on a full disk; the older one stays.
+    RuntimeError if it cannot be written, such as on a full disk; the older one stays.
     """
     try:
         write_state(folder / STATE_FILE, state)
@@ -62,8 +61,7 @@ def save_state(folder: Path, state: dict[str, Any]) -> None:
 def load_state(folder: Path) -> dict[str, Any] | None:
     """Return the state of a run on the CPU; None if there is none.
 
-    Raises:
-        RuntimeError: If it is damaged.
+    RuntimeError if it is damaged.
     """
     path = folder / STATE_FILE
     if not path.is_file():
@@ -87,8 +85,7 @@ def save_model(model: TaskModel, target: Path, *, max_seq_length: int) -> None:
         target: The checkpoint's folder, in the run's or below it; an older one is replaced.
         max_seq_length: Longest input in tokens of the run.
 
-    Raises:
-        RuntimeError: If it cannot be written, such as on a full disk; the older one stays.
+    RuntimeError if it cannot be written, such as on a full disk; the older one stays.
     """
     folder = target.parent
     try:
@@ -105,8 +102,7 @@ def save_model(model: TaskModel, target: Path, *, max_seq_length: int) -> None:
 def move_checkpoint(best: Path, target: Path) -> None:
     """Move the files of a checkpoint into a folder with other files, config.json last.
 
-    Raises:
-        RuntimeError: If there is no space.
+    RuntimeError if there is no space.
     """
     try:
         for file in sorted(best.iterdir(), key=lambda file: file.name == "config.json"):

@@ -104,9 +104,8 @@ def score_pairs(
         bad_rows: Collects pairs with a sentence that is too long; None rejects them.
         progress: Called with the fraction done.
 
-    Raises:
-        ValueError: If there is neither a masked-word nor a next-token head, layers cannot be read,
-            a sentence has no token or too many, or its score is not finite.
+    ValueError if there is neither a masked-word nor a next-token head, layers cannot be read, a
+    sentence has no token or too many, or its score is not finite.
     """
     is_causal = reads_from_left(bert)
     if by_layer or not is_causal:
@@ -176,8 +175,7 @@ def accuracies(
         columns: Names of the grouping columns, [G].
         state: For scores by layer, which one to read.
 
-    Raises:
-        ValueError: If there is no score.
+    ValueError if there is no score.
     """
     if not scores:
         raise ValueError("there is no pair to count. Give at least one.")

@@ -30,8 +30,7 @@ def log_likelihoods(
         encodings: From `bert.tokenize`.
         progress: Called with the fraction done.
 
-    Raises:
-        ValueError: If the model does not predict the next token, or there is no start token.
+    ValueError if the model does not predict the next token, or there is no start token.
     """
     start = first_id(bert)
     sums = np.zeros(len(encodings))

@@ -43,11 +43,7 @@ class PairFile:
     """What is odd about them, one sentence each."""
 
     def select(self, column: str, group: str) -> "PairFile":
-        """Return the pairs of one group.
-
-        Raises:
-            ValueError: If there is no such column.
-        """
+        """Return the pairs of one group; ValueError if there is no such column."""
         place = self.columns.index(column)
         pairs = tuple(pair for pair in self.pairs if pair.groups[place] == group)
         return PairFile(pairs, self.columns, self.sentence_columns)
@@ -70,9 +66,8 @@ def read_pairs(
             MOST_GROUPS values, at least one of them on several rows.
         bad_rows: Collects rows that cannot be used; None rejects them.
 
-    Raises:
-        ValueError: If a column is missing (the message lists the columns), a row cannot be used, no
-            row is left, or the file cannot be read.
+    ValueError if a column is missing (the message lists the columns), a row cannot be used, no row
+    is left, or the file cannot be read.
     """
     bad_rows = BadRows() if bad_rows is None else bad_rows
     with open_table(path, bad_rows) as table:

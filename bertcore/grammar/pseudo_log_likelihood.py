@@ -47,8 +47,7 @@ def pseudo_log_likelihoods(
             texts share; None: all of them.
         progress: Called with the fraction done after each batch.
 
-    Raises:
-        ValueError: If there is no masked-word head, or layers cannot be read.
+    ValueError if there is no masked-word head, or layers cannot be read.
 
     Sources: Salazar et al. 2020, "Masked Language Model Scoring", for "single"; Kauf and Ivanova
         2023, "A Better Way to Do Masked Language Model Scoring", for "within-word".

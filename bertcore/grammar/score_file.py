@@ -26,11 +26,7 @@ class ScoreFile:
         self.about = about
 
     def create(self) -> None:
-        """Create the file.
-
-        Raises:
-            ValueError: If it already exists.
-        """
+        """Create the file; ValueError if it already exists."""
         try:
             with self.path.open("x", encoding="utf-8") as file:
                 file.write(json.dumps(self.about) + "\n")
@@ -42,8 +38,7 @@ class ScoreFile:
     def read(self, pairs: Sequence[MinimalPair]) -> list[PairScore]:
         """Return the scores written so far, and cut off an incomplete last line.
 
-        Raises:
-            ValueError: If there is no such file, it belongs to another exam, or a line is damaged.
+        ValueError if there is no such file, it belongs to another exam, or a line is damaged.
         """
         try:
             data = self.path.read_bytes()

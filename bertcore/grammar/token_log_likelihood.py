@@ -28,9 +28,8 @@ def token_log_likelihoods(
     Args:
         progress: Called with the fraction done.
 
-    Raises:
-        ValueError: If the checkpoint gives tokens no probability, or the text is too long for a
-            causal model.
+    ValueError if the checkpoint gives tokens no probability, or the text is too long for a causal
+    model.
     """
     encoding = bert.tokenize(text, text_pair)
     found = np.full(len(encoding), np.nan)

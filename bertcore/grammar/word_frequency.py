@@ -64,8 +64,7 @@ class TokenCounts:
     def open(cls, folder: Path, tokenizer: Tokenizer) -> Self | None:
         """Return the counts of a checkpoint's folder, or of the run to which it belongs, or None.
 
-        Raises:
-            RuntimeError: If the file does not have a number for each piece.
+        RuntimeError if the file does not have a number for each piece.
         """
         places = [folder / COUNTS_FILE, folder.parent.parent / "data" / COUNTS_FILE]
         path = next((place for place in places if place.is_file()), None)
@@ -89,8 +88,7 @@ class TokenCounts:
     def of_checkpoint(cls, bert: Model) -> Self | None:
         """Return the counts that are stored beside a checkpoint, or None.
 
-        Raises:
-            RuntimeError: If the file does not have a number for each piece.
+        RuntimeError if the file does not have a number for each piece.
         """
         if bert.report is None:
             return None
@@ -111,10 +109,7 @@ class TokenCounts:
         """The entropy of the pieces' frequencies, nats.
 
         At this masked-word loss, a model predicts frequent words regardless of context: the plateau
-        that small BERTs have to leave.
-
-        Raises:
-            ValueError: If there is no token.
+        that small BERTs have to leave. ValueError if there is no token.
 
         >>> round(TokenCounts(np.array([0, 2, 2])).entropy, 4)  # two equally frequent words: ln 2
         0.6931

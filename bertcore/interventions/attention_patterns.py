@@ -35,9 +35,8 @@ def pattern_mask(
         prefix_length: Number of tokens of the prefix, 0 to T, for "prefix".
         blocked: The rectangles, for "drawn".
 
-    Raises:
-        ValueError: If the pattern is unknown, the prefix is too long, a block does not fit, or a
-            token may attend to nothing.
+    ValueError if the pattern is unknown, the prefix is too long, a block does not fit, or a token
+    may attend to nothing.
 
     Source: Dong et al. 2019 (UniLM), section 2.3 and figure 1: tokens of the prefix see the prefix,
     and those after it see the prefix and all tokens before them.
@@ -67,8 +66,7 @@ def check_seeing(mask: Tensor, own: Tensor, layer: int) -> None:
         own: Mask of the layer, likewise.
         layer: Its number, for the message.
 
-    Raises:
-        ValueError: If a token may attend to nothing.
+    ValueError if a token may attend to nothing.
     """
     blind = (~(mask & own).any(-1)).nonzero().flatten().tolist()
     if blind:

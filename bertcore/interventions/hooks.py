@@ -65,9 +65,8 @@ def set_cells(cells: Sequence[Cell], weights: Tensor) -> None:
         cells: Cells of one layer; several in a row are set together.
         weights: [B, H, T, T]; rows sum to 1.
 
-    Raises:
-        ValueError: If the weights set in a row sum to more than 1, or to less while the other
-            tokens have no attention to scale up.
+    ValueError if the weights set in a row sum to more than 1, or to less while the other tokens
+    have no attention to scale up.
     """
     rows = dict.fromkeys((cell.head, cell.source) for cell in cells)
     for head, source in rows:

@@ -38,8 +38,7 @@ def map_state(network: Network, change: StateMap) -> Network:
         network: The network, in evaluation mode; it is not changed.
         change: The map of one of its hidden states.
 
-    Raises:
-        ValueError: If there is no such state, or the map has another width.
+    ValueError if there is no such state, or the map has another width.
     """
     _check(network, change)
     shared = {id(each): each for each in chain(network.parameters(), network.buffers())}
@@ -68,10 +67,8 @@ def why_not_folded(network: Network, change: StateMap) -> str | None:
     the replaced-token head, and of the pooler. State 0 comes from a linear map if a matrix from E
     to D follows the embeddings (ALBERT, ELECTRA). Every other state comes from a LayerNorm or a
     sum, which have no matrix to fold into, and the next layer reads it twice: by its projections,
-    and by the residual connection, which has no weights.
-
-    Raises:
-        ValueError: If there is no such state, or the map has another width.
+    and by the residual connection, which has no weights. ValueError if there is no such state, or
+    the map has another width.
     """
     _check(network, change)
     last = network.config.num_hidden_layers
@@ -101,10 +98,8 @@ def fold_map(network: Network, change: StateMap) -> Network:
     """Return a network with a map in its weights, whose heads answer like those of `map_state`.
 
     At the last hidden state the heads and the pooler read mapped states, while the state itself is
-    unchanged: a new head on it, or a probe, still reads all of it.
-
-    Raises:
-        ValueError: If that cannot be exact; the message states why (`why_not_folded`).
+    unchanged: a new head on it, or a probe, still reads all of it. ValueError if that cannot be
+    exact; the message states why (`why_not_folded`).
     """
     reason = why_not_folded(network, change)
     if reason is not None:

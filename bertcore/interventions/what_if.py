@@ -79,9 +79,8 @@ class Changes:
             blocks: Self-attention of each layer; its own masks still apply.
             dtype, device: Dtype and device of the network.
 
-        Raises:
-            ValueError: If a layer, head or token does not exist, the pattern is unknown, a token
-                may attend to nothing, or the weights set in a row are impossible.
+        ValueError if a layer, head or token does not exist, the pattern is unknown, a token may
+        attend to nothing, or the weights set in a row are impossible.
         """
         self._check(config, num_tokens)
         gates = None
@@ -117,8 +116,7 @@ class Changes:
     def apply_to_ids(self, name: str, ids: Sequence[int]) -> list[int]:
         """Return ids with the edits of `name` ("segment_ids" or "position_ids"), [T].
 
-        Raises:
-            ValueError: If a token does not exist.
+        ValueError if a token does not exist.
         """
         out = list(ids)
         for token, new in getattr(self, name):
@@ -158,8 +156,7 @@ def every_head(config: BertConfig) -> list[tuple[int, int]]:
 def parse_head(text: str) -> tuple[int, int]:
     """Return (layer, head) of a head written as layer.head.
 
-    Raises:
-        ValueError: If it does not have this form.
+    ValueError if it does not have this form.
 
     >>> parse_head("0.3")
     (0, 3)
@@ -171,11 +168,7 @@ def parse_head(text: str) -> tuple[int, int]:
 
 
 def check_heads(heads: Iterable[tuple[int, int]], config: BertConfig) -> None:
-    """Check that (layer, head) pairs exist.
-
-    Raises:
-        ValueError: If one does not.
-    """
+    """Check that (layer, head) pairs exist; ValueError if one does not."""
     layers, count = config.num_hidden_layers, config.num_attention_heads
     for layer, head in sorted(heads):
         if not (0 <= layer < layers and 0 <= head < count):

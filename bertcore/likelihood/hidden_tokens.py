@@ -64,9 +64,8 @@ def hidden_log_probabilities(
         The indices of the requests of a batch, [n], and their log-probabilities in nats: [1, n], or
         by layer [L+1, n], of which index 0 is the embeddings' output.
 
-    Raises:
-        ValueError: If there is no masked-word head, no reading by layer, or a segment id is not in
-            the checkpoint's table.
+    ValueError if there is no masked-word head, no reading by layer, or a segment id is not in the
+    checkpoint's table.
     """
     bert.require("lens" if by_layer else "mlm")
     numbers: dict[tuple[object, ...], list[int]] = {}
@@ -99,9 +98,7 @@ def hits_at_masks(bert: Model, asked: Sequence[HiddenToken]) -> NDArray[np.bool_
         bert: A model with a masked-word head.
         asked: The requests, [N].
 
-    Raises:
-        ValueError: If there is no masked-word head, or a segment id is not in the checkpoint's
-            table.
+    ValueError if there is no masked-word head, or a segment id is not in the checkpoint's table.
     """
     bert.require("mlm")
     hits = np.zeros(len(asked), dtype=np.bool_)
@@ -125,8 +122,7 @@ def token_log_probabilities(
         token_ids: int64, [N].
         owners: The row of `hidden` of each token, ascending, int64 [N]; None: one token per row.
 
-    Raises:
-        ValueError: If the checkpoint has no masked-word head.
+    ValueError if the checkpoint has no masked-word head.
     """
     device, size = hidden.device, LOGITS_PER_CHUNK
     token_ids = token_ids.to(device)
@@ -150,8 +146,7 @@ def padded_batches(
         The indices of the rows of a batch, [B]; on the device their ids and segment ids, int64
         [B, T], and True at tokens [B, T], or None if nothing is padded.
 
-    Raises:
-        ValueError: If a segment id is not in the checkpoint's table.
+    ValueError if a segment id is not in the checkpoint's table.
     """
     limit = bert.config.type_vocab_size
     if any(segment >= max(limit, 1) for row in rows for segment in row.segment_ids):

@@ -30,8 +30,7 @@ def next_token_scores(bert: Model, rows: Sequence[Row]) -> Iterator[NextTokenSco
         bert: A model that predicts the next token (GPT-2, causal BERT).
         rows: Rows of at least two tokens each.
 
-    Raises:
-        ValueError: If the model does not predict the next token.
+    ValueError if the model does not predict the next token.
     """
     bert.require("next")
     network = bert.module
@@ -59,8 +58,7 @@ def next_token_scores(bert: Model, rows: Sequence[Row]) -> Iterator[NextTokenSco
 def first_id(bert: Model) -> int:
     """Return the id of the token that a text begins with: [CLS], GPT-2's <|endoftext|>.
 
-    Raises:
-        ValueError: If the tokenizer has none, so that nothing predicts the first word.
+    ValueError if the tokenizer has none, so that nothing predicts the first word.
     """
     found = bert.tokenizer.bos_id
     if found is None:

@@ -114,10 +114,8 @@ class TaskNetwork(TaskModule):
             four layers, which are frozen; `transformers` has no such class.
         num_outputs: C for "sequence", "token" and "features"; "span" has 2 and "choice" 1.
 
-    The head starts empty: fill it with `initialize_head` or from a checkpoint.
-
-    Raises:
-        ValueError: If the kind is unknown, or the network lacks the pooler.
+    The head starts empty: fill it with `initialize_head` or from a checkpoint. ValueError if the
+    kind is unknown, or the network lacks the pooler.
 
     Source: Devlin et al. 2019, section 4; "features": section 5.3 (two layers of BiLSTM, as wide as
         the encoder: half for each direction); the other families' heads as in `transformers`.

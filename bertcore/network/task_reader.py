@@ -54,8 +54,7 @@ class TaskReader:
             "classes": N = 1, M = C. "labels": N = C, M = 2 (yes, no). "tags": M = C. "span": N = 2
             (start, end), M = T.
 
-        Raises:
-            ValueError: If the kind is "score", which has no probabilities.
+        ValueError if the kind is "score", which has no probabilities.
         """
         logits = self.logits(network, hidden).float()
         if self.kind == "classes":

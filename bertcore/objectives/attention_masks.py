@@ -44,8 +44,7 @@ LONGEST_GRAM = 5
 def causal(row: Row) -> Corrupted:
     """Predict each next token from those before it; the row is not changed.
 
-    Raises:
-        ValueError: If the row has fewer than two tokens, or none of text.
+    ValueError if the row has fewer than two tokens, or none of text.
 
     Source: Radford et al. 2018, section 3.1.
     """
@@ -65,8 +64,7 @@ def allowed(direction: Direction, length: int, prefix: int = 0) -> Flags:
         length: T.
         prefix: For "prefix", the number of source tokens, which see each other and nothing after.
 
-    Raises:
-        ValueError: If there is no such direction.
+    ValueError if there is no such direction.
 
     Source: Dong et al. 2019, figure 1.
     """
@@ -83,11 +81,7 @@ def allowed(direction: Direction, length: int, prefix: int = 0) -> Flags:
 
 
 def check_direction(direction: str) -> None:
-    """Reject a direction that UniLM does not have.
-
-    Raises:
-        ValueError: If it is not one of DIRECTIONS.
-    """
+    """Reject a direction that UniLM does not have; ValueError if it is not one of DIRECTIONS."""
     if direction not in DIRECTIONS:
         raise ValueError(f"direction is {direction!r}; expected one of {', '.join(DIRECTIONS)}.")
 
@@ -110,8 +104,7 @@ def unilm(
         second_begins: For a pair, where text B begins; needed by "prefix", and by a drawn
             direction, which may be "prefix". The others take a single text.
 
-    Raises:
-        ValueError: As `mask_pieces`, if there is no such direction, or no pair where one is needed.
+    ValueError as `mask_pieces`, if there is no such direction, or no pair where one is needed.
 
     Source: Dong et al. 2019, sections 2.3 and 2.4.
     """
@@ -180,8 +173,7 @@ def permute(
             / n.
         most: Maximum number of predicted pieces, at least 1; None: no limit.
 
-    Raises:
-        ValueError: If there are fewer than two pieces of text, or a value is out of its range.
+    ValueError if there are fewer than two pieces of text, or a value is out of its range.
 
     Source: Yang et al. 2019, sections 2.2 to 2.5. Differs: runs are drawn anywhere, not one in each
         window, and the order covers the whole row.

@@ -58,8 +58,7 @@ def count(
         num_draws: At least 2.
         seed: Fixes the result; draw number n uses the seed (seed, n).
 
-    Raises:
-        ValueError: If there is no such objective, or it cannot be drawn on this text.
+    ValueError if there is no such objective, or it cannot be drawn on this text.
 
     Source: Cochran 1977, section 2.11 (the variance of a ratio).
     """
@@ -93,11 +92,7 @@ def count(
 
 
 def objective_of(name: str) -> Objective:
-    """Return an objective of the table.
-
-    Raises:
-        ValueError: If there is none with that name.
-    """
+    """Return an objective of the table; ValueError if there is none with that name."""
     if name not in OBJECTIVES:
         raise ValueError(
             f"there is no objective {name!r}; expected one of {', '.join(OBJECTIVES)}."

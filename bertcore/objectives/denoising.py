@@ -57,9 +57,8 @@ def t5_spans(
         share: Of the pieces that are removed.
         mean_length: Mean length of the spans, in pieces.
 
-    Raises:
-        ValueError: If there are fewer than two pieces of text, too few sentinels, or a value is out
-            of its range.
+    ValueError if there are fewer than two pieces of text, too few sentinels, or a value is out of
+    its range.
 
     Source: Raffel et al. 2020, section 3.1.4; google-research/text-to-text-transfer-transformer
         preprocessors.py, random_spans_helper and random_spans_noise_mask.
@@ -100,10 +99,7 @@ def t5_noise(
     """Return which of `length` pieces are removed: spans of random lengths between clean ones, [N].
 
     A clean span comes first, so that the text begins with a word and ends with a sentinel.
-
-    Raises:
-        ValueError: If there are fewer than two pieces, or `share` or `mean_length` is out of its
-            range.
+    ValueError if there are fewer than two pieces, or `share` or `mean_length` is out of its range.
     """
     if length < 2:
         raise ValueError(f"length is {length}; expected at least 2 pieces.")
@@ -121,8 +117,7 @@ def t5_num_spans(length: int, *, share: float = SHARE, mean_length: float = MEAN
     >>> t5_num_spans(568), t5_num_spans(2)
     (28, 1)
 
-    Raises:
-        ValueError: If `share` or `mean_length` is out of its range.
+    ValueError if `share` or `mean_length` is out of its range.
     """
     _check_spans(share, mean_length)
     noisy = _num_noisy(length, share)
@@ -147,8 +142,7 @@ def t5_lengths(
     >>> t5_lengths(512), t5_lengths(256), t5_lengths(128)
     ((568, 114), (284, 58), (141, 29))
 
-    Raises:
-        ValueError: If `share` or `mean_length` is out of its range.
+    ValueError if `share` or `mean_length` is out of its range.
     """
     _check_spans(share, mean_length)
 
@@ -208,8 +202,7 @@ def bart_infilling(
         share: Of the words that are removed.
         poisson: Mean of the span lengths, above 0.
 
-    Raises:
-        ValueError: If there is no text, or a value is out of its range.
+    ValueError if there is no text, or a value is out of its range.
 
     Source: Lewis et al. 2020, section 2.2; fairseq denoising_dataset.py. Overlapping spans are
         merged, so the real share is slightly lower.
@@ -251,8 +244,7 @@ def bart_infilling(
 def bart_sentences(row: Row, rng: np.random.Generator) -> Corrupted:
     """Shuffle the sentences of one document.
 
-    Raises:
-        ValueError: If the sentences are not known, or there is only one.
+    ValueError if the sentences are not known, or there is only one.
 
     Source: Lewis et al. 2020, section 2.2.
     """
@@ -378,8 +370,7 @@ def mass(
         share: Of the pieces that are hidden.
         actions: As for `mask_pieces`.
 
-    Raises:
-        ValueError: If there are fewer than two pieces of text, or a value is out of its range.
+    ValueError if there are fewer than two pieces of text, or a value is out of its range.
 
     Source: Song et al. 2019, section 3.2; microsoft/MASS trainer.py, restricted_mask_sent.
     """

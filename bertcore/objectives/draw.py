@@ -105,11 +105,7 @@ def replaced(given: Given, rng: np.random.Generator, share: float) -> Draw:
 
 
 def permutation(given: Given, rng: np.random.Generator, share: float) -> Draw:
-    """XLNet's order.
-
-    Raises:
-        ValueError: As `permute`.
-    """
+    """XLNet's order; ValueError as `permute`."""
     found = attention_masks.permute(given.row, rng, share=share)
     return Draw(
         corrupted=Corrupted(input_ids=given.row.ids, labels=found.labels, allowed=found.content),
@@ -122,8 +118,7 @@ def permutation(given: Given, rng: np.random.Generator, share: float) -> Draw:
 def unilm(given: Given, rng: np.random.Generator, share: float) -> Draw:
     """UniLM's four masks.
 
-    Raises:
-        ValueError: If there is no pair and none of the other masks is requested.
+    ValueError if there is no pair and none of the other masks is requested.
     """
     direction = given.direction
     if direction is None:

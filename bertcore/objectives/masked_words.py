@@ -50,8 +50,7 @@ def mask_pieces(
         actions: Shares of [MASK], kept and random among the chosen; they sum to 1.
         most: Maximum number of chosen pieces, at least 1; None: no limit.
 
-    Raises:
-        ValueError: If there is no text, or a share or `most` is out of its range.
+    ValueError if there is no text, or a share or `most` is out of its range.
 
     Source: Devlin et al. 2019, section 3.1; google-research/bert create_pretraining_data.py.
     """
@@ -131,8 +130,7 @@ def mask_spans(
         unigrams: Ids from which random pieces are drawn, such as a corpus; None draws from the
             vocabulary.
 
-    Raises:
-        ValueError: As `mask_pieces`, or if `p` or `longest` is out of its range.
+    ValueError as `mask_pieces`, or if `p` or `longest` is out of its range.
 
     Source: Joshi et al. 2020, section 3.1.
     """
@@ -178,8 +176,7 @@ def span_lengths(p: float, longest: int) -> np.ndarray:
     >>> round(float((lengths * np.arange(1, 11)).sum()), 3)
     3.797
 
-    Raises:
-        ValueError: If a value is out of its range.
+    ValueError if a value is out of its range.
     """
     if not 0 < p < 1 or longest < 1:
         raise ValueError(

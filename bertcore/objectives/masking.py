@@ -63,8 +63,7 @@ def mask_tokens(
             num_rows with one generator: they get the same masks as in that batch.
         actions: Shares of [MASK], kept and random among the hidden tokens, 1 in all.
 
-    Raises:
-        ValueError: If a row has fewer maskable tokens than its count, or a count exceeds P.
+    ValueError if a row has fewer maskable tokens than its count, or a count exceeds P.
 
     Source: Devlin et al. 2019, section 3.1; google-research/bert create_pretraining_data.py,
         create_masked_lm_predictions.
@@ -121,8 +120,7 @@ def mask_text(
         seed: Fixes the draw, 0 up to below 2 to the 63rd.
         masked_lm_prob: 0 < p < 1.
 
-    Raises:
-        ValueError: If the seed or the share is out of its range, or the text has no token.
+    ValueError if the seed or the share is out of its range, or the text has no token.
     """
     check_hiding(seed, masked_lm_prob)
     maskable = ~torch.tensor([is_special], dtype=torch.bool)
@@ -142,11 +140,7 @@ def mask_text(
 
 
 def check_hiding(seed: int, masked_lm_prob: float) -> None:
-    """Reject a seed or a share of hidden tokens that is out of range.
-
-    Raises:
-        ValueError: If one is.
-    """
+    """Reject a seed or a share of hidden tokens that is out of range; ValueError if one is."""
     try:
         number = operator.index(seed)
     except TypeError:  # 1.5

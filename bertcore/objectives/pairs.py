@@ -37,8 +37,7 @@ def next_sentence(
         others: Candidate texts for a random B, as ids without special tokens. One longer than text
             B is truncated to its length.
 
-    Raises:
-        ValueError: If there is no pair, or no other text.
+    ValueError if there is no pair, or no other text.
 
     Source: Devlin et al. 2019, section 3.1.
     """
@@ -69,8 +68,7 @@ def sentence_order(row: Row, rng: np.random.Generator, *, second_begins: int | N
 def pair_of(row: Row, second_begins: int | None) -> tuple[Ids, Ids]:
     """Return the ids of text A and of text B, without special tokens.
 
-    Raises:
-        ValueError: If one of them is missing.
+    ValueError if one of them is missing.
     """
     places = row.text_places
     begins = len(row) if second_begins is None else second_begins

@@ -46,8 +46,7 @@ def sample(
         rng: Fixes the result.
         temperature: Divides the logits, above 0.
 
-    Raises:
-        ValueError: If the temperature is not above 0, or not finite.
+    ValueError if the temperature is not above 0, or not finite.
     """
     if not 0 < temperature < np.inf:
         raise ValueError(f"temperature is {temperature}; expected above 0.")
@@ -64,8 +63,7 @@ def replace(row: Row, hidden: Corrupted, guesses: Ids) -> Replaced:
         hidden: From `hide_for_generator`.
         guesses: One for each hidden place, in order, [N].
 
-    Raises:
-        ValueError: If there are more or fewer guesses than hidden places.
+    ValueError if there are more or fewer guesses than hidden places.
     """
     places = np.flatnonzero(hidden.labels != IGNORED)
     if len(places) != len(guesses):

@@ -23,8 +23,7 @@ BECAME = ("mask", "kept", "random")
 def check_masking(row: Row, share: float, actions: Actions, most: int | None = None) -> None:
     """Reject settings and texts for which nothing can be masked.
 
-    Raises:
-        ValueError: If there is no text, or a share or the limit `most` is out of its range.
+    ValueError if there is no text, or a share or the limit `most` is out of its range.
     """
     check_share(share)
     check_most(most)
@@ -35,8 +34,7 @@ def check_masking(row: Row, share: float, actions: Actions, most: int | None = N
 def check_actions(actions: Actions) -> None:
     """Reject shares that are negative or not numbers, or do not sum to 1.
 
-    Raises:
-        ValueError: If they are.
+    ValueError if they are.
     """
     if not (all(one >= 0 for one in actions) and abs(sum(actions) - 1) <= 1e-6):
         raise ValueError(

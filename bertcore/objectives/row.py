@@ -85,19 +85,14 @@ class Corrupted:
 def check_share(share: float) -> None:
     """Reject a share of 0 or 1, from which nothing can be learned.
 
-    Raises:
-        ValueError: If it is not between 0 and 1.
+    ValueError if it is not between 0 and 1.
     """
     if not 0 < share < 1:
         raise ValueError(f"the share of hidden tokens is {share}; expected above 0 and below 1.")
 
 
 def check_most(most: int | None) -> None:
-    """Reject a limit of zero tokens.
-
-    Raises:
-        ValueError: If it is below 1; None is no limit.
-    """
+    """Reject a limit of zero tokens; ValueError if it is below 1; None is no limit."""
     if most is not None and most < 1:
         raise ValueError(f"most is {most}; expected at least 1, or None for no limit.")
 
@@ -105,8 +100,7 @@ def check_most(most: int | None) -> None:
 def check_text(row: Row, least: int = 1) -> None:
     """Reject a row with too few text tokens.
 
-    Raises:
-        ValueError: If it has fewer than `least` besides [CLS] and [SEP].
+    ValueError if it has fewer than `least` besides [CLS] and [SEP].
     """
     found = len(row.text_places)
     if found < least:

@@ -128,8 +128,7 @@ def refuse_cut_masks(
         texts: The text, or the pair.
         most: How many [MASK] may be cut off.
 
-    Raises:
-        ValueError: If more are cut off.
+    ValueError if more are cut off.
     """
     cut = encoding.truncation
     if cut is None:

@@ -15,8 +15,7 @@ class ConvertedWeights(OpenWeights):
         weights: The weights of the file.
         conversions: The conversions of `transformers` for the architecture.
 
-    Raises:
-        ValueError: If the architecture needs more than renaming and equal parts.
+    ValueError if the architecture needs more than renaming and equal parts.
     """
 
     def __init__(self, weights: OpenWeights, conversions: Sequence[Any]) -> None:
@@ -54,8 +53,7 @@ class ConvertedWeights(OpenWeights):
 def converted(weights: OpenWeights, model_type: str) -> OpenWeights:
     """Return the tensors under the names of the class of `transformers`.
 
-    Raises:
-        ValueError: As `ConvertedWeights`.
+    ValueError as `ConvertedWeights`.
     """
     from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 

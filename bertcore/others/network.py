@@ -77,11 +77,7 @@ class OtherNetwork(nn.Module):
 
     @property
     def position_table(self) -> Tensor:
-        """The position embeddings, [P, D].
-
-        Raises:
-            ValueError: If the architecture has none.
-        """
+        """The position embeddings, [P, D]; ValueError if the architecture has none."""
         table = position_table(self)
         if table is None:
             raise ValueError(
@@ -111,8 +107,7 @@ class OtherNetwork(nn.Module):
     ) -> dict[str, Tensor]:
         """Return the named inputs of a model of `transformers`, each [B, T].
 
-        Raises:
-            ValueError: If the mask is not [B, T].
+        ValueError if the mask is not [B, T].
         """
         kept = torch.ones_like(input_ids) if attention_mask is None else attention_mask.long()
         if kept.dim() != 2:
@@ -135,8 +130,7 @@ class OtherNetwork(nn.Module):
             input_ids, segment_ids: int64, [B, T].
             attention_mask: True = attend, [B, T]; None means attend to all.
 
-        Raises:
-            ValueError: If the input is too long.
+        ValueError if the input is too long.
         """
         self._check_length(input_ids)
         if self._is_padded(attention_mask):
@@ -167,8 +161,7 @@ class OtherNetwork(nn.Module):
     ) -> Tensor:
         """Return the hidden state of the encoder's last layer, [B, T, D], or of another layer.
 
-        Raises:
-            ValueError: If the input is too long.
+        ValueError if the input is too long.
         """
         if num_layers is not None:
             return self.states(input_ids, segment_ids, attention_mask).hidden_states[num_layers]
@@ -230,8 +223,7 @@ class OtherNetwork(nn.Module):
             attention_mask: True at tokens, [B, T]; None: no token is padding.
             after: Called with the index and output of each layer; returns the next layer's input.
 
-        Raises:
-            ValueError: If there is padding, and the architecture reads it.
+        ValueError if there is padding, and the architecture reads it.
         """
         if self._is_padded(attention_mask):
             raise ValueError(
@@ -344,8 +336,7 @@ class OtherNetwork(nn.Module):
     def mlm_logits(self, hidden: Tensor) -> Tensor:
         """Return vocabulary logits, [..., V], for the result of `word_states`, [..., D].
 
-        Raises:
-            ValueError: If this checkpoint has no word head, or the architecture has no masks.
+        ValueError if this checkpoint has no word head, or the architecture has no masks.
         """
         self._require_head("mlm")
         return self.word_logits(hidden)
@@ -353,8 +344,7 @@ class OtherNetwork(nn.Module):
     def next_logits(self, hidden: Tensor) -> Tensor:
         """Return logits of the token after each, [..., V], of GPT-2's last hidden state [..., D].
 
-        Raises:
-            ValueError: If this checkpoint does not predict next tokens.
+        ValueError if this checkpoint does not predict next tokens.
         """
         self._require_head("next")
         return self.word_logits(hidden)
@@ -362,8 +352,7 @@ class OtherNetwork(nn.Module):
     def nsp_logits(self, hidden: Tensor) -> Tensor:
         """Return next-sentence logits, [B, 2], of hidden [B, T, D] (MobileBERT).
 
-        Raises:
-            ValueError: If this checkpoint has no next-sentence head.
+        ValueError if this checkpoint has no next-sentence head.
         """
         self._require_head("nsp")
         logits: Tensor = self.model.cls.seq_relationship(self.base.pooler(hidden))

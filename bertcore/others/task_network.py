@@ -110,10 +110,8 @@ class OtherTaskNetwork(TaskModule):
     def check_head(self) -> None:
         """Make sure that the head reads only the last hidden states and their pooled vector.
 
-        For an architecture of `bertcore.others.generic`, this is not known beforehand.
-
-        Raises:
-            ValueError: If the class answers differently for a text than from these states.
+        For an architecture of `bertcore.others.generic`, this is not known beforehand. ValueError
+        if the class answers differently for a text than from these states.
         """
         ids = torch.full((1, 2, 6) if self.kind == "choice" else (1, 6), 1, device=self.device)
         ids[..., 2:4] = 0
@@ -192,8 +190,7 @@ def task_network(
         generator: Random source for the head, and for a pooler that it reads and the encoder lacks;
             None leaves both empty, to be filled from a file.
 
-    Raises:
-        ValueError: If `transformers` cannot build the head, or it is not supported.
+    ValueError if `transformers` cannot build the head, or it is not supported.
     """
     head = network.other.task_heads[kind]
     labels = {str(i): f"LABEL_{i}" for i in range(num_outputs)}

@@ -183,11 +183,7 @@ class Literature:
     claims: tuple[Claim, ...]
 
     def ablation(self, name: str) -> Ablation:
-        """Return an ablation by its name.
-
-        Raises:
-            KeyError: If there is none of that name.
-        """
+        """Return an ablation by its name; KeyError if there is none of that name."""
         return {one.name: one for one in self.ablations}[name]
 
     def claims_about(self, objective: str) -> tuple[Claim, ...]:
@@ -208,9 +204,8 @@ def read_papers() -> Literature:
 def parse_papers(text: str) -> Literature:
     """Return the content of a file like `papers.toml`.
 
-    Raises:
-        ValueError: If an entry has no source, names a paper that is not listed, or has a different
-            number of scores than columns.
+    ValueError if an entry has no source, names a paper that is not listed, or has a different
+    number of scores than columns.
     """
     data = tomllib.loads(text)
     papers = {key: _paper(key, entry) for key, entry in data["papers"].items()}

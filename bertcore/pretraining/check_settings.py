@@ -11,11 +11,10 @@ from bertcore.training.processes import Processes
 def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: DataConfig) -> None:
     """Reject settings that do not fit each other, before the text is read.
 
-    Raises:
-        ValueError: If the rows are longer than the position table, the network does not fit the
-            objective, more tokens are to be hidden than a short pair has, the segment table has
-            fewer than two rows for pairs, packed rows are to be short, the device or the compiler
-            is not available, or the batch cannot be divided.
+    ValueError if the rows are longer than the position table, the network does not fit the
+    objective, more tokens are to be hidden than a short pair has, the segment table has fewer than
+    two rows for pairs, packed rows are to be short, the device or the compiler is not available, or
+    the batch cannot be divided.
     """
     if not data_config.has_pairs and data_config.short_seq_prob not in (0, SHORT_SEQ_PROB):
         raise ValueError(
@@ -51,10 +50,9 @@ def check_objective(shape: BertConfig, config: DataConfig, *, goes_on: bool) -> 
         config: The objective, its rows and its share of hidden tokens.
         goes_on: Whether training continues from a checkpoint of that shape.
 
-    Raises:
-        ValueError: If the rows are longer than the position table, the network does not fit the
-            objective, more tokens are to be hidden than a short pair has, or the segment table has
-            fewer than two rows for pairs.
+    ValueError if the rows are longer than the position table, the network does not fit the
+    objective, more tokens are to be hidden than a short pair has, or the segment table has fewer
+    than two rows for pairs.
     """
     for name, phase in (("max_seq_length", config), ("long_seq_length", config.long_phase())):
         if phase is not None and phase.max_seq_length > shape.max_length:

@@ -85,9 +85,8 @@ def evaluate_pretraining(
         tokenizer: The tokenizer, for the characters of each token.
         autocast: Compute in bfloat16, as in training.
 
-    Raises:
-        ValueError: If there is no batch, or the checkpoint lacks a head that they need or has
-            causal attention.
+    ValueError if there is no batch, or the checkpoint lacks a head that they need or has causal
+    attention.
     """
     if network.config.is_decoder:  # its word head predicts next tokens
         raise ValueError(network.why_no_head("mlm"))
@@ -146,8 +145,7 @@ class HeldOut:
         seed: Determines the rows and how they are changed.
         num_rows: Maximum number of rows.
 
-    Raises:
-        ValueError: If the objective has nothing to predict in them.
+    ValueError if the objective has nothing to predict in them.
     """
 
     def __init__(
@@ -186,8 +184,7 @@ class HeldOut:
             companion: The module trained beside it.
             dtype: "bfloat16" or "float32", as in training.
 
-        Raises:
-            ValueError: If the held-out text gives no row.
+        ValueError if the held-out text gives no row.
         """
         autocast = dtype == "bfloat16"
         masked = None
@@ -211,8 +208,7 @@ def check_hidden(
         config: The objective's settings.
         text: The text in words.
 
-    Raises:
-        ValueError: If there are batches, but none has anything to predict.
+    ValueError if there are batches, but none has anything to predict.
     """
     counts = []
     for batch in batches:

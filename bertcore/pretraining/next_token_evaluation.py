@@ -68,8 +68,7 @@ def causal_rows(
         seed: Determines which rows are chosen.
         num_rows: Maximum number of rows.
 
-    Raises:
-        ValueError: If T is out of range, there is no token, or no token begins a text.
+    ValueError if T is out of range, there is no token, or no token begins a text.
     """
     limit = bert.max_length
     if not 3 <= max_seq_length <= limit:
@@ -114,8 +113,7 @@ def evaluate_next_tokens(
         rows: Rows from `causal_rows`.
         progress: Called with the fraction of rows done.
 
-    Raises:
-        ValueError: If there is no row, or the model does not predict the next token.
+    ValueError if there is no row, or the model does not predict the next token.
     """
     bert.require("next")
     if not rows:

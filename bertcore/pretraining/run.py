@@ -70,10 +70,9 @@ class Pretraining:
             run then continues as if it had not been interrupted; on a CPU bit for bit, if its
             length is given in steps.
 
-    Raises:
-        ValueError: If the settings do not fit each other or the corpora, or a checkpoint is from a
-            run with another objective.
-        RuntimeError: If all checkpoints are damaged; otherwise the newest undamaged one is used.
+    ValueError if the settings do not fit each other or the corpora, or a checkpoint is from a run
+    with another objective. RuntimeError if all checkpoints are damaged; otherwise the newest
+    undamaged one is used.
     """
 
     def __init__(
@@ -212,8 +211,7 @@ class Pretraining:
     def _restore(self, state: dict[str, Any]) -> TrainingProgress:
         """Fill network, optimisers and random sources from a checkpoint; return its progress.
 
-        Raises:
-            ValueError: If the checkpoint was trained on another corpus or with another objective.
+        ValueError if the checkpoint was trained on another corpus or with another objective.
         """
         trained = state.get("objective", self.objective.name)  # version 0.1.0 does not record it
         if trained != self.objective.name:
@@ -274,11 +272,9 @@ class Pretraining:
             on_notice: Called with sentences for the user, such as how long compiling took, which
                 does not count as time of the run.
 
-        Raises:
-            ValueError: If another process trains in the folder, or has done so since this run was
-                opened.
-            RuntimeError: If loss or gradient is not finite, or a file cannot be written, such as on
-                a full disk. The newest checkpoint is kept.
+        ValueError if another process trains in the folder, or has done so since this run was
+        opened. RuntimeError if loss or gradient is not finite, or a file cannot be written, such as
+        on a full disk. The newest checkpoint is kept.
         """
         if not self.processes.is_main:
             return self._train(on_progress, should_stop, on_notice)
@@ -462,8 +458,7 @@ def _check_start(
 ) -> None:
     """Reject a vocabulary or a start that does not fit the network and the settings.
 
-    Raises:
-        ValueError: If one does not.
+    ValueError if one does not.
     """
     if tokenizer.vocab_size != shape.vocab_size:
         raise ValueError(

@@ -38,8 +38,7 @@ def take_probe(
         step: The step, for the record.
         texts: The sentences; those longer than the position table are truncated.
 
-    Raises:
-        ValueError: If a weight is not a number.
+    ValueError if a weight is not a number.
     """
     limit = min(network.config.max_length, tokenizer.model_max_length)
     encodings = [tokenizer.encode(t.text_a, t.text_b, max_length=limit) for t in texts]

@@ -72,10 +72,8 @@ class TrainStep:
     def compile(self, samples: Sequence[TrainingBatch]) -> float:
         """Compile for batches of the samples' shapes; return the seconds that it took.
 
-        Call it before `join`. Weights, gradients and random state are unchanged.
-
-        Raises:
-            RuntimeError: If the compiler fails; steps then continue without it.
+        Call it before `join`. Weights, gradients and random state are unchanged. RuntimeError if
+        the compiler fails; steps then continue without it.
         """
         start = time.perf_counter()
         # A batch draws random numbers only for dropout, whose sequence must not change.

@@ -61,8 +61,7 @@ def known_sentence(report: ProbeReport, model: Model, text: str) -> ProbeSentenc
     """Return a text as words: those of the file if it is one of its test sentences, else those
     of the checkpoint's tokenizer.
 
-    Raises:
-        ValueError: If there is no word.
+    ValueError if there is no word.
     """
     stripped = text.strip()
     for sentence in report.test:
@@ -79,8 +78,7 @@ def label_words(model: Model, report: ProbeReport, text: str) -> WordLabels:
         report: Of a task with labels.
         text: Any text; a sentence of the test part also has its true labels.
 
-    Raises:
-        ValueError: If no word has a piece.
+    ValueError if no word has a piece.
     """
     sentence = known_sentence(report, model, text)
     layers = tuple(result.layer for result in report.layers)
@@ -111,8 +109,7 @@ def draw_trees(model: Model, report: ProbeReport, text: str) -> WordTrees:
         text: Any text; a sentence of the test part also has its true tree. In others a word is
             punctuation if it has neither letter nor digit.
 
-    Raises:
-        ValueError: If no word has a piece.
+    ValueError if no word has a piece.
     """
     sentence = known_sentence(report, model, text)
     layers = tuple(result.layer for result in report.layers)

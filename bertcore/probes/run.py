@@ -32,9 +32,8 @@ def run_probes(
         settings: The settings; by default all layers and all baselines.
         progress: Called with the progress; may raise to stop.
 
-    Raises:
-        ValueError: If a layer does not exist, or the training part has one class.
-        RuntimeError: If vectors are not finite or do not fit into memory.
+    ValueError if a layer does not exist, or the training part has one class. RuntimeError if
+    vectors are not finite or do not fit into memory.
     """
     settings = settings or ProbeSettings()
     asked = range(model.config.num_hidden_layers + 1)

@@ -66,9 +66,8 @@ def word_vectors(model: Model, sentences: Sequence[Sentence], word: str) -> Word
         sentences: Labelled by sense.
         word: The word, ignoring case; a word of several pieces is their mean.
 
-    Raises:
-        ValueError: If a sentence does not have the word, is too long, or has no label; if there
-            are not two senses with FEWEST sentences each.
+    ValueError if a sentence does not have the word, is too long, or has no label; if there are not
+    two senses with FEWEST sentences each.
     """
     counts = {label: [s.label for s in sentences].count(label) for label in _labels(sentences)}
     if "" in counts or len(counts) < 2 or min(counts.values()) < FEWEST:
@@ -191,8 +190,7 @@ def word_effects(
         sentences, word: As for `word_vectors`.
         layer: Number of the hidden state; 0: the embeddings' output.
 
-    Raises:
-        ValueError: As `word_vectors`; or if there is no such layer or no mask token.
+    ValueError as `word_vectors`; or if there is no such layer or no mask token.
     """
     if model.tokenizer.mask_id < 0:
         model.require("mlm")
@@ -246,11 +244,7 @@ def _unit(vectors: NDArray[np.floating]) -> NDArray[np.floating]:
 
 
 def _words(model: Model, sentences: Sequence[Sentence]) -> VectorTable:
-    """Return a point for each word.
-
-    Raises:
-        ValueError: If a sentence was left out.
-    """
+    """Return a point for each word; ValueError if a sentence was left out."""
     table = whole_words(collect_tokens(model, sentences, max_tokens=_MOST_TOKENS))
     if len(np.unique(table.sentence_ids)) < len(sentences):
         raise ValueError(table.notes[0])

@@ -75,9 +75,8 @@ def word_vectors(
             check.
         progress: Called with the fraction done; may raise to stop.
 
-    Raises:
-        ValueError: If the pooling is unknown, or no word has a piece.
-        RuntimeError: If a vector is not finite, or they do not fit into memory.
+    ValueError if the pooling is unknown, or no word has a piece. RuntimeError if a vector is not
+    finite, or they do not fit into memory.
     """
     if pooling not in POOLINGS:
         raise ValueError(f"pooling is {pooling!r}; expected {' or '.join(POOLINGS)}.")
@@ -133,10 +132,8 @@ def word_vectors(
 def split_words(model: Model, text: str) -> ProbeSentence:
     """Return a text as words: those that the checkpoint's tokenizer splits into pieces.
 
-    For BERT these are words and punctuation marks; for Chinese, single characters.
-
-    Raises:
-        ValueError: If there is no word, or the tokenizer does not mark where one ends.
+    For BERT these are words and punctuation marks; for Chinese, single characters. ValueError if
+    there is no word, or the tokenizer does not mark where one ends.
     """
     pieces = model.tokenizer.encode_pieces([text])[0]
     starts: list[int] = []

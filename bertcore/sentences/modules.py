@@ -67,8 +67,7 @@ class SentenceModules:
     def check(self) -> None:
         """Check that the modules can be computed.
 
-        Raises:
-            ValueError: If one is not supported; the message states which.
+        ValueError if one is not supported; the message states which.
         """
         if self.unread is not None:
             raise ValueError(

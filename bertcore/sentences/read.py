@@ -61,9 +61,8 @@ def read_sentence_modules(
     Returns:
         Modules of an unknown kind are named in `unread`.
 
-    Raises:
-        OnlyPickleError: If a layer's only weights are a pickle that may not be read.
-        RuntimeError: If a file is missing or damaged.
+    OnlyPickleError if a layer's only weights are a pickle that may not be read. RuntimeError if a
+    file is missing or damaged.
     """
     found = find_modules(encoder)
     if found is None:

@@ -45,8 +45,7 @@ def choose_compile(
         device: The network's device.
         steps, minutes: Length of the run.
 
-    Raises:
-        ValueError: If it is "on" and something is missing.
+    ValueError if it is "on" and something is missing.
     """
     long_enough = (minutes or 0) >= AUTO_MINUTES or (steps or 0) >= AUTO_STEPS
     if choice == "off" or (choice == "auto" and not long_enough):

@@ -12,11 +12,7 @@ _LEFT_OUT = frozenset({"step", "seconds", "num_tokens"})
 
 
 def check_tensorboard() -> None:
-    """Make sure that the package that writes events is installed.
-
-    Raises:
-        ValueError: If it is not.
-    """
+    """Make sure that the package that writes events is installed; ValueError if it is not."""
     if importlib.util.find_spec("tensorboard") is None:
         raise ValueError(
             "event files need the package tensorboard, which is not installed. "
@@ -36,8 +32,7 @@ class EventFiles:
         run: The run's folder.
         after_step: Step at which a run resumes; later events of its earlier part are dropped.
 
-    Raises:
-        ValueError: As `check_tensorboard`.
+    ValueError as `check_tensorboard`.
     """
 
     def __init__(self, run: Path, *, after_step: int = 0) -> None:

@@ -25,11 +25,7 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class ProbeText:
-    """A sentence or pair to watch.
-
-    Raises:
-        ValueError: If the hidden word is not in text A.
-    """
+    """A sentence or pair to watch; ValueError if the hidden word is not in text A."""
 
     text_a: str
     text_b: str | None = None
@@ -132,11 +128,7 @@ def probe_files(run: Path) -> dict[int, Path]:
 
 
 def read_probe(path: Path) -> Probe:
-    """Read the probe of one step.
-
-    Raises:
-        RuntimeError: If the file is damaged.
-    """
+    """Read the probe of one step; RuntimeError if the file is damaged."""
     try:
         with np.load(path, allow_pickle=False) as file:
             count = int(file["num_sentences"])
@@ -148,11 +140,7 @@ def read_probe(path: Path) -> Probe:
 
 
 def read_probes(run: Path) -> list[Probe]:
-    """Read all probes of a run folder, the oldest first.
-
-    Raises:
-        RuntimeError: If a file is damaged.
-    """
+    """Read all probes of a run folder, the oldest first; RuntimeError if a file is damaged."""
     return [read_probe(path) for path in probe_files(run).values()]
 
 

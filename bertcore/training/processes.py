@@ -24,9 +24,8 @@ class Processes:
     Args:
         device: As for `choose_device`; on GPUs each process gets its own.
 
-    Raises:
-        ValueError: If the device does not exist, or is one GPU for several processes, or if the
-            launcher asks for FSDP.
+    ValueError if the device does not exist, or is one GPU for several processes, or if the launcher
+    asks for FSDP.
     """
 
     def __init__(self, device: str) -> None:
@@ -59,8 +58,7 @@ class Processes:
     def rows(self, batch_size: int, num_parts: int) -> list[slice]:
         """Return this process's rows of a batch, in `num_parts` parts to process in turn.
 
-        Raises:
-            ValueError: If the batch cannot be divided evenly.
+        ValueError if the batch cannot be divided evenly.
         """
         size, left = divmod(batch_size, self.num * num_parts)
         if left or not size:
@@ -79,8 +77,7 @@ class Processes:
         Args:
             module: The module that computes the loss; it contains the network, on the device.
 
-        Raises:
-            RuntimeError: If the launcher asks for anything but data parallel training.
+        RuntimeError if the launcher asks for anything but data parallel training.
         """
         if self.num == 1:
             return module

@@ -31,9 +31,7 @@ def check_files(recorded: Sequence[dict[str, Any]], what: str) -> None:
         recorded: From `record_files`.
         what: What the files are, for the message: "training text".
 
-    Raises:
-        ValueError: If the content of a file changed.
-        OSError: If a file cannot be read.
+    ValueError if the content of a file changed. OSError if a file cannot be read.
     """
     for old in recorded:
         path = Path(old["path"])
@@ -61,8 +59,7 @@ def check_unchanged(before: Sequence[dict[str, Any]]) -> None:
     Args:
         before: From `record_times`.
 
-    Raises:
-        ValueError: If a file has another size or time.
+    ValueError if a file has another size or time.
     """
     for old in before:
         if _quick(Path(old["path"])) != old:

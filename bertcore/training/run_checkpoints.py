@@ -77,8 +77,7 @@ def write_checkpoint(
         state: Tensors and plain values.
         valid_loss: Loss on held-out text, if it was scored at this step.
 
-    Raises:
-        RuntimeError: If it cannot be written, such as on a full disk. No part of it is left.
+    RuntimeError if it cannot be written, such as on a full disk. No part of it is left.
     """
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)  # left by a kill
@@ -136,8 +135,7 @@ def write_state(path: Path, state: dict[str, Any]) -> None:
         path: Path of the file; an older one is replaced.
         state: Tensors and plain values.
 
-    Raises:
-        OSError, RuntimeError: If it cannot be written; an older one is kept.
+    OSError or RuntimeError if it cannot be written; an older one is kept.
     """
     with whole_file(path) as partial, partial.open("wb") as file:
         recorder = _Recorder(file)

@@ -75,8 +75,7 @@ class RunFolder:
     def check_is_new(self) -> None:
         """Reject a folder that is not empty.
 
-        Raises:
-            ValueError: If the folder already contains a run or other files, or is a file.
+        ValueError if the folder already contains a run or other files, or is a file.
         """
         if self.path.is_dir() and any(self.path.iterdir()):
             advice = "Add --resume to continue it, or" if self.config_file.is_file() else "Please"
@@ -89,11 +88,8 @@ class RunFolder:
         """Yield a hidden folder to fill, which gets this one's name on success.
 
         A run folder exists completely or not at all: an error deletes the hidden folder, and the
-        next start removes what a kill left. It is locked meanwhile.
-
-        Raises:
-            ValueError: As `check_is_new`, or if another process is filling it.
-            RuntimeError: If the disk is full.
+        next start removes what a kill left. It is locked meanwhile. ValueError as `check_is_new`,
+        or if another process is filling it. RuntimeError if the disk is full.
         """
         self.check_is_new()
         partial = RunFolder(self.path.with_name(f".{self.path.name}.partial"))
@@ -132,8 +128,7 @@ class RunFolder:
     def read_config(self) -> dict[str, Any]:
         """Return the settings of an existing run.
 
-        Raises:
-            ValueError: If there is no run, or its settings cannot be read.
+        ValueError if there is no run, or its settings cannot be read.
         """
         try:
             values: dict[str, Any] = json.loads(self.config_file.read_text(encoding="utf-8"))
@@ -151,8 +146,7 @@ class RunFolder:
     def append_metrics(self, values: dict[str, Any]) -> None:
         """Add one line of metrics, completely or not at all.
 
-        Raises:
-            RuntimeError: If it cannot be written, such as on a full disk.
+        RuntimeError if it cannot be written, such as on a full disk.
         """
         try:
             append_line(self.metrics_file, values)
@@ -189,8 +183,7 @@ class RunFolder:
             valid_loss: Loss on held-out text, if the network was scored at this step.
             save_model: Writes network and tokenizer into a new folder.
 
-        Raises:
-            RuntimeError: If it cannot be written, such as on a full disk. The others are kept.
+        RuntimeError if it cannot be written, such as on a full disk. The others are kept.
         """
         folder = self.path / "checkpoints" / f"step-{step}"
         try:
@@ -241,8 +234,7 @@ class RunFolder:
             read_model: Returns the weights in a checkpoint's folder.
             on_damage: Called with each damaged checkpoint that was skipped.
 
-        Raises:
-            RuntimeError: If there are checkpoints and all are damaged.
+        RuntimeError if there are checkpoints and all are damaged.
         """
         checkpoints = self.checkpoints()
         damaged = []

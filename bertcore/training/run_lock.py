@@ -56,11 +56,8 @@ def lock_run(folder: Path) -> Iterator[None]:
     """Lock the run folder for this process; inside another `lock_run` of it, do nothing.
 
     The lock follows the folder when it is renamed. A forked child does not have it. If the system
-    or the file system has no such locks, a warning is logged and nothing is locked.
-
-    Raises:
-        ValueError: If another process trains there, or there is no such folder.
-        OSError: If run.lock cannot be opened.
+    or the file system has no such locks, a warning is logged and nothing is locked. ValueError if
+    another process trains there, or there is no such folder. OSError if run.lock cannot be opened.
     """
     path = folder / LOCK_FILE
     if not folder.is_dir():
@@ -116,8 +113,7 @@ def lock_holder(folder: Path) -> LockHolder | None:
 def _take(path: Path) -> int | None:
     """Return the descriptor of the locked file; None if there are no locks.
 
-    Raises:
-        ValueError: If another process holds it.
+    ValueError if another process holds it.
     """
     if fcntl is None:
         _logger.warning(

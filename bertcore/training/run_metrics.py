@@ -18,8 +18,7 @@ def json_line(values: dict[str, Any]) -> str:
 def append_line(path: Path, values: dict[str, Any]) -> None:
     """Add one line, completely or not at all; other processes see it at once.
 
-    Raises:
-        OSError: If it cannot be written, such as on a full disk.
+    OSError if it cannot be written, such as on a full disk.
     """
     left = json_line(values).encode()
     with path.open("ab", buffering=0) as lines:

@@ -209,8 +209,7 @@ def evaluate_masked_words(
 ) -> None:
     """Score a checkpoint on held-out text and print the scores.
 
-    Raises:
-        ValueError: If the checkpoint lacks what the objective needs, or the text cannot be used.
+    ValueError if the checkpoint lacks what the objective needs, or the text cannot be used.
     """
     from bertcore import load
     from bertcore.pretraining import (
@@ -274,8 +273,7 @@ def evaluate_masked_words(
 def _with_berts_masks(model: Model) -> Bert:
     """Return a model that is scored on BERT's masks.
 
-    Raises:
-        ValueError: If it is of another kind; the message names the task that scores it.
+    ValueError if it is of another kind; the message names the task that scores it.
     """
     from bertcore.bert import with_parts
 
@@ -302,8 +300,7 @@ def _rows_of(
         config: The rows that the checkpoint's heads allow, or that were requested.
         is_chosen: Whether they were not requested; a text without pairs then gives packed rows.
 
-    Raises:
-        ValueError: If the text has no pairs but they were requested.
+    ValueError if the text has no pairs but they were requested.
     """
     from bertcore.pretraining import DataConfig
     from bertcore.pretraining.data.read_corpus import check_counts, note_on_halves
@@ -323,8 +320,7 @@ def evaluate_causal(
 ) -> None:
     """Score a causal checkpoint on held-out text and print the scores.
 
-    Raises:
-        ValueError: If the checkpoint does not predict next tokens, or the text cannot be used.
+    ValueError if the checkpoint does not predict next tokens, or the text cannot be used.
     """
     from bertcore import load
     from bertcore.pretraining import causal_rows, evaluate_next_tokens, read_documents
@@ -425,8 +421,7 @@ def evaluate_task(
         columns: As for `read_task_data`.
         as_json: Print JSON.
 
-    Raises:
-        ValueError: If the checkpoint is for another task or the data cannot be used.
+    ValueError if the checkpoint is for another task or the data cannot be used.
     """
     from bertcore.tasks import open_task_model, score_model
     from bertscope.cli.files import write_whole
@@ -501,8 +496,7 @@ def local_file(data: Path, task: str) -> Iterator[Path]:
 def seq_length(model: TaskModel, typed: int | None) -> int:
     """Return the longest input in tokens: as typed, or that of the fine-tuning.
 
-    Raises:
-        ValueError: If the checkpoint does not take it.
+    ValueError if the checkpoint does not take it.
     """
     length = model.default_length if typed is None else typed
     if not 8 <= length <= model.max_length:

@@ -25,9 +25,7 @@ def read_lines(path: Path) -> tuple[list[str], int]:
     Args:
         path: As for `open_text`.
 
-    Raises:
-        ValueError: As `open_text`, or if the file has no text.
-        OSError: If it cannot be opened.
+    ValueError as `open_text`, or if the file has no text. OSError if it cannot be opened.
     """
     with open_text(path) as file:
         lines = [line.strip() for line in file]
@@ -40,9 +38,7 @@ def read_lines(path: Path) -> tuple[list[str], int]:
 def read_whole(path: Path) -> tuple[bytes, str]:
     """Return the bytes of a file, unpacked if it ends in .gz or .xz, and its path without that.
 
-    Raises:
-        ValueError: If it is not a whole archive.
-        OSError: If it cannot be opened.
+    ValueError if it is not a whole archive. OSError if it cannot be opened.
     """
     try:
         with packed_files.open_bytes(path) as file:
@@ -63,8 +59,7 @@ def check_target(
         option: The option that names the file.
         makes_folder: Whether a missing folder will be created.
 
-    Raises:
-        ValueError: If the name has another ending, the folder does not exist, or it is a folder.
+    ValueError if the name has another ending, the folder does not exist, or it is a folder.
     """
     named = f"{option} is {str(path)!r}"
     if suffix is not None and path.suffix.lower() != suffix:
@@ -88,8 +83,7 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
         path: The final name.
         write: Called with the open file.
 
-    Raises:
-        OSError: If it cannot be written, such as on a full disk.
+    OSError if it cannot be written, such as on a full disk.
     """
     try:
         with whole_file(path) as partial, partial.open("wb") as file:

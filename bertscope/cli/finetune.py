@@ -200,8 +200,7 @@ def start_experiment_in(out: Path, task: str, settings: dict[str, Any], *, as_js
         settings: The fields of the dataclasses above and of the configs that were typed.
         as_json: Print the report as JSON.
 
-    Raises:
-        ValueError: If the folder is in use, or a setting, the data or a checkpoint cannot be used.
+    ValueError if the folder is in use, or a setting, the data or a checkpoint cannot be used.
     """
     from bertcore.debiasing import PenalisedDirection, Swapping
     from bertcore.distillation.student import named_layers

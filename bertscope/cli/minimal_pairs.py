@@ -78,9 +78,8 @@ def evaluate_minimal_pairs(
         as_json: Print JSON.
         scoring_is_typed: Whether `options.scoring` was typed; a causal checkpoint rejects it.
 
-    Raises:
-        ValueError: If the checkpoint has neither a masked-word head nor a next-token head, or the
-            file cannot be used.
+    ValueError if the checkpoint has neither a masked-word head nor a next-token head, or the file
+    cannot be used.
     """
     from bertcore import load
     from bertcore.data.files import BadRows

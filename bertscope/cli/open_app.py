@@ -85,8 +85,7 @@ class Visitors:
         Args:
             address: The address on which the server listens.
 
-        Raises:
-            ValueError: If the settings contradict each other.
+        ValueError if the settings contradict each other.
         """
         if self.no_training and self.training_minutes:
             raise ValueError("--no-training and --allow-training contradict. Pass one of them.")
@@ -185,9 +184,8 @@ def _key(key: str, file: Path | None) -> str:
 def serve(*, port: int, address: str, no_browser: bool, visitors: Visitors) -> None:
     """Run the server instead of this process.
 
-    Raises:
-        RuntimeError: If Streamlit or the app's files are missing.
-        ValueError: If it cannot listen there, or the settings contradict each other.
+    RuntimeError if Streamlit or the app's files are missing. ValueError if it cannot listen there,
+    or the settings contradict each other.
     """
     if importlib.util.find_spec("streamlit") is None:
         raise RuntimeError(
@@ -223,8 +221,7 @@ def streamlit_command(root: Path, *, port: int, address: str, headless: bool) ->
 def config_flags(path: Path) -> list[str]:
     """Return Streamlit's command-line flags for every value of a config.toml.
 
-    Raises:
-        RuntimeError: If the file is missing or is not TOML.
+    RuntimeError if the file is missing or is not TOML.
     """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -249,8 +246,7 @@ def _flags_of(prefix: str, value: Any) -> list[str]:
 def check_port(address: str, port: int) -> None:
     """Make sure that the app can listen on `address` and `port`.
 
-    Raises:
-        ValueError: If the port is taken or not allowed, or the address is not this computer's.
+    ValueError if the port is taken or not allowed, or the address is not this computer's.
     """
     try:
         _bind(address, port)

@@ -127,11 +127,7 @@ def join_numbers(words: Iterable[str], option: str) -> list[str]:
 
 
 def layer_numbers(layers: str | None) -> tuple[int, ...]:
-    """Return the numbers of --layers, -1 without it.
-
-    Raises:
-        ValueError: If one is not a number.
-    """
+    """Return the numbers of --layers, -1 without it; ValueError if one is not a number."""
     if layers is None:
         return (-1,)
     words = [word for word in re.split(r"[,\s]+", layers) if word]

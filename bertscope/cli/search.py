@@ -119,8 +119,7 @@ def search(
 def token_position(trace: Trace, token: str | None, unit: str) -> int:
     """Return the position of a token that is named by its position or its word.
 
-    Raises:
-        ValueError: If no token was named, or it does not occur, or occurs several times.
+    ValueError if no token was named, or it does not occur, or occurs several times.
     """
     shown = ", ".join(f"{place} {name}" for place, name in enumerate(trace.tokens))
     if token is None:

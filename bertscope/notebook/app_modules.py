@@ -14,8 +14,7 @@ from bertscope.app_root import find_app_root
 def app_module(name: str) -> ModuleType:
     """Return a module of the app, such as "app.canvas.views".
 
-    Raises:
-        RuntimeError: If the app's files are missing.
+    RuntimeError if the app's files are missing.
     """
     root = str(find_app_root())
     if root not in bertscope.__path__:

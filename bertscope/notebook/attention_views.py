@@ -42,8 +42,7 @@ def show_overview(
         bert: Names the checkpoint in what is shown, and its special tokens.
         height: Of the frame, in pixels; as high as it needs if not given.
 
-    Raises:
-        ValueError: If there is no such layer, head, measure or order.
+    ValueError if there is no such layer, head, measure or order.
     """
     check_heads(trace, [layer], heads)
     overview = app_module("app.canvas.overview.overview")
@@ -90,8 +89,7 @@ def show_lines(
         bert: Names the checkpoint in what is shown.
         height: Of the frame, in pixels; as high as it needs if not given.
 
-    Raises:
-        ValueError: If there is no such layer, head, token or choice.
+    ValueError if there is no such layer, head, token or choice.
     """
     check_heads(trace, [layer], heads)
     for place in (*looking, *looked_at):
@@ -146,8 +144,7 @@ def show_map(
         bert: Names the checkpoint in what is shown.
         height: Of the frame, in pixels; as high as it needs if not given.
 
-    Raises:
-        ValueError: If there is no such layer, head or choice, or no layer at all.
+    ValueError if there is no such layer, head or choice, or no layer at all.
     """
     layer_list = sorted({layers} if isinstance(layers, int) else set(layers))
     head_list = sorted({heads} if isinstance(heads, int) else set(heads))
@@ -197,8 +194,7 @@ def show_neurons(
         bert: Names the checkpoint in what is shown, and tells which keys are masked.
         height: Of the frame, in pixels; as high as it needs if not given.
 
-    Raises:
-        ValueError: If there is no such layer, head, token or order.
+    ValueError if there is no such layer, head, token or order.
     """
     check_heads(trace, [layer], [head])
     if query is not None:

@@ -27,8 +27,7 @@ def show_bertviz(
         layer, heads: Shown at first; no heads for all, and the first for the neuron view.
         bert: Names the checkpoint in what is shown.
 
-    Raises:
-        ValueError: If there is no such view, layer or head, or the trace has no queries and keys.
+    ValueError if there is no such view, layer or head, or the trace has no queries and keys.
     """
     kinds = app_module("app.bertviz_views.kinds")
     if kind not in kinds.KINDS:

@@ -26,8 +26,7 @@ def show_heads(
         direction: Of a relation: which of its two words looks for the other.
         opened: Layer and head whose habits are drawn; the one with the most if not given.
 
-    Raises:
-        ValueError: If there is no such measure or head.
+    ValueError if there is no such measure or head.
     """
     grids, answers = app_module("app.heads.grid_figures"), app_module("app.heads.answer")
     names = app_module("app.heads.names")
@@ -78,8 +77,7 @@ def show_head_map(
         colour: By each head's strongest habit, or by its layer.
         opened: Layer and head that are ringed.
 
-    Raises:
-        ValueError: If there is no such colour.
+    ValueError if there is no such colour.
     """
     view = app_module("app.heads.head_map")
     if colour not in view.COLOUR_BY:

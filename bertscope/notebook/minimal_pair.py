@@ -35,9 +35,8 @@ def show_minimal_pair(
         head: Which; the mean of the layer if not given.
         top_k: Best words of each version at each [MASK] that both have.
 
-    Raises:
-        ValueError: If one is a pair and the other is not, there is no such layer or head, or the
-            weights hold NaN.
+    ValueError if one is a pair and the other is not, there is no such layer or head, or the weights
+    hold NaN.
     """
     layer = len(first.attentions) - 1 if layer is None else layer
     check_heads(first, [layer], [] if head is None else [head])

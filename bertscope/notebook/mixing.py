@@ -55,8 +55,7 @@ def show_mixing(
         head: One head for weights, norms and rollout; all together if not given.
         height: Of the frame, in pixels; as high as it needs if not given.
 
-    Raises:
-        ValueError: If there is no such token, layer or head.
+    ValueError if there is no such token, layer or head.
     """
     num_layers = len(trace.attentions)
     layer = num_layers // 2 if layer is None else layer

@@ -34,8 +34,7 @@ class NotebookView:
     def save(self, path: str | Path) -> Path:
         """Write the view as an HTML file; return its path.
 
-        Raises:
-            OSError: If the file cannot be written.
+        OSError if the file cannot be written.
         """
         file = Path(path)
         file.write_text(self.html, encoding="utf-8")
@@ -169,8 +168,7 @@ def source_of(bert: Model | None) -> str:
 def chosen_options(view: ModuleType, **chosen: Any) -> dict[str, Any]:
     """Return the options with which one of the app's views opens.
 
-    Raises:
-        ValueError: If a choice is none of those that the view has.
+    ValueError if a choice is none of those that the view has.
     """
     for name, options in view.OPTION_CHOICES.items():
         if isinstance(options, re.Pattern):  # made by the caller
@@ -185,11 +183,7 @@ def chosen_options(view: ModuleType, **chosen: Any) -> dict[str, Any]:
 
 
 def check_heads(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> None:
-    """Make sure that a trace has these layers and heads.
-
-    Raises:
-        ValueError: If it has not.
-    """
+    """Make sure that a trace has these layers and heads; ValueError if it has not."""
     num_layers, num_heads = trace.attentions.shape[:2]
     for layer in layers:
         check_index("layer", layer, num_layers, "this checkpoint has layers")
@@ -198,10 +192,6 @@ def check_heads(trace: Trace, layers: Sequence[int], heads: Sequence[int]) -> No
 
 
 def check_index(name: str, index: int, number: int, has: str) -> None:
-    """Check that `index` is from 0 to `number` - 1.
-
-    Raises:
-        ValueError: If it does not.
-    """
+    """Check that `index` is from 0 to `number` - 1; ValueError if it does not."""
     if not 0 <= index < number:
         raise ValueError(f"{name} is {index}, but {has} 0 to {number - 1}.")

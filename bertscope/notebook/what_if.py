@@ -35,10 +35,8 @@ def show_what_if(
         masked: Positions that are replaced by [MASK] in both runs.
         top_k: Best words of each run.
 
-    Raises:
-        ValueError: If the changes are not possible, a position does not exist, or the weights hold
-            NaN.
-        RuntimeError: If the checkpoint has a task head that cannot be read.
+    ValueError if the changes are not possible, a position does not exist, or the weights hold NaN.
+    RuntimeError if the checkpoint has a task head that cannot be read.
     """
     encoding = masked_encoding(bert, trace.text_a, trace.text_b, tuple(masked))
     before = bert.trace(trace.text_a, trace.text_b, encoding=encoding)
@@ -97,9 +95,8 @@ def show_ranking(
         word, label: Followed there, and in the task head's answer; the best guess if not given.
         changes: In force in all runs.
 
-    Raises:
-        ValueError: If there is no such measure, position, word or label.
-        RuntimeError: If the checkpoint has a task head that cannot be read.
+    ValueError if there is no such measure, position, word or label. RuntimeError if the checkpoint
+    has a task head that cannot be read.
     """
     encoding = masked_encoding(bert, trace.text_a, trace.text_b, tuple(masked))
     at = [i for i, token in enumerate(encoding.tokens) if token == bert.tokenizer.mask_token]

@@ -52,8 +52,7 @@ class Deflated(NamedTuple):
 def encode(weights: Tensor) -> Encoded:
     """Return weights as one byte each, and where they are NaN; any shape.
 
-    Raises:
-        ValueError: If a weight that is a number is outside 0 to 1.
+    ValueError if a weight that is a number is outside 0 to 1.
     """
     values = weights.detach()
     missing = values.isnan()

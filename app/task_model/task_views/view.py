@@ -123,8 +123,7 @@ class TaskView(ABC):
     def column_names(self, path: Path) -> tuple[str, ...]:
         """Return the columns of a file; () if there are none to choose.
 
-        Raises:
-            ValueError: If the file cannot be read.
+        ValueError if the file cannot be read.
         """
         with open_table(path, BadRows(skip=True)) as table:
             return tuple(table.columns) if table.has_header else ()

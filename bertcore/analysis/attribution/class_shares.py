@@ -48,10 +48,9 @@ def class_attribution(
         against: Another label: the shares are then those of the difference of the two logits.
         position: The token whose tag is followed; None for a head that labels texts.
 
-    Raises:
-        ValueError: If the layers of the architecture cannot be read, the head reads more than one
-            state or marks an answer, there is no such label, numbers are NaN or infinite, or the
-            trace is of another checkpoint or a changed run.
+    ValueError if the layers of the architecture cannot be read, the head reads more than one state
+    or marks an answer, there is no such label, numbers are NaN or infinite, or the trace is of
+    another checkpoint or a changed run.
     """
     with_parts(bert)
     place = _place(reader, trace, position)

@@ -134,9 +134,7 @@ def find_counterfactuals(
         max_forwards: Maximum number of inputs to run.
         on_fraction: Called with the used fraction of `max_forwards`.
 
-    Raises:
-        ValueError: If the proposer has no masked-word head, a tagger gets no word, or the answer is
-            NaN.
+    ValueError if the proposer has no masked-word head, a tagger gets no word, or the answer is NaN.
 
     Source: ours, after Ross et al. 2021 (MiCE: importance, then a beam over infills) and Li et al.
         2020 (BERT-Attack: proposals of the masked-word head). One piece replaces a whole word.

@@ -67,8 +67,7 @@ def faithfulness(
         how: How words are removed, one of OCCLUSIONS.
         bins: Fractions of the words, each above 0 and at most 1; at least one word is taken.
 
-    Raises:
-        ValueError: If a bin is out of range, the texts have no word, or as `without`.
+    ValueError if a bin is out of range, the texts have no word, or as `without`.
 
     Source: DeYoung et al. 2020, "ERASER", section 4.2. The mean is over the bins, as in the
         authors' script; the paper's formula divides by one more. Here words instead of tokens.

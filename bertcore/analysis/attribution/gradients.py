@@ -95,8 +95,7 @@ def integrated_gradients(
             and position embeddings start as those of id 0 at every token.
         steps: Points of the path, by Gauss-Legendre quadrature, at least 2.
 
-    Raises:
-        ValueError: If an argument is out of range, or gradients do not reach the embeddings.
+    ValueError if an argument is out of range, or gradients do not reach the embeddings.
 
     Source: Sundararajan, Taly and Yan 2017; `captum.attr.IntegratedGradients`; baselines as in
         captum's tutorial on BERT, and [MASK].
@@ -122,8 +121,7 @@ def gradient_x_input(model: TaskModel, source: TaskInput, target: Target) -> Att
     Args:
         model, source, target: What is explained.
 
-    Raises:
-        ValueError: If gradients do not reach the embeddings.
+    ValueError if gradients do not reach the embeddings.
 
     Source: Shrikumar et al. 2016; `captum.attr.InputXGradient`.
     """
@@ -153,8 +151,7 @@ def layer_conductance(
         steps: Points of the path, at least 2.
         on_fraction: Called with the fraction done.
 
-    Raises:
-        ValueError: As `integrated_gradients`; or if layers cannot be followed.
+    ValueError as `integrated_gradients`; or if layers cannot be followed.
 
     Source: Dhamdhere, Sundararajan and Yan 2019; Shrikumar, Su and Kundaje 2018;
         `captum.attr.LayerConductance`.
@@ -272,8 +269,7 @@ def _part(embedded: EmbeddingParts, name: str) -> Tensor | None:
 def _look_up(model: TaskModel, source: TaskInput) -> EmbeddingParts:
     """Return the three embeddings of the input, each [1, R T, E], detached.
 
-    Raises:
-        ValueError: If gradients would not reach them.
+    ValueError if gradients would not reach them.
     """
     if not can_differentiate(model):
         raise ValueError(

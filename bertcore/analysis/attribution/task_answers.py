@@ -14,8 +14,7 @@ def answer(model: TaskModel, source: TaskInput, *, num_spans: int = 5) -> TaskAn
             choices.
         num_spans: For "qa": maximum number of answers to return.
 
-    Raises:
-        ValueError: If "qa" has no text to search, or "choice" has nothing to choose from.
+    ValueError if "qa" has no text to search, or "choice" has nothing to choose from.
     """
     model.task.check_input(source)
     (logits,) = run_task(model, [whole(source)])

@@ -38,8 +38,7 @@ def occlusion(
         target: What is followed.
         how: Of OCCLUSIONS.
 
-    Raises:
-        ValueError: As `without`; or if the answer is NaN.
+    ValueError as `without`; or if the answer is NaN.
 
     Source: Li, Monroe and Jurafsky 2016, "Understanding neural networks through representation
         erasure", section 4; here the difference of log-odds instead of the relative one, and whole

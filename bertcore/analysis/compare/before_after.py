@@ -55,8 +55,7 @@ def compare_runs(bert: Model, before: Trace, after: Trace, top_k: int = 5) -> Be
         before, after: Two runs, such as a plain trace and one with `changes`.
         top_k: Best words of each run, at least 1.
 
-    Raises:
-        ValueError: If the tokens differ, `top_k` is below 1, or a run holds NaN.
+    ValueError if the tokens differ, `top_k` is below 1, or a run holds NaN.
     """
     if before.input_ids != after.input_ids:
         raise ValueError("the two runs have different tokens; run the same input twice.")
@@ -76,8 +75,7 @@ def compare_runs(bert: Model, before: Trace, after: Trace, top_k: int = 5) -> Be
 def check_finite(trace: Trace) -> None:
     """Check that a run can be compared.
 
-    Raises:
-        ValueError: If its last hidden state holds NaN or infinity.
+    ValueError if its last hidden state holds NaN or infinity.
     """
     if not bool(trace.hidden_states[-1].isfinite().all()):
         raise ValueError(

@@ -130,8 +130,7 @@ def compare_text(
         traces: Of the same text or pair (`with_mask_of` writes it for each).
         all_questions: From `questions`; those that the text does not pose are left out.
 
-    Raises:
-        ValueError: If a run holds NaN.
+    ValueError if a run holds NaN.
     """
     for trace in traces:
         check_finite(trace)
@@ -169,8 +168,7 @@ def compare_gradients(
         answers: The number of the answer in each one's own list; None leaves one out.
         places: Of each, 0 to P-1.
 
-    Raises:
-        ValueError: As `decision_gradients`.
+    ValueError as `decision_gradients`.
     """
     gradients: list[DecisionGradients | None] = []
     for side, (bert, trace) in enumerate(zip((first, second), traces, strict=True)):

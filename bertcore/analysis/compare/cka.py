@@ -67,8 +67,7 @@ def layer_similarity(first: Tensor, second: Tensor, *, seed: int = 0) -> LayerSi
         first, second: Hidden states of the same N examples, [L1+1, N, D1] and [L2+1, N, D2].
         seed: Of the permutations.
 
-    Raises:
-        ValueError: If the numbers of examples differ, or there are fewer than two.
+    ValueError if the numbers of examples differ, or there are fewer than two.
 
     Source: Kornblith et al. 2019 as in `linear_cka`; debiased: Nguyen et al. 2021, "Do Wide and
         Deep Networks Learn the Same Things?", equation 3 (Song et al. 2012, equation 4).

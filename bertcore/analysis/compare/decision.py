@@ -77,8 +77,7 @@ class Decision:
         For a span in a pair, the tokens that cannot contain the answer (those before text B) have
         -inf, as in the official SQuAD script.
 
-        Raises:
-            ValueError: If the width of the hidden states is not that of the head.
+        ValueError if the width of the hidden states is not that of the head.
         """
         if hidden.shape[-1] != self.width:
             raise ValueError(

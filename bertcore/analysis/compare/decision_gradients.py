@@ -42,8 +42,7 @@ def decision_gradients(
         answer: 0 to C-1, as in `Decision.names`.
         place: 0 to P-1, as in `Decision.places`.
 
-    Raises:
-        ValueError: If the answer or the place does not exist, or the run holds NaN.
+    ValueError if the answer or the place does not exist, or the run holds NaN.
 
     Source: Shrikumar et al. 2016, "Not Just a Black Box", for gradient times input; log-odds
         because a number added to all logits changes no answer.

@@ -21,9 +21,8 @@ def head_divergence(first: Trace, second: Trace, units: SharedUnits) -> NDArray[
         Mean over the tokens or words, in bits, [L, H]; 0: the same, 1: no weight in common. NaN
         where a weight is NaN.
 
-    Raises:
-        ValueError: If the numbers of layers or heads differ: head 1.2 of one is then not head 1.2
-            of the other.
+    ValueError if the numbers of layers or heads differ: head 1.2 of one is then not head 1.2 of the
+    other.
 
     Source: Lin 1991, equation 4.1 with equal weights, as in `before_after.attention_change`.
     """

@@ -59,9 +59,7 @@ def layer_decisions(decision: Decision, trace: Trace, device: torch.device) -> L
         trace: A trace of any text or pair that poses the question (`Decision.applies_to`).
         device: The device of the decision's head.
 
-    Raises:
-        ValueError: If the input does not pose the question, the widths differ, or the run holds
-            NaN.
+    ValueError if the input does not pose the question, the widths differ, or the run holds NaN.
 
     Source: nostalgebraist 2020, "interpreting GPT: the logit lens", with a classifier's head.
     """

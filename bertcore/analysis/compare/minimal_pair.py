@@ -60,8 +60,7 @@ def compare_pair(bert: Model, first: Trace, second: Trace, top_k: int = 5) -> Mi
         first, second: Two single texts, or two pairs.
         top_k: Number of best words of each version at each [MASK], at least 1.
 
-    Raises:
-        ValueError: If one is a pair and the other is not, `top_k` is below 1, or a run holds NaN.
+    ValueError if one is a pair and the other is not, `top_k` is below 1, or a run holds NaN.
     """
     if (first.text_b is None) != (second.text_b is None):
         raise ValueError(
@@ -143,8 +142,7 @@ def aligned_attention(
         Two float32 tensors [N, N], row = query token; NaN in rows and columns of tokens
         that a version does not have. Rows sum to 1 without them.
 
-    Raises:
-        ValueError: If there is no such layer or head.
+    ValueError if there is no such layer or head.
     """
     num_layers, num_heads = first.attentions.shape[:2]
     if not 0 <= layer < num_layers:

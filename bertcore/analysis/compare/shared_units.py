@@ -83,8 +83,7 @@ def shared_units(first: Trace, second: Trace) -> SharedUnits:
     Args:
         first, second: Two runs of the same text or pair, by any two checkpoints.
 
-    Raises:
-        ValueError: If the texts differ in whether there is a text B.
+    ValueError if the texts differ in whether there is a text B.
     """
     if (first.text_b is None) != (second.text_b is None):
         raise ValueError(

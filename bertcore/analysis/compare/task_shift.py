@@ -54,8 +54,7 @@ def compare_task(bert: Model, reader: TaskReader, before: Trace, after: Trace) -
         reader: Its task head, from `read_task_head`.
         before, after: Such as a plain trace and one with `changes`; their states are finite.
 
-    Raises:
-        ValueError: If the tokens differ.
+    ValueError if the tokens differ.
     """
     if before.input_ids != after.input_ids:
         raise ValueError("the two runs have different tokens; run the same input twice.")

@@ -92,8 +92,7 @@ def compare_texts(
         seed: Seed of their draw.
         progress: Called with the fraction done after each text; an exception in it ends the pass.
 
-    Raises:
-        ValueError: If there is no text, fewer than two tokens in all, or a run holds NaN.
+    ValueError if there is no text, fewer than two tokens in all, or a run holds NaN.
     """
     if not sentences:
         raise ValueError("there is no text to compare on. Give at least one.")

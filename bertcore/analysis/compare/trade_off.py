@@ -96,8 +96,7 @@ def trade_off(
         rounds: Timed passes of each.
         on_stage: Called with the current stage and its fraction.
 
-    Raises:
-        ValueError: If the tasks differ, or as `run_file`.
+    ValueError if the tasks differ, or as `run_file`.
     """
     if first.task.name != second.task.name:
         raise ValueError(

@@ -43,8 +43,7 @@ def head_history(probes: Sequence[Probe]) -> HeadHistory:
     Args:
         probes: At least one; all of the same network and sentences.
 
-    Raises:
-        ValueError: If there is no probe.
+    ValueError if there is no probe.
 
     Source: entropy of attention as in Clark et al. 2019, section 3.3; divided by ln K here, so that
         sentences of different length can be averaged, and tokens of a causal network. A network is

@@ -60,8 +60,7 @@ class HeadImportance:
     def strongest(self, measure: str, count: int = 10) -> list[tuple[int, int, float]]:
         """Return (layer, head, effect) of the heads with the largest effect in either direction.
 
-        Raises:
-            ValueError: If there is no such measure here.
+        ValueError if there is no such measure here.
         """
         if measure not in self.measures():
             raise ValueError(
@@ -99,9 +98,8 @@ def rank_heads(
         task: The checkpoint's task head, from `read_task_head`; its answer is read too.
         label: The class or label to follow; None: the best one with all heads.
 
-    Raises:
-        ValueError: If there is no [MASK] at `position`, `word` is not a piece of the vocabulary,
-            `label` is not one of the task's, or the states hold NaN.
+    ValueError if there is no [MASK] at `position`, `word` is not a piece of the vocabulary, `label`
+    is not one of the task's, or the states hold NaN.
 
     Source: Michel et al. 2019, section 3.2 (ablating one head); one input instead of a test set.
     """

@@ -105,8 +105,7 @@ def measure_heads(
             recognised.
         is_causal: See `make_patterns`.
 
-    Raises:
-        ValueError: If `text_ids` or `tokens` does not have one entry for each token.
+    ValueError if `text_ids` or `tokens` does not have one entry for each token.
 
     Source: Clark et al. 2019, sections 3.1 to 3.3. Differs: they average the previous (next) token
         over all rows; here the first (last) row, which has none, is left out, so that a head that

@@ -34,9 +34,8 @@ def prune(bert: Model, heads: Iterable[tuple[int, int]]) -> Bert:
     Args:
         heads: (layer, head), counted from 0; at least one.
 
-    Raises:
-        ValueError: If there is none, one does not exist, or all layers are shared (ALBERT) and a
-            head is not named in each of them.
+    ValueError if there is none, one does not exist, or all layers are shared (ALBERT) and a head is
+    not named in each of them.
 
     Source: Michel et al. 2019, section 4. Differs: the shape is kept (see the saved model card).
     """
@@ -82,10 +81,8 @@ def save_pruned(bert: Model, heads: Iterable[tuple[int, int]], folder: str | Pat
     """Save a copy of a BERT without `heads`, with a model card that lists them; return its folder.
 
     It opens in `transformers` and here, and config.json names the heads. A task head is kept.
-
-    Raises:
-        ValueError: If a head does not exist, or `folder` exists and is not empty.
-        RuntimeError: If the files of the task head changed since the checkpoint was opened.
+    ValueError if a head does not exist, or `folder` exists and is not empty. RuntimeError if the
+    files of the task head changed since the checkpoint was opened.
     """
     target = Path(folder).expanduser().resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):

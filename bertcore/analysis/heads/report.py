@@ -43,8 +43,7 @@ def report_heads(
             too many.
         progress: Called with the fraction done; an exception in it ends the work.
 
-    Raises:
-        ValueError: If there is no sentence or no tree, or too few resamples.
+    ValueError if there is no sentence or no tree, or too few resamples.
     """
     if not trees.trees:
         raise ValueError("there is no tree. Give sentences in CoNLL-U, or use the shipped ones.")

@@ -87,11 +87,7 @@ class SimilaritySurvey:
             self._num_tokens += num_tokens
 
     def result(self) -> HeadDistances:
-        """Return the mean distances.
-
-        Raises:
-            ValueError: If no sentence was added.
-        """
+        """Return the mean distances; ValueError if no sentence was added."""
         if not self._num_compared:
             raise ValueError("there is no attention to compare. Add at least one sentence.")
         return HeadDistances(
@@ -129,10 +125,7 @@ def head_map(distances: HeadDistances) -> HeadMap:
     """Lay out the heads in 2-D so that their distances are preserved as well as possible.
 
     Metric multidimensional scaling (scikit-learn's SMACOF) started from classical scaling: the same
-    distances always give the same map.
-
-    Raises:
-        ValueError: If a distance is not a number.
+    distances always give the same map. ValueError if a distance is not a number.
     """
     from sklearn.manifold import smacof
 

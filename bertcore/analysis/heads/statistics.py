@@ -38,11 +38,7 @@ class HeadStatistics:
     Preferably one with EXAMPLE_TOKENS."""
 
     def of(self, measure: str) -> Interval:
-        """Return a measure of every head, each [L, H].
-
-        Raises:
-            ValueError: If there is no such measure.
-        """
+        """Return a measure of every head, each [L, H]; ValueError if there is no such measure."""
         index = measure_index(measure)
         return Interval(*(part[..., index] for part in self.means))
 
@@ -131,11 +127,7 @@ class MeasureSurvey:
 
 
 def measure_index(measure: str) -> int:
-    """Return the index of a measure in MEASURES.
-
-    Raises:
-        ValueError: If there is no such measure.
-    """
+    """Return the index of a measure in MEASURES; ValueError if there is no such measure."""
     if measure not in MEASURES:
         raise ValueError(f"measure is {measure!r}; expected one of {', '.join(MEASURES)}.")
     return MEASURES.index(measure)

@@ -55,8 +55,7 @@ def run_surveys(
     Returns:
         The number of truncated sentences.
 
-    Raises:
-        ValueError: If there is no sentence.
+    ValueError if there is no sentence.
     """
     if not sentences:
         raise ValueError("there is no sentence. Give at least one.")

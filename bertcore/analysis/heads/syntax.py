@@ -78,10 +78,8 @@ class SyntaxScores:
         """Return each head's accuracy with Wilson intervals, each [L, H].
 
         A case of "to_head" is a dependent, and its head is right. A case of "to_dependent" is a
-        word with dependents of this relation, and any of them is right.
-
-        Raises:
-            ValueError: If there is no such relation or direction.
+        word with dependents of this relation, and any of them is right. ValueError if there is no
+        such relation or direction.
         """
         is_case = self._is_case(relation)
         right = self.hits[is_case, _direction(direction)].sum(0)

@@ -53,8 +53,7 @@ def of_trees(trees: Sequence[ParsedSentence], notes: Sequence[str] = ()) -> Head
 def read_pasted_texts(text: str) -> HeadTexts:
     """Read one sentence per line, or a pair with ||| between its texts.
 
-    Raises:
-        ValueError: If there is no sentence.
+    ValueError if there is no sentence.
     """
     texts = read_pasted(text, max_rows=MAX_LINES)
     return HeadTexts(_split(texts.sentences), (), texts.notes)
@@ -67,8 +66,7 @@ def read_texts(data: bytes, name: str) -> HeadTexts:
         data: Its bytes.
         name: Its name; any characters, shown cleaned and shortened.
 
-    Raises:
-        ValueError: If it is empty, too large, not text, damaged, or has no sentence.
+    ValueError if it is empty, too large, not text, damaged, or has no sentence.
     """
     ending = PurePath(name.lower().replace("\\", "/")).suffix
     if ending != ".conllu":

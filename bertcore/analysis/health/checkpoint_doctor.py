@@ -165,8 +165,7 @@ def examine(
             (): English ones, by which one of another language is not judged. The first
             MOST_GUESSED are used.
 
-    Raises:
-        ValueError: If there are fewer than two texts, or from one to seven plain ones.
+    ValueError if there are fewer than two texts, or from one to seven plain ones.
 
     Source: the spectrum of random matrices, Marchenko and Pastur 1967; as a sign of training,
     Martin and Mahoney 2021 (JMLR 22); the rest is ours.

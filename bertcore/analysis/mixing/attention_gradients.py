@@ -47,8 +47,7 @@ class WordLogit:
     def __call__(self, bert: Model, hidden: Tensor) -> Tensor:
         """Return the logit, of hidden [1, T, D].
 
-        Raises:
-            ValueError: If the position does not exist or there is no masked-word head.
+        ValueError if the position does not exist or there is no masked-word head.
         """
         if not 0 <= self.position < hidden.shape[1]:
             raise ValueError(
@@ -64,19 +63,14 @@ class NextSentenceLogit:
     label: int = 0
 
     def __call__(self, bert: Model, hidden: Tensor) -> Tensor:
-        """Return the logit, of hidden [1, T, D].
-
-        Raises:
-            ValueError: If there is no next-sentence head.
-        """
+        """Return the logit, of hidden [1, T, D]; ValueError if there is no next-sentence head."""
         return bert.module.nsp_logits(hidden)[0, self.label]
 
 
 def best_word(bert: Model, trace: Trace, position: int) -> WordLogit:
     """Return the logit of the most probable piece at a position as a target.
 
-    Raises:
-        ValueError: If there is no masked-word head.
+    ValueError if there is no masked-word head.
     """
     with torch.no_grad():
         logits = bert.module.mlm_logits(trace.hidden_states[-1, position].to(bert.device))
@@ -93,9 +87,8 @@ def attention_gradients(bert: Model, trace: Trace, target: Target) -> AttentionG
         target: `WordLogit`, `NextSentenceLogit`, or any differentiable number of the last hidden
             state, such as a class of your own head.
 
-    Raises:
-        ValueError: If weights are NaN or infinite, or the target needs a head that the checkpoint
-            does not have.
+    ValueError if weights are NaN or infinite, or the target needs a head that the checkpoint does
+    not have.
 
     Source: Barkan et al. 2021, "Grad-SAM: Explaining Transformers via Gradient Self-Attention
         Maps", section 3; without the ReLU and the means, which are left to the caller here.

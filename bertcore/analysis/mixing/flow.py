@@ -47,9 +47,8 @@ def attention_flow(
         residual: As for rollout.
         progress: Called with the fraction of the rows done, 0 to 1.
 
-    Raises:
-        ValueError: If weights are NaN or infinite, there is no such head or token, or the work
-            exceeds MOST_WORK.
+    ValueError if weights are NaN or infinite, there is no such head or token, or the work exceeds
+    MOST_WORK.
 
     Source: Abnar and Zuidema 2020, section 3, with one source and one sink for each value, as
         there; scipy.sparse.csgraph.maximum_flow (Dinic).

@@ -83,9 +83,8 @@ def layer_parts(bert: Model, trace: Trace, layer: int) -> LayerParts:
         trace: A trace of any text or pair, without changes to heads, layers or attention.
         layer: 0 to L-1.
 
-    Raises:
-        ValueError: If there is no such layer, the layers of the architecture cannot be read,
-            numbers are NaN or infinite, or the trace is of another checkpoint or of a changed run.
+    ValueError if there is no such layer, the layers of the architecture cannot be read, numbers are
+    NaN or infinite, or the trace is of another checkpoint or of a changed run.
     """
     layers = with_parts(bert).module.layers
     if not 0 <= layer < len(layers):
@@ -103,8 +102,7 @@ def require_same_run(computed: Tensor, traced: Tensor) -> None:
     Args:
         computed, traced: The same states, [..., D].
 
-    Raises:
-        ValueError: If they differ by more than rounding.
+    ValueError if they differ by more than rounding.
     """
     traced = traced.to(computed.dtype)
     difference = float((computed - traced).norm() / traced.norm().clamp_min(1e-12))

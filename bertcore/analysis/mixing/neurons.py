@@ -32,8 +32,7 @@ class HeadNeurons:
         Args:
             query: The query token, 0 to T-1.
 
-        Raises:
-            ValueError: If there is no such token.
+        ValueError if there is no such token.
         """
         if not 0 <= query < len(self.queries):
             raise ValueError(
@@ -49,8 +48,7 @@ def allowed_keys(bert: Model, layer: int, num_tokens: int) -> Tensor | None:
         True = may be attended to, bool [T, T], on the CPU: no later ones if attention is causal,
         none outside the window if the layer has one. None: every token may attend to all.
 
-    Raises:
-        ValueError: If the layers of the checkpoint cannot be read.
+    ValueError if the layers of the checkpoint cannot be read.
     """
     allowed = with_parts(bert).module.layers[layer].attention.allowed(num_tokens)
     return None if allowed is None else allowed.cpu()
@@ -70,8 +68,7 @@ def head_neurons(trace: Trace, layer: int, head: int, allowed: Tensor | None = N
         The steps in float32. They end in `trace.attentions[layer, head]` within rounding: 1e-6 for
         a float32 trace, more where the network ran in a lower precision.
 
-    Raises:
-        ValueError: If there is no such layer or head, or the mask has another shape.
+    ValueError if there is no such layer or head, or the mask has another shape.
 
     Source: Vaswani et al. 2017, equation 1; the view is from Vig 2019, section 3.3.
     """

@@ -51,8 +51,7 @@ def passed_on(block: AttentionBlock, values: Tensor) -> Tensor:
 def passed_norms(bert: Model, trace: Trace) -> Tensor:
     """Return ||f(x_j)|| for each head, float32 [L, H, T].
 
-    Raises:
-        ValueError: If weights are NaN or infinite.
+    ValueError if weights are NaN or infinite.
     """
     layers = zip(with_parts(bert).module.layers, trace.values, strict=True)
     norms = [passed_on(layer.attention, values).norm(dim=-1) for layer, values in layers]
@@ -72,8 +71,7 @@ def weighted_norms(bert: Model, trace: Trace) -> Tensor:
         bert: The checkpoint that made the trace.
         trace: Of any text or pair.
 
-    Raises:
-        ValueError: If weights are NaN or infinite.
+    ValueError if weights are NaN or infinite.
 
     Source: Kobayashi et al. 2020, "Attention is Not Only a Weight", section 2.2.
     """
@@ -98,8 +96,7 @@ def block_norms(bert: Model, trace: Trace) -> BlockNorms:
         bert: The checkpoint that made the trace.
         trace: Of any text or pair.
 
-    Raises:
-        ValueError: If weights are NaN or infinite.
+    ValueError if weights are NaN or infinite.
 
     Source: `summed`: Kobayashi et al. 2020, section 2.2; `normalized` and `mixing_ratio`:
         Kobayashi et al. 2021, "Incorporating Residual and Normalization Layers into Analysis of

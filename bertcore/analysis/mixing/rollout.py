@@ -21,8 +21,7 @@ def attention_rollout(
         residual: Fraction of a token's vector that comes from itself through the residual
             connection.
 
-    Raises:
-        ValueError: If weights are NaN or infinite, or there is no such head.
+    ValueError if weights are NaN or infinite, or there is no such head.
 
     Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3.
     """
@@ -37,8 +36,7 @@ def rollout(layers: Tensor, *, residual: float = 0.0) -> Tensor:
         residual: Fraction of the identity to mix into each, 0 up to below 1. 0 for maps that
             already include the residual connection, such as value zeroing.
 
-    Raises:
-        ValueError: If `residual` is out of range.
+    ValueError if `residual` is out of range.
     """
     if not 0 <= residual < 1:
         raise ValueError(f"residual is {residual}; expected a fraction from 0 up to below 1.")
@@ -54,8 +52,7 @@ def rollout(layers: Tensor, *, residual: float = 0.0) -> Tensor:
 def one_map_a_layer(attentions: Tensor, head: int | None) -> Tensor:
     """Return one head of each layer, or the mean of all (None), float32 [L, T, T].
 
-    Raises:
-        ValueError: If weights are NaN or infinite, or there is no such head.
+    ValueError if weights are NaN or infinite, or there is no such head.
     """
     require_finite(attentions, "attention weights")
     num_heads = attentions.shape[1]

@@ -40,8 +40,7 @@ def value_zeroing(
         tokens: The rows to compute; None for all T.
         progress: Called with the fraction done, 0 to 1.
 
-    Raises:
-        ValueError: If weights are NaN or infinite, or there is no such layer.
+    ValueError if weights are NaN or infinite, or there is no such layer.
 
     Source: Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers", section 3. The
         distance is computed as half the squared difference of the unit vectors, the same number

@@ -115,11 +115,8 @@ def objective_answer(
 ) -> ObjectiveAnswer:
     """Return a checkpoint's answer to the draw of `objective_example` with the same arguments.
 
-    A decoder reads the right tokens before each (teacher forcing), as in training.
-
-    Raises:
-        ValueError: If the checkpoint has no head for it or answers NaN or infinity, or as
-            `objective_example`.
+    A decoder reads the right tokens before each (teacher forcing), as in training. ValueError if
+    the checkpoint has no head for it or answers NaN or infinity, or as `objective_example`.
     """
     reason = why_no_answer(bert, objective)
     if reason is not None:

@@ -126,9 +126,8 @@ def objective_example(
         share: Share of hidden tokens, 0 < share < 1; None: the paper's.
         direction: UniLM's direction; None draws one.
 
-    Raises:
-        ValueError: If the text, the vocabulary or the share does not suit this objective; the
-            message states why.
+    ValueError if the text, the vocabulary or the share does not suit this objective; the message
+    states why.
     """
     prepared, found = drawn(
         bert,

@@ -56,9 +56,8 @@ def prepare(
         seed: Fixes where a single text is split.
         direction: UniLM's direction; None draws one.
 
-    Raises:
-        ValueError: If a pair is needed and there is one sentence, or the vocabulary has no mask
-            token or no end token and the objective needs it.
+    ValueError if a pair is needed and there is one sentence, or the vocabulary has no mask token or
+    no end token and the objective needs it.
     """
     tokenizer = bert.tokenizer
     if entry.needs_mask and tokenizer.mask_id < 0:

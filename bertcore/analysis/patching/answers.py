@@ -49,8 +49,7 @@ def word_answer(
             that the first raises most over the second and the one that it lowers most.
         mask: Index of the common mask, from 0.
 
-    Raises:
-        ValueError: If there is no masked-word head, no such mask, or a word is not one piece.
+    ValueError if there is no masked-word head, no such mask, or a word is not one piece.
     """
     model.require("mlm")
     column = common_masks(model, pair)[mask:]
@@ -100,8 +99,7 @@ def telling_token(model: Model, pair: PatchPair) -> int | None:
     Returns:
         Its position; None if they have no token in common.
 
-    Raises:
-        ValueError: If there is no masked-word head.
+    ValueError if there is no masked-word head.
     """
     model.require("mlm")
     mask_id, specials = model.tokenizer.mask_id, pair.first.special_tokens_mask
@@ -159,8 +157,7 @@ def class_answer(
         pair: The versions.
         label, other: Two classes; None: those that the first version raises and lowers most.
 
-    Raises:
-        ValueError: If the head answers for each token, or there is no such class.
+    ValueError if the head answers for each token, or there is no such class.
     """
     if reader.kind not in ("classes", "labels", "score"):
         raise ValueError(

@@ -89,8 +89,7 @@ def read_texts(path: Path, *, bad_rows: BadRows | None = None) -> tuple[PatchTex
         path: .csv, .tsv or .jsonl, optionally compressed as .gz or .xz.
         bad_rows: Collects rows that cannot be used; None rejects them.
 
-    Raises:
-        ValueError: If a column is missing, a row cannot be used, or no row is left.
+    ValueError if a column is missing, a row cannot be used, or no row is left.
     """
     return read_records(
         path,
@@ -128,8 +127,7 @@ def patch_texts(
         texts: The pairs.
         part, direction, on_fraction: As for `patch`.
 
-    Raises:
-        ValueError: If no pair is left, or as `patch`.
+    ValueError if no pair is left, or as `patch`.
     """
     model.require("mlm")
     if part != "state":

@@ -80,9 +80,8 @@ def patch_pair(
         hide: Position in the first version of a token that both versions have, to be replaced by
             [MASK] in both; None: the texts unchanged.
 
-    Raises:
-        ValueError: If the versions are the same, as texts or as tokens, or would be with the token
-            hidden; if one is a pair and the other is not, or `hide` is in one version only.
+    ValueError if the versions are the same, as texts or as tokens, or would be with the token
+    hidden; if one is a pair and the other is not, or `hide` is in one version only.
     """
     if first == second:
         raise ValueError(SAME)

@@ -116,9 +116,8 @@ def patch(
             Not for "head", which is patched at all columns.
         on_fraction: Called with the fraction done; may raise to stop.
 
-    Raises:
-        ValueError: If both versions give the same difference, numbers are NaN or infinite, or the
-            architecture does not expose that part; the message states why.
+    ValueError if both versions give the same difference, numbers are NaN or infinite, or the
+    architecture does not expose that part; the message states why.
     """
     _check(part, PARTS, "part")
     if part != "state":
@@ -245,9 +244,8 @@ def patch_path(
         sender: A head, or the output of a layer's attention or feed-forward block.
         receiver: A later part, or "answer": the quantity read from the last state.
 
-    Raises:
-        ValueError: As for `patch`, or if a part does not exist or the receiver does not come after
-            the sender.
+    ValueError as for `patch`, or if a part does not exist or the receiver does not come after the
+    sender.
     """
     model.require("parts")
     depth, num_heads = model.config.num_hidden_layers, model.config.num_attention_heads

@@ -187,9 +187,8 @@ class HookedRuns:
     Args:
         model, base, source, pairs, place, read, source_place: As for `Runs`.
 
-    Raises:
-        ValueError: If calls of its layers cannot be followed, or its words do not come from the
-            last hidden state.
+    ValueError if calls of its layers cannot be followed, or its words do not come from the last
+    hidden state.
     """
 
     def __init__(

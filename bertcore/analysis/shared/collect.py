@@ -65,8 +65,7 @@ class VectorTable:
     def select(self, keep: NDArray[np.bool_]) -> "VectorTable":
         """Return the table of the points where `keep` is True, [N].
 
-        Raises:
-            ValueError: If `keep` has another length.
+        ValueError if `keep` has another length.
         """
         if keep.shape != (len(self),):
             raise ValueError(f"keep has shape {keep.shape}; expected ({len(self)},).")
@@ -103,8 +102,7 @@ def collect_tokens(
         sentences: At least one.
         max_tokens: Limit of N, special tokens included.
 
-    Raises:
-        ValueError: If there is no sentence, or the first alone has more than `max_tokens` tokens.
+    ValueError if there is no sentence, or the first alone has more than `max_tokens` tokens.
     """
     encodings, notes = _encode(bert, sentences)
     limit = min(max_tokens, _most_points(bert))
@@ -165,8 +163,7 @@ def collect_sentences(
         pooling: "mean" over all tokens, "cls" (the first token) or "max".
         max_sentences: Limit of N; the first ones are taken and `notes` states it.
 
-    Raises:
-        ValueError: If there is no sentence or `pooling` does not exist.
+    ValueError if there is no sentence or `pooling` does not exist.
     """
     if pooling not in POOLINGS:
         raise ValueError(f"pooling is {pooling!r}; expected one of {', '.join(POOLINGS)}.")

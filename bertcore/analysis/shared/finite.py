@@ -13,8 +13,7 @@ def require_finite(layers: Tensor, name: str) -> None:
         layers: [L, ...], one entry for each layer.
         name: The name of the numbers, as a plural noun.
 
-    Raises:
-        ValueError: If one is NaN or infinite; names the first layer that has it.
+    ValueError if one is NaN or infinite; names the first layer that has it.
     """
     # One number for each layer: a mask of 144 heads at 512 tokens would be as large as they are.
     sums = torch.stack([layer.sum(dtype=torch.float64) for layer in layers])
@@ -28,11 +27,7 @@ def require_finite(layers: Tensor, name: str) -> None:
 
 
 def require_finite_logits(logits: Iterable[Tensor]) -> None:
-    """Reject logits that are not finite.
-
-    Raises:
-        ValueError: If a number is NaN or infinite.
-    """
+    """Reject logits that are not finite; ValueError if a number is NaN or infinite."""
     if not all(bool(tensor.isfinite().all()) for tensor in logits):
         raise ValueError(
             "the model returns NaN or infinity, so there is nothing to show. The checkpoint's "

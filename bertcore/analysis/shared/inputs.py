@@ -48,8 +48,7 @@ def masked_encoding(
     Args:
         masked: Positions in the encoded input, 0 to T - 1; [MASK] typed in the text stays too.
 
-    Raises:
-        ValueError: If a position does not exist or is an added [CLS] or [SEP].
+    ValueError if a position does not exist or is an added [CLS] or [SEP].
     """
     if bert.tokenizer.mask_id < 0:
         bert.require("mlm")  # says why there are no masks
@@ -76,8 +75,7 @@ def run_rows(bert: Model, rows: Sequence[Row]) -> Iterator[tuple[list[int], Tens
         The row numbers of a batch, [B], and the states read by the heads, [B, T, D], on the device
         (BERT's last hidden states); states after the end of a shorter row are meaningless.
 
-    Raises:
-        ValueError: If a segment id is not in the checkpoint's table.
+    ValueError if a segment id is not in the checkpoint's table.
     """
     for chosen, ids, segments, mask in padded_batches(bert, rows):
         yield chosen, bert.module.word_states(ids, segments, mask)
@@ -94,8 +92,7 @@ def word_log_probabilities(bert: Model, hidden: Tensor) -> Iterator[Tensor]:
         Natural logarithms, float32 on the device, [n, V] with n at most LOGITS_PER_CHUNK, in
         order. V counts every row of the token table, also those without a name.
 
-    Raises:
-        ValueError: If the checkpoint has no masked-word head.
+    ValueError if the checkpoint has no masked-word head.
     """
     for chunk in torch.split(hidden, LOGITS_PER_CHUNK):
         yield torch.log_softmax(bert.module.mlm_logits(chunk).float(), dim=-1)

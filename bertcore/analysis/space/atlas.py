@@ -34,8 +34,7 @@ def atlas_table(
         settings: What is mapped; `settings.num_points` is the maximum number of rows.
         progress: As of `corpus_map`.
 
-    Raises:
-        ValueError, OSError: As of `corpus_map`.
+    ValueError or OSError as of `corpus_map`.
     """
     found = corpus_map(corpus, settings, progress=progress)
     rows = corpus.rows().take(pa.array(found.rows))
@@ -52,11 +51,7 @@ def atlas_table(
 
 
 def write_atlas(table: pa.Table, path: Path) -> None:
-    """Write a table of `atlas_table`, whole or not at all.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
+    """Write a table of `atlas_table`, whole or not at all; OSError if it cannot be written."""
     with whole_file(path) as partial:
         pq.write_table(table, partial, compression="ZSTD")
 

@@ -136,8 +136,7 @@ def explain_words(bert: Model, text: str) -> list[WordSteps]:
 def word_at(words: Sequence[WordSteps], span: tuple[int, int]) -> WordSteps:
     """Return the word to which a token with this character span belongs.
 
-    Raises:
-        ValueError: If no word covers the span.
+    ValueError if no word covers the span.
     """
     for word in words:
         if word.span[0] <= span[0] and span[1] <= word.span[1]:
@@ -150,10 +149,8 @@ def leave_one_out(bert: Model, text: str, text_pair: str | None = None) -> Leave
     """Run a text without its segment vectors (if any), and without its positions.
 
     The summand is left out of the sum of every token (zeros take its place) before LayerNorm;
-    everything after runs as usual.
-
-    Raises:
-        ValueError: If the text is not valid Unicode, or this is another architecture.
+    everything after runs as usual. ValueError if the text is not valid Unicode, or this is another
+    architecture.
 
     Source: ours.
     """
@@ -194,8 +191,7 @@ def position_similarity(bert: Model, num_positions: int) -> NDArray[np.float32]:
     Args:
         num_positions: P; a number beyond the table takes all of it.
 
-    Raises:
-        ValueError: If `num_positions` is below 1.
+    ValueError if `num_positions` is below 1.
     """
     if num_positions < 1:
         raise ValueError(f"num_positions is {num_positions}; expected at least 1.")
@@ -216,8 +212,7 @@ def nearest_words(bert: Model, token_id: int, top_k: int = 12) -> list[tuple[str
     Returns:
         (piece, cosine), the nearest first.
 
-    Raises:
-        ValueError: If the id is not in the vocabulary or `top_k` is below 1.
+    ValueError if the id is not in the vocabulary or `top_k` is below 1.
     """
     if top_k < 1:
         raise ValueError(f"top_k is {top_k}; expected at least 1.")

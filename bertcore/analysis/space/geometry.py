@@ -57,8 +57,7 @@ def geometry(vectors: Floats, words: Sequence[str], *, seed: int = 0) -> Geometr
         words: The word of each point.
         seed: Draws MAX_NEIGHBOURS_OF points for the intrinsic dimension if there are more.
 
-    Raises:
-        ValueError: If no point is finite.
+    ValueError if no point is finite.
 
     Source: Ethayarajh 2019, "How Contextual are Contextualized Word Representations?", section 3.3;
         but with all pairs instead of a sample. Rogue dimensions: Timkey and van Schijndel 2021,
@@ -101,8 +100,7 @@ def without_rogue(vectors: Floats, words: Sequence[str], num: int) -> NDArray[np
         words: The word of each point.
         num: 0 to NUM_ROGUE.
 
-    Raises:
-        ValueError: If `num` is out of range or no point is finite.
+    ValueError if `num` is out of range or no point is finite.
     """
     if not 0 <= num <= NUM_ROGUE:
         raise ValueError(f"num is {num}; expected 0 to {NUM_ROGUE}.")

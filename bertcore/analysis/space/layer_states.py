@@ -18,8 +18,7 @@ def attention_outputs(model: Model, hidden_states: Tensor) -> Tensor:
         model: A model whose layers can be read (capability "parts").
         hidden_states: Of its trace, [L+1, T, D].
 
-    Raises:
-        ValueError: If the layers of the architecture cannot be read.
+    ValueError if the layers of the architecture cannot be read.
     """
     bert = with_parts(model)
     inputs = hidden_states[:-1].to(bert.device, bert.dtype)

@@ -59,8 +59,7 @@ def fit_tsne(
         settings: Its parameters.
         progress: Called with the fraction done and the stage; may raise to stop.
 
-    Raises:
-        ValueError: If the perplexity is not less than N.
+    ValueError if the perplexity is not less than N.
 
     Source: openTSNE, one thread. In three dimensions by Barnes-Hut.
     """
@@ -134,8 +133,7 @@ def fit_pacmap(
             are fewer than the points.
         progress: Called with the fraction done and the stage; may raise to stop.
 
-    Raises:
-        ValueError: If there are too few points for a pair of each kind.
+    ValueError if there are too few points for a pair of each kind.
 
     Source: pacmap with faiss's neighbours, one thread; above 100 dimensions it keeps the 100
         largest principal ones.

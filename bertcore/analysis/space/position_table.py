@@ -39,8 +39,7 @@ def position_tables(bert: Model, num_positions: int = 64) -> PositionTables:
         bert: A checkpoint with a table of positions.
         num_positions: P; a number beyond the table takes all of it.
 
-    Raises:
-        ValueError: If it has no such table, or P is below 2.
+    ValueError if it has no such table, or P is below 2.
 
     Source: the formula: Vaswani et al. 2017, section 3.5.
     """

@@ -40,8 +40,7 @@ def probe_map(probes: Sequence[Probe]) -> ProbeMap:
     Args:
         probes: At least one; all of the same network and sentences, the last step last.
 
-    Raises:
-        ValueError: If there is no probe, or a vector holds NaN or infinity.
+    ValueError if there is no probe, or a vector holds NaN or infinity.
 
     Source: ours.
     """

@@ -73,10 +73,8 @@ class LayerMap:
 def pca(vectors: Floats, dims: int) -> Pca:
     """Return the first `dims` principal components of vectors [N, D].
 
-    Components beyond the rank are zero, so even 1, 2 or identical points have a map.
-
-    Raises:
-        ValueError: If there is no vector, or one contains NaN or infinity.
+    Components beyond the rank are zero, so even 1, 2 or identical points have a map. ValueError if
+    there is no vector, or one contains NaN or infinity.
 
     Source: as scikit-learn's PCA: the covariance's eigenvectors if N >= D, else the SVD; each
         component's sign makes its largest entry positive.
@@ -132,8 +130,7 @@ def embed(
         progress: Called with the fraction done and the stage, several times a second; may raise
             to stop.
 
-    Raises:
-        ValueError: If there are too few distinct points or too many, or as of `fit`.
+    ValueError if there are too few distinct points or too many, or as of `fit`.
     """
     distinct, places = np.unique(vectors, axis=0, return_inverse=True)
     name = METHODS[method_of(settings)]
@@ -165,10 +162,8 @@ def fit(
     """Return UMAP, t-SNE or PaCMAP fitted to distinct vectors; arguments as of `embed`.
 
     UMAP's `n_neighbors` is lowered to the number of points minus 1 if there are fewer. UMAP and
-    PaCMAP run one at a time in a process; others wait.
-
-    Raises:
-        ValueError: If a parameter does not fit the number of points.
+    PaCMAP run one at a time in a process; others wait. ValueError if a parameter does not fit the
+    number of points.
 
     Source: umap-learn, openTSNE, pacmap; the start follows Kobak and Linderman 2021.
     """
@@ -271,9 +266,8 @@ def map_layers(
             `notes` states it.
         progress: Called with the fraction done and the stage.
 
-    Raises:
-        ValueError: If an argument is not one of those listed, no point is finite, there are more
-            points than MAX_EMBEDDED, or too few points for PaCMAP's ratios.
+    ValueError if an argument is not one of those listed, no point is finite, there are more points
+    than MAX_EMBEDDED, or too few points for PaCMAP's ratios.
     """
     _check(vectors, dims, method, space)
     finite: NDArray[np.bool_] = np.asarray(np.isfinite(vectors).all((0, 2)))

@@ -28,10 +28,7 @@ def rotations(bert: Model, num_distances: int) -> tuple[Rotations, ...]:
     """Return the turns of each kind of layer that a checkpoint has, at distances 0 to P - 1.
 
     If query and key are equal in a pair of numbers, the pair adds its squared length times this
-    cosine to their product.
-
-    Raises:
-        ValueError: If the checkpoint has no rotary positions.
+    cosine to their product. ValueError if the checkpoint has no rotary positions.
 
     Source: Su et al. 2021 (RoFormer), section 3.2.2.
     """

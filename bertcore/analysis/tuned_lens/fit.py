@@ -47,11 +47,7 @@ class TunedLensSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the numbers.
-
-        Raises:
-            ValueError: If one is out of range.
-        """
+        """Check the numbers; ValueError if one is out of range."""
         for name in ("num_steps", "batch_size", "num_tokens", "num_held_out"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; expected at least 1.")
@@ -91,8 +87,7 @@ def fit_tuned_lens(
         text: The name of the text.
         on_fraction: Called with the fraction done and the stage.
 
-    Raises:
-        ValueError: If there is no such head, too little text, or numbers are NaN or infinite.
+    ValueError if there is no such head, too little text, or numbers are NaN or infinite.
 
     Source: Belrose et al. 2023, section 3 and appendix A. Differs: Adam instead of SGD with
     Nesterov momentum, and hidden tokens instead of all.

@@ -57,8 +57,7 @@ class LensGain:
     def from_json(cls, data: dict[str, Any]) -> "LensGain":
         """Return the gain of `to_json`'s numbers.
 
-        Raises:
-            ValueError, KeyError, TypeError: If they are not such numbers.
+        ValueError, KeyError or TypeError if they are not such numbers.
         """
 
         def interval(name: str) -> Interval:

@@ -47,11 +47,7 @@ def find_tuned_lens(model: Model) -> Path | None:
 
 
 def save_tuned_lens(lens: TunedLens, path: Path) -> Path:
-    """Write a lens, whole or not at all.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
+    """Write a lens, whole or not at all; OSError if it cannot be written."""
     path.parent.mkdir(parents=True, exist_ok=True)
     metadata = {
         "kind": _KIND,
@@ -75,10 +71,8 @@ def read_tuned_lens(path: Path, model: Model | None = None) -> TunedLens:
         path: Its file.
         model: The checkpoint it was fitted for; None: any.
 
-    Raises:
-        ValueError: If it was fitted for another checkpoint.
-        RuntimeError: If the file is damaged or is not a tuned lens.
-        OSError: If it cannot be read.
+    ValueError if it was fitted for another checkpoint. RuntimeError if the file is damaged or is
+    not a tuned lens. OSError if it cannot be read.
     """
     if not path.is_file():
         raise FileNotFoundError(

@@ -88,8 +88,7 @@ def score_candidates(
         position: The [MASK] to fill, a position in the encoded input.
         words: Any texts; "##ing" is read as that piece if the vocabulary has it.
 
-    Raises:
-        ValueError: If there is no [MASK] at `position`, or no masked-word head.
+    ValueError if there is no [MASK] at `position`, or no masked-word head.
 
     Source: ours; the chain rule over masks is the step-wise form of Salazar et al. 2020, section 2.
     """

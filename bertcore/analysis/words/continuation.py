@@ -53,9 +53,8 @@ def continue_text(
         seed: Seed of the draws.
         top_k: Number of most probable tokens listed for each written one.
 
-    Raises:
-        ValueError: If the model does not predict the next token, a number is out of its range, or
-            the text fills all positions, or it answers NaN or infinity.
+    ValueError if the model does not predict the next token, a number is out of its range, or the
+    text fills all positions, or it answers NaN or infinity.
     """
     bert.require("next")
     if not 1 <= num_tokens <= MOST_TOKENS:

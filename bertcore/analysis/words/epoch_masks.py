@@ -70,9 +70,8 @@ def epoch_masks(
         masked_lm_prob: Share of the tokens that are hidden, 0 < p < 1.
         actions: Shares of [MASK], kept and random among them, whole percents.
 
-    Raises:
-        ValueError: If the vocabulary has no mask token, the text has no word, or a value is out of
-            its range.
+    ValueError if the vocabulary has no mask token, the text has no word, or a value is out of its
+    range.
 
     Source: `bertcore.pretraining.objectives.epochs.Batches`; Liu et al. 2019, section 4.1.
     """

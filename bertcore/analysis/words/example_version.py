@@ -25,11 +25,9 @@ class ExampleVersion:
 def example_version(bert: Model, text: str, text_pair: str | None = None) -> ExampleVersion | None:
     """Return the text with one word replaced by the most probable other word.
 
-    The word is that of `example_mask`. None if there is no whole word to replace, or no other
-    whole word among the most probable pieces.
-
-    Raises:
-        ValueError: If the text has no token to hide, or the checkpoint has no masked-word head.
+    The word is that of `example_mask`. None if there is no whole word to replace, or no other whole
+    word among the most probable pieces. ValueError if the text has no token to hide, or the
+    checkpoint has no masked-word head.
     """
     position = example_mask(bert, text, text_pair)
     encoding = bert.tokenize(text, text_pair)

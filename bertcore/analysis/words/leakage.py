@@ -47,9 +47,8 @@ def leakage(bert: Model, text: str, text_pair: str | None, position: int) -> Lea
         text, text_pair: One text or pair.
         position: Position of a token of the text.
 
-    Raises:
-        ValueError: If the position is not a token of a text or is already a [MASK], the layers
-            cannot be run one by one, or there is no masked-word head.
+    ValueError if the position is not a token of a text or is already a [MASK], the layers cannot be
+    run one by one, or there is no masked-word head.
 
     Source: the argument of Devlin et al. 2019, section 3.1; measured here.
     """
@@ -123,8 +122,7 @@ def paths_back(
         trace: Of any text or pair.
         progress: Called with the fraction done, 0 to 1.
 
-    Raises:
-        ValueError: If there is one layer only, or weights are NaN or infinite.
+    ValueError if there is one layer only, or weights are NaN or infinite.
 
     Source: as for `returned_shares`, whose first row is `returned`. A token's share of itself is 0.
     """
@@ -145,8 +143,7 @@ def returned_shares(bert: Model, trace: Trace) -> Tensor:
         bert: The checkpoint that made the trace, of at least two layers.
         trace: Of any text or pair.
 
-    Raises:
-        ValueError: If there is one layer only, or weights are NaN or infinite.
+    ValueError if there is one layer only, or weights are NaN or infinite.
 
     Source: value zeroing of Mohebbi et al. 2023, over two layers.
     """

@@ -67,9 +67,8 @@ def layer_predictions(
         top_k: Words to keep, at least 1.
         tuned: Maps each state before the head reads it; None: the plain lens.
 
-    Raises:
-        ValueError: If a position does not exist, top_k is below 1, or the checkpoint has no
-            masked-word head.
+    ValueError if a position does not exist, top_k is below 1, or the checkpoint has no masked-word
+    head.
 
     Source: nostalgebraist 2020, "interpreting GPT: the logit lens", carried over to BERT with
         its whole head (dense, activation, LayerNorm, tied decoder), not the decoder alone.
@@ -118,9 +117,8 @@ def word_trajectories(
         words: Pieces as the vocabulary writes them ("##ing" for a continuation).
         tuned: As for `layer_predictions`.
 
-    Raises:
-        ValueError: If a word is not one piece of the vocabulary, the position does not exist, or
-            the checkpoint has no masked-word head.
+    ValueError if a word is not one piece of the vocabulary, the position does not exist, or the
+    checkpoint has no masked-word head.
     """
     bert.require("lens")
     encoding = masked_encoding(bert, text, text_pair, masked)

@@ -56,9 +56,8 @@ def write_with_masks(bert: Model, text: str, num_tokens: int = 8) -> MaskWriting
         text: The text before the masks.
         num_tokens: Masks to append, 1 to MOST_MASKS.
 
-    Raises:
-        ValueError: If the number is out of range, the text has a [MASK], the masks do not fit after
-            it, there is no masked-word head, or numbers are NaN or infinite.
+    ValueError if the number is out of range, the text has a [MASK], the masks do not fit after it,
+    there is no masked-word head, or numbers are NaN or infinite.
 
     Source: `fill_in_turn`, with the attention at each step.
     """

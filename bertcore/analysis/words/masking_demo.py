@@ -41,8 +41,7 @@ def corrupt(
         seed: Fixes the draw, 0 or more.
         masked_lm_prob: Fraction of tokens to choose, 0 < p < 1; the paper's is 0.15.
 
-    Raises:
-        ValueError: If the text has no token, or `masked_lm_prob` is out of range.
+    ValueError if the text has no token, or `masked_lm_prob` is out of range.
 
     Source: Devlin et al. 2019, section 3.1, by `bertcore.objectives.masking.mask_text`.
     """

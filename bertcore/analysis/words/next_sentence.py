@@ -59,8 +59,7 @@ class AttentionMass:
 def score_pairs(bert: Model, pairs: Sequence[tuple[str, str]]) -> list[NextSentence]:
     """Return the next-sentence probabilities of many pairs, run in batches, in order.
 
-    Raises:
-        ValueError: If the checkpoint has no next-sentence head.
+    ValueError if the checkpoint has no next-sentence head.
     """
     encodings = [bert.tokenize(a, b) for a, b in pairs]
     return _score_rows(bert, [Row(e.input_ids, e.segment_ids) for e in encodings])
@@ -73,10 +72,8 @@ def pair_variants(
 
     The changes: order swapped; all segment ids 0; segment ids exchanged (A gets 1, B gets 0); the
     [SEP] between A and B left out; and B replaced by each of `replacements`. A checkpoint with
-    fewer than two segments has no changes of segment ids.
-
-    Raises:
-        ValueError: If the checkpoint has no next-sentence head.
+    fewer than two segments has no changes of segment ids. ValueError if the checkpoint has no
+    next-sentence head.
     """
     encoding, swapped = bert.tokenize(text_a, text_b), bert.tokenize(text_b, text_a)
     ids, segments = encoding.input_ids, encoding.segment_ids
@@ -103,8 +100,7 @@ def pair_variants(
 def segment_ids(trace: Trace, way: str) -> tuple[int, ...]:
     """Return the segment ids of a pair in one of the variants of SEGMENTS, [T].
 
-    Raises:
-        ValueError: If there is no such variant.
+    ValueError if there is no such variant.
     """
     if way not in SEGMENTS:
         raise ValueError(f"segment ids {way!r} are unknown; expected one of {', '.join(SEGMENTS)}.")
@@ -118,10 +114,8 @@ def next_sentence_matrix(bert: Model, sentences: Sequence[str]) -> NDArray[np.fl
     """Return the probability that sentence j follows sentence i for all ordered pairs, [N, N].
 
     The diagonal is NaN: a sentence does not follow itself. N * (N - 1) inputs, run in batches.
-
-    Raises:
-        ValueError: If there are fewer than two sentences, one is blank, or the checkpoint has no
-            next-sentence head.
+    ValueError if there are fewer than two sentences, one is blank, or the checkpoint has no
+    next-sentence head.
     """
     if len(sentences) < 2:
         raise ValueError(
@@ -142,8 +136,7 @@ def next_sentence_matrix(bert: Model, sentences: Sequence[str]) -> NDArray[np.fl
 def attention_mass(trace: Trace) -> AttentionMass:
     """Return how much attention flows within and between A, B and the special tokens.
 
-    Raises:
-        ValueError: If text A or text B has no token.
+    ValueError if text A or text B has no token.
     """
     kinds = np.array([text if text >= 0 else 2 for text in trace.text_ids])
     member = np.stack([kinds == group for group in range(3)])  # [3, T]

@@ -32,9 +32,8 @@ def predict_next(
         As for masks, with the token of the text at that place as the original; None after the last,
         and where the tokenizer added one ([SEP]).
 
-    Raises:
-        ValueError: If a position does not exist or has nothing before it, `top_k` is below 1, or
-            the model does not predict the next token.
+    ValueError if a position does not exist or has nothing before it, `top_k` is below 1, or the
+    model does not predict the next token.
     """
     if top_k < 1:
         raise ValueError(f"top_k is {top_k}; expected at least 1.")
@@ -87,11 +86,8 @@ def next_surprise(bert: Model, text: str, text_pair: str | None = None) -> Surpr
 
     One run for all tokens. The first has none if no added token ([CLS]) precedes it; the tokens
     that the tokenizer adds ([SEP]) have none either, as in `bertcore.grammar`. The perplexity is
-    the usual one of a language model.
-
-    Raises:
-        ValueError: If no token of the text has one before it, or the model does not predict the
-            next.
+    the usual one of a language model. ValueError if no token of the text has one before it, or the
+    model does not predict the next.
     """
     next_logits = _next_logits(bert)
     trace = bert.trace(text, text_pair)

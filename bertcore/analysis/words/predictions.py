@@ -60,9 +60,8 @@ def predict_masks(
         masked: Positions to replace by [MASK].
         top_k: Words for each mask, at least 1.
 
-    Raises:
-        ValueError: If there is no mask, a position does not exist, top_k is below 1, or the
-            checkpoint has no masked-word head.
+    ValueError if there is no mask, a position does not exist, top_k is below 1, or the checkpoint
+    has no masked-word head.
     """
     if top_k < 1:
         raise ValueError(f"top_k is {top_k}; expected at least 1.")
@@ -116,10 +115,7 @@ def tracked_words(
     """Return the pieces to follow through the layers at one mask.
 
     The hidden token, the `num_best` most probable pieces, and those of `words` that are one piece,
-    in this order, without duplicates.
-
-    Raises:
-        ValueError: If there is no mask at `position`.
+    in this order, without duplicates. ValueError if there is no mask at `position`.
     """
     if position not in predictions.positions:
         raise ValueError(
@@ -145,8 +141,7 @@ def fill_in_turn(
     Args:
         masked: Positions to replace by [MASK]; typed ones are filled too.
 
-    Raises:
-        ValueError: If there is no mask, a position does not exist, or there is no masked-word head.
+    ValueError if there is no mask, a position does not exist, or there is no masked-word head.
 
     Source: ours; the greedy case of Ghazvininejad et al. 2019 ("mask-predict"), one token a step.
     """

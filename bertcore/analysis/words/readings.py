@@ -89,9 +89,8 @@ def read_both_sides(
         position: Of a token of it.
         top_k: Answers, at least 1.
 
-    Raises:
-        ValueError: If the position is no token of a text, there is no such head, or numbers are
-            NaN or infinite.
+    ValueError if the position is no token of a text, there is no such head, or numbers are NaN or
+    infinite.
     """
     reason = why_not_both_sides(bert)
     if reason is not None:
@@ -118,9 +117,8 @@ def read_left(
             predicted.
         top_k: Answers, at least 1.
 
-    Raises:
-        ValueError: If there is no token at the place or nothing before it, there is no such head,
-            or numbers are NaN or infinite.
+    ValueError if there is no token at the place or nothing before it, there is no such head, or
+    numbers are NaN or infinite.
     """
     bert.require("next")
     joined, character = text, place[1]
@@ -163,9 +161,8 @@ def read_one_side(
         side: The visible side.
         top_k: Answers, at least 1.
 
-    Raises:
-        ValueError: If the position is no token of a text, there is no such head, its attention
-            cannot be changed, or numbers are NaN or infinite.
+    ValueError if the position is no token of a text, there is no such head, its attention cannot be
+    changed, or numbers are NaN or infinite.
     """
     return _one_side(bert, text, text_pair, position, side, top_k)[0]
 
@@ -183,8 +180,7 @@ def read_apart(
     Args:
         bert, text, text_pair, position, top_k: As for `read_one_side`.
 
-    Raises:
-        ValueError: As `read_one_side`.
+    ValueError as `read_one_side`.
 
     Source: Peters et al. 2018, section 3.1; the masks and the product are ours.
     """

@@ -47,9 +47,8 @@ class SharedWords:
 def similarities(bert: Model, sentences: Sequence[str]) -> NDArray[np.float32]:
     """Return the cosines of the vectors of `bert.encode`, [N, N], each -1 to 1.
 
-    Raises:
-        ValueError: If there are fewer than two sentences, or the sentence encoder has a module that
-            is not known.
+    ValueError if there are fewer than two sentences, or the sentence encoder has a module that is
+    not known.
     """
     if len(sentences) < 2:
         raise ValueError(f"{len(sentences)} sentences given; a matrix needs at least two.")
@@ -83,9 +82,8 @@ def shared_words(bert: Model, text_a: str, text_b: str) -> SharedWords:
             words.
         text_a, text_b: The sentences.
 
-    Raises:
-        ValueError: If the sentence encoder has a Dense layer, a LayerNorm or several poolings,
-            after which a vector is not such a sum, or an unknown module.
+    ValueError if the sentence encoder has a Dense layer, a LayerNorm or several poolings, after
+    which a vector is not such a sum, or an unknown module.
 
     Source: ours; compare Vasileiou and Eberle 2024, who go back to the input's tokens.
     """

@@ -64,8 +64,7 @@ def surprise(
     Args:
         progress: Called with the fraction done after each batch.
 
-    Raises:
-        ValueError: If the text has no token to hide, or the checkpoint has no masked-word head.
+    ValueError if the text has no token to hide, or the checkpoint has no masked-word head.
 
     Source: Salazar et al. 2020, "Masked language model scoring": the sum of the bits is their
         pseudo-log-likelihood (in bits), the perplexity is theirs for one sentence.
@@ -143,8 +142,7 @@ def suggest_mask(
             together.
         most: Maximum number of words tried, one run of BERT each.
 
-    Raises:
-        ValueError: If the text has no token left, or the checkpoint has no masked-word head.
+    ValueError if the text has no token left, or the checkpoint has no masked-word head.
     """
     encoding = masked_encoding(bert, text, text_pair, masked)
     hidden = set(mask_positions(encoding, bert.tokenizer.mask_id))
@@ -168,10 +166,8 @@ def example_mask(bert: Model, text: str, text_pair: str | None = None) -> int:
     """Return the position of a token to hide as an example, with a few runs at most.
 
     The choice of `suggest_mask` among 8 unique words in a text of up to 64 tokens; in a longer one,
-    which would take long runs, the longest whole word of the first 64 tokens.
-
-    Raises:
-        ValueError: As `suggest_mask`.
+    which would take long runs, the longest whole word of the first 64 tokens. ValueError as
+    `suggest_mask`.
     """
     encoding = bert.tokenize(text, text_pair)
     if len(encoding) <= _MOST_FOR_EXAMPLE:

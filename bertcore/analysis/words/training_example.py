@@ -131,9 +131,8 @@ def training_example(
         actions: Shares of [MASK], kept and random among them.
         max_seq_length: The longest example, in tokens.
 
-    Raises:
-        ValueError: If there is no masked-word head, the text has no word, there is no other
-            document, a share is out of its range, or the answers are NaN or infinite.
+    ValueError if there is no masked-word head, the text has no word, there is no other document, a
+    share is out of its range, or the answers are NaN or infinite.
 
     Source: Devlin et al. 2019, appendix A.2, by `create_instances` and `mask_text`.
     """
@@ -242,9 +241,8 @@ def one_step(
         example: From `training_example`.
         learning_rate: Above 0.
 
-    Raises:
-        ValueError: If the learning rate is not above 0, or this is another architecture, whose
-            network cannot be copied and changed here.
+    ValueError if the learning rate is not above 0, or this is another architecture, whose network
+    cannot be copied and changed here.
 
     Source: Kingma and Ba 2015, algorithm 1 at t = 1.
     """

@@ -37,8 +37,7 @@ def measure_sizes(
         sizes: Vocabulary sizes, special tokens included.
         on_stage: Called with the current stage and the fraction done.
 
-    Raises:
-        ValueError: As `train_vocabulary`, or if the held-out text has no word.
+    ValueError as `train_vocabulary`, or if the held-out text has no word.
     """
     lines = list(texts)
     words = count_words(held_out)

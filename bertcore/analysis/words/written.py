@@ -40,9 +40,7 @@ def score_written(masked: Model, causal: Model | None, text: str, written: str) 
         text: The text before the continuation.
         written: The continuation, as text.
 
-    Raises:
-        ValueError: If a head is absent, nothing was written, or the continuation is not read to its
-            end.
+    ValueError if a head is absent, nothing was written, or the continuation is not read to its end.
 
     Sources: repeated pairs: Holtzman et al. 2020 and Welleck et al. 2020, "rep" of n-grams, with n
         = 2; pseudo-perplexity: Salazar et al. 2020.

@@ -36,8 +36,7 @@ class VectorIndex(ABC):
             queries: [Q, D], of any non-zero length.
             k: Number of rows, at least 1.
 
-        Raises:
-            ValueError: If `queries` has another shape or no direction, or `k` is below 1.
+        ValueError if `queries` has another shape or no direction, or `k` is below 1.
         """
 
 
@@ -52,8 +51,7 @@ def has_direction(vectors: NDArray[np.floating]) -> NDArray[np.bool_]:
 def unit_queries(queries: NDArray[np.floating], width: int, k: int) -> NDArray[np.float32]:
     """Return queries as float32 of length 1, [Q, D].
 
-    Raises:
-        ValueError: If they have another shape or no direction, or `k` is below 1.
+    ValueError if they have another shape or no direction, or `k` is below 1.
     """
     given = np.asarray(queries, np.float32)
     if given.ndim != 2 or given.shape[1] != width:

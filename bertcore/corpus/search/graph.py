@@ -72,9 +72,8 @@ class GraphIndex(VectorIndex):
         encoded: The corpus it was made from.
         layer: Of `encoded.layers`.
 
-    Raises:
-        ValueError: If there is none, it is damaged, or it was made by another checkpoint or from
-            another corpus; if usearch is not installed.
+    ValueError if there is none, it is damaged, or it was made by another checkpoint or from another
+    corpus; if usearch is not installed.
     """
 
     def __init__(self, encoded: EncodedCorpus, layer: int) -> None:
@@ -151,11 +150,9 @@ def build_graph(
         rebuild: Replace an existing index, whatever it was made from.
         on_progress: Called often.
 
-    Raises:
-        ValueError: If the layer does not exist, usearch is not installed, the disk has no room, or
-            another process writes in the folder; if the existing index was made by another
-            checkpoint or from another corpus.
-        OSError: If it cannot be written.
+    ValueError if the layer does not exist, usearch is not installed, the disk has no room, or
+    another process writes in the folder; if the existing index was made by another checkpoint or
+    from another corpus. OSError if it cannot be written.
     """
     check_usearch()
     from usearch.index import Index
@@ -222,11 +219,7 @@ def index_folder(encoded: EncodedCorpus, layer: int) -> Path:
 
 
 def check_usearch() -> None:
-    """Check that usearch is installed.
-
-    Raises:
-        ValueError: If it is not.
-    """
+    """Check that usearch is installed; ValueError if it is not."""
     if importlib.util.find_spec("usearch") is None:
         raise ValueError(
             "usearch, which an index needs, is not installed. Install it with: pip install "

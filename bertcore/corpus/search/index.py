@@ -27,9 +27,7 @@ def open_index(
         rebuild: Build the graph again.
         on_progress: Called with the progress of the build.
 
-    Raises:
-        ValueError: See `build_graph`.
-        OSError: If a file cannot be written.
+    ValueError: see `build_graph`. OSError if a file cannot be written.
     """
     if exact is None:
         exact = len(encoded) <= EXACT_ROWS and not rebuild

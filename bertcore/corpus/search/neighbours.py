@@ -50,8 +50,7 @@ def query_of(trace: Trace, position: int, encoded: EncodedCorpus) -> Query:
         position: Position of the token.
         encoded: The corpus to search.
 
-    Raises:
-        ValueError: If there is no such token.
+    ValueError if there is no such token.
     """
     num = trace.num_tokens
     if not 0 <= position < num:

@@ -125,8 +125,7 @@ class Places:
     def hits(self, rows: Sequence[int] | NDArray[np.int64], cosines: Iterable[float]) -> list[Hit]:
         """Return rows in their sentences.
 
-        Raises:
-            ValueError: If a row does not exist, or a file is damaged.
+        ValueError if a row does not exist, or a file is damaged.
         """
         found = []
         for row, cosine in zip(map(int, rows), map(float, cosines), strict=True):
@@ -139,11 +138,7 @@ class Places:
         return found
 
     def occurrences(self, word: str) -> Occurrences:
-        """Return the occurrences of a word, ignoring case.
-
-        Raises:
-            ValueError: If the rows are sentences.
-        """
+        """Return the occurrences of a word, ignoring case; ValueError if the rows are sentences."""
         if "word" not in self.encoded.columns:
             raise ValueError(
                 f"{str(self.encoded.folder)!r} has one row per sentence, so words cannot be found "

@@ -97,9 +97,8 @@ def word_senses(
         num_groups: 2 to 5; None: the number with the highest silhouette, at each layer.
         seed: Seed of the drawn occurrences and of k-means.
 
-    Raises:
-        ValueError: If the word occurs in the corpus fewer than eight times, the rows are sentences,
-            or a number or layer does not exist.
+    ValueError if the word occurs in the corpus fewer than eight times, the rows are sentences, or a
+    number or layer does not exist.
     """
     if num_groups is not None and not 2 <= num_groups <= MOST_GROUPS:
         raise ValueError(f"num_groups is {num_groups}; expected 2 to {MOST_GROUPS}.")

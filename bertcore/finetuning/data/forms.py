@@ -26,9 +26,7 @@ def write_rows(rows: Iterable[dict[str, Any]], path: Path, *, task: str, source:
         task: The task of the data.
         source: The origin of the rows, for messages.
 
-    Raises:
-        ValueError: If a question lacks a column.
-        OSError: If it cannot be written.
+    ValueError if a question lacks a column. OSError if it cannot be written.
     """
     with path.open("w", encoding="utf-8") as file:
         for piece in _form(task).pieces(rows, source):

@@ -43,8 +43,7 @@ def parse_hub_name(text: str) -> HubName:
     >>> parse_hub_name("hub:nyu-mll/glue:sst2@validation")
     HubName(name='nyu-mll/glue', config='sst2', split='validation')
 
-    Raises:
-        ValueError: If it is not such a name.
+    ValueError if it is not such a name.
     """
     match = _NAME.fullmatch(text)
     if match is None:
@@ -68,10 +67,8 @@ def fetch_hub_data(text: str, folder: Path, *, task: str, is_train: bool) -> Pat
         is_train: The split to take if the name has none: "train" if True, else the first existing
             one of "validation", "dev" and "test".
 
-    Raises:
-        ValueError: If `datasets` is not installed, there is no such data set, configuration or
-            split, it has no column, or the hub cannot be reached.
-        RuntimeError: If the disk is full.
+    ValueError if `datasets` is not installed, there is no such data set, configuration or split, it
+    has no column, or the hub cannot be reached. RuntimeError if the disk is full.
     """
     wanted = parse_hub_name(text)
     rows, features = _open(wanted, is_train=is_train)

@@ -38,8 +38,7 @@ def swap_example(swap: WordSwap, example: Example) -> Example | None:
 def check_tagged(swap: WordSwap) -> None:
     """Reject phrases if each word has a tag: the counterpart may have more or fewer words.
 
-    Raises:
-        ValueError: If a word of the pairs is a phrase.
+    ValueError if a word of the pairs is a phrase.
     """
     phrase = next((word for pair in swap.pairs for word in pair if " " in word.strip()), None)
     if phrase is not None:

@@ -114,8 +114,7 @@ def make_batch(
             is made on its device, after the token look-up.
         part: Return only these rows, as they are in the batch.
 
-    Raises:
-        ValueError: If `masked_lm_prob` asks for more tokens than a pair has.
+    ValueError if `masked_lm_prob` asks for more tokens than a pair has.
     """
     own_rows = part or slice(0, len(instances))
     if not isinstance(generator, torch.Generator):

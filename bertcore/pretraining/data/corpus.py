@@ -38,10 +38,8 @@ def read_documents(
         paths: UTF-8 text files, plain or compressed as .xz or .gz.
         on_read: For progress; called at least once per document.
 
-    Raises:
-        ValueError: If a file is missing, is not UTF-8, is not a complete archive or has a line of
-            more than `LONGEST_LINE` characters.
-        OSError: If a file cannot be opened.
+    ValueError if a file is missing, is not UTF-8, is not a complete archive or has a line of more
+    than `LONGEST_LINE` characters. OSError if a file cannot be opened.
     """
     for path in map(Path, paths):
         if not path.is_file():
@@ -147,10 +145,7 @@ class PackedCorpus:
 def pack_corpus(documents: Iterable[list[str]], tokenizer: Tokenizer) -> PackedCorpus:
     """Tokenise documents (lists of sentences) into one PackedCorpus in memory.
 
-    For small texts; `pack_corpus_to` has no limit.
-
-    Raises:
-        ValueError: If no token is left.
+    For small texts; `pack_corpus_to` has no limit. ValueError if no token is left.
     """
     with TemporaryDirectory() as folder:
         opened = pack_corpus_to(Path(folder), documents, tokenizer)
@@ -176,8 +171,7 @@ def pack_corpus_to(
         documents: Read once.
         tokenizer: Up to 65,536 pieces take two bytes per token, more take four.
 
-    Raises:
-        ValueError: If no token is left, or the tokenizer lacks a special token.
+    ValueError if no token is left, or the tokenizer lacks a special token.
     """
     folder.mkdir(parents=True, exist_ok=True)
     dtype = np.dtype(np.uint16 if tokenizer.vocab_size <= 2**16 else np.int32)
@@ -220,8 +214,7 @@ def pack_corpus_to(
 def hash_corpus(folder: Path) -> str:
     """Return the fingerprint of the arrays in a folder, from their content.
 
-    Raises:
-        RuntimeError: If one of them cannot be read.
+    RuntimeError if one of them cannot be read.
     """
     digest = hashlib.sha256()
     for array in _map_arrays(folder):
@@ -238,10 +231,7 @@ def record_corpus(folder: Path, fingerprint: str) -> dict[str, Any]:
 def check_corpus(folder: Path, recorded: dict[str, Any]) -> None:
     """Reject a packed corpus that is not the one a run was started with.
 
-    It is read only if a size or a time differs.
-
-    Raises:
-        ValueError: If its content changed.
+    It is read only if a size or a time differs. ValueError if its content changed.
     """
     if _corpus_files(folder) == recorded["files"]:
         return
@@ -284,11 +274,7 @@ def save_corpus(corpus: PackedCorpus, folder: Path) -> None:
 
 
 def open_corpus(folder: Path) -> PackedCorpus:
-    """Map a folder written by `save_corpus`.
-
-    Raises:
-        RuntimeError: If one of its files is missing.
-    """
+    """Map a folder written by `save_corpus`; RuntimeError if one of its files is missing."""
     ids, sentence_starts, document_starts = _map_arrays(folder)
     try:
         fingerprint = (folder / "fingerprint").read_text(encoding="utf-8")

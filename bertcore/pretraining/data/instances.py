@@ -76,8 +76,7 @@ def create_instances(
     Returns:
         Instances in document order; shuffle them before training.
 
-    Raises:
-        ValueError: If `max_seq_length` is below 5 (one token on each side).
+    ValueError if `max_seq_length` is below 5 (one token on each side).
 
     Source: Devlin et al. 2019, appendix A.2; google-research/bert create_pretraining_data.py,
         create_instances_from_document. Differs: the documents are processed in file order, since

@@ -31,8 +31,7 @@ def create_ordered_pairs(
     Returns:
         Instances in document order; shuffle them before training.
 
-    Raises:
-        ValueError: If `max_seq_length` is below 5 (one token on each side).
+    ValueError if `max_seq_length` is below 5 (one token on each side).
 
     Source: Lan et al. 2020 (ALBERT), section 3.1; google-research/albert
         create_pretraining_data.py. Differs: a sentence left alone at the end of a document makes no

@@ -65,8 +65,7 @@ def create_packed_rows(
     Returns:
         Rows in the order of the text; shuffle them before training.
 
-    Raises:
-        ValueError: If `max_seq_length` is below 3 (one token).
+    ValueError if `max_seq_length` is below 3 (one token).
 
     Source: Liu et al. 2019 (RoBERTa), section 4.2, FULL-SENTENCES: across documents, with a
         separator between them. Differs: a sentence that does not fit continues in the next row; in

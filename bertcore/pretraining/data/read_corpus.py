@@ -27,9 +27,7 @@ def check_text(name: str, paths: Sequence[Path], *, rows: RowKind = "pairs") -> 
         paths: As for `read_documents`.
         rows: The rows to make of it; for packed rows, any text will do.
 
-    Raises:
-        ValueError: As `check_counts`, or if a file cannot be read.
-        OSError: If a file cannot be opened.
+    ValueError as `check_counts`, or if a file cannot be read. OSError if a file cannot be opened.
     """
     num_documents = most_sentences = 0
     for document in read_sentences(paths):
@@ -53,8 +51,7 @@ def check_counts(
         most_sentences: Largest number of sentences in a document.
         rows: The rows to make of it.
 
-    Raises:
-        ValueError: If there are too few.
+    ValueError if there are too few.
     """
     if num_documents == 0:
         raise ValueError(
@@ -104,8 +101,7 @@ def train_tokenizer(
             `train_vocabulary`.
         on_stage: Called with the current stage and the fraction done.
 
-    Raises:
-        ValueError: If a file cannot be read or the text is too small for that many pieces.
+    ValueError if a file cannot be read or the text is too small for that many pieces.
     """
     texts = _Paragraphs(corpus, on_stage)
     rules: dict[str, Any] = {

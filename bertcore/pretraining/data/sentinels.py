@@ -47,8 +47,7 @@ def check_sentinels(tokenizer: Tokenizer, max_seq_length: int, share: float) -> 
         max_seq_length: Length of the longest row, including its special tokens.
         share: Share of the pieces that are removed.
 
-    Raises:
-        ValueError: If it has too few.
+    ValueError if it has too few.
     """
     needed, there = t5_num_spans(max_seq_length - 2, share=share), len(sentinel_ids(tokenizer))
     if there < needed:

@@ -21,9 +21,8 @@ def split_held_out(
     Returns:
         Number of documents in `train` and in `valid`.
 
-    Raises:
-        ValueError: If a file cannot be read, the fraction is out of its range, or there are fewer
-            than two documents.
+    ValueError if a file cannot be read, the fraction is out of its range, or there are fewer than
+    two documents.
     """
     if not 0 < fraction <= 0.5:
         raise ValueError(f"fraction is {fraction}; expected above 0 and at most 0.5.")

@@ -53,8 +53,7 @@ def penalty_of_start(
 ) -> DirectionPenalty:
     """Find the direction in the last hidden states of the checkpoint that a run starts from.
 
-    Raises:
-        ValueError: If there is none, or its vocabulary can write fewer than two of the pairs.
+    ValueError if there is none, or its vocabulary can write fewer than two of the pairs.
     """
     if start_from is None:
         raise ValueError(

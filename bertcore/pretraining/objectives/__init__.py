@@ -38,8 +38,7 @@ OBJECTIVES: dict[str, Objective] = {
 def objective_named(name: str) -> Objective:
     """Return an objective.
 
-    Raises:
-        KeyError: If there is none of that name; `DataConfig` refuses it first.
+    KeyError if there is none of that name; `DataConfig` refuses it first.
     """
     return OBJECTIVES[name]
 
@@ -47,8 +46,7 @@ def objective_named(name: str) -> Objective:
 def check_has_teacher(objective: Objective) -> None:
     """Reject an objective that cannot be combined with a teacher's losses.
 
-    Raises:
-        ValueError: If it is one.
+    ValueError if it is one.
     """
     if not objective.can_have_teacher:
         raise ValueError(

@@ -40,8 +40,7 @@ class NextTokens(MaskedWords):
     def check(self, shape: BertConfig, config: DataConfig) -> None:
         """Reject members of the family other than BERT.
 
-        Raises:
-            ValueError: If the network is one, or settings do not fit.
+        ValueError if the network is one, or settings do not fit.
         """
         if shape.model_type != "bert":
             raise ValueError(

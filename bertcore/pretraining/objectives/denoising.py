@@ -80,11 +80,7 @@ class Denoising(Objective):
     """Whether hidden tokens become [MASK], stay or change by `mask_shares`."""
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:
-        """Reject families, and mask settings without effect.
-
-        Raises:
-            ValueError: If they do not fit.
-        """
+        """Reject families, and mask settings without effect; ValueError if they do not fit."""
         if shape.model_type != "bert":
             raise ValueError(
                 f"the objective {self.name!r} trains an encoder and a decoder of its own, but the "
@@ -228,11 +224,7 @@ class T5Spans(Denoising):
         return with_sentinels(tokenizer)
 
     def check_tokenizer(self, tokenizer: Tokenizer, config: DataConfig) -> None:
-        """Reject a vocabulary with too few sentinels.
-
-        Raises:
-            ValueError: If a row may need more.
-        """
+        """Reject a vocabulary with too few sentinels; ValueError if a row may need more."""
         longest = (config.long_phase() or config).max_seq_length
         check_sentinels(tokenizer, longest, config.masked_lm_prob)
 

@@ -60,8 +60,7 @@ class Batches:
         seed: 0 or more.
         place: Where to start; earlier steps are reached by starting over.
 
-    Raises:
-        ValueError: If a window gives fewer instances than one batch.
+    ValueError if a window gives fewer instances than one batch.
     """
 
     def __init__(

@@ -80,8 +80,7 @@ class MaskedWordsAndPairs(MaskedWords):
     def check(self, shape: BertConfig, config: DataConfig) -> None:
         """Reject a network without a head or a second segment for pairs, and too many masks.
 
-        Raises:
-            ValueError: If they do not fit.
+        ValueError if they do not fit.
         """
         shape = self.shape(shape)
         if "nsp" not in shape.family.heads:
@@ -119,8 +118,7 @@ class MaskedWordsAndOrder(MaskedWords):
     def check(self, shape: BertConfig, config: DataConfig) -> None:
         """Reject a network without a head or a second segment for pairs, and too many masks.
 
-        Raises:
-            ValueError: If they do not fit.
+        ValueError if they do not fit.
         """
         if "sop" not in shape.family.heads:
             raise ValueError(
@@ -147,9 +145,7 @@ class MaskedWordsAndOrder(MaskedWords):
 def check_pairs(shape: BertConfig, config: DataConfig) -> None:
     """Reject settings with which pairs cannot be laid out and masked.
 
-    Raises:
-        ValueError: If more tokens are to be hidden than a short pair has, or there is no second
-            segment.
+    ValueError if more tokens are to be hidden than a short pair has, or there is no second segment.
     """
     longest = (config.long_phase() or config).max_seq_length
     probability, most = config.masked_lm_prob, config.max_predictions_per_seq

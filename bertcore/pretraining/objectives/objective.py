@@ -85,11 +85,7 @@ class Objective(ABC):
     """The held-out score by which the best checkpoint is kept, without "valid_"."""
 
     def check(self, shape: BertConfig, config: DataConfig) -> None:
-        """Reject a network or settings that do not fit.
-
-        Raises:
-            ValueError: If they do not.
-        """
+        """Reject a network or settings that do not fit; ValueError if they do not."""
         shape = self.shape(shape)
         absent = self.heads - shape.family.heads.keys()
         if absent:
@@ -110,16 +106,14 @@ class Objective(ABC):
     def check_goes_on(self) -> None:
         """Reject a start from a checkpoint if training always starts from noise.
 
-        Raises:
-            ValueError: If it does.
+        ValueError if it does.
         """
         return
 
     def check_start(self, shape: BertConfig) -> None:
         """Reject a checkpoint of this shape as a start, if not every one is suitable.
 
-        Raises:
-            ValueError: If it cannot be one.
+        ValueError if it cannot be one.
         """
         self.check_goes_on()
 
@@ -128,11 +122,7 @@ class Objective(ABC):
         return tokenizer
 
     def check_tokenizer(self, tokenizer: Tokenizer, config: DataConfig) -> None:
-        """Reject a vocabulary that lacks tokens.
-
-        Raises:
-            ValueError: If it does.
-        """
+        """Reject a vocabulary that lacks tokens; ValueError if it does."""
         return
 
     def shape(self, shape: BertConfig) -> BertConfig:
@@ -285,8 +275,7 @@ def refuse_mask_shares(config: DataConfig, reason: str) -> None:
         config: Settings.
         reason: Why, as the end of a sentence.
 
-    Raises:
-        ValueError: If they are not the usual ones.
+    ValueError if they are not the usual ones.
     """
     if config.mask_shares != MASK_SHARES:
         raise ValueError(

@@ -68,8 +68,7 @@ class PermutedWords(Objective):
     def check(self, shape: BertConfig, config: DataConfig) -> None:
         """Reject networks without position vectors, and mask settings.
 
-        Raises:
-            ValueError: If they do not fit.
+        ValueError if they do not fit.
         """
         super().check(shape, config)
         reason = shape.family.absent.get("positions")

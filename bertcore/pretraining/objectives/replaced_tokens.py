@@ -96,19 +96,14 @@ class ReplacedTokens(Objective):
     def check(self, shape: BertConfig, config: DataConfig) -> None:
         """Reject other families, and mask settings, since all masks are [MASK].
 
-        Raises:
-            ValueError: If they do not fit.
+        ValueError if they do not fit.
         """
         super().check(self.shape(shape), config)
         refuse_mask_shares(config, "a generator reads [MASK] at every hidden position")
         generator_shape(self.shape(shape), config.generator_size)
 
     def check_start(self, shape: BertConfig) -> None:
-        """Reject checkpoints of other families.
-
-        Raises:
-            ValueError: If it is not an ELECTRA.
-        """
+        """Reject checkpoints of other families; ValueError if it is not an ELECTRA."""
         if shape.model_type != "electra":
             raise ValueError(
                 f"the objective {self.name!r} continues from an ELECTRA discriminator, but the "

@@ -29,8 +29,7 @@ class Phases:
         state: The state in a checkpoint, from `state`.
         make_ahead: Make the next batch in the background, while a GPU is busy with this one.
 
-    Raises:
-        ValueError: If a batch cannot be divided evenly, or the corpus is too small for it.
+    ValueError if a batch cannot be divided evenly, or the corpus is too small for it.
 
     In the first long step, some position vectors are untrained: see `extend_positions`.
 

@@ -61,8 +61,7 @@ class LimitedAttention(MaskedWords):
     def check(self, shape: BertConfig, config: DataConfig) -> None:
         """Reject a network without a second segment, and too many masks.
 
-        Raises:
-            ValueError: If they do not fit.
+        ValueError if they do not fit.
         """
         super().check(shape, config)
         check_pairs(shape, config)

@@ -86,9 +86,8 @@ def in_words(heads: frozenset[str]) -> list[str]:
 def check_start(bert: Model) -> None:
     """Reject a checkpoint that no run can start from.
 
-    Raises:
-        ValueError: If it is of another architecture, its tokenizer has fewer or more pieces than
-            its token table has rows, or it has weights that are not finite.
+    ValueError if it is of another architecture, its tokenizer has fewer or more pieces than its
+    token table has rows, or it has weights that are not finite.
     """
     bert.require("parts")
     pieces = bert.tokenizer.vocab_size + len(bert.tokenizer.surplus)
@@ -116,8 +115,7 @@ def keep_start(bert: Bert, data: Path) -> None:
 def kept_start(data: Path) -> Network | None:
     """Return the network written by `keep_start`, or None if the run started otherwise.
 
-    Raises:
-        RuntimeError: If it is damaged.
+    RuntimeError if it is damaged.
     """
     folder = data / START_FOLDER
     return load_bert(folder, device="cpu").module if folder.is_dir() else None

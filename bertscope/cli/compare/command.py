@@ -132,8 +132,7 @@ def _compare_speed(
 ) -> None:
     """Compare size and speed at a text or on a labelled file.
 
-    Raises:
-        ValueError: If there is neither, or both.
+    ValueError if there is neither, or both.
     """
     text, pair = texts
     if data is not None:
@@ -154,8 +153,7 @@ def _compare_speed(
 def _read(text: str | None, pair: str | None) -> tuple[str, str | None] | list[Sentence]:
     """Return a text and its text B, or the sentences of a file.
 
-    Raises:
-        ValueError: If --pair comes without a text, or the file cannot be read.
+    ValueError if --pair comes without a text, or the file cannot be read.
     """
     from bertcore.analysis.heads.texts import bundled_sentences, read_texts
 
@@ -179,8 +177,7 @@ def _read(text: str | None, pair: str | None) -> tuple[str, str | None] | list[S
 def _is_file(text: str) -> bool:
     """Return whether a text names a file; one that only looks like a missing file is an error.
 
-    Raises:
-        ValueError: If it ends as files do but there is none.
+    ValueError if it ends as files do but there is none.
     """
     endings = (".txt", ".csv", ".tsv", ".conllu", ".gz", ".xz")
     try:

@@ -34,8 +34,7 @@ def compare_on_file(
 ) -> None:
     """Measure two fine-tuned checkpoints on a labelled file and print the table.
 
-    Raises:
-        ValueError: If a checkpoint has no task head that is read here, or the tasks differ.
+    ValueError if a checkpoint has no task head that is read here, or the tasks differ.
     """
     from bertcore import load
     from bertcore.analysis.compare.trade_off import trade_off
