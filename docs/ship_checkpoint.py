@@ -37,6 +37,19 @@ TEXTS = (
     ("Photosynthesis takes place in the [MASK] of plants.", "Plants need light and water."),
 )
 """Each pair is answered; text A alone by a fine-tuned checkpoint, text B by a causal one."""
+TEXTS_OF = {
+    "zh": (
+        ("我爱[MASK]习。", "我每天都去学[MASK]。"),
+        ("他是一名日本[MASK]球運動員。", "北京是中国的首[MASK]。"),
+        ("該站位於[MASK]京都港區。", "車站[MASK]年啟用。"),
+    ),
+    "ru": (
+        ("Я люблю [MASK].", "Он вышел из [MASK]."),
+        ("Она посмотрела на него и [MASK].", "Мать сидела у [MASK]."),
+        ("Было уже [MASK], когда он вернулся.", "Все молчали."),
+    ),
+}
+"""The pairs of the checkpoints of other languages."""
 COPIED = (
     "config.json",
     "token_counts.txt",
@@ -47,12 +60,12 @@ COPIED = (
 )
 
 
-def answers_of(source: str | Path) -> dict[str, NDArray[np.float32]]:
-    """Return the probabilities that a checkpoint answers TEXTS with, by name."""
+def answers_of(source: str | Path, name: str) -> dict[str, NDArray[np.float32]]:
+    """Return the probabilities that a checkpoint answers the texts of a shipped name with."""
     bert = load(source, device="cpu")
     answers = {}
     if "mlm" in bert.capabilities:
-        for number, pair in enumerate(TEXTS):
+        for number, pair in enumerate(TEXTS_OF.get(name, TEXTS)):
             _, words = bert.mask_probabilities(bert.tokenize(*pair))
             answers[f"words {number}"] = words.numpy()[:, :4000]
             follows = bert.next_sentence(*pair)
@@ -89,7 +102,9 @@ def without_folders(record: dict[str, Any]) -> dict[str, Any]:
 def ship(folder: Path, name: str) -> None:
     """Write a checkpoint's files into SHIPPED[name] and its answers into ANSWERS."""
     ANSWERS.mkdir(parents=True, exist_ok=True)
-    answers: dict[str, Any] = {**answers_of(folder)}  # savez takes its own option the same way
+    answers: dict[str, Any] = {
+        **answers_of(folder, name)
+    }  # savez takes its own option the same way
     np.savez_compressed(ANSWERS / f"{name}.npz", **answers)
     target = SHIPPED[name]
     target.mkdir(exist_ok=True)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from bertcore.analysis.words.next_sentence import SEGMENTS, pair_variants
+from bertcore.checkpoints.source import LANGUAGES
 
 from ..plots.untrusted_text import plain
 from ..shell import capabilities, frame
@@ -17,8 +18,14 @@ from .answer import show_answer, show_order, show_variants
 from .attention import show_attention
 from .several import show_several
 
-OTHER_B = [example.text_b for example in examples.EXAMPLES if example.text_b]
-"""Sentences to put in place of B."""
+
+def other_texts(page: frame.Page) -> tuple[str, ...]:
+    """Return sentences to put in place of B, in the language of the checkpoint."""
+    source = page.bert_key.source
+    checkpoint = source if source in LANGUAGES else ""
+    texts = (e.text_b for e in examples.EXAMPLES if e.checkpoint == checkpoint)
+    return tuple(text for text in texts if text and text != page.text_b)
+
 
 SEGMENT_IDS = Field("segments", next(iter(SEGMENTS)), tuple(SEGMENTS))
 
@@ -68,7 +75,7 @@ def choose(page: frame.Page, *, is_example: bool) -> str:
         disabled=is_example,
     )
     with row.popover("Another B", icon=":material/edit:"):
-        for text in OTHER_B:
+        for text in other_texts(page):
             st.button(
                 plain(text),
                 key=f"b_{text}",
@@ -93,7 +100,7 @@ def show_pair(page: frame.Page, *, is_example: bool) -> None:
         if "sop" in page.bert.capabilities:
             show_order(page)
     else:
-        others = tuple(text for text in OTHER_B if text != page.text_b)
+        others = other_texts(page)
         variants = page.compute(pair_variants, page.text_a, page.text_b or "", others)
         show_answer(page, variants, segments)
         show_variants(page, variants, others)

@@ -13,6 +13,8 @@ from streamlit.delta_generator import DeltaGenerator
 from bertcore import Model, Trace
 from bertcore.base.memory import out_of_memory
 from bertcore.checkpoints.folder import OnlyPickleError
+from bertcore.checkpoints.source import LANGUAGES
+from bertcore.tokenizer import characters
 
 from ..access import places
 from ..access.bug_log import log_bug
@@ -32,6 +34,8 @@ PICKLED_WEIGHTS = (
     "The weights of this checkpoint are a pickle, a kind of file that can contain programs. If you "
     "trust its source, BertScope reads the weights in it and nothing else."
 )
+_MOST_PIECES_A_LETTER = 0.6
+"""Tokens for each letter of a text; with more, its words are cut into little else than letters."""
 UNEXPECTED = (
     "Something unexpected went wrong in this view ({kind}). Your text and choices are kept: change "
     "one of them, or choose another page. The server's log has the details."
@@ -146,18 +150,32 @@ def begin(info: PageInfo, *, needs_text: bool | None = None, shows_trace: bool =
 
 
 def _note_unreadable(page: Page) -> None:
-    """Warn if the vocabulary has no pieces for most of the text."""
+    """Warn if the vocabulary has no words of the text, and offer a checkpoint that ships for it."""
     trace, tokenizer = page.trace, page.bert.tokenizer
     ids = [i for i, text in zip(trace.input_ids, trace.text_ids, strict=True) if text >= 0]
+    letters = [letter for letter in page.text_a + (page.text_b or "") if letter.isalpha()]
+    is_chinese, is_russian = (
+        sum(map(belongs, letters)) > len(letters) / 2
+        for belongs in (characters.is_chinese, characters.is_cyrillic)
+    )
     num_unknown = ids.count(tokenizer.unk_id)
     if num_unknown > len(ids) / 2:
-        name = plain(sidebar.brief_name(page.bert_key.source))
+        reads = f"{num_unknown} of {len(ids)} tokens are {plain(tokenizer.unk_token)}"
+    elif is_russian and len(ids) > _MOST_PIECES_A_LETTER * len(letters):
+        reads = f"{len(letters)} letters became {len(ids)} tokens"
+    else:
+        return
+    name = plain(sidebar.brief_name(page.bert_key.source))
+    problem = f"{reads}: the vocabulary of {name} does not have the words of this text. "
+    shipped = "zh" if is_chinese else "ru" if is_russian else None
+    if shipped in (None, page.bert_key.source):
         st.warning(
-            f"{num_unknown} of {len(ids)} tokens are {plain(tokenizer.unk_token)}: the vocabulary "
-            f"of {name} cannot read this text, so the pictures and guesses are of unknown words. "
-            "Open a checkpoint for its language, such as `bert-base-multilingual-cased`, or train "
-            "one on such text: `bertscope pretrain`, with `--alphabet` for its characters."
+            f"{problem}Open a checkpoint for its language, such as `bert-base-multilingual-cased`, "
+            "or train one on such text: `bertscope pretrain`, with `--alphabet` for its characters."
         )
+        return
+    st.warning(f"{problem}A small checkpoint for {LANGUAGES[shipped]} ships with BertScope.")
+    st.button(f"Open {shipped}", on_click=sidebar.choose, args=(shipped,), key="open_language")
 
 
 def example_row(sentence: str) -> DeltaGenerator:

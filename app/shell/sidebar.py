@@ -32,6 +32,8 @@ SHIPPED_NAMES = {
     "sentiment": "sentiment (default, fine-tuned: positive or negative)",
     "pos": "pos (default, fine-tuned: parts of speech)",
     "causal": "causal (default's twin: predicts the next token)",
+    "zh": "zh (Chinese)",
+    "ru": "ru (Russian)",
 }
 """What the shipped checkpoints are called in lists."""
 MAX_LOCAL = 50

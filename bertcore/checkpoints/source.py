@@ -24,7 +24,11 @@ FINE_TUNED = ("sentiment", "pos")
 """Shipped checkpoints fine-tuned from it: a classifier of reviews, a tagger of words."""
 CAUSAL = "causal"
 """Its twin, trained further from its weights to predict the next token from those before it."""
-SHIPPED = {name: Path(__file__).parent / name for name in (DEFAULT, *FINE_TUNED, CAUSAL)}
+LANGUAGES = {"zh": "Chinese", "ru": "Russian"}
+"""Shipped checkpoints pretrained on text of another language."""
+SHIPPED = {
+    name: Path(__file__).parent / name for name in (DEFAULT, *FINE_TUNED, CAUSAL, *LANGUAGES)
+}
 """The folders of the shipped checkpoints, by the name that opens them."""
 
 

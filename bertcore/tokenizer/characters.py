@@ -129,6 +129,11 @@ def is_chinese(character: str) -> bool:
     return character in _CHINESE
 
 
+def is_cyrillic(character: str) -> bool:
+    """True for a letter of the Cyrillic alphabets."""
+    return "CYRILLIC" in unicodedata.name(character, "")
+
+
 def is_accent(character: str) -> bool:
     """True for a nonspacing combining mark, which accent stripping drops."""
     return character in _MARKS

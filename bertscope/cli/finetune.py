@@ -85,7 +85,7 @@ class Trials:
 
     lr: list[float] = field(default_factory=list)
     """Peak learning rate; several are tried in turn. Default by the network's width: 3e-5 from 768,
-    1e-4 from 512, else 3e-4."""
+    else 1e-4."""
     seeds: int = field(default=1, metadata={"min": 1})
     """Number of seeds, from --seed on; medians are reported."""
     class_weights: str | None = None

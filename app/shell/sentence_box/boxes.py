@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from .. import state
+from .. import sidebar, state
 from ..state import Field
 from . import examples
 
@@ -62,4 +62,6 @@ def _use_example(by_name: Mapping[str, examples.Example]) -> None:
     if example is not None:
         TEXT_A.put(example.text_a)
         TEXT_B.put(example.text_b)
+        if example.checkpoint:
+            sidebar.choose(example.checkpoint)
     st.session_state["example"] = None

@@ -14,13 +14,15 @@ class Example:
     text_a: str
     text_b: str = ""
     """Empty for a single text."""
+    checkpoint: str = ""
+    """The shipped checkpoint that opens with it; empty to leave the visitor's."""
 
 
 DEFAULT = Example(
     "Meaning",
     "One word, two meanings: bank",
     "The fisherman sat on the bank of the river.",
-    "Later he walked to the bank to count his earnings.",
+    "Later he walked to the bank to borrow some money.",
 )
 """What the app opens with: a pair, words in several pieces, one word twice in two senses, and words
 that can be guessed when they are hidden."""
@@ -88,4 +90,8 @@ EXAMPLES: tuple[Example, ...] = (
         "A hidden word",
         "The capital of France is [MASK], and the capital of Spain is Madrid.",
     ),
+    Example("Chinese", "A hidden character", "我爱[MASK]习。", checkpoint="zh"),
+    Example("Chinese", "A pair", "我爱学习。", "学校在北京。", "zh"),
+    Example("Russian", "A hidden word", "Я люблю [MASK].", checkpoint="ru"),
+    Example("Russian", "A pair", "Он вышел из комнаты.", "Мать сидела у окна.", "ru"),
 )

@@ -207,6 +207,38 @@ def test_a_card_fetches_no_pictures():
     assert safe_card("![a](http://x) ![b][c] !![d](e) Hi!") == ("[a](http://x) [b][c] [d](e) Hi!")
 
 
+@pytest.mark.parametrize(
+    ("text", "problem", "offered"),
+    [
+        ("我爱学习。", "5 of 5 tokens are", "zh"),
+        ("Я люблю кошек, и она их любит.", "22 letters became", "ru"),
+        ("ภาษาไทย", "tokens are", None),
+        ("The river rose, and the fisherman said: люблю, 我爱.", None, None),
+    ],
+)
+def test_a_text_of_another_script_offers_the_checkpoint_that_reads_it(text, problem, offered):
+    at = page_of("tokens", text_a=text).run()
+    assert not at.exception
+    told = [warning.value for warning in at.warning]
+    buttons = [button for button in at.button if button.key == "open_language"]
+    assert [problem in t for t in told] == ([True] if problem else [])
+    assert [b.label for b in buttons] == ([f"Open {offered}"] if offered else [])
+    if offered:
+        buttons[0].click().run()
+        assert not at.exception
+        assert at.session_state["checkpoint"] == offered
+        assert not at.warning
+        assert at.text_area(key="text_a").value == text
+
+
+def test_an_example_of_another_language_opens_its_checkpoint():
+    at = page_of("tokens").run()
+    at.selectbox(key="example").set_value("Chinese: A hidden character").run()
+    assert not at.exception
+    assert at.session_state["checkpoint"] == "zh"
+    assert not at.warning
+
+
 def test_examples_are_of_every_kind():
     assert any(example.text_b for example in examples.EXAMPLES)
     titles = [example.title for example in examples.EXAMPLES]

@@ -1,7 +1,7 @@
 """The checkpoints that ship: float16 weights that give the recorded answers.
 
-Those of `sentiment` and `pos` are of float32. Of `default` and `causal` only float16 came back from
-the machine that trained them, so their answers guard against changes, not against rounding.
+Those of `sentiment` and `pos` are of float32. Of the others only float16 came back from the machine
+that trained them, so their answers guard against changes, not against rounding.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from bertcore.checkpoints.source import CAUSAL, DEFAULT, FINE_TUNED, SHIPPED, la
 ROOT = Path(__file__).parents[3]
 TOLERANCE = 2e-3
 """Largest difference of a probability."""
-MOST_BYTES = 75_000_000
-"""Of all weights that ship."""
+MOST_BYTES = 94_000_000
+"""Of all weights that ship: four of 18 MB, and two of 10 MB for other languages."""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def shipping() -> ModuleType:
 def test_float16_weights_answer_as_the_originals(name: str, shipping: ModuleType) -> None:
     tensors = load_file(SHIPPED[name] / "model.safetensors")
     assert {tensor.dtype for tensor in tensors.values()} == {np.dtype(np.float16)}
-    answers = shipping.answers_of(name)
+    answers = shipping.answers_of(name, name)
     with np.load(ROOT / f"tests/data/float32_answers/{name}.npz") as originals:
         assert answers.keys() == set(originals.files)
         for key, answer in answers.items():

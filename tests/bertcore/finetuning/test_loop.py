@@ -421,6 +421,6 @@ def test_folders_and_settings_that_cannot_be(tiny: Path, tmp_path: Path) -> None
 
 def test_the_default_rate_follows_the_width() -> None:
     rates = [default_rate(tiny_config(hidden_size=d)) for d in (128, 256, 512, 768, 1024)]
-    assert rates == [3e-4, 3e-4, 1e-4, 3e-5, 3e-5]
+    assert rates == [1e-4, 1e-4, 1e-4, 3e-5, 3e-5]
     assert default_rate(tiny_config(), feature_based=True) == 1e-3
     assert FinetuneConfig(learning_rate=1e-4).optimizer_config().rate_at(0.1) == 1.0
