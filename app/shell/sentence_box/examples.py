@@ -91,7 +91,7 @@ EXAMPLES: tuple[Example, ...] = (
         "The capital of France is [MASK], and the capital of Spain is Madrid.",
     ),
     Example("Chinese", "A hidden character", "我爱[MASK]习。", checkpoint="zh"),
-    Example("Chinese", "A pair", "我爱学习。", "学校在北京。", "zh"),
+    Example("Chinese", "A Chinese pair", "我爱学习。", "学校在北京。", "zh"),
     Example("Russian", "A hidden word", "Я люблю [MASK].", checkpoint="ru"),
-    Example("Russian", "A pair", "Он вышел из комнаты.", "Мать сидела у окна.", "ru"),
+    Example("Russian", "A Russian pair", "Он вышел из комнаты.", "Мать сидела у окна.", "ru"),
 )
