@@ -92,6 +92,6 @@ EXAMPLES: tuple[Example, ...] = (
     ),
     Example("Chinese", "A hidden character", "我爱[MASK]习。", checkpoint="zh"),
     Example("Chinese", "A Chinese pair", "我爱学习。", "学校在北京。", "zh"),
-    Example("Russian", "A hidden word", "Я люблю [MASK].", checkpoint="ru"),
+    Example("Russian", "A hidden Russian word", "Я люблю [MASK].", checkpoint="ru"),
     Example("Russian", "A Russian pair", "Он вышел из комнаты.", "Мать сидела у окна.", "ru"),
 )

@@ -151,9 +151,9 @@ def suggest_mask(
         raise ValueError("the text has no token to mask. Write at least one more word.")
     word_ids = encoding.word_ids
     whole = [i for i in positions if word_ids.count(word_ids[i]) == 1]
-    words = [
-        i for i in whole if len(encoding.tokens[i]) >= _LONG_ENOUGH and encoding.tokens[i].isalpha()
-    ]
+    letters = [i for i in whole if encoding.tokens[i].isalpha()]
+    # In Chinese each character is a word.
+    words = [i for i in letters if len(encoding.tokens[i]) >= _LONG_ENOUGH] or letters
     if unique:
         words = [i for i in words if encoding.input_ids.count(encoding.input_ids[i]) == 1] or words
     lengths = [len(token) for token in encoding.tokens]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from bertcore import Bert
+from bertcore import Bert, load
 from bertcore.analysis.words.masking_demo import corrupt
 from bertcore.analysis.words.surprise import example_mask, suggest_mask, surprise
 from bertcore.network import ALL_HEADS
@@ -117,6 +117,13 @@ def test_something_can_always_be_suggested(bert: Bert, text: str) -> None:
     position = suggest_mask(bert, text)
     assert not encoding.special_tokens_mask[position]
     assert encoding.tokens[position] != "[MASK]"
+
+
+def test_a_character_is_hidden_before_a_full_stop() -> None:
+    bert = load("zh", device="cpu")
+    encoding = bert.tokenize("我爱学习。")
+    assert encoding.tokens[suggest_mask(bert, "我爱学习。")].isalpha()
+    assert encoding.tokens[example_mask(bert, "我爱学习。")].isalpha()
 
 
 @pytest.mark.parametrize("text", ["", "[MASK]"])
