@@ -101,13 +101,17 @@ def cookies_of(session: str) -> Mapping[str, str] | None:
 
 
 def close_session(session: str) -> bool:
-    """Close a session, with its files, unless it is connected; return whether it was closed.
+    """Close a session, with its files and state, unless it is connected; return whether it was.
 
     In the thread of the server's loop.
     """
     if not runtime.exists() or runtime.get_instance().is_active_session(session):
         return False
-    runtime.get_instance().close_session(session)
+    server = runtime.get_instance()
+    kept = server._session_mgr.get_session_info(session)
+    server.close_session(session)
+    if kept is not None:  # the first sessions are out of the garbage collector's rounds
+        kept.session.session_state.clear()
     uploads().remove_session_files(session)  # if Streamlit has just forgotten it by itself
     return True
 
@@ -147,22 +151,13 @@ def remove_upload(file: str) -> None:
         manager.remove_file(session(), file)
 
 
-def empty_box(box: str) -> None:
-    """Remove the files of an upload box from memory, though its visitor still sees their names."""
-    for file in _files_of(box):
-        if isinstance(file, UploadedFile):
-            remove_upload(file.file_id)
-            file.truncate(0)  # the state of the box keeps it until the next run
-
-
 def file_ids(box: str) -> list[str]:
     """Return the ids of the files of which a visitor sees the names in an upload box."""
-    return [file.file_id for file in _files_of(box)]
-
-
-def _files_of(box: str) -> list[UploadedFile | DeletedFile]:
     state = st.session_state.get(box)
-    return state if isinstance(state, list) else [] if state is None else [state]
+    files: list[UploadedFile | DeletedFile] = (
+        state if isinstance(state, list) else [] if state is None else [state]
+    )
+    return [file.file_id for file in files]
 
 
 # ---- messages of clients: any message, and any value for any widget ----

@@ -168,6 +168,14 @@ def internals_are_imported_in_one_file(source: Source) -> list[str]:
     return sorted(below - {f"streamlit.{name}" for name in STREAMLIT})
 
 
+def uploads_come_through_one_door(source: Source) -> list[str]:
+    """Only app/shell/source.py draws boxes for files: it keeps no upload longer than it is read."""
+    doors = ("app/shell/source.py", "app/streamlit_internals.py")
+    if source.path in doors or not source.lies_in("app", "pages"):
+        return []
+    return names_used(source, ("file_uploader", "camera_input", "audio_input", "chat_input"))
+
+
 def network_is_opened_in_one_file(source: Source) -> list[str]:
     """Only the hub download opens the network."""
     if source.path == HUB or not source.lies_in("bertcore", "app", "pages"):
@@ -307,6 +315,10 @@ OFFENDERS: list[tuple[Rule, Source]] = [
         Source("app/a.py", "from streamlit.runtime.scriptrunner import get_script_run_ctx"),
     ),
     (internals_are_imported_in_one_file, Source("app/shell/a.py", "from streamlit import runtime")),
+    (uploads_come_through_one_door, Source("app/a.py", "st.file_uploader('x')")),
+    (uploads_come_through_one_door, Source("pages/a.py", "row.file_uploader('x')")),
+    (uploads_come_through_one_door, Source("app/a.py", "from streamlit import file_uploader")),
+    (uploads_come_through_one_door, Source("app/a.py", "draw = st.file_uploader")),
     (network_is_opened_in_one_file, Source("bertcore/bert.py", "import huggingface_hub")),
     (network_is_opened_in_one_file, Source("app/a.py", "from urllib import request")),
     (packages_say_what_is_public, Source("bertcore/a/__init__.py", "from bertcore.a.b import c")),
@@ -334,6 +346,7 @@ INNOCENT = [
     Source("app/main.py", "from app.shell import frame"),
     Source("app/shell/cache.py", "@st.cache_resource\ndef f(): ..."),
     Source("app/shell/state.py", "st.query_params['text'] = 'x'"),
+    Source("app/shell/source.py", "st.file_uploader('x')"),
     Source("app/streamlit_internals.py", "from streamlit import runtime"),
     Source("app/a.py", "from streamlit.delta_generator import DeltaGenerator"),
     Source("pages/a.py", "x = 1\n" * MAX_SCRIPT_LINES),

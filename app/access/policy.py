@@ -54,14 +54,14 @@ class TrainingLimits:
 
 @dataclass(frozen=True, slots=True)
 class UploadLimits:
-    """What visitors of a closed server may upload; a file is kept until the visit ends."""
+    """What visitors of a closed server may upload."""
 
     megabytes: int = 60
     """Of one file."""
     files: int = 10
     """Of one visitor, kept at once."""
     megabytes_of_visitor: int = 200
-    """Of one visitor, packed and unpacked."""
+    """Of one visitor: on the disk, and in memory of what was read."""
     megabytes_of_all: int = 4000
     """Of all visitors together."""
     megabytes_left_free: int = 1000

@@ -1,10 +1,11 @@
-"""Room for what visitors of a closed server write: uploads, saved checkpoints, runs."""
+"""Room for what visitors of a closed server write and keep: uploads, saved checkpoints, runs."""
 
 from __future__ import annotations
 
 import logging
 import shutil
 
+from ..streamlit_internals import session
 from . import visits
 from .policy import policy
 
@@ -38,6 +39,25 @@ def check_room(num_bytes: float) -> None:
             "this server has no room left for visitors' files; nothing was saved. Try again when "
             "others have left, or ask whoever runs it."
         )
+
+
+def hold(name: str, num_bytes: float) -> None:
+    """Count what a session keeps in memory of a visitor's file, instead of what it kept before.
+
+    Args:
+        name: Of the place where it is kept.
+        num_bytes: 0 if nothing is.
+
+    Raises:
+        ValueError: As `check_room`; nothing is counted then.
+    """
+    if policy().uploads is None:
+        return
+    held, key = visits.current().held, (session(), name)
+    held.pop(key, None)
+    if num_bytes:
+        check_room(num_bytes)
+        held[key] = num_bytes
 
 
 def max_megabytes(usual: int) -> int:

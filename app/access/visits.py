@@ -33,6 +33,8 @@ class Visit:
     """Readable by the server's user alone; its name cannot be guessed."""
     num_sessions: int = 0
     ending: threading.Timer | None = field(default=None, repr=False)
+    held: dict[tuple[str, str], float] = field(default_factory=dict)
+    """Bytes in memory of what was read from its files, by session and place."""
 
     def place(self, name: str) -> Path:
         """Return a folder below the visit's own, created if it does not exist."""
@@ -41,9 +43,9 @@ class Visit:
         return folder
 
     @property
-    def num_bytes(self) -> int:
-        """Size of all of its files."""
-        return bytes_below(self.folder)
+    def num_bytes(self) -> float:
+        """Size of all of its files, and of what is in memory of them."""
+        return bytes_below(self.folder) + sum([*self.held.values()])
 
 
 _visits: dict[str, Visit] = {}
@@ -75,9 +77,9 @@ def owner_of(path: Path) -> str | None:
     return path.relative_to(place).parts[0] if path.is_relative_to(place) else None
 
 
-def bytes_of_all() -> int:
-    """Return the size of the files of all visits."""
-    return bytes_below(root())
+def bytes_of_all() -> float:
+    """Return the size of the files of all visits, and of what is in memory of them."""
+    return bytes_below(root()) + sum(sum([*v.held.values()]) for v in [*_visits.values()])
 
 
 def bytes_below(folder: Path) -> int:
@@ -160,6 +162,7 @@ def _followed() -> str:
 class _Session:
     name: str
     visit: Visit
+    id: str
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=lambda session: _leave(session))
@@ -173,12 +176,13 @@ def _of_session() -> _Session:
         if visit.ending is not None:
             visit.ending.cancel()
             visit.ending = None
-    return _Session(name, visit)
+    return _Session(name, visit, internals.session())
 
 
 def _leave(session: _Session) -> None:
     with _lock:
         visit = session.visit
+        visit.held = {key: size for key, size in visit.held.items() if key[0] != session.id}
         visit.num_sessions -= 1
         if visit.num_sessions == 0:
             visit.ending = threading.Timer(GRACE_SECONDS, _forget, (session.name,))

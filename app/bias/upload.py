@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import tempfile
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,11 +18,9 @@ from bertcore.bias import (
 from bertcore.data.files import BadRows
 from bertcore.data.texts_file import shown_name
 
-from ..shell import uploads
-from ..shell.source import UploadSource
+from ..shell.source import Incomplete, UploadSource
+from ..shell.uploads import Copy
 
-MOST_BYTES = 50_000_000
-"""Of the unpacked text of a file."""
 MOST_ITEMS = 3000
 """Items that the page scores; `bertscope bias` scores all."""
 ABOUT = (
@@ -31,6 +28,9 @@ ABOUT = (
     "(`pro_stereotyped_...` and `anti_stereotyped_...`), as published by their authors; also "
     "compressed (.gz, .xz). They contain offensive sentences and are not shipped."
 )
+
+_WINOBIAS = re.compile(rb"(?:\xef\xbb\xbf)?\d+\s+[^\[\],]*\[[^\[\]]+\].*\[[^\[\]]+\]")
+"""The first line of one of its files."""
 
 Items = tuple[StereotypePair, ...] | tuple[GapItem, ...] | tuple[PronounItem, ...]
 
@@ -54,36 +54,29 @@ def choose() -> Uploaded | None:
     return _FILES.choose()
 
 
-def read_uploaded(files: Sequence[tuple[str, bytes]]) -> Uploaded:
+def read_uploaded(copies: Sequence[Copy]) -> Uploaded:
     """Return the items of one or two files.
 
-    Args:
-        files: Names and contents.
-
     Raises:
+        Incomplete: If it is the first of two.
         ValueError: If there are more than two, or they are none of the sets.
     """
-    if len(files) > 2:
-        raise ValueError(f"there are {len(files)} files; expected one, or the two of WinoBias.")
-    instead = "Score it with `bertscope bias`."
-    texts = [
-        (name, uploads.unpacked_text(name, data, most=MOST_BYTES, instead=instead))
-        for name, data in files
-    ]
+    if len(copies) > 2:
+        raise ValueError(f"there are {len(copies)} files; expected one, or the two of WinoBias.")
     bad_rows = BadRows(skip=True)
-    with tempfile.TemporaryDirectory() as folder:
-        paths = []
-        for number, (name, text) in enumerate(texts):
-            # Our own name: the visitor's could lead elsewhere.
-            path = Path(folder) / f"set-{number}{_kind(text)}"
-            path.write_bytes(text)
-            paths.append((path, name))
-        try:
-            items, given = _read(paths, bad_rows)
-        except ValueError as error:
-            raise ValueError(_with_names(str(error), paths)) from error
-        left_out = _with_names(bad_rows.sentence() or "", paths)
-    notes = [left_out] if left_out else []
+
+    def named(sentence: str) -> str:
+        for copy in copies:
+            sentence = copy.named(sentence)
+        return sentence
+
+    try:
+        items, given = _read(copies, bad_rows)
+    except Incomplete:
+        raise
+    except ValueError as error:
+        raise ValueError(named(str(error))) from error
+    notes = [named(left_out)] if (left_out := bad_rows.sentence()) else []
     step = -(-len(items) // MOST_ITEMS)
     if step > 1:
         notes.append(
@@ -91,29 +84,33 @@ def read_uploaded(files: Sequence[tuple[str, bytes]]) -> Uploaded:
             "`bertscope bias` scores all."
         )
     # With the names, which show which file is the stereotype's.
-    parts = [part for name, data in files for part in (name.encode(), data)]
-    digest = hashlib.sha256(b"\0".join(parts)).hexdigest()
-    return Uploaded(items[::step], digest, tuple(notes), given)
+    return Uploaded(items[::step], " ".join(c.digest for c in copies), tuple(notes), given)
 
 
-def _read(paths: Sequence[tuple[Path, str]], bad_rows: BadRows) -> tuple[Items, str]:
-    names = [name for _, name in paths]
-    if len(paths) == 2:
+def _read(copies: Sequence[Copy], bad_rows: BadRows) -> tuple[Items, str]:
+    if len(copies) == 2:
         # In either order: the names show which file is the stereotype's.
-        ordered = sorted(paths, key=lambda each: "anti" in each[1].lower())
-        items = read_winobias(ordered[0][0], ordered[1][0], bad_rows=bad_rows)
-        return items, _paths(*(name for _, name in ordered))
-    path = paths[0][0]
+        pro, anti = sorted(copies, key=lambda each: "anti" in each.name.lower())
+        items = read_winobias(pro.path, anti.path, bad_rows=bad_rows)
+        return items, _paths(pro.name, anti.name)
+    (copy,) = copies
+    path = copy.path
+    with path.open("rb") as file:
+        if _WINOBIAS.match(file.readline(1000)):
+            raise Incomplete(
+                f"{shown_name(copy.name)} is one of the two files of WinoBias. Add the other one."
+            )
     read = read_stereoset if path.suffix == ".json" else read_crows_pairs
-    return read(path, bad_rows=bad_rows), _paths(*names)
+    return read(path, bad_rows=bad_rows), _paths(copy.name)
 
 
 def _paths(*names: str) -> str:
     return ", ".join(f"Path({name!r})" for name in names)
 
 
-def _kind(text: bytes) -> str:
+def _kind(_: str, path: Path) -> str:
     """Return the ending of JSON, or of the table that the first line looks like."""
+    text = path.read_bytes()
     start = text.lstrip(b"\xef\xbb\xbf \r\n\t")[:1]
     if start == b"{" and b'"intrasentence"' in text:
         return ".json"
@@ -122,17 +119,14 @@ def _kind(text: bytes) -> str:
     return ".tsv" if b"\t" in text.split(b"\n", 1)[0] else ".csv"
 
 
-def _with_names(sentence: str, paths: Sequence[tuple[Path, str]]) -> str:
-    for path, name in paths:
-        sentence = sentence.replace(repr(str(path)), shown_name(name))
-    return sentence
-
-
 _FILES = UploadSource(
     key="bias_upload",
     label="Published sets",
     read=read_uploaded,
     about=lambda uploaded: f"{len(uploaded.items):,} items",
     accepts_several=True,
+    most=50_000_000,
+    instead="Score it with `bertscope bias`.",
+    kind=_kind,
     shows_label=False,
 )

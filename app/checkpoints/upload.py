@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
+
 import streamlit as st
 
 from bertcore.checkpoints.folder import OnlyPickleError
 
 from ..access import checkpoints
 from ..access.policy import policy
-from ..access.room import max_megabytes
 from ..shell import cache, frame, sidebar, uploads
-from ..streamlit_internals import empty_box
+from ..shell.source import UploadBox
+from ..streamlit_internals import UploadedFile
 
 HOW_TO_ZIP = (
     "Zip the folder of the checkpoint. Only config, tokenizer, model card and weights are "
@@ -18,42 +20,42 @@ HOW_TO_ZIP = (
 )
 LAST_FIVE = "The last five uploads are kept there."
 OF_VISIT = "Nobody else can open it, and it is deleted when your visit ends."
-_KEY = "checkpoint_zip"
+_BOX = UploadBox(
+    key="checkpoint_zip",
+    label="Zip file",
+    types=("zip",),
+    megabytes=uploads.MAX_MEGABYTES,
+    shows_label=False,
+)
 
 
 def offer_upload() -> None:
     """Draw the box for a zip file and the button that opens it."""
     with st.expander("Upload a checkpoint as a zip file"):
-        upload = st.file_uploader(
-            "Zip file",
-            type="zip",
-            key=_KEY,
-            max_upload_size=max_megabytes(uploads.MAX_MEGABYTES),
-            label_visibility="collapsed",
-        )
+        files = _BOX.draw()
         st.caption(HOW_TO_ZIP + (OF_VISIT if policy().is_closed else LAST_FIVE))
         st.button(
             "Open the upload",
             key="open_upload",
             icon=":material/folder_zip:",
-            disabled=upload is None,
+            disabled=not files,
             on_click=_open,
+            args=(files,),
         )
 
 
-def _open() -> None:
+def _open(files: list[UploadedFile]) -> None:
     """Open the uploaded checkpoint, or say at the top of the page why it does not open.
 
     The zip file itself is no longer needed then, and of a checkpoint that is refused nothing is.
     """
-    upload = st.session_state.get(_KEY)
-    if upload is None:
+    if not files:
         return
     with frame.guard():
-        try:
-            folder = uploads.receive(upload)
-        finally:
-            empty_box(_KEY)
+        with _BOX.taken(files) as given:
+            ((_, data),) = given.values()
+            folder = uploads.receive(io.BytesIO(data))
+            del given, data
         source = checkpoints.name_of(folder)
         try:
             cache.opened(sidebar.key_of(source))

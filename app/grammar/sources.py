@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import streamlit as st
 
-from bertcore.data.files import BadRows, kind_of
-from bertcore.data.texts_file import shown_name
+from bertcore.data.files import BadRows
 from bertcore.grammar import PairFile, bundled_pairs, read_pairs
 
-from ..shell import uploads
 from ..shell.one_of import one_of
-from ..shell.source import File, UploadSource
+from ..shell.source import UploadSource
 from ..shell.state import Field
+from ..shell.uploads import Copy
 
 SOURCES = {"own": "Our 200", "file": "Upload a file"}
 SOURCE = Field("grammar_source", "own", tuple(SOURCES))
 COLUMN = Field("grammar_column", "")
 MOST_PAIRS = 10_000
 """Most pairs of a file that the page scores; `bertscope evaluate` scores all."""
-MOST_BYTES = 100_000_000
-"""Of the unpacked text of a file."""
 MOST_GROUPS = 40
 """Most groups of the column that is shown first: with more, the picture gets long."""
 ABOUT_FILES = (
@@ -88,14 +83,14 @@ def plain_name(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _chosen(files: Sequence[File]) -> Chosen:
-    (uploaded,) = files
-    file, every = _read(uploaded.name, uploaded.data)
-    code = f"file = read_pairs(Path({uploaded.name!r}), bad_rows=BadRows(skip=True))\n"
+def _chosen(copies: Sequence[Copy]) -> Chosen:
+    (copy,) = copies
+    file, every = _read(copy)
+    code = f"file = read_pairs(Path({copy.name!r}), bad_rows=BadRows(skip=True))\n"
     if every > 1:
         code += f"file = replace(file, pairs=file.pairs[::{every}])\n"
         code = f"from dataclasses import replace\n\n{code}"
-    return Chosen(file, uploaded.digest, code)
+    return Chosen(file, copy.digest, code)
 
 
 _FILE = UploadSource(
@@ -103,34 +98,24 @@ _FILE = UploadSource(
     label="Minimal pairs",
     read=_chosen,
     about=lambda chosen: f"{len(chosen.file.pairs):,} pairs",
+    instead="Score it with `bertscope evaluate --task minimal-pairs`.",
     shows_label=False,
 )
 
 
-def _read(name: str, data: bytes) -> tuple[PairFile, int]:
+def _read(copy: Copy) -> tuple[PairFile, int]:
     """Return the pairs of an uploaded file; if more than MOST_PAIRS, every n-th; and n.
 
     Raises:
-        ValueError: If it cannot be read, or is larger than MOST_BYTES when unpacked.
+        ValueError: If it cannot be read.
     """
-    # Our own name: the visitor's could lead elsewhere.
-    packed = Path(f"pairs{''.join(Path(name).suffixes[-2:])[:20].lower()}")
-    text = uploads.unpacked_text(
-        name,
-        data,
-        most=MOST_BYTES,
-        instead="Score it with `bertscope evaluate --task minimal-pairs`.",
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"pairs{kind_of(packed)}"
-        path.write_bytes(text)
-        bad_rows = BadRows(skip=True)
-        try:
+    bad_rows = BadRows(skip=True)
+    try:
+        with copy.read() as path:
             file = read_pairs(path, bad_rows=bad_rows)
-        except ValueError as error:
-            message = str(error).replace(repr(str(path)), shown_name(name))
-            raise ValueError(_OPTION.sub(NAME_THEM, message)) from error
-    left_out = (bad_rows.sentence() or "").replace(repr(str(path)), shown_name(name))
+    except ValueError as error:
+        raise ValueError(_OPTION.sub(NAME_THEM, str(error))) from error
+    left_out = copy.named(bad_rows.sentence() or "")
     notes = tuple(note for note in (*file.notes, left_out) if note)
     step = -(-len(file.pairs) // MOST_PAIRS)
     if step > 1:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
 import streamlit as st
 
 from bertcore.analysis.space.sense_sets import SETS
 from bertcore.data.texts_file import Sentence, Texts, read_pasted, read_upload
 
 from ..plots.untrusted_text import plain
-from ..shell import uploads
 from ..shell.one_of import one_of
 from ..shell.sentence_box.pasted import pasted
+from ..shell.source import UploadSource
+from ..shell.uploads import Copy, unpacked_name
 from .fields import COLOUR, SENSES_OF, SOURCE, SOURCES, UNIT, WORD
 
 NO_SENTENCES = {
@@ -20,7 +25,6 @@ NO_SENTENCES = {
     ),
 }
 """Shown while a source has no sentences yet."""
-_UPLOADED = "_map_uploaded"
 
 
 def choose_source() -> str:
@@ -84,31 +88,43 @@ def _pasted() -> Texts | None:
     return read_pasted(text) if text.strip() else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Uploaded:
+    """A file, and its sentences by the columns that are usual, and by those that were chosen."""
+
+    copy: Copy
+    usual: Texts
+    chosen: Texts
+
+
+def _read(copy: Copy, **columns: Any) -> Texts:
+    return read_upload(copy.path.read_bytes(), unpacked_name(copy.name), **columns)
+
+
+def _first(copies: Sequence[Copy]) -> _Uploaded:
+    (copy,) = copies
+    texts = _read(copy)
+    return _Uploaded(copy, texts, texts)
+
+
+_FILE = UploadSource(
+    key="map_upload",
+    label="A text file with one sentence per line, or a CSV or TSV table of sentences",
+    read=_first,
+    about=lambda uploaded: f"{len(uploaded.chosen.sentences):,} sentences",
+)
+
+
 def _uploaded() -> Texts | None:
     """Return the uploaded sentences; they survive a change of page, until the next upload."""
-    upload = st.file_uploader(
-        "A text file with one sentence per line, or a CSV or TSV table with a column of sentences",
-        key="map_upload",
-        max_upload_size=uploads.TEXTS_MEGABYTES,
-    )
-    uploads.check_refused("map_upload")
-    if upload is not None:
-        data = upload.getvalue()
-        with uploads.reading("map_upload"):
-            texts = read_upload(data, upload.name)
-        if texts.columns:
-            texts = _with_columns(texts, data, upload.name)
-        st.session_state[_UPLOADED] = texts
-        return texts
-    kept: Texts | None = st.session_state.get(_UPLOADED)
-    if kept is not None:
-        st.caption(f"Still shown: the {len(kept.sentences):,} sentences of your last file.")
-    return kept
-
-
-def _with_columns(texts: Texts, data: bytes, name: str) -> Texts:
+    uploaded = _FILE.choose()
+    if uploaded is None:
+        return None
+    if not uploaded.usual.columns:
+        return uploaded.usual
     row = st.container(horizontal=True)
-    columns, absent = list(texts.columns), ""
+    usual, absent = uploaded.usual, ""
+    columns = list(usual.columns)
 
     def choose(label: str, value: str, options: list[str]) -> str:
         chosen: str = row.selectbox(
@@ -116,12 +132,18 @@ def _with_columns(texts: Texts, data: bytes, name: str) -> Texts:
             options,
             index=options.index(value),
             format_func=lambda column: column or "none",
-            key=f"map_column_{label}_{len(data)}",
+            key=f"map_column_{label}_{uploaded.copy.digest}",
             width=200,
         )
         return chosen
 
-    text = choose("Column of the sentences", texts.text_column, columns)
-    pair = choose("Column of sentence B", texts.pair_column, [absent, *columns])
-    label = choose("Column of the labels", texts.label_column, [absent, *columns])
-    return read_upload(data, name, text_column=text, pair_column=pair, label_column=label)
+    wanted = {
+        "text_column": choose("Column of the sentences", usual.text_column, columns),
+        "pair_column": choose("Column of sentence B", usual.pair_column, [absent, *columns]),
+        "label_column": choose("Column of the labels", usual.label_column, [absent, *columns]),
+    }
+    texts = uploaded.chosen
+    if wanted != {name: getattr(texts, name) for name in wanted}:
+        texts = _read(uploaded.copy, **wanted)
+        _FILE.replace(replace(uploaded, chosen=texts))
+    return texts

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import tempfile
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +18,7 @@ from bertcore.analysis.patching import (
     patch_texts,
     read_texts,
 )
-from bertcore.data.files import BadRows, kind_of
-from bertcore.data.texts_file import shown_name
+from bertcore.data.files import BadRows
 
 from ..plots import theme
 from ..plots.before_after import head_grid
@@ -29,25 +26,24 @@ from ..plots.cell_table import cell_table
 from ..plots.cells import cell_text
 from ..plots.figure import Figure, heatmap
 from ..plots.untrusted_text import plain
-from ..shell import capabilities, frame, uploads
+from ..shell import capabilities, frame
 from ..shell.compute import Compute
 from ..shell.one_of import one_of
 from ..shell.picture import Picture
+from ..shell.source import UploadSource
 from ..shell.state import Field
+from ..shell.uploads import Copy
 from .patching import UNIT, choose_way, colours
 
 SOURCES = {"own": "Our 40: subject number", "file": "Upload a file"}
 SOURCE = Field("patch_source", "own", tuple(SOURCES))
 MOST_PAIRS = 500
 """Most pairs of a file that the page patches."""
-MOST_BYTES = 10_000_000
-"""Most bytes of a file's unpacked text."""
 ABOUT_FILES = (
     "A table (CSV, TSV) or JSON lines, also packed (.gz, .xz), with the columns `first`, `second`, "
     "`word_first` and `word_second`: two versions with \\[MASK\\], and the word that fits each."
 )
 _MOVES: dict[Direction, str] = {"denoising": "comes back", "noising": "is lost"}
-_UPLOADED = "_patch_uploaded"
 
 
 def mean_map(found: ManyPatched, *, is_dark: bool = False) -> Figure:
@@ -145,7 +141,7 @@ def show_many(page: frame.Page) -> None:
     if one_of("Pairs", SOURCES, SOURCE, where=row, with_label=True) == "own":
         chosen: Chosen | None = Chosen(bundled_texts(), "own", "bundled_texts()")
     else:
-        chosen = _uploaded()
+        chosen = _FILE.choose()
     direction, part = choose_way(row, has_parts="parts" in page.bert.capabilities)
     capabilities.note(page, "parts")
     if chosen is None:
@@ -183,46 +179,28 @@ def _left_out(found: ManyPatched) -> str:
     return f"{pairs} left out. {found.left_out[0]}"
 
 
-def _uploaded() -> Chosen | None:
-    """Return the uploaded pairs; they are kept until the next file.
-
-    Raises:
-        ValueError: If the file cannot be read.
-    """
-    upload = st.file_uploader(
-        "Pairs to patch",
-        key="patch_upload",
-        max_upload_size=uploads.TEXTS_MEGABYTES,
-        label_visibility="collapsed",
-    )
-    uploads.check_refused("patch_upload")
-    kept: tuple[str, Chosen] | None = st.session_state.get(_UPLOADED)
-    if upload is not None and (kept is None or kept[0] != upload.file_id):
-        with uploads.reading("patch_upload"):
-            kept = upload.file_id, _read(upload.name, upload.getvalue())
-        st.session_state[_UPLOADED] = kept
-    return kept[1] if kept else None
-
-
-def _read(name: str, data: bytes) -> Chosen:
+def _read(copies: Sequence[Copy]) -> Chosen:
     """Return the pairs of a file, at most MOST_PAIRS."""
-    text = uploads.unpacked_text(name, data, most=MOST_BYTES, instead="Give a smaller file.")
-    # A name of our own: the visitor's could lead elsewhere.
-    packed = Path(f"pairs{''.join(Path(name).suffixes[-2:])[:20].lower()}")
+    (copy,) = copies
     bad_rows = BadRows(skip=True)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"pairs{kind_of(packed)}"
-        path.write_bytes(text)
-        try:
-            texts = read_texts(path, bad_rows=bad_rows)
-        except ValueError as error:
-            raise ValueError(str(error).replace(repr(str(path)), shown_name(name))) from error
-    left_out = (bad_rows.sentence() or "").replace(repr(str(path)), shown_name(name))
+    with copy.read() as path:
+        texts = read_texts(path, bad_rows=bad_rows)
+    left_out = copy.named(bad_rows.sentence() or "")
     notes: tuple[str, ...] = (left_out,) if left_out else ()
     if len(texts) > MOST_PAIRS:
         notes += (f"The first {MOST_PAIRS} of {len(texts):,} pairs are patched here.",)
-    key = hashlib.sha256(name.encode() + b"\0" + data).hexdigest()
-    code = f"read_texts(Path({name!r}), bad_rows=BadRows(skip=True))"
+    code = f"read_texts(Path({copy.name!r}), bad_rows=BadRows(skip=True))"
     if len(texts) > MOST_PAIRS:
         code += f"[:{MOST_PAIRS}]"
-    return Chosen(texts[:MOST_PAIRS], key, code, notes)
+    return Chosen(texts[:MOST_PAIRS], copy.digest, code, notes)
+
+
+_FILE = UploadSource(
+    key="patch_upload",
+    label="Pairs to patch",
+    read=_read,
+    about=lambda chosen: f"{len(chosen.texts):,} pairs",
+    most=10_000_000,
+    instead="Give a smaller file.",
+    shows_label=False,
+)

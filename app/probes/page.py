@@ -39,7 +39,7 @@ def draw() -> None:
     opened = open_second(page, SECOND)
     if chosen is None:
         frame.end_page()
-    with frame.guard(stop=True):
+    with frame.guard(stop=True), source.dropping_unreadable(chosen.task):
         # Requested one after the other, so that both are queued.
         found = [probed(side, chosen, place) for place, side in enumerate(opened)]
     ready = [one for one in found if one is not None]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import cast
 
@@ -17,10 +18,9 @@ from bertcore.data.tables import JSON_LINES
 from bertcore.data.texts_file import shown_name
 from bertcore.probes import STRUCTURAL, ProbeData, Task, bundled_data, read_probe_data
 
-from ..access.room import max_megabytes
-from ..plots.untrusted_text import plain
 from ..shell import uploads
 from ..shell.one_of import one_of
+from ..shell.source import UploadSource
 from ..shell.state import Field
 
 OWN = "own"
@@ -42,8 +42,6 @@ COUNT = Field("probe_sentences", 300, COUNTS)
 TREE_COUNT = Field("probe_trees", EVERY, COUNTS)
 """Structural probes need more: a few hundred sentences give them too few steps."""
 
-MOST_BYTES = 50_000_000
-"""Most bytes of a file's unpacked text."""
 MOST_SENTENCES = 10_000
 """Most sentences whose vectors the page reads; `bertscope probe` takes all."""
 ABOUT = (
@@ -52,7 +50,6 @@ ABOUT = (
     "line, an empty line after each sentence. It may be packed (.gz, .xz)."
 )
 _CONLLU_COLUMNS = 10
-_UPLOADED = "_probe_upload"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,65 +82,70 @@ def choose(row: DeltaGenerator) -> Chosen | None:
     if source == "own":
         code = f"from bertcore.probes import bundled_data\n\ndata = bundled_data({task!r})"
         return Chosen(task, OWN, lambda: bundled_data(task), count or None, code)
-    uploaded = _uploaded()
-    if uploaded is None:
+    copy = FILE.choose()
+    if copy is None:
         st.info(ABOUT)
         return None
-    name, content = uploaded
-    digest = hashlib.sha256(name.encode() + b"\0" + content).hexdigest()
     code = (
         "from pathlib import Path\n\nfrom bertcore.probes import read_probe_data\n\n"
-        f"data = read_probe_data(Path({name!r}), {task!r})"
+        f"data = read_probe_data(Path({copy.name!r}), {task!r})"
     )
-    return Chosen(
-        task,
-        digest,
-        lambda: read_file(name, content, task),
-        min(count or MOST_SENTENCES, MOST_SENTENCES),
-        code,
-    )
+    read = partial(read_file, copy.path, copy.name, task)  # a key of results must not hold the copy
+    most = min(count or MOST_SENTENCES, MOST_SENTENCES)
+    return Chosen(task, copy.digest, read, most, code)
 
 
-def read_file(name: str, content: bytes, task: Task) -> ProbeData:
+class Unreadable(ValueError):  # noqa: N818 - the error is a sentence, as any ValueError of a reader
+    """An uploaded file has nothing for a task."""
+
+
+def read_file(path: Path, name: str, task: Task) -> ProbeData:
     """Return the sentences of an uploaded file; unusable ones are left out, noted.
 
     Args:
-        name: Name of the visitor's file; it is never used as a path.
-        content: Its bytes.
+        path: Where its copy is.
+        name: As the visitor calls it.
         task: What is asked of the words.
 
     Raises:
-        ValueError: If it cannot be read, or has nothing to probe.
+        Unreadable: If it cannot be read, or has nothing to probe.
+        OSError: If it is no longer there.
     """
-    text = uploads.unpacked_text(
-        name, content, most=MOST_BYTES, instead="Probe it with `bertscope probe --data`."
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        # A name of our own: the visitor's could lead elsewhere.
-        path = Path(folder) / f"file{_kind(name, text)}"
-        path.write_bytes(text)
-        bad_rows = BadRows(skip=True)
-
-        def named(sentence: str) -> str:
-            shown = shown_name(name)
-            for written in (repr(str(path)), str(path), repr(path.name), path.name):
-                sentence = sentence.replace(written, shown)
-            return sentence
-
-        try:
-            data = read_probe_data(path, task, bad_rows=bad_rows)
-        except ValueError as error:
-            why = f" {bad_rows.sentence()}" if bad_rows.num else ""
-            raise ValueError(named(f"{error}{why}")) from error
-    return ProbeData(data.task, data.sentences, tuple(map(named, data.notes)))
+    path.stat()
+    bad_rows = BadRows(skip=True)
+    try:
+        data = read_probe_data(path, task, bad_rows=bad_rows)
+    except ValueError as error:
+        why = f" {bad_rows.sentence()}" if bad_rows.num else ""
+        raise Unreadable(uploads.named(f"{error}{why}", path, name)) from error
+    notes = (uploads.named(note, path, name) for note in data.notes)
+    return ProbeData(data.task, data.sentences, tuple(notes))
 
 
-def _kind(name: str, text: bytes) -> str:
+@contextmanager
+def dropping_unreadable(task: Task) -> Iterator[None]:
+    """Keep nothing of an upload that turns out to be unreadable in the block.
+
+    One that is merely not for this task is kept: trees have no entities, tags no trees.
+    """
+    try:
+        yield
+    except Unreadable as error:
+        copy = FILE.value
+        is_treebank = copy is not None and copy.path.suffix == ".conllu"
+        if task == "pos" or is_treebank == (task != "ner"):
+            FILE.refuse(error)
+        raise
+
+
+def _kind(name: str, path: Path) -> str:
     """Return the ending for the file's format, judged by its name or by its first word."""
     kind = kind_of(Path(name))
     if kind in (".conllu", *JSON_LINES):
         return kind
-    for line in text[:100_000].splitlines():
+    with path.open("rb") as file:
+        start = file.read(100_000)
+    for line in start.splitlines():
         if line.strip() and not line.startswith(b"#"):
             cells = line.split(b"\t")
             is_conllu = len(cells) == _CONLLU_COLUMNS and cells[0].partition(b"-")[0].isdigit()
@@ -151,18 +153,12 @@ def _kind(name: str, text: bytes) -> str:
     return ".conll"
 
 
-def _uploaded() -> tuple[str, bytes] | None:
-    """Return name and content of the uploaded file; it is kept across pages, until the next."""
-    upload = st.file_uploader(
-        "A treebank (CoNLL-U) or a file of tags (CoNLL)",
-        key="probe_upload",
-        max_upload_size=max_megabytes(uploads.TEXTS_MEGABYTES),
-    )
-    kept: tuple[str, bytes] | None = st.session_state.get(_UPLOADED)
-    if upload is None:
-        if kept is not None:
-            st.caption(f"Still used: your last file, {plain(shown_name(kept[0]))}.")
-        return kept
-    kept = upload.name, upload.getvalue()
-    st.session_state[_UPLOADED] = kept
-    return kept
+FILE = UploadSource(
+    key="probe_upload",
+    label="A treebank (CoNLL-U) or a file of tags (CoNLL)",
+    read=itemgetter(0),
+    about=lambda copy: shown_name(copy.name),
+    most=50_000_000,
+    instead="Probe it with `bertscope probe --data`.",
+    kind=_kind,
+)

@@ -108,7 +108,7 @@ class Store:
             try:
                 value = make()
                 with self._lock:
-                    self._entries[key] = _Entry(value, num_bytes(value))
+                    self._entries[key] = _Entry(value, num_bytes((key, value)))
                     self._shrink()
             finally:
                 with self._lock:

@@ -1,4 +1,4 @@
-"""Uploads: checkpoints, unpacked once on this server, the oldest deleted; and packed texts."""
+"""Uploads on the disk: checkpoints, unpacked once, the oldest deleted; and copies of files."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import hashlib
 import io
 import shutil
 import tempfile
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import IO
-
-import streamlit as st
 
 from bertcore.checkpoints.archive import unpack_checkpoint
 from bertcore.checkpoints.folder import find_checkpoint
@@ -21,7 +21,6 @@ from bertcore.data.texts_file import shown_name
 from ..access import visits
 from ..access.policy import policy
 from ..access.room import check_room, left
-from ..streamlit_internals import empty_box, file_ids
 
 MAX_KEPT = 5
 """Most uploads kept on the disk, shared by all visitors of this server."""
@@ -33,7 +32,6 @@ which answers with a sentence."""
 MAX_LINES = 2_000_000
 """Of an uploaded table or text."""
 _CHUNK = 1 << 20
-_REFUSED = "_refused_{}"
 
 
 def root() -> Path:
@@ -81,60 +79,113 @@ def discard(checkpoint: Path) -> None:
     shutil.rmtree(root() / checkpoint.relative_to(root()).parts[0], ignore_errors=True)
 
 
-def unpacked_text(name: str, data: bytes, *, most: int, instead: str) -> bytes:
-    """Return the bytes of an uploaded text, unpacked if its name ends in .gz or .xz.
+@dataclass(frozen=True, eq=False)
+class Copy:
+    """An uploaded file on this server's disk, deleted when nothing refers to this any more."""
+
+    name: str
+    """As the visitor calls it; never used as a path."""
+    path: Path
+    """Unpacked, under a name of our own: the visitor's could lead elsewhere."""
+    digest: str
+    """SHA-256 of name and content."""
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, shutil.rmtree, self.path.parent, ignore_errors=True)
+
+    def named(self, sentence: str) -> str:
+        """Return a sentence about the file with the visitor's name of it instead of its path."""
+        return named(sentence, self.path, self.name)
+
+    @contextmanager
+    def read(self) -> Iterator[Path]:
+        """Give the path; errors of the block name the file as the visitor does.
+
+        Raises:
+            ValueError: As in the block.
+        """
+        try:
+            yield self.path
+        except ValueError as error:
+            raise ValueError(self.named(str(error))) from error
+
+
+def named(sentence: str, path: Path, name: str) -> str:
+    """Return a sentence about a copy with the visitor's name of the file instead of the path."""
+    shown = shown_name(name)
+    for written in (repr(str(path)), str(path), repr(path.name)):
+        sentence = sentence.replace(written, shown)
+    return sentence
+
+
+def ending_of(name: str, _: Path) -> str:
+    """Return the last endings of a file's name, as ".dev.csv"."""
+    return "".join(PurePath(name.replace("\\", "/").lower()).suffixes[-2:])[:20]
+
+
+def write_copy(
+    name: str, data: bytes, most: int, instead: str, kind: Callable[[str, Path], str] = ending_of
+) -> Copy:
+    """Write an uploaded file to the disk, unpacked if its name ends in .gz or .xz.
 
     Args:
-        name: Name of the visitor's file; it is never used as a path.
+        name: Name of the visitor's file.
         data: Its bytes.
         most: Most bytes that it may have when unpacked.
         instead: What to do with a larger one, as a sentence.
+        kind: Returns the ending of the copy's name, by the unpacked file's name and content.
 
     Raises:
-        ValueError: If it is not a whole archive, or larger, or has more than MAX_LINES.
+        ValueError: If it is not a whole archive, or larger, or has more than MAX_LINES, or this
+            server is closed and has no room for it.
     """
+    check_room(len(data))
+    folder = Path(tempfile.mkdtemp(dir=_copies()))
     try:
-        packed = Path(f"upload{Path(name).suffix[:20]}")
-        most_lines = packed_files.Most(num_lines=MAX_LINES)
-        with packed_files.open_bytes(packed, io.BytesIO(data), most_lines) as unpacked:
-            text = unpacked.read(most + 1)
-    except packed_files.NOT_WHOLE as error:
-        raise ValueError(f"{shown_name(name)} is not a whole archive ({error}).") from error
-    if len(text) > most:
-        raise ValueError(
-            f"{shown_name(name)} has more than {most // 1_000_000} MB of text. {instead}"
-        )
-    return text
-
-
-@contextmanager
-def reading(box: str) -> Iterator[None]:
-    """Read the file of an upload box; of one that is refused, only the sentence is kept.
-
-    Of several files none is removed: the others may be sound.
-
-    Raises:
-        ValueError: As in the block.
-    """
-    try:
-        yield
-    except ValueError as error:
-        ids = file_ids(box)
-        if len(ids) == 1:
-            empty_box(box)
-            st.session_state[_REFUSED.format(box)] = ids, str(error)
+        with (folder / "new").open("wb") as target:
+            _unpack(name, data, target, most, instead)
+        path = folder / "new"
+        path = path.rename(folder / f"upload{kind(unpacked_name(name), path)}")
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
         raise
+    return Copy(name, path, hashlib.sha256(name.encode() + b"\0" + data).hexdigest())
 
 
-def check_refused(box: str) -> None:
-    """Refuse what was refused before, while its name is in an upload box that was just drawn.
+def _unpack(name: str, data: bytes, target: IO[bytes], most: int, instead: str) -> None:
+    packed = Path(f"upload{PurePath(name).suffix.lower()[:20]}")
+    lines = packed_files.Most(num_lines=MAX_LINES)
+    try:
+        with packed_files.open_bytes(packed, io.BytesIO(data), lines) as content:
+            while chunk := content.read(_CHUNK):
+                if target.tell() + len(chunk) > most:
+                    raise ValueError(
+                        f"{str(packed)!r} has more than {most // 1_000_000} MB when unpacked. "
+                        f"{instead}"
+                    )
+                check_room(len(chunk))
+                target.write(chunk)
+    except packed_files.NOT_WHOLE as error:
+        raise ValueError(
+            f"{shown_name(name)} is not a whole archive ({error}). Copy it again."
+        ) from error
+    except ValueError as error:
+        raise ValueError(str(error).replace(repr(str(packed)), shown_name(name))) from error
 
-    Raises:
-        ValueError: As when it was read.
-    """
-    ids, sentence = st.session_state.get(_REFUSED.format(box), ([], ""))
-    if ids and ids == file_ids(box):
-        raise ValueError(sentence)
+
+def unpacked_name(name: str) -> str:
+    """Return a file's name without the ending of a compression."""
+    path = PurePath(name)
+    return path.stem if path.suffix.lower() in packed_files.SUFFIXES else name
+
+
+def _copies() -> Path:
+    """Return the folder of the copies, which goes with the visit, on an open server with it."""
+    if policy().is_closed:
+        return visits.current().place("copies")
+    folder = visits.root() / "copies"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
 
 
 def keep_newest(number: int, newest: Path) -> None:

@@ -19,8 +19,9 @@ from bertcore.analysis.heads.texts import (
 from ..plots.untrusted_text import plain
 from ..shell.one_of import one_of
 from ..shell.sentence_box.pasted import pasted
-from ..shell.source import File, UploadSource
+from ..shell.source import UploadSource
 from ..shell.state import Field
+from ..shell.uploads import Copy, unpacked_name
 
 SOURCES = {"own": "Our sentences", "pasted": "Paste sentences", "file": "Upload a file"}
 SOURCE = Field("heads_source", "own", tuple(SOURCES))
@@ -84,14 +85,15 @@ def _pasted() -> Chosen | None:
     return Chosen(read_pasted_texts(text), bundled_trees(), _digest(text.encode()), code)
 
 
-def _read(files: Sequence[File]) -> Chosen:
-    (file,) = files
-    texts = read_texts(file.data, file.name)
+def _read(copies: Sequence[Copy]) -> Chosen:
+    (copy,) = copies
+    name = unpacked_name(copy.name)
+    texts = read_texts(copy.path.read_bytes(), name)
     code = (
-        f"texts = read_texts(Path({file.name!r}).read_bytes(), {file.name!r})\n"
+        f"texts = read_texts(Path({name!r}).read_bytes(), {name!r})\n"
         f"trees = {'texts' if texts.trees else 'bundled_trees()'}\n"
     )
-    return Chosen(texts, texts if texts.trees else bundled_trees(), file.digest, code)
+    return Chosen(texts, texts if texts.trees else bundled_trees(), copy.digest, code)
 
 
 _FILE = UploadSource(

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from operator import itemgetter
 
 import streamlit as st
 
 from bertcore.checkpoints.source import FINE_TUNED, labelled_file
 from bertcore.configs import Columns
 
-from ..access.room import max_megabytes
 from ..plots.formats import shorten_middle
-from ..plots.untrusted_text import plain
-from ..shell import frame, uploads
-from ..streamlit_internals import UploadedFile, empty_box
+from ..shell import frame
+from ..shell.source import UploadSource
+from ..shell.uploads import Copy
 from . import labelled_files
 from .choices import COLUMNS, JOINT_COLUMNS, SKIP_BAD_ROWS, USUAL_COLUMN
 from .labelled_files import Labelled
 from .task_views import TaskView
-
-_BOX, _FILE = "inspect_upload", "_inspect_file"
 
 
 def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelled | None:
@@ -32,21 +29,24 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
         source: Source of the checkpoint.
         labels: Labels of the model.
     """
-    upload = st.file_uploader(
-        view.upload,
-        type=list(view.file_types),
-        key=_BOX,
-        max_upload_size=max_megabytes(labelled_files.MAX_MEGABYTES),
+    box = UploadSource(
+        key="inspect_upload",
+        label=view.upload,
+        types=view.file_types,
+        megabytes=labelled_files.MAX_MEGABYTES,
+        most=labelled_files.MAX_MEGABYTES * 10**6,
+        instead="Upload a part of it.",
+        read=itemgetter(0),
+        about=lambda copy: shorten_middle(copy.name, 60),
     )
+    kept: Copy | None = None
     is_refused = True
     with frame.guard():
-        uploads.check_refused(_BOX)
-        _keep(upload)
+        kept = box.choose()
         is_refused = False
     if is_refused:
         return None
-    kept: tuple[str, Path, str] | None = st.session_state.get(_FILE)
-    if kept is None or not kept[1].is_file():
+    if kept is None:
         st.caption(
             "The file stays on this server and is read a few thousand rows at a time. It may be "
             "packed as .gz or .xz. In a terminal, `bertscope evaluate` does the same."
@@ -56,38 +56,19 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
         st.markdown(
             f"**Example:** the dev data of `{source}`, on which its best checkpoint was chosen."
         )
-        path = labelled_file(source)
-    else:
-        path = kept[1]
-        if upload is None:
-            name = plain(shorten_middle(kept[2], 60))
-            st.caption(f"Your last file is still here: **{name}**.")
+    path = labelled_file(source) if kept is None else kept.path
     labelled = None
     with frame.guard():
         try:
             names = view.column_names(path)
-        except ValueError:
-            if upload is not None:
-                empty_box(_BOX)  # its copy is on the disk
+        except ValueError as error:
+            if kept is not None:
+                box.refuse(error)
             raise
         columns = _columns(view, names, view.joint_columns(names, labels))
         skip = st.toggle("Leave out rows that cannot be read", key=SKIP_BAD_ROWS.key())
         labelled = Labelled(path, columns, skip)
     return labelled
-
-
-def _keep(upload: UploadedFile | None) -> None:
-    """Save a new upload in place of the one before.
-
-    Raises:
-        ValueError: As `labelled_files.receive`.
-    """
-    known = st.session_state.get(_FILE)
-    if upload is not None and (known is None or known[0] != upload.file_id):
-        st.session_state.pop(_FILE, None)
-        with uploads.reading(_BOX):
-            path = labelled_files.receive(upload, upload.name)
-        st.session_state[_FILE] = (upload.file_id, path, upload.name)
 
 
 def _columns(view: TaskView, names: tuple[str, ...], joint: str | None) -> Columns:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.checkpoints import DEFAULT
 from bertcore.configs.data import MASKED_LM_PROB, OBJECTIVES, OWN_SHARES
+from bertcore.data.files import open_text
 from bertcore.objectives.counting import objective_of
 from bertcore.pretraining.data.bundled import NOVEL
 from bertcore.pretraining.objectives import objective_named
 
 from ..access import training
 from ..access.policy import default_source, policy
-from ..shell import sidebar, uploads
+from ..plots.formats import shorten_middle
+from ..shell import frame, sidebar
 from ..shell.one_of import one_of
+from ..shell.source import UploadSource
+from ..shell.uploads import Copy
 from .fields import LENGTH_UNIT, LENGTH_UNITS, OBJECTIVE, SOURCE, SOURCES, START_FROM, STARTS
 
 Options = dict[str, str]
@@ -48,6 +54,27 @@ HELP_OBJECTIVE = "The page Objectives shows each on your own text."
 FROM_NOISE = " It has an encoder and a decoder of equal depth, and begins from noise."
 
 
+def _checked(copies: Sequence[Copy]) -> tuple[Copy, ...]:
+    """Return the files of a text, each of which is UTF-8."""
+    for copy in copies:
+        with copy.read() as path, open_text(path) as file:
+            while file.read(1 << 20):
+                pass
+    return tuple(copies)
+
+
+UPLOAD = UploadSource(
+    key="corpus_upload",
+    label="Text files",
+    types=("txt", "xz", "gz"),
+    read=_checked,
+    about=lambda copies: ", ".join(shorten_middle(copy.name, 60) for copy in copies),
+    accepts_several=True,
+    most=300_000_000,
+    shows_label=False,
+)
+
+
 def choose_text() -> str:
     """Draw the choice of text; return the key of SOURCES."""
     offered = SOURCES
@@ -57,14 +84,8 @@ def choose_text() -> str:
     if source == "novel":
         st.caption(HOW_NOVEL.format(title=NOVEL.title))
     elif source == "upload":
-        st.file_uploader(
-            "Text files",
-            type=["txt", "xz", "gz"],
-            accept_multiple_files=True,
-            key="corpus_upload",
-            max_upload_size=uploads.TEXTS_MEGABYTES,
-            label_visibility="collapsed",
-        )
+        with frame.guard():
+            UPLOAD.choose()
         st.caption(HOW_TEXT)
     else:
         st.text_input(

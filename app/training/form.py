@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def show_form(folder: Path) -> None:
         disabled=reason is not None,
     ):
         with frame.guard(stop=True), explaining_full_disk(folder):
-            run = _start(folder, name, _read_choice(source), options)
+            run = _start(folder, name, source, options)
         show_at_once(run)
     st.caption("The same in a terminal:")
     st.code(
@@ -83,9 +84,10 @@ def _read_choice(source: str) -> Corpus:
         return corpus_of_path(
             st.session_state.get("corpus_path", ""), st.session_state.get("valid_path", "")
         )
-    if source != "upload" or not st.session_state.get("corpus_upload"):
+    uploaded = choices.UPLOAD.value if source == "upload" else None
+    if not uploaded:
         raise ValueError("no text was uploaded. Choose a text file above.")
-    return Corpus((), None)  # written beside the run, once its name is settled
+    return Corpus(tuple(copy.path for copy in uploaded), None)
 
 
 def corpus_of_path(typed: str, valid: str) -> Corpus:
@@ -112,25 +114,31 @@ def corpus_of_path(typed: str, valid: str) -> Corpus:
     return Corpus(tuple(files), held_out)
 
 
-def _start(folder: Path, name: str, corpus: Corpus, options: choices.Options) -> Path:
+def _start(folder: Path, name: str, source: str, options: choices.Options) -> Path:
     """Prepare the text and start the process; return the run's folder.
 
     Raises:
         ValueError: If the name or the text is not valid, or too many runs are active.
         OSError: If something cannot be written.
     """
+    corpus = _read_choice(source)
     if FROM in options:
         options = {**options, FROM: checkpoints.place(options[FROM])}
     minutes = float(options["--minutes"]) if "--minutes" in options else None
     run = new_run(folder, name, minutes=minutes, num_bytes=written_bytes(options))
     train, valid = corpus.train, corpus.valid
-    if not train:
-        train = _write_upload(run)
     if valid is None:
+        check_disk(sum(path.stat().st_size for path in train))
         text_folder = run.with_name(f"{run.name}-text")
         text_folder.mkdir(parents=True, exist_ok=True)
-        with st.spinner("Holding out a part of the text"):
-            split_held_out(train, text_folder / "train.txt", text_folder / "valid.txt")
+        try:
+            with st.spinner("Holding out a part of the text"):
+                split_held_out(train, text_folder / "train.txt", text_folder / "valid.txt")
+        except ValueError as error:
+            shutil.rmtree(text_folder)
+            if source == "upload":
+                choices.UPLOAD.refuse(error)
+            raise
         train, valid = (text_folder / "train.txt",), text_folder / "valid.txt"
     files = [part for path in train for part in ("--corpus", str(path))]
     process.start(run, [*files, "--valid", str(valid), *_arguments(options)])
@@ -193,18 +201,3 @@ def written_bytes(given: choices.Options) -> int:
         num_bytes = 4 * hidden * (vectors + (12 if is_encoder else 28) * hidden * layers)
     # One more is there while the oldest is deleted.
     return 3 * num_bytes * (int(given["--keep-checkpoints"]) + 1)
-
-
-def _write_upload(run: Path) -> tuple[Path, ...]:
-    """Write the uploaded files beside the run, under names of our own."""
-    text_folder = run.with_name(f"{run.name}-text")
-    uploads = st.session_state["corpus_upload"]
-    check_disk(2 * sum(upload.size for upload in uploads))  # and what is held out of them
-    text_folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for number, upload in enumerate(uploads):
-        suffix = Path(upload.name).suffix.lower()
-        path = text_folder / f"upload-{number}{suffix if suffix in SUFFIXES else '.txt'}"
-        path.write_bytes(upload.getvalue())
-        written.append(path)
-    return tuple(written)

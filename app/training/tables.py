@@ -16,12 +16,13 @@ from bertcore.finetuning.speed import Speed, measure_speed
 from bertcore.tasks.survey import Survey, survey
 
 from ..access.policy import policy
-from ..access.room import check_room, max_megabytes
+from ..access.room import check_room
 from ..plots.untrusted_text import plain
-from ..shell import cache, frame, uploads
+from ..shell import cache, frame
 from ..shell.jobs.background import Progress, Work
+from ..shell.source import UploadSource
 from ..shell.state import Field
-from ..streamlit_internals import empty_box
+from ..shell.uploads import Copy
 from ..task_model import labelled_files
 from .fields import OWN_FILE, UPLOAD
 
@@ -51,6 +52,19 @@ class TableFile:
     path: Path
     name: str
     is_upload: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """An upload, and where it is read."""
+
+    copy: Copy
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """As the visitor calls it."""
+        return self.copy.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,30 +109,22 @@ def choose_file(source: str, slot: str, typed: Field[str]) -> TableFile | None:
     if source != UPLOAD:
         path = shipped_tables()[source]
         return TableFile(path, path.name, False)
-    kept = f"_finetune_{slot}"
-    upload = st.file_uploader(
-        "Table to learn from" if slot == "table" else "Table to score on",
-        type=list(TYPES),
+    table = _box(slot).choose()
+    return None if table is None else TableFile(table.path, table.name, True)
+
+
+def _box(slot: str) -> UploadSource[_Table]:
+    return UploadSource(
         key=f"{slot}_upload",
-        max_upload_size=max_megabytes(labelled_files.MAX_MEGABYTES),
-        label_visibility="collapsed" if slot == "table" else "visible",
+        label="Table to learn from" if slot == "table" else "Table to score on",
+        types=TYPES,
+        megabytes=labelled_files.MAX_MEGABYTES,
+        most=labelled_files.MAX_MEGABYTES * 10**6,
+        instead="Upload a part of it.",
+        read=lambda copies: _Table(copies[0], copies[0].path),
+        about=lambda table: table.name,
+        shows_label=slot != "table",
     )
-    uploads.check_refused(f"{slot}_upload")
-    if upload is not None:
-        known = st.session_state.get(kept)
-        if known is None or known[0] != upload.file_id:
-            with uploads.reading(f"{slot}_upload"):
-                path = labelled_files.receive(upload, upload.name)
-            st.session_state[kept] = (upload.file_id, TableFile(path, upload.name, True))
-    _, file = st.session_state.get(kept, (None, None))
-    if file is None:
-        return None
-    if not file.path.is_file():
-        st.warning(f"**{plain(file.name)}** is no longer on this server. Upload it again.")
-        return None
-    if upload is None:
-        st.caption(f"Your last file is still here: **{plain(file.name)}**.")
-    return TableFile(file.path, file.name, True)
 
 
 def look(file: TableFile, slot: str) -> Guess | None:
@@ -130,10 +136,10 @@ def look(file: TableFile, slot: str) -> Guess | None:
         try:
             return cache.of_file(guess, file.path)
         except ValueError as error:
-            if file.is_upload:
-                empty_box(f"{slot}_upload")  # its copy is on the disk
-                if isinstance(error, NotUTF8Error):
-                    _choose_encoding(file, slot)
+            if file.is_upload and isinstance(error, NotUTF8Error):
+                _choose_encoding(file, slot)
+            elif file.is_upload:
+                _box(slot).refuse(error)
             raise
     return None
 
@@ -166,8 +172,10 @@ def _recode(file: TableFile, slot: str, encoding: str) -> None:
     except (ValueError, OSError) as error:
         st.session_state[f"_{slot}_recode_failed"] = frame.sentence_of(error)
         return
-    file_id, _ = st.session_state[f"_finetune_{slot}"]
-    st.session_state[f"_finetune_{slot}"] = (file_id, TableFile(target, file.name, True))
+    box = _box(slot)
+    if box.value is not None:
+        file.path.unlink()
+        box.replace(_Table(box.value.copy, target))
 
 
 def reading_of(path: Path, task: str, columns: Columns) -> Reading:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -22,11 +23,12 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.backend_operation_handler import DeferredFileHandler
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.state.common import WidgetMetadata
-from streamlit.runtime.state.session_state import Serialized, WStates
+from streamlit.runtime.state.session_state import Serialized, SessionState, WStates
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
 from app import streamlit_internals as internals
+from app.shell.source import UploadBox
 from tests.support.asgi import run
 
 
@@ -107,13 +109,22 @@ def test_a_session_that_is_gone_is_closed_with_its_files(monkeypatch: pytest.Mon
     manager, closed = MemoryUploadedFileManager("/upload"), list[str]()
     for name in ("here", "gone"):
         manager.add_file(name, UploadedFileRec("file", "name", "text/plain", b"abc"))
+    state = SessionState()
+    state["kept"] = "what was read of a file"
+    kept = SimpleNamespace(session=SimpleNamespace(session_state=state))
     server = SimpleNamespace(
-        uploaded_file_mgr=manager, is_active_session="here".__eq__, close_session=closed.append
+        uploaded_file_mgr=manager,
+        is_active_session="here".__eq__,
+        close_session=closed.append,
+        _session_mgr=SimpleNamespace(get_session_info=lambda name: kept),
     )
+    assert isinstance(AppSession.session_state, property)
+    assert "self._session_mgr =" in inspect.getsource(Runtime.__init__)
     monkeypatch.setattr(internals.runtime, "exists", lambda: True)
     monkeypatch.setattr(internals.runtime, "get_instance", lambda: server)
     assert [internals.close_session(name) for name in ("here", "gone")] == [False, True]
     assert closed == ["gone"]
+    assert "kept" not in state
     assert [*manager.file_storage] == ["here"]
     monkeypatch.setattr(internals, "session", lambda: "here")
     internals.remove_upload("file")
@@ -134,7 +145,8 @@ def test_a_box_is_emptied_for_the_page_alone(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(internals, "session", lambda: "here")
     names = ("one", "several", "none", "absent")
     assert [internals.file_ids(name) for name in names] == [["file"], ["gone", "file"], [], []]
-    internals.empty_box("one")
+    with UploadBox(key="one", label="").taken([file]) as given:
+        assert given == {"file": ("name", b"abc")}
     assert not manager.file_storage["here"]
     assert file.getvalue() == b""
     assert internals.file_ids("one") == ["file"]

@@ -124,12 +124,17 @@ class Session:
         """Press a button, which need not be on the page."""
         self._run(widget.fragment, WidgetState(id=widget.id, trigger_value=True))
 
-    def attach(self, key: str, file_id: str, name: str = "") -> None:
-        """Give an upload box a file that was uploaded under this id; that is its name if empty."""
+    def attach(self, key: str, file_id: str, name: str = "", *others: str) -> None:
+        """Give an upload box a file that was uploaded under this id; that is its name if empty.
+
+        Args:
+            others: Ids of further files, of the same name.
+        """
         widget = self.widgets[key]
         state = WidgetState(id=widget.id)
-        file = state.file_uploader_state_value.uploaded_file_info.add()
-        file.file_id, file.name, file.size = file_id, name or file_id, 1
+        for given in (file_id, *others):
+            file = state.file_uploader_state_value.uploaded_file_info.add()
+            file.file_id, file.name, file.size = given, name or given, 1
         self._states[widget.id] = state
         self._run(widget.fragment)
 

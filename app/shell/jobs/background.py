@@ -311,6 +311,7 @@ def _run(key: Hashable, job: Job, work: Callable[[Progress], Any]) -> None:
         with _lock:  # whoever asks finds it at work or ended, never between
             _running.discard(key)
             job.end(result, error)
+            job.num_bytes += num_bytes(key)  # texts that it was asked for
             if _computing in (key, None):
                 _pass_turn()
 

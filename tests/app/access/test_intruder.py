@@ -11,7 +11,9 @@ import os
 import re
 import secrets
 import shutil
+import tempfile
 import threading
+import time
 import urllib.parse
 import urllib.request
 import zipfile
@@ -31,6 +33,7 @@ from tests.support.adapters import make_adapter
 from tests.support.browser.running import ROOT, Running, running_app
 from tests.support.hub import Hub, hub_server
 from tests.support.session import Session
+from tests.support.small_treebank import conll
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other
@@ -38,6 +41,7 @@ from tests.support.upload_client import UploadClient, request
 
 pytestmark = pytest.mark.slow
 
+TRAIN = "training_view=Start+a+run"
 TEXT = "my own secret words"
 """Of a visitor: no log may hold it."""
 _direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -758,34 +762,161 @@ def test_no_table_holds_the_server(
         assert said in error.replace("\\", "")
 
 
-@pytest.mark.parametrize(
-    ("page", "query", "box", "name"),
-    [
-        ("inspect", "checkpoint=sentiment&inspect_view=file", "inspect_upload", "a.csv.gz"),
-        ("inspect", "checkpoint=sentiment&inspect_view=file", "inspect_upload", "a.csv"),
-        ("layer-map", "map_source=file", "map_upload", "a.csv"),
-        ("grammar", "grammar_source=file", "grammar_upload", "a.csv"),
-        ("heads", "heads_source=file", "heads_upload", "a.csv"),
-        ("minimal-pair", "pair_view=Over+many+pairs&patch_source=file", "patch_upload", "a.csv"),
-        ("bias", "bias_view=published", "bias_upload", "a.csv"),
-    ],
-)
+@pytest.fixture(scope="module")
+def trainer() -> Iterator[Running]:
+    """A closed server that lets visitors train, and closes the sessions of tabs after seconds."""
+    with running_app(
+        arguments=["--address", "0.0.0.0", "--allow-training"],
+        STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="3",
+    ) as server:
+        yield server
+
+
+def copies(trainer: Running) -> list[Path]:
+    """Return the copies of uploads on the disk of the server, of all visits."""
+    visits = Path(tempfile.gettempdir()).glob(f"bertscope-visits-*/{trainer.process}-*/visit-*")
+    return [path for visit in visits for path in visit.glob("copies/*")]
+
+
+def until_refused(session: Session) -> None:
+    """Wait for the work that reads a file, if it is read in the background."""
+    while session.progress and not session.errors:
+        session.tick()
+        if any(name.startswith("arrived_") for name in session.containers):
+            session._run()
+
+
+REFUSING = [
+    ("inspect", "checkpoint=sentiment&inspect_view=file", "inspect_upload", "a.csv.gz"),
+    ("inspect", "checkpoint=sentiment&inspect_view=file", "inspect_upload", "a.csv"),
+    ("layer-map", "map_source=file", "map_upload", "a.csv"),
+    ("grammar", "grammar_source=file", "grammar_upload", "a.csv"),
+    ("heads", "heads_source=file", "heads_upload", "a.csv"),
+    ("minimal-pair", "pair_view=Over+many+pairs&patch_source=file", "patch_upload", "a.csv"),
+    ("bias", "bias_view=published", "bias_upload", "a.csv"),
+    ("probes", "probe_source=file", "probe_upload", "a.csv"),
+    ("training", f"{TRAIN}&training_kind=pretrain&corpus=upload", "corpus_upload", "a.txt"),
+    ("training", f"{TRAIN}&training_kind=finetune&table=upload", "table_upload", "a.csv"),
+]
+
+
+@pytest.mark.parametrize(("page", "query", "box", "name"), REFUSING)
 def test_of_a_file_that_a_page_refuses_the_sentence_alone_is_kept(
     page: str,
     query: str,
     box: str,
     name: str,
-    place: Place,
-    upload: Callable[..., tuple[int, str]],
+    trainer: Running,
 ) -> None:
     """A visitor may have ten files in memory; each refused one would be another."""
-    with Session(place.server.url) as session:
+    content = b"\xff" if page == "training" and "pretrain" in query else b"a," * 5000
+    before = copies(trainer)
+    upload = UploadClient(trainer.url).send
+    with Session(trainer.url) as session:
         session.open(page, query)
-        for number in range(12):
+        for number in range(11):
             session.errors.clear()
-            assert upload(session.id, f"file-{number}", b"a," * 5000, file_name=name) == (204, "")
+            assert upload(session.id, f"file-{number}", content, file_name=name) == (204, "")
             session.attach(box, f"file-{number}", name)
+            until_refused(session)
             (refusal,) = session.errors
+            assert copies(trainer) == before
         session.errors.clear()
         session.set("picture", "png")
         assert session.errors == [refusal]
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "box"),
+    [
+        ("bias", "bias_view=published", "bias_upload"),
+        ("training", f"{TRAIN}&training_kind=pretrain&corpus=upload", "corpus_upload"),
+    ],
+)
+def test_of_several_files_that_a_page_refuses_none_is_kept(
+    page: str, query: str, box: str, trainer: Running
+) -> None:
+    before = copies(trainer)
+    upload = UploadClient(trainer.url).send
+    with Session(trainer.url) as session:
+        session.open(page, query)
+        for number in range(6):
+            session.errors.clear()
+            ids = [f"file-{number}-{part}" for part in "abc"]
+            for file, content in zip(ids, (b"sound", b"\xff", b"sound"), strict=True):
+                assert upload(session.id, file, content, file_name="a.txt") == (204, "")
+            session.attach(box, ids[0], "a.txt", *ids[1:])
+            assert len(session.errors) == 1
+            assert copies(trainer) == before
+
+
+SOUND = [
+    (
+        "inspect",
+        "checkpoint=sentiment&inspect_view=file",
+        "inspect_upload",
+        b"text,label\ngood,positive\n",
+    ),
+    ("layer-map", "map_source=file", "map_upload", b"text,label\nthe river,a\nthe bank,b\n"),
+    ("probes", "probe_source=file", "probe_upload", b""),
+    (
+        "training",
+        f"{TRAIN}&training_kind=pretrain&corpus=upload",
+        "corpus_upload",
+        b"One.\n\nTwo.\n",
+    ),
+    (
+        "training",
+        f"{TRAIN}&training_kind=finetune&table=upload",
+        "table_upload",
+        b"text,label\na,b\nc,d\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("page", "query", "box", "content"), SOUND)
+def test_a_file_goes_with_the_one_that_takes_its_place(
+    page: str,
+    query: str,
+    box: str,
+    content: bytes,
+    trainer: Running,
+) -> None:
+    """From memory, of which a visitor has room for ten files, and from the disk."""
+    content = content or conll(25).encode()
+    name = "a.txt" if box in ("corpus_upload", "probe_upload") else "a.csv"
+    before = len(copies(trainer))
+    upload = UploadClient(trainer.url).send
+    with Session(trainer.url) as session:
+        session.open(page, query)
+        for number in range(11):
+            assert upload(session.id, f"file-{number}", content, file_name=name) == (204, "")
+            session.attach(box, f"file-{number}", name)
+            assert session.errors == []
+            assert len(copies(trainer)) == before + 1
+        session.open("tokens")
+        session.open(page, query)
+        assert any("Your last file is still here" in text for text in session.texts)
+        refused = b"\xff\0" if name == "a.txt" else b"a," * 5000
+        assert upload(session.id, "last", refused, file_name=name) == (204, "")
+        session.attach(box, "last", name)
+        until_refused(session)
+        assert len(copies(trainer)) == before
+
+
+def test_a_file_goes_with_its_tab_though_the_visit_goes_on(trainer: Running) -> None:
+    """Of the first session too, which is out of the garbage collector's rounds."""
+    before = set(copies(trainer))
+    with Session(trainer.url) as session:
+        session.open("layer-map", "map_source=file")
+        status, _ = UploadClient(trainer.url).send(
+            session.id, "file", b"text\na\n", file_name="a.csv"
+        )
+        assert status == 204
+        session.attach("map_upload", "file", "a.csv")
+        (copy,) = {*copies(trainer)} - before
+    end = time.monotonic() + 30
+    while copy.exists():
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    assert copy.parents[1].is_dir()

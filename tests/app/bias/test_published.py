@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.bias.upload import read_uploaded
+from app.bias import upload as source
+from app.bias.upload import Uploaded
+from app.shell import uploads
+from app.shell.source import Incomplete
 from bertcore import load
 from bertcore.bias import StereotypePair, score_crows_pairs, stereotype_shares
 from tests.support.opened import named_charts, numbers, ok, page_of, said
@@ -47,6 +50,12 @@ def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 def upload(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
     box = app.file_uploader(key="bias_upload")
     return box.set_value([(name, data, "text/plain") for name, data in files]).run()
+
+
+def read_uploaded(files: list[tuple[str, bytes]]) -> Uploaded:
+    box = source._FILES
+    copies = [uploads.write_copy(*file, box.most, box.instead, box.kind) for file in files]
+    return box.read(copies)
 
 
 def test_without_a_file_the_page_says_what_it_takes(page: AppTest) -> None:
@@ -93,6 +102,15 @@ def test_two_files_are_winobias(page: AppTest) -> None:
     app = ok(upload(page, ("pro_type1.txt.dev", PRO), ("anti_type1.txt.dev", ANTI)))
     chart = named_charts(app, "bias")["winobias"]
     assert len(numbers(chart[0]["x"])) == 2  # all, and the one occupation
+
+
+def test_the_files_of_winobias_can_come_one_after_the_other(page: AppTest) -> None:
+    with pytest.raises(Incomplete, match=r"'pro\.txt\.dev' is one of the two files of WinoBias"):
+        read_uploaded([("pro.txt.dev", PRO)])
+    app = upload(page, ("pro_type1.txt.dev", PRO))
+    assert "Add the other one" in app.error[0].value
+    app = ok(upload(app, ("pro_type1.txt.dev", PRO), ("anti_type1.txt.dev", ANTI)))
+    assert "winobias" in named_charts(app, "bias")
 
 
 @pytest.mark.parametrize(

@@ -238,10 +238,10 @@ def test_pairs_of_which_none_can_be_scored_are_one_sentence(page: AppTest) -> No
 def test_an_archive_that_unpacks_without_end_is_refused(
     page: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "MOST_BYTES", 2_000_000)
+    monkeypatch.setattr(sources, "_FILE", replace(sources._FILE, most=2_000_000))
     bomb = lzma.compress(b"good\tbad\n" + b"a b\ta c\n" * 1_000_000)
     app = with_file(page, bomb, "x.tsv.xz")
-    assert "more than 2 MB of text" in app.error[0].value
+    assert "more than 2 MB when unpacked" in app.error[0].value
 
 
 def test_of_many_pairs_evenly_spaced_ones_are_scored(

@@ -14,6 +14,7 @@ from app.minimal_pair import many_pairs, patching
 from app.minimal_pair.page import MANY, WHERE
 from app.minimal_pair.patching import PATCHING
 from app.plots.formats import signed
+from app.shell import uploads
 from bertcore import Bert
 from bertcore.analysis.patching import (
     PatchText,
@@ -187,14 +188,18 @@ def test_a_file_of_pairs_is_read_or_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = b"first,second,word_first,word_second\na [MASK],b [MASK],is,are\n,b,c,d\n"
-    chosen = many_pairs._read("../x<b>.csv", data)
+
+    def read(name: str, data: bytes) -> many_pairs.Chosen:
+        return many_pairs._read([uploads.write_copy(name, data, 10**9, "")])
+
+    chosen = read("../x<b>.csv", data)
     assert chosen.texts == (PatchText("a [MASK]", "b [MASK]", "is", "are", 1),)
     assert "1 bad row" in chosen.notes[0]
     with pytest.raises(ValueError, match="no column 'first'") as caught:
-        many_pairs._read("../x<b>.csv", b"a,b\n1,2\n")
+        read("../x<b>.csv", b"a,b\n1,2\n")
     assert "/tmp" not in str(caught.value)
     many = data.splitlines()[0] + b"\n" + (data.splitlines()[1] + b"\n") * 501
-    chosen = many_pairs._read("x.csv", many)
+    chosen = read("x.csv", many)
     assert len(chosen.texts) == 500
     (tmp_path / "x.csv").write_bytes(many + b",b,c,d\n")
     monkeypatch.chdir(tmp_path)

@@ -17,6 +17,7 @@ from app.canvas.shared import transport
 from app.probes import by_layer, grid_figures, live, source
 from app.probes.by_layer import Named
 from app.probes.drawing import labels_message, tree_message
+from app.shell import uploads
 from bertcore import Bert
 from bertcore.probes import ProbeReport, ProbeSettings, Score, Task, label_scores, run_probes
 from bertcore.probes.live import draw_trees, label_words
@@ -51,7 +52,8 @@ def opened(file: str = TREEBANK, name: str = "a.conllu", **query: str) -> AppTes
 
 
 def report_of(bert: Bert, task: Task, file: str = TREEBANK, **settings: Any) -> ProbeReport:
-    data = source.read_file("a.conllu", file.encode(), task)
+    copy = uploads.write_copy("a.conllu", file.encode(), 10**9, "")
+    data = source.read_file(copy.path, copy.name, task)
     return run_probes(bert, data, ProbeSettings(max_sentences=300, **settings))
 
 
@@ -258,7 +260,7 @@ def test_a_file_is_asked_for_and_kept() -> None:
     app = ok(with_results(with_results(app)))
     app.file_uploader(key="probe_upload").set_value(None)  # as after another page
     app.run()
-    assert "Still used: your last file, 'my.conllu'" in said(ok(app))
+    assert "Your last file is still here: 'my.conllu'" in said(ok(app))
 
 
 def test_an_address_that_asks_for_too_much() -> None:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 
 import pytest
 
-from app.probes.source import read_file
-from bertcore.probes import Task
+from app.probes import source
+from app.shell import uploads
+from bertcore.probes import ProbeData, Task
 from tests.support.small_treebank import conll, conllu
+
+
+def read_file(name: str, data: bytes, task: Task) -> ProbeData:
+    box = source.FILE
+    copy = uploads.write_copy(name, data, box.most, box.instead, box.kind)
+    return source.read_file(copy.path, name, task)
+
 
 NAMES = ("a.conllu", "b.txt", "../../c", "d.conllu.gz")
 
@@ -73,6 +82,6 @@ def test_bytes_that_are_no_text() -> None:
 
 
 def test_a_file_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.probes.source.MOST_BYTES", 1000)
+    monkeypatch.setattr(source, "FILE", replace(source.FILE, most=1000))
     with pytest.raises(ValueError, match="bertscope probe --data"):
         read_file("a.conllu", conllu(40).encode(), "pos")

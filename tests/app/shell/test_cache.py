@@ -57,7 +57,7 @@ def test_store_makes_an_entry_once_for_many_threads():
 
 
 def test_store_drops_the_longest_unused_by_bytes_and_by_number():
-    store = cache.Store(max_bytes=3000, max_entries=9)
+    store = cache.Store(max_bytes=3100, max_entries=9)
     for key in "abc":
         store.get(key, lambda: np.zeros(1000, np.uint8))
     store.get("a", lambda: pytest.fail("still there"))
@@ -67,6 +67,13 @@ def test_store_drops_the_longest_unused_by_bytes_and_by_number():
     for key in "abc":
         small.get(key, lambda: 1)
     assert set(small.sizes()) == {"b", "c"}
+
+
+def test_store_counts_the_texts_that_its_entries_are_of():
+    store = cache.Store(max_bytes=3000, max_entries=9)
+    for letter in "abc":
+        store.get(("words", letter * 2000), lambda: 1)
+    assert [key[1][0] for key in store.sizes()] == ["c"]
 
 
 def test_store_keeps_one_entry_that_is_too_large():

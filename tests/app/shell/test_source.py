@@ -3,55 +3,114 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.shell.source import File, UploadSource
+from app.shell import uploads
+from app.shell.source import Incomplete, UploadSource
+from app.shell.uploads import Copy
 
-reads: list[Sequence[File]] = []
+reads: list[list[tuple[str, bytes]]] = []
 
 
-def read(files: Sequence[File]) -> int:
-    reads.append(files)
-    if any(file.data == b"bad" for file in files):
+def read(copies: Sequence[Copy]) -> int:
+    reads.append([(copy.name, copy.path.read_bytes()) for copy in copies])
+    if any(data == b"bad" for _, data in reads[-1]):
         raise ValueError("the file is bad.")
-    return sum(len(file.data) for file in files)
+    if any(data == b"fault" for _, data in reads[-1]):
+        raise KeyError("x")
+    if any(data == b"half" for _, data in reads[-1]) and len(copies) == 1:
+        raise Incomplete("add the other half.")
+    return sum(len(data) for _, data in reads[-1])
 
 
 SOURCE = UploadSource(key="sizes", label="Sizes", read=read, about=lambda size: f"{size} bytes")
+SEVERAL = UploadSource(
+    key="several",
+    label="Sizes",
+    read=read,
+    about=lambda size: f"{size} bytes",
+    accepts_several=True,
+)
 
 
 def page() -> None:
     import streamlit as st
 
     from app.shell import frame
-    from tests.app.shell.test_source import SOURCE
+    from tests.app.shell.test_source import SEVERAL, SOURCE
 
     with frame.guard():
         st.markdown(f"chosen: {SOURCE.choose()}")
+    with frame.guard():
+        st.markdown(f"several: {SEVERAL.choose()}")
 
 
-def test_a_file_is_read_once_and_stays_without_the_box() -> None:
+@pytest.fixture
+def app(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setattr(uploads, "_copies", lambda: tmp_path)
     reads.clear()
-    app = AppTest.from_function(page).run()
+    return AppTest.from_function(page).run()
+
+
+def put(app: AppTest, *files: tuple[str, bytes], box: str = "sizes") -> AppTest:
+    given = [(name, data, "text/plain") for name, data in files]
+    return app.file_uploader(key=box).set_value(given or None).run()
+
+
+def said(app: AppTest) -> list[str]:
+    return [box.value.replace("\\", "") for box in (*app.markdown, *app.error, *app.caption)]
+
+
+def test_a_file_is_read_once_and_stays_without_the_box(app: AppTest) -> None:
     assert app.markdown[0].value == "chosen: None"
-    app.get("file_uploader")[0].upload("my.txt", b"12345", "text/plain").run()
+    put(app, ("my.txt", b"12345"))
     assert app.run().markdown[0].value == "chosen: 5"
-    assert [list(files) for files in reads] == [[File("my.txt", b"12345")]]
-    assert app.get("file_uploader")[0].upload("b.txt", b"bad", "text/plain").run().error
+    assert reads == [[("my.txt", b"12345")]]
+    put(app)
+    assert "chosen: 5" in said(app)
+    assert "Your last file is still here: 5 bytes." in said(app)
+    assert put(app, ("b.txt", b"bad")).error
 
 
-def test_files_differ_by_name_and_content() -> None:
-    files = [File("a", b"1"), File("a", b"2"), File("b", b"1")]
-    assert len({file.digest for file in files}) == 3
-
-
-def test_what_is_refused_is_read_once_and_the_sentence_stays() -> None:
-    app = AppTest.from_function(page).run()
-    app.get("file_uploader")[0].upload("bad.txt", b"bad", "text/plain").run()
+def test_what_is_refused_is_read_once_and_the_sentence_stays(app: AppTest, tmp_path: Any) -> None:
+    put(app, ("bad.txt", b"bad"))
     reads.clear()
     assert [error.value for error in app.run().error] == [r"The file is bad\."]
     assert reads == []
-    app.get("file_uploader")[0].upload("good.txt", b"12345", "text/plain").run()
+    put(app, ("good.txt", b"12345"))
     assert not app.error
     assert app.markdown[0].value == "chosen: 5"
+    assert [*tmp_path.iterdir()] == []  # `read` did not keep the copy
+
+
+def test_a_refused_file_takes_the_one_before_with_it(app: AppTest) -> None:
+    put(app, ("good.txt", b"12345"))
+    put(app, ("bad.txt", b"bad"))
+    put(app)
+    assert said(app) == ["chosen: None", "several: None"]
+
+
+def test_a_fault_of_a_reader_is_a_sentence_too(app: AppTest) -> None:
+    put(app, ("a.txt", b"fault"))
+    assert "Something unexpected" in app.error[0].value
+    reads.clear()
+    assert "a fault of BertScope" in app.run().error[0].value
+    assert reads == []
+
+
+def test_files_of_a_box_for_several_can_come_one_by_one(app: AppTest, tmp_path: Any) -> None:
+    put(app, ("a", b"half"), box="several")
+    assert "Add the other half." in said(app)
+    assert len([*tmp_path.iterdir()]) == 1
+    put(app, ("a", b"half"), ("b", b"the other"), box="several")
+    assert "several: 13" in said(app)
+    assert not app.error
+    assert reads[-1] == [("a", b"half"), ("b", b"the other")]
+    put(app, ("a", b"half"), ("b", b"bad"), box="several")
+    assert "The file is bad." in said(app)
+    assert [*tmp_path.iterdir()] == []
+    put(app, ("c", b"12"), box="several")
+    assert "several: 2" in said(app)

@@ -20,8 +20,8 @@ from streamlit.testing.v1 import AppTest
 from app.access.policy import CHECKPOINT_VARIABLE
 from app.run_folders import process as training_process
 from app.run_folders import runs as training_runs
+from app.shell import uploads
 from app.shell.jobs import waiting
-from app.task_model import labelled_files
 from app.training import tables
 from bertcore.checkpoints.source import labelled_file
 from bertcore.finetuning.speed import Speed
@@ -41,7 +41,7 @@ def page(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest
     st.cache_resource.clear()
     training_process._children.clear()
     monkeypatch.setenv(CHECKPOINT_VARIABLE, str(tiny))
-    monkeypatch.setattr(labelled_files, "_root", lambda: tmp_path / "uploads")
+    monkeypatch.setattr(uploads, "_copies", lambda: tmp_path / "uploads")
     (tmp_path / "uploads").mkdir()
     return page_of(
         "training",

@@ -484,7 +484,7 @@ def test_a_text_that_is_not_there_is_one_sentence(page, started, tmp_path, typed
     assert not started
 
 
-def test_an_upload_is_written_beside_the_run(page, runs, started, tmp_path):
+def test_an_upload_is_split_beside_the_run(page, runs, started, tmp_path):
     text = write_documents(tmp_path / "my words.txt", small_documents(30)).read_bytes()
     page.query_params.update({"training_view": "Start a run", "corpus": "upload"})
     at = page.run()
@@ -494,7 +494,12 @@ def test_an_upload_is_written_beside_the_run(page, runs, started, tmp_path):
     button(at, "Start training").click().run()
     assert not at.exception
     own = runs / "run-1-text"
-    assert (own / "upload-0.txt").read_bytes() == text
+    words = sorted(text.split())
+    assert (
+        sorted((own / "train.txt").read_bytes().split() + (own / "valid.txt").read_bytes().split())
+        == words
+    )
+    assert {path.name for path in own.iterdir()} == {"train.txt", "valid.txt"}
     assert started[0][1][1] == str(own / "train.txt")
 
 

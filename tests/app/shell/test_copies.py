@@ -1,0 +1,89 @@
+"""Copies of uploads on the disk: unpacked under a name of our own, within limits, while needed."""
+
+import gc
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.shell import uploads
+from app.shell.uploads import Copy
+
+PACK: dict[str, Callable[[bytes], bytes]] = {".xz": lzma.compress, ".GZ": gzip.compress}
+ROWS = b"text,label\n" + b"a,b\n" * 1000
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(uploads, "_copies", lambda: tmp_path)
+    return tmp_path
+
+
+def written(name: str, data: bytes, most: int = 10**9) -> Copy:
+    return uploads.write_copy(name, data, most, "Give a part.")
+
+
+@pytest.mark.parametrize("ending", PACK)
+def test_packed_uploads_are_saved_unpacked(ending: str, folder: Path) -> None:
+    copy = written(f"../my.dev.csv{ending}", PACK[ending](ROWS))
+    assert (copy.path.name, copy.path.read_bytes()) == ("upload.dev.csv", ROWS)
+    assert copy.path.parent.parent == folder
+    assert uploads.unpacked_name(copy.name) == "my.dev.csv"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", ".", "..", "a/b", "a\\b.csv", "a." + "x" * 300, "\0", "a.b/../../c", ".gz", "a. csv"],
+)
+def test_no_name_leads_elsewhere(name: str, folder: Path) -> None:
+    copy = written(name, ROWS)
+    assert copy.path.parent.parent == folder
+    assert copy.path.read_bytes() == ROWS
+
+
+def test_a_copy_goes_when_nothing_refers_to_it(folder: Path) -> None:
+    first, second = written("a.csv", ROWS), written("a.csv", ROWS)
+    assert first.path != second.path
+    assert first.digest == second.digest
+    place = first.path
+    del first
+    gc.collect()
+    assert not place.exists()
+    assert [*folder.iterdir()] == [second.path.parent]
+
+
+@pytest.mark.parametrize("ending", PACK)
+def test_what_is_too_large_unpacked_is_refused_and_leaves_nothing(
+    ending: str, folder: Path
+) -> None:
+    with pytest.raises(ValueError, match=r"'bomb.csv.*' has more than 0 MB when unpacked"):
+        written(f"bomb.csv{ending}", PACK[ending](ROWS), most=1000)
+    assert not [*folder.iterdir()]
+
+
+@pytest.mark.parametrize("ending", PACK)
+def test_a_damaged_archive_is_refused(ending: str, folder: Path) -> None:
+    with pytest.raises(ValueError, match=r"'cut.csv.*' is not a whole archive"):
+        written(f"cut.csv{ending}", PACK[ending](ROWS)[:-20])
+    assert not [*folder.iterdir()]
+
+
+def test_a_bomb_is_named_as_its_visitor_does(folder: Path) -> None:
+    with pytest.raises(ValueError, match=r"'bomb\.csv\.gz' unpacks to more than 32 MiB"):
+        written("bomb.csv.gz", gzip.compress(b" " * 40_000_000))
+    assert not [*folder.iterdir()]
+
+
+@pytest.mark.parametrize("ending", ["", *PACK])
+def test_too_many_lines_are_refused_and_leave_nothing(
+    ending: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = PACK[ending](ROWS) if ending else ROWS
+    monkeypatch.setattr(uploads, "MAX_LINES", 1000)
+    with pytest.raises(ValueError, match=r"'rows.csv.*' has more than 1,000 lines"):
+        written(f"rows.csv{ending}", data)
+    assert not [*folder.iterdir()]
+    monkeypatch.setattr(uploads, "MAX_LINES", 1001)
+    assert written(f"rows.csv{ending}", data).path.read_bytes() == ROWS
