@@ -21,8 +21,7 @@ from streamlit.cli_util import print_to_cli
 from streamlit.elements.widgets.file_uploader import FileUploaderSerde
 from streamlit.navigation.page import Page
 from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
-from streamlit.proto.ForwardMsg_pb2 import BackendOperationResponse, ForwardMsg
-from streamlit.proto.RootContainer_pb2 import RootContainer
+from streamlit.proto.ForwardMsg_pb2 import BackendOperationResponse
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.backend_operation_handler import DeferredFileHandler
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -114,17 +113,6 @@ def close_session(session: str) -> bool:
         kept.session.session_state.clear()
     uploads().remove_session_files(session)  # if Streamlit has just forgotten it by itself
     return True
-
-
-def show_toast(session: str, sentence: str) -> None:
-    """Show a sentence in the corner of a visitor's page until it is closed; no page runs."""
-    client = runtime.get_instance().get_client(session) if runtime.exists() else None
-    if client is not None:
-        message = ForwardMsg()
-        message.metadata.delta_path[:] = [RootContainer.EVENT, 0]
-        message.delta.new_element.toast.body = sentence
-        message.delta.new_element.toast.duration = 0
-        client.write_forward_msg(message)
 
 
 def open_browser(address: str | None) -> None:

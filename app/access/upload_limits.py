@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ..streamlit_internals import cookies_of, show_toast, uploads
+from ..streamlit_internals import cookies_of, uploads
 from . import cookies, sessions
 from .door import refuse
 from .policy import UploadLimits
@@ -31,6 +31,9 @@ _WHAT_TO_DO = (
     "It was not kept. Send a smaller one, remove a file, or try again in ten minutes, when others "
     "may have left."
 )
+MAX_REFUSED = 1000
+refused: dict[str, str] = {}
+"""Session -> why its last upload was refused, until its page shows it."""
 _OVERHEAD = 10_000
 """Bytes that a form adds to its file."""
 
@@ -71,8 +74,10 @@ class UploadLimit:
         refusal = self._refusal(visitor, session, file, length)
         if refusal is not None:
             log.warning("refused: an upload (%d)", refusal[0])
-            # Its upload box says only that the request failed with a status, and no page runs.
-            show_toast(session, refusal[1])
+            # Its upload box says only that the request failed with a status; see upload_errors.
+            while len(refused) >= MAX_REFUSED:
+                refused.pop(next(iter(refused)), None)
+            refused[session] = refusal[1]
             await refuse(scope, receive, send, *refusal)
             return
         on_its_way = _OnItsWay(visitor, int(length))

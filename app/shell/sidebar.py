@@ -16,7 +16,7 @@ from ..access import checkpoints
 from ..access.policy import default_source, policy
 from ..plots import theme
 from ..plots.untrusted_text import plain
-from . import cache, fetch, state
+from . import cache, fetch, state, upload_errors
 from .consent import allow, has_agreed
 from .live_text import live_text
 from .state import Field
@@ -92,6 +92,7 @@ def draw() -> None:
                 _describe(bert)
             _memory()
         live_text(state.TEXTS)
+        upload_errors.explain_refused()
 
 
 def _choose_device() -> None:

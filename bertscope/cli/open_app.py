@@ -10,6 +10,7 @@ import importlib.util
 import ipaddress
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -129,6 +130,7 @@ def open_app(
     key: Annotated[str, typer.Option(envvar=KEY, show_default=False)] = "",
     key_file: Path | None = None,
     host: list[str] | None = None,
+    base_path: str = "",
 ) -> None:
     """Open the app in the browser, or serve it to a class.
 
@@ -147,7 +149,11 @@ def open_app(
             line; the variable or --key-file hides it.
         key_file: File with the key that visitors are asked for.
         host: Name under which visitors reach the server, such as class.example.org; may be
-            repeated. Default: any address, and the names of this machine.
+            repeated. Default: any address, and the names of this machine. With one, also a server
+            on localhost is closed unless --open is passed.
+        base_path: Path below which a proxy passes the server on with the path as it is, such as
+            bert of https://class.example.org/bert/. A proxy that takes the path away (Jupyter's)
+            needs none.
 
     \b
     Examples:
@@ -163,7 +169,28 @@ def open_app(
         key=_key(key, key_file),
         hosts=tuple(host or ()),
     )
-    serve(port=port, address=address, no_browser=no_browser, visitors=visitors)
+    serve(
+        port=port,
+        address=address,
+        no_browser=no_browser,
+        visitors=visitors,
+        base_path=_base_path(base_path),
+    )
+
+
+def _base_path(typed: str) -> str:
+    """Return a path without slashes at its ends.
+
+    Raises:
+        ValueError: If it is none, such as a whole address.
+    """
+    path = typed.strip("/")
+    if path and not re.fullmatch(r"[\w.~@-]+(/[\w.~@-]+)*", path, re.ASCII):
+        raise ValueError(
+            f"--base-path is {typed!r}; expected the path of the app's address alone: bert, if "
+            "visitors open https://class.example.org/bert/."
+        )
+    return path
 
 
 def _key(key: str, file: Path | None) -> str:
@@ -181,7 +208,9 @@ def _key(key: str, file: Path | None) -> str:
     return lines[0].strip()
 
 
-def serve(*, port: int, address: str, no_browser: bool, visitors: Visitors) -> None:
+def serve(
+    *, port: int, address: str, no_browser: bool, visitors: Visitors, base_path: str = ""
+) -> None:
     """Run the server instead of this process.
 
     RuntimeError if Streamlit or the app's files are missing. ValueError if it cannot listen there,
@@ -195,6 +224,7 @@ def serve(*, port: int, address: str, no_browser: bool, visitors: Visitors) -> N
     root = find_app_root()
     check_port(address, port)
     command = streamlit_command(root, port=port, address=address, headless=no_browser)
+    command += [f"--server.baseUrlPath={base_path}"] if base_path else []
     environment = {**SERVER_THREADS, **os.environ, **visitors.environment(address)}
     environment["PYTHONPATH"] = _python_path(root)
     if not visitors.find_open(address):

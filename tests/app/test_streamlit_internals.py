@@ -15,8 +15,7 @@ from streamlit import cli_util
 from streamlit.elements.widgets.file_uploader import FileUploaderSerde
 from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
 from streamlit.proto.Common_pb2 import FileURLs
-from streamlit.proto.ForwardMsg_pb2 import BackendOperationResponse, ForwardMsg
-from streamlit.proto.RootContainer_pb2 import RootContainer
+from streamlit.proto.ForwardMsg_pb2 import BackendOperationResponse
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
@@ -150,19 +149,6 @@ def test_a_box_is_emptied_for_the_page_alone(monkeypatch: pytest.MonkeyPatch) ->
     assert not manager.file_storage["here"]
     assert file.getvalue() == b""
     assert internals.file_ids("one") == ["file"]
-
-
-def test_a_toast_reaches_the_page_of_its_session_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[ForwardMsg] = []
-    client = SimpleNamespace(write_forward_msg=sent.append)
-    server = SimpleNamespace(get_client={"here": client}.get)
-    monkeypatch.setattr(internals.runtime, "exists", lambda: True)
-    monkeypatch.setattr(internals.runtime, "get_instance", lambda: server)
-    for name in ("here", "gone"):
-        internals.show_toast(name, "no room left.")
-    (message,) = sent
-    assert message.delta.new_element.toast.body == "no room left."
-    assert message.metadata.delta_path[0] == RootContainer.EVENT
 
 
 @pytest.mark.usefixtures("unguarded")

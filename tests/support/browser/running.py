@@ -40,6 +40,7 @@ def running_app(
     script: Path | None = None,
     settings: Path = ROOT / ".streamlit" / "config.toml",
     arguments: Sequence[str] = (),
+    base_path: str = "",
     **environ: str,
 ) -> Iterator[Running]:
     """Start the app from an empty folder, as a visitor may; it ends with the block.
@@ -49,6 +50,7 @@ def running_app(
         script: Run by Streamlit in place of the app's own.
         settings: Streamlit's, with a script.
         arguments: Of `bertscope app`, or of `streamlit run` with a script.
+        base_path: Its `--base-path`, which ends the address.
         environ: Variables that it gets besides those of this process.
 
     Raises:
@@ -57,7 +59,8 @@ def running_app(
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
-    url = f"http://localhost:{port}"
+    url = f"http://localhost:{port}/{base_path}".rstrip("/")
+    arguments = [*arguments, *(["--base-path", base_path] if base_path else [])]
     if script is None:
         command = [sys.executable, "-P", "-m", "bertscope", "app", "--no-browser"]
         command += [*arguments, "--port"]
