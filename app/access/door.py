@@ -17,7 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from .host_names import name_of
+from .host_names import is_loopback, name_of
 
 log = logging.getLogger("bertscope.app")
 
@@ -26,17 +26,35 @@ PRIVATE_PATHS = ("/_stcore/metrics",)
 """Paths that reveal other visitors: how many there are and how much memory they use."""
 AGENTS = "/_stcore/agent/"
 """Below which Streamlit lets programs drive an app without our guards of widgets, if that is on."""
+ELSEWHERE = (
+    "This server is for its own computer, but a proxy or tunnel there passes on requests from "
+    "elsewhere. Whoever runs it can admit them: bertscope app --closed, or --open if nobody else "
+    "can reach it."
+)
 MAX_LOGGED = 100
 """Most names and origins that are logged, each once: the log must not fill the disk."""
 
 
 class Door:
-    """ASGI middleware that refuses foreign names and origins."""
+    """ASGI middleware that refuses foreign names and origins.
 
-    def __init__(self, app: ASGIApp, *, hosts: Sequence[str] = (), is_local: bool = False) -> None:
+    Args:
+        hosts, is_local: As for `is_ours`.
+        is_private: Refuse clients elsewhere too, of whom a proxy or tunnel on this machine tells.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Sequence[str] = (),
+        is_local: bool = False,
+        is_private: bool = False,
+    ) -> None:
         self.app = app
         self.hosts = hosts
         self.is_local = is_local
+        self.is_private = is_private
         self._logged: set[str] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -68,6 +86,9 @@ class Door:
             if not self._is_ours(host):
                 sentence = f"This server does not answer to the name {host[:100]!a}."
                 return 421, self._log(sentence + self._advice(host))
+        client = (scope.get("client") or ("",))[0]
+        if self.is_private and _address(client) is not None and not is_loopback(client):
+            return 403, self._log(ELSEWHERE)
         changes = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
         if changes and origins and (len(origins) > 1 or not self._is_own(origins[0], hosts[0])):
             sentence = f"This server accepts nothing from pages of {origins[0][:100]!a}."
@@ -86,7 +107,7 @@ class Door:
         runs the server gave; not one of the many that a "*" may stand for.
         """
         names = [host]
-        if _is_loopback(name_of(host)):
+        if is_loopback(name_of(host)):
             names += [name for name in self.hosts if not name.startswith("*")]
         return origin.lower() in {
             f"{scheme}://{name.lower()}" for scheme in ("http", "https") for name in names
@@ -97,7 +118,10 @@ class Door:
         name = name_of(host)
         if not name or self._is_ours(name):
             return ""
-        return f" Whoever runs it can admit that name: bertscope app --host {name}"
+        return (
+            f" Whoever runs it can admit that name: bertscope app --host {name} (closed: visitors "
+            "open what is offered and what they upload; open with --open)"
+        )
 
     def _log(self, sentence: str) -> str:
         if sentence not in self._logged and len(self._logged) < MAX_LOGGED:
@@ -125,7 +149,7 @@ def is_ours(host: str, hosts: Sequence[str] = (), *, is_local: bool = False) -> 
             to any address, and to the machine's own names: a page of another site can send neither.
     """
     name = name_of(host)
-    if not name or _is_loopback(name):
+    if not name or is_loopback(name):
         return bool(name)
     if not hosts and not is_local:
         return _address(name) is not None or name in _own_names()
@@ -133,11 +157,6 @@ def is_ours(host: str, hosts: Sequence[str] = (), *, is_local: bool = False) -> 
         name.endswith(known[1:].lower()) if known.startswith("*.") else name == known.lower()
         for known in hosts
     )
-
-
-def _is_loopback(name: str) -> bool:
-    address = _address(name)
-    return name == "localhost" or (address is not None and address.is_loopback)
 
 
 def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from urllib.parse import parse_qs
 
+import streamlit as st
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -68,11 +69,13 @@ class Gate:
     def __init__(self, app: ASGIApp, *, key: str = "") -> None:
         self.app = app
         self.key = key
+        base = (st.get_option("server.baseUrlPath") or "").strip("/")
+        self._health = f"/{base}{HEALTH}" if base else HEALTH
         self.attempts = Attempts()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a known visitor on, ask a new one for the key, or give a cookie."""
-        if scope["type"] not in ("http", "websocket") or scope["path"] == HEALTH:
+        if scope["type"] not in ("http", "websocket") or scope["path"] == self._health:
             await self.app(scope, receive, send)
             return
         is_known = cookies.visit_of(HTTPConnection(scope).cookies) is not None
@@ -98,10 +101,11 @@ class Gate:
         if not hmac.compare_digest(typed.encode(), self.key.encode()):
             self.attempts.note(address)
             return _form(403, WRONG)
-        # One slash: two would name another server.
-        path = "/" + request.url.path.lstrip("/\\")
-        target = f"{path}?{request.url.query}" if request.url.query else path
-        response = RedirectResponse(target, 303)
+        # Relative to the page: a proxy may have taken away the beginning of its path.
+        target = "./" + request.url.path.rpartition("/")[2]
+        response = RedirectResponse(
+            f"{target}?{request.url.query}" if request.url.query else target, 303
+        )
         _set_cookie(response, request)
         return response
 

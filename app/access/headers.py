@@ -9,7 +9,7 @@ POLICY = {
     "style-src": "'self' 'unsafe-inline'",
     "img-src": "'self' data: blob:",
     "font-src": "'self' data:",
-    "connect-src": "'self' ws://{host} wss://{host}",
+    "connect-src": "'self' {sockets}",
     "worker-src": "'self' blob:",
     "frame-src": "'self'",
     "object-src": "'none'",
@@ -37,7 +37,9 @@ class SecurityHeaders:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        policy = content_policy(Headers(scope=scope).get("host", ""))
+        headers = Headers(scope=scope)
+        forwarded = ",".join(headers.getlist("x-forwarded-host")).split(",")
+        policy = content_policy(headers.get("host", ""), *filter(None, map(str.strip, forwarded)))
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -50,9 +52,10 @@ class SecurityHeaders:
         await self.app(scope, receive, send_with_headers)
 
 
-def content_policy(host: str) -> str:
-    """Return the Content-Security-Policy for a Host header that `Door` let in.
+def content_policy(*hosts: str) -> str:
+    """Return the Content-Security-Policy for the Host headers that `Door` let in.
 
     The websocket's address is written out: not every browser counts it as 'self'.
     """
-    return "; ".join(f"{name} {value.format(host=host)}" for name, value in POLICY.items())
+    sockets = " ".join(f"ws://{host} wss://{host}" for host in hosts)
+    return "; ".join(f"{name} {value.format(sockets=sockets)}" for name, value in POLICY.items())

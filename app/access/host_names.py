@@ -31,6 +31,14 @@ def is_host_name(name: str) -> bool:
     return True
 
 
+def is_loopback(name: str) -> bool:
+    """Return whether a name or address is one of this computer's for itself."""
+    try:
+        return ipaddress.ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return name.lower() == "localhost"
+
+
 def check_host(name: str) -> None:
     """Refuse what no browser sends as the name of a host.
 

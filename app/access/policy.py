@@ -2,12 +2,12 @@
 
 `bertscope app` passes it in environment variables. A server that is started without them, by
 `streamlit run`, is closed unless it listens only to this computer: if unset, Streamlit's
-`server.address` means every network that reaches the machine.
+`server.address` means every network that reaches the machine. One that listens only to this
+computer but has another name is reached through a proxy or tunnel, and is closed too.
 """
 
 import ctypes
 import functools
-import ipaddress
 import math
 import os
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from .host_names import check_host
+from .host_names import check_host, is_loopback
 
 ACCESS = "BERTSCOPE_ACCESS"
 """Environment variable: "open" or "closed"; unset, the address decides."""
@@ -88,6 +88,18 @@ class Policy:
     """Empty: no key is required."""
     hosts: tuple[str, ...] = ()
     """Names that the server answers to; empty: addresses, and the machine's own name."""
+    is_stated: bool = False
+    """Whether whoever runs it said open or closed; else its address and names decide."""
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it is open only because nobody but this computer should reach it."""
+        return self.is_local and not (self.is_closed or self.is_stated)
+
+    @property
+    def is_closed_by_name(self) -> bool:
+        """Whether it is closed only because it has a name besides localhost."""
+        return self.is_local and self.is_closed and not self.is_stated
 
 
 @functools.cache
@@ -134,14 +146,13 @@ def decide(environ: Mapping[str, str], address: str | None) -> Policy:
     if access not in ("", "open", "closed"):
         raise ValueError(f"{ACCESS} is {access!r}; expected open or closed, or unset it.")
     is_local = is_this_computer(address)
-    is_closed = access == "closed" or (access == "" and not is_local)
     key = environ.get(KEY, "")
     check_key(key)
     hosts = tuple(name.strip() for name in environ.get(HOSTS, "").split(",") if name.strip())
     for name in hosts:
         check_host(name)
-    if not is_closed:
-        return Policy(False, is_local, key=key, hosts=hosts)
+    if access == "open" or (access == "" and is_local and all(map(is_loopback, hosts))):
+        return Policy(False, is_local, key=key, hosts=hosts, is_stated=access != "")
     limits = _training(environ.get(ALLOW_TRAINING, ""))
     return Policy(
         True,
@@ -152,17 +163,13 @@ def decide(environ: Mapping[str, str], address: str | None) -> Policy:
         uploads=UploadLimits(),
         key=key,
         hosts=hosts,
+        is_stated=access != "",
     )
 
 
 def is_this_computer(address: str | None) -> bool:
     """Return whether a server that listens on `address` is reachable only from this computer."""
-    if not address:
-        return False
-    try:
-        return ipaddress.ip_address(address.strip("[]")).is_loopback
-    except ValueError:
-        return address.lower() == "localhost"
+    return bool(address) and is_loopback(str(address))
 
 
 def check_key(key: str) -> None:

@@ -1,9 +1,10 @@
 """The server under the pages: the middleware of its policy, and its start."""
 
 import asyncio
+import os
 import signal
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 
 import streamlit as st
@@ -16,6 +17,7 @@ from . import visits
 from .door import Door
 from .gate import Gate
 from .headers import SecurityHeaders
+from .host_names import is_loopback
 from .policy import Policy
 from .upload_limits import UploadLimit
 
@@ -26,7 +28,9 @@ END_SECONDS = 3
 def middleware(policy: Policy) -> list[Middleware]:
     """Return the middleware, outermost first."""
     layers = [
-        Middleware(Door, hosts=policy.hosts, is_local=policy.is_local),
+        Middleware(
+            Door, hosts=policy.hosts, is_local=policy.is_local, is_private=policy.is_private
+        ),
         Middleware(SecurityHeaders),
     ]
     if policy.is_closed or policy.key:
@@ -36,14 +40,49 @@ def middleware(policy: Policy) -> list[Middleware]:
     return layers
 
 
-def where(address: str | None, port: int) -> str:
+def where(address: str | None, port: int, base_path: str = "") -> str:
     """Return the line that tells at which address the app is."""
     everywhere = not address or address in ("0.0.0.0", "::")
     host = "localhost" if everywhere else f"[{address}]" if ":" in str(address) else address
-    line = f"BertScope: http://{host}:{port}"
+    path = f"/{base_path}" if base_path else ""
+    line = f"BertScope: http://{host}:{port}{path}"
     if everywhere:
-        line += f" here, http://{socket.gethostname()}:{port} for others on the network"
+        line += f" here, http://{socket.gethostname()}:{port}{path} for others on the network"
     return f"{line}   (Ctrl+C stops it)"
+
+
+def who(policy: Policy, environ: Mapping[str, str], port: int) -> str:
+    """Return what a server on localhost lets others do, or how they can reach it; "" for nothing.
+
+    Args:
+        environ: In which notebooks and workspaces in the cloud name themselves.
+    """
+    names = ", ".join(name for name in policy.hosts if not is_loopback(name))
+    if not policy.is_local:
+        return ""
+    if policy.is_closed_by_name:
+        return (
+            f"It also answers to {names}, so it is closed: visitors open what is offered and what "
+            "they upload. Pass --open if nobody else can reach that name."
+        )
+    if policy.is_closed:
+        return ""
+    if names:
+        return f"Whoever reaches {names} can open any folder of this machine, and train."
+    if space := environ.get("CODESPACE_NAME"):
+        domain = environ.get("GITHUB_CODESPACES_PORT_FORWARDING_DOMAIN", "app.github.dev")
+        name, at = f"{space}-{port}.{domain}", "its forwarded port"
+    elif "COLAB_RELEASE_TAG" in environ:
+        name = "'*.colab.dev'"
+        at = f"google.colab.output.serve_kernel_port_as_window({port})"
+    elif prefix := environ.get("JUPYTERHUB_SERVICE_PREFIX"):
+        name, at = "NAME-OF-THE-HUB", f"{prefix}proxy/{port}/"
+    else:
+        return ""
+    return (
+        f"Its address leads nowhere from your browser. Start: bertscope app --host {name} --open "
+        f"(--closed if others can reach it), and open {at}"
+    )
 
 
 @asynccontextmanager
@@ -51,7 +90,10 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     """Say where the app is and open the browser, as Streamlit does for a script; end all visits."""
     address = st.get_option("server.address")
     with suppress(OSError):  # a standard output that nobody reads
-        print_to_cli(where(address, st.get_option("server.port")))
+        port = st.get_option("server.port")
+        print_to_cli(where(address, port, (st.get_option("server.baseUrlPath") or "").strip("/")))
+        if line := who(policies.policy(), os.environ, port):
+            print_to_cli(line)
     _prepare_end()
     if policies.policy().is_closed:
         asyncio.get_running_loop().run_in_executor(None, _start_sandbox)

@@ -25,6 +25,10 @@ HOW_TO_OPEN = (
 HOW_TO_CHOOSE = (
     "This server opens the checkpoints that the sidebar lists, and those that you upload here."
 )
+NAMED = (
+    "It is closed because it answers to a name besides localhost. If nobody else can reach that "
+    "name, start it with `--open` to open folders and hub ids here."
+)
 NO_CARD = (
     "This checkpoint has no model card (README.md), so what it was trained on is not documented."
 )
@@ -37,7 +41,7 @@ HOW_MEMORY = (
 def choose() -> None:
     """Draw the box for a folder or hub id; on a closed server, a note on what can be opened."""
     if policy().is_closed:
-        st.caption(HOW_TO_CHOOSE)
+        st.caption(f"{HOW_TO_CHOOSE} {NAMED}" if policy().is_closed_by_name else HOW_TO_CHOOSE)
         offer_upload()
         return
     with st.form("open_checkpoint", border=False):

@@ -77,8 +77,10 @@ class Visitors:
     hosts: tuple[str, ...] = ()
 
     def find_open(self, address: str) -> bool:
-        """Return whether a server that listens on an address is open."""
-        return _is_this_computer(address) if self.is_open is None else self.is_open
+        """Return whether a server that listens on an address is open; see `access.policy`."""
+        if self.is_open is not None:
+            return self.is_open
+        return all(map(_is_this_computer, (address, *self.hosts)))
 
     def environment(self, address: str) -> dict[str, str]:
         """Return the variables that pass it to the app; see `app/access/policy.py`.

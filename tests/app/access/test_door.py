@@ -113,6 +113,18 @@ def test_a_tunnel_that_sends_its_own_host_is_noticed(inside: Inside) -> None:
     assert ask(app, host="localhost:8501", x_forwarded_host="localhost:9000").status == 200
 
 
+def test_a_client_elsewhere_does_not_reach_a_private_server(inside: Inside) -> None:
+    """As behind a tunnel that sends Host: localhost; the server reads X-Forwarded-For."""
+    app = Door(inside, is_local=True, is_private=True)
+    for kind in ("http", "websocket"):
+        assert ask(app, host="localhost", address="203.0.113.9", kind=kind).status == 403
+    assert "--closed" in ask(app, host="localhost", address="203.0.113.9").body
+    assert inside.reached == []
+    for address in ("127.0.0.1", "::1"):
+        assert ask(app, host="localhost", address=address).status == 200
+    assert ask(Door(inside, is_local=True), host="localhost", address="203.0.113.9").status == 200
+
+
 def test_a_proxy_with_a_given_name_may_send_its_own_host(inside: Inside) -> None:
     app = Door(inside, hosts=("me-8501.app.example", "*.example.net"), is_local=True)
 
@@ -145,7 +157,7 @@ def test_what_is_refused_is_named_once(inside: Inside, caplog: pytest.LogCapture
     for _ in range(3):
         answer = ask(app, host="class.example.org:8501")
         assert "'class.example.org:8501'" in answer.body
-        assert answer.body.endswith("bertscope app --host class.example.org\n")
+        assert "bertscope app --host class.example.org (closed:" in answer.body
     assert caplog.text.count("--host class.example.org") == 1
     answer = ask(app, "PUT", host="localhost:8501", origin="http://localhost:9999")
     assert "'http://localhost:9999'" in answer.body

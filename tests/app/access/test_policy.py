@@ -9,6 +9,7 @@ import pytest
 
 from app.access import policy as policies
 from app.access.policy import CHECKPOINT_VARIABLE, decide, default_source
+from app.access.server import who
 
 
 @pytest.mark.parametrize("address", ["localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "::1"])
@@ -31,6 +32,37 @@ def test_any_other_address_is_closed_and_trains_nothing(address: str | None) -> 
 def test_the_word_of_whoever_starts_it_is_taken() -> None:
     assert not decide({policies.ACCESS: "open"}, "0.0.0.0").is_closed
     assert decide({policies.ACCESS: "closed"}, "localhost").is_closed
+
+
+def test_another_name_than_localhost_closes_a_server_for_this_computer() -> None:
+    for hosts, is_closed in (
+        ("abc.ngrok.io", True),
+        ("localhost,a.example.org", True),
+        ("", False),
+    ):
+        decided = decide({policies.HOSTS: hosts}, "localhost")
+        assert decided.is_closed is decided.is_closed_by_name is is_closed
+        assert decided.is_private is not is_closed
+    assert decide({policies.HOSTS: "localhost,127.0.0.1"}, "localhost").is_private
+    for access in ("open", "closed"):
+        stated = decide({policies.HOSTS: "a.org", policies.ACCESS: access}, "localhost")
+        assert stated.is_closed == (access == "closed")
+        assert (stated.is_private, stated.is_closed_by_name) == (False, False)
+
+
+def test_the_terminal_tells_who_reaches_a_server_for_this_computer() -> None:
+    def told(environ: dict[str, str], address: str = "localhost", **around: str) -> str:
+        return who(decide(environ, address), around, 8600)
+
+    tunnel = {policies.HOSTS: "abc.ngrok.io"}
+    assert told({}) == told({}, "0.0.0.0") == ""
+    assert "abc.ngrok.io, so it is closed" in told(tunnel)
+    assert "Whoever reaches abc.ngrok.io" in told({**tunnel, policies.ACCESS: "open"})
+    assert told({**tunnel, policies.ACCESS: "closed"}) == ""
+    assert "--host robot-8600.app.github.dev" in told({}, CODESPACE_NAME="robot")
+    assert "--host '*.colab.dev'" in told({}, COLAB_RELEASE_TAG="release")
+    assert "/user/ada/proxy/8600/" in told({}, JUPYTERHUB_SERVICE_PREFIX="/user/ada/")
+    assert "robot" not in told(tunnel, CODESPACE_NAME="robot")
 
 
 def test_training_has_limits() -> None:

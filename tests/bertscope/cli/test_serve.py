@@ -89,6 +89,24 @@ def test_a_contradiction_is_one_sentence(started: Started, words: list[str], sai
     assert started.command == []
 
 
+def test_a_name_closes_a_server_on_localhost(started: Started, tmp_path: Path) -> None:
+    words = ["app", "--host", "abc.ngrok.io"]
+    closed = runner.invoke(app, [*words, "--checkpoints", str(tmp_path)])
+    assert closed.exit_code == 0, closed.stderr  # an option of a closed server
+    assert runner.invoke(app, [*words, "--open", "--checkpoints", "."]).exit_code == 2
+
+
+def test_a_base_path_reaches_streamlit(started: Started) -> None:
+    assert runner.invoke(app, ["app", "--base-path", "/user/ada/bert/"]).exit_code == 0
+    assert started.command[-1] == "--server.baseUrlPath=user/ada/bert"
+    for wrong in ("http://class.example.org/bert", "a//b", "a b", "a?b"):
+        result = runner.invoke(app, ["app", "--base-path", wrong])
+        assert result.exit_code == 2
+        assert "expected the path of the app's address alone" in result.stderr
+    assert runner.invoke(app, ["app"]).exit_code == 0
+    assert not any("baseUrlPath" in word for word in started.command)
+
+
 def test_a_key_file_is_read_as_editors_write_it(started: Started, tmp_path: Path) -> None:
     key = tmp_path / "key.txt"
     key.write_bytes("\ufeffder Fluß fließt\r\n".encode())
