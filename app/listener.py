@@ -20,7 +20,6 @@ def hear(key: str, read: Callable[[Any], Any], listener: Listener) -> Callable[[
     ValueError, AttributeError) is ignored.
 
     Args:
-        key: The widget's.
         read: Returns None if nothing was done.
     """
 

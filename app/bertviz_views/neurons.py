@@ -30,7 +30,6 @@ def neuron_view(trace: Trace, layer: int = 0, head: int = 0) -> BertvizView:
 
     Args:
         trace: One text or pair.
-        layer, head: Shown at first.
 
     ValueError if the trace has no queries and keys; the message gives the reason.
     """

@@ -67,7 +67,6 @@ def answer_rows(
     Args:
         sides: The answers of both by layer; None if one has none.
         places: The place of each, as in `LayerDecisions.places`.
-        most: Rows.
     """
     probabilities: list[dict[str, float]] = []
     for side, place in zip(sides, places, strict=True):
@@ -105,7 +104,6 @@ def label_rows(
 
     Args:
         sides: The answers of both to "labels"; None if one has none.
-        most: Rows.
     """
     probabilities = [
         {}
@@ -142,7 +140,6 @@ def layer_lines(followed: Followed, *, names: tuple[str, str]) -> Figure:
     """Draw the probability of an answer at each layer, with a ring where the decision settles.
 
     Args:
-        followed: What is followed.
         names: Of the checkpoints; any text.
     """
     (_, sides, places), answer = followed

@@ -36,7 +36,6 @@ def _bars(attribution: Attribution, *, names: tuple[str, str]) -> Figure:
     """Draw each token's normalized attribution in both, and below it the difference.
 
     Args:
-        attribution: Of both.
         names: Of the checkpoints; any text.
     """
     tokens, _, fractions = attribution

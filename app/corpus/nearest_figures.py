@@ -25,7 +25,6 @@ def share_bars(found: Neighbours, query: Query) -> Figure:
     """Draw which words the nearest tokens are, and which words are beside them.
 
     Args:
-        found: With words.
         query: Its own words are coloured.
     """
     words = (
@@ -51,7 +50,6 @@ def _parts(parts: Mapping[str, Sequence[Share]], num: int, own: Sequence[str]) -
 
     Args:
         parts: Title -> words and how many hits have each, the most frequent first.
-        num: Number of hits.
         own: The word of each part that is coloured, "" for none.
     """
     fig = subplots(1, len(parts), subplot_titles=list(parts), horizontal_spacing=0.17)

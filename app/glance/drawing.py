@@ -32,7 +32,6 @@ def message(bert: Model, glance: Glance, steps: Sequence[Step], step: int) -> by
 
     Args:
         bert: For the shape and what it lacks.
-        glance: The numbers.
         steps: Of the walk.
         step: The one that is open, 0 for the first.
     """

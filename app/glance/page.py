@@ -82,7 +82,6 @@ def show(page: frame.Page, first_step: int) -> None:
     """Draw the network; runs alone when another step is chosen.
 
     Args:
-        page: The page.
         first_step: The step that was open when the page was drawn.
     """
     bert = page.bert

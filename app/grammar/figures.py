@@ -44,7 +44,6 @@ def accuracy_rows(result: Graded, opened: str, *, is_dark: bool) -> Figure:
     Args:
         result: Of one or two checkpoints.
         opened: Name of the group whose pairs are shown.
-        is_dark: Whether the page is.
     """
     if result.by_layer is None:
         fig = subplots(1, 1)

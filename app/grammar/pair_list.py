@@ -59,7 +59,6 @@ def show_pairs(
         page: Its checkpoint is the first.
         names: Of the checkpoints, all different.
         exams: Of one or two checkpoints.
-        group: Name of the group.
         place: Of the column that groups the pairs, among the file's; None for all pairs.
         setup: Python that makes `scores`.
     """

@@ -41,7 +41,6 @@ def sentences(
     """Return a head's value of a measure as a sentence, in Markdown.
 
     Args:
-        report: Of some sentences.
         measured: A habit, another measure, or a relation in a direction.
         head: Layer and head.
         is_best: Whether no head has a higher value.

@@ -44,7 +44,6 @@ def head_grid(
     """Return the grid: rows are layers, columns heads, colour the mean of a measure.
 
     Args:
-        heads_of: What is drawn.
         opened: The framed head, or None.
         marks: The special tokens of the checkpoint.
 

@@ -52,8 +52,6 @@ def head_scatter(
     """Return the map of heads.
 
     Args:
-        placed: What is drawn.
-        colour: One of COLOUR_BY.
         opened: The ringed head, or None.
         marks: The special tokens of the checkpoint.
     """

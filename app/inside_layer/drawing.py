@@ -66,7 +66,6 @@ class Sheet:
             scale: Vectors of one scale share their colours.
             title, note: Title and note of the stage that begins here.
             before: The vector that it is compared with.
-            label: Label of the row.
             said: Words that the masked-word head would predict.
             share: Share of the word's logit.
             values: Further values of the row.
@@ -110,13 +109,7 @@ def sheet_message(sheet: Sheet, name: str, asked: AskedWord | None = None) -> by
 
 
 def all_message(stages: AllTokens, trace: Trace, selected: int) -> bytes:
-    """Return what the drawing shows of all tokens.
-
-    Args:
-        stages: The numbers.
-        trace: The trace of the tokens.
-        selected: The chosen token.
-    """
+    """Return what the drawing shows of all tokens."""
     header = {
         "kind": "all",
         "name": "All tokens in this layer",

@@ -13,7 +13,6 @@ def layer_watch(figure: str, *, key: str, label: str = MAP_LABEL) -> int | None:
 
     Args:
         figure: CSS selector of the element that holds the Plotly figure.
-        key: Key of the component.
         label: Accessible name of the slider.
     """
     result = COMPONENT(data={"figure": figure, "label": label}, key=key, layer=lambda layer: None)

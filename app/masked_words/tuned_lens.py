@@ -128,7 +128,6 @@ def fit(model: Model, own: str | None, place: Path, *, on_fraction: Progress) ->
     Args:
         model: The checkpoint.
         own: The visitor's text; None for the shipped one.
-        place: The file to write.
         on_fraction: Called with the fraction done and the stage.
     """
     if own is None:

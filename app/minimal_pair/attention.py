@@ -52,7 +52,6 @@ def _difference_map(attention: Attention, *, drawn: list[int], is_dark: bool) ->
     Args:
         attention: Of both.
         drawn: Columns to draw.
-        is_dark: Whether the background is dark.
     """
     some = np.ix_(drawn, drawn)
     names, changed = attention.compared.names(drawn), attention.compared.changed(drawn)

@@ -122,7 +122,6 @@ def layer_map(
     Args:
         values: [L, N]; NaN is empty.
         names, changed, letters: As for `column_axis`.
-        y_title: What a row is.
         row_height, space: Pixels of a row, and above and below them all.
         heat: Further properties of the heat map; a cell's `customdata` is its column's name.
     """

@@ -85,7 +85,6 @@ def _rows(both: Likelihoods, drawn: list[int], *, is_dark: bool) -> Figure:
     Args:
         both: The scores.
         drawn: Columns to draw; those of added tokens are left out.
-        is_dark: Whether the background is dark.
     """
     aligned, differences = both.aligned, both.differences
     kept = [column for column in drawn if not np.isnan(aligned[:, column]).all()]

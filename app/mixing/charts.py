@@ -87,7 +87,6 @@ def separator_fade(separator_fractions: SeparatorFractions, *, separator: str = 
     A dot for each head, a line for their mean.
 
     Args:
-        separator_fractions: What is drawn.
         separator: What the checkpoint calls it.
     """
     weights, norms, block, _ = separator_fractions

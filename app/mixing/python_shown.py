@@ -28,7 +28,6 @@ def maps_code(
     """Return Python from opening the checkpoint to `maps`, the numbers of each measure, [R, T].
 
     Args:
-        page, choice: What to measure.
         drawn: The measures, in order.
         every_token: Whether there is a row for every token, or for the chosen one alone.
         others: Whether the token itself is left out.

@@ -76,7 +76,6 @@ def show_picture(
     """Draw the picture; slow measures appear when they are ready. Return its numbers.
 
     Args:
-        view: One of VIEWS.
         below: Draws what is under the picture.
     """
     keys = measures.job_keys(where, choice, view)

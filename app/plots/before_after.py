@@ -40,7 +40,6 @@ def word_bars(
     """Draw the best words of each mask before (grey) and after (blue) as pairs of bars.
 
     Args:
-        shifts: One for each mask.
         originals: The tokens that were hidden there, or None.
         names: Names of the two runs.
         mask: The checkpoint's mask token.

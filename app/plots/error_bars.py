@@ -17,7 +17,6 @@ def error_bars(
     """Return `error_x` or `error_y` of a trace.
 
     Args:
-        values: What the trace draws.
         lows: The lower end of each interval, in the same unit; NaN has no bar.
         highs: The upper end.
         color: Colour of the bars.

@@ -133,7 +133,6 @@ def grid(shares: LogitAttribution, *, is_dark: bool) -> Figure:
     """Draw the share of each head and feed-forward block, layer below layer.
 
     Args:
-        shares: The shares.
         is_dark: Whether the page is dark: shares near zero recede there too.
     """
     columns, rows, values = grid_values(shares)

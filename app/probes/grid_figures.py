@@ -46,7 +46,6 @@ def label_grid(shown: Sequence[Sentence], is_dark: bool = False) -> Figure:
 
     Args:
         shown: Texts by checkpoint, one below the other.
-        is_dark: Whether the background is dark.
     """
     names = list(dict.fromkeys(one.name for one in shown))
     sizes = [

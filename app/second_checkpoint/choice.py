@@ -41,7 +41,6 @@ def choose_second(label: str, field: Field[str], offered: Sequence[str], *, widt
     """Draw the choice of another checkpoint.
 
     Args:
-        label: Of the choice.
         field: Holds its source, `NOBODY` for none.
         offered: Sources to choose from; on an open server others can be typed.
         width: Pixels.

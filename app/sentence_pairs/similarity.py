@@ -62,7 +62,6 @@ def sentence_map(
         text: What is written in the cells, [N, N].
         shades: Place of each value on the colour scale, 0 to 1, [N, N].
         names, numbers: Of the sentences, [N].
-        titles: Of the columns and of the rows.
         properties: Further ones of the heat map.
     """
     count, places = len(names), list(range(len(names)))

@@ -117,7 +117,6 @@ def begin(info: PageInfo, *, needs_text: bool | None = None, shows_trace: bool =
     With an empty text or a checkpoint that does not open, the page shows one sentence and ends.
 
     Args:
-        info: The page.
         needs_text: Replaces the page's own, if a view needs no sentence box; it has no trace then.
         shows_trace: False for pages that read the text in their own way and say on their own where
             it is cut.

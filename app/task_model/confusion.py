@@ -31,7 +31,6 @@ def show_confusion(
     """Draw the confusion matrix.
 
     Args:
-        page: The page.
         run: The answers.
         metrics: Metrics of the run.
         code: Fills the braces of FILE_CODE.

@@ -25,7 +25,6 @@ def token_strip(
     """Draw the strip.
 
     Args:
-        trace: The trace whose tokens are drawn.
         key: Unique on the page.
         selected: Position of the chosen token, or None.
         on_pick: Called with the position of a token that the visitor chooses.

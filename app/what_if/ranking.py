@@ -170,7 +170,6 @@ def code_values(
     """Return what fills the braces of the ranking's Python.
 
     Args:
-        importance: The ranking.
         measure: The effect that is shown.
         masked: Positions that are hidden.
         changes: Changes in force in all runs.

@@ -36,7 +36,6 @@ def along_direction(
     """Find the direction of our pairs, project occupations on it, and probe other gendered words.
 
     Args:
-        bert: Any model.
         layer: Hidden state, with each word run separately; None: the token table.
         pooling: Pooling of a word's tokens in a hidden state.
 

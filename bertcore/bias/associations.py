@@ -78,7 +78,6 @@ def run_association_tests(
     """Return the outcome of each test.
 
     Args:
-        bert: Any model.
         tests: Whose words the vocabulary can write.
         layer: Hidden state, with each word or sentence run by itself; None: the token table, or for
             tests of sentences the last hidden state.

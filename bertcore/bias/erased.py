@@ -82,7 +82,6 @@ def fit_erasure(bert: Model, state: int, method: str) -> Erasure:
     Args:
         bert: A checkpoint of the BERT family.
         state: 0 is the embeddings' output, L the last.
-        method: One of METHODS.
 
     ValueError if the layers of the architecture cannot be changed, there is no such state or
     method, or the vocabulary cannot write enough of the words.

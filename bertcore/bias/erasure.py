@@ -67,7 +67,6 @@ def inlp(
         labels: Of each vector, [N].
         num_rounds: Maximum number of classifiers; it stops earlier once one is no better than the
             larger class.
-        seed: Seed of the classifiers.
 
     ValueError if there is one class only, or num_rounds is below 1.
 

@@ -59,7 +59,6 @@ def audit_groups(
     Args:
         run: The answers to a labelled file.
         values: The value of the column in each row, from `column_values`.
-        column: Its name.
         least: Number of cases that a group needs for its rate to count in a gap.
 
     ValueError if all rows have one value, or there are more than MOST_GROUPS, or `least` is below
@@ -154,7 +153,6 @@ def part_of(run: FileRun, chosen: NDArray[np.bool_]) -> JudgedAnswers:
     """Return the answers to some of the examples.
 
     Args:
-        run: All answers.
         chosen: Which examples, [num_examples].
     """
     by_word = len(run.sentences) > 0

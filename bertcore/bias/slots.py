@@ -101,7 +101,6 @@ def fill_masks(
     """Put pieces in the places of a text's [MASK] tokens, in order.
 
     Args:
-        bert: A model with a mask token.
         text: A text with as many [MASK] as there are fills.
         fills: The pieces of each place.
 

@@ -133,8 +133,6 @@ def windows_of(text: int, pieces: Pieces, room: int) -> list[Window]:
     Two neighbours share a quarter of their tokens, and separate in the middle of it, before a word.
 
     Args:
-        text: Its number.
-        pieces: Of the text.
         room: Number of pieces that fit into one window.
     """
     num = len(pieces.ids)
@@ -387,7 +385,6 @@ def pool_rows(
         states: [R, D].
         owners: The group of each row, [R], in ascending order; each group has a row.
         num: Number of groups.
-        pooling: Name.
     """
     counts = np.bincount(owners, minlength=num)
     starts = np.cumsum(counts) - counts

@@ -146,7 +146,6 @@ def open_encoded(folder: str | Path, *, incomplete: bool = False) -> EncodedCorp
     """Open a folder written by `encode_corpus`.
 
     Args:
-        folder: Of the encoded corpus.
         incomplete: Open the finished parts of an incomplete one.
 
     ValueError if there is none, it is incomplete or has no row, or one of its files is missing or

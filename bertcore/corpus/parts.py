@@ -199,7 +199,6 @@ def write_part(
         texts: The encoded texts, in order.
         fields: The corpus's own columns.
         word_fields: Columns of the rows that are word tags.
-        tags: Their values.
 
     OSError if the disk is full.
     """
@@ -278,7 +277,6 @@ def check_checkpoint(manifest: Manifest, model: Model, what: str) -> None:
 
     Args:
         manifest: Of the encoded corpus.
-        model: The model to check.
         what: The name of what contains the vectors, for the message.
 
     ValueError if weights or vocabulary differ; the message has both names.

@@ -45,7 +45,6 @@ def bootstrap_means(
         values: [N, ...], one row for each sentence; NaN if a sentence does not have the value.
             Means are over those that have it, also in each resample.
         num_resamples: R, at least 100: with fewer, the ends of the interval are noise.
-        seed: Seed of the draws.
 
     Returns:
         Interval of shape [...]; low and high are NaN if fewer than two sentences have a value, and

@@ -15,7 +15,6 @@ def save_epoch(model: TaskModel, folder: Path, epoch: int, *, max_seq_length: in
     """Write the model as the checkpoint of an epoch; an older one of that epoch is replaced.
 
     Args:
-        model: The model to save.
         folder: Of the run.
         epoch: From 1.
         max_seq_length: The run's longest input in tokens.

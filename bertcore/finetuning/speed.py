@@ -64,7 +64,6 @@ def measure_speed(
 
     Args:
         checkpoint: As for `bertcore.load`.
-        task: A name of TASKS.
         sample: Examples of the file, at least one.
         labels: Of the file.
         config: Settings of the run; the learning rate does not matter.

@@ -81,7 +81,6 @@ def save_model(model: TaskModel, target: Path, *, max_seq_length: int) -> None:
     It is on the disk when this returns, so no state refers to a lost checkpoint.
 
     Args:
-        model: The model to save.
         target: The checkpoint's folder, in the run's or below it; an older one is replaced.
         max_seq_length: Longest input in tokens of the run.
 

@@ -30,8 +30,6 @@ def pattern_mask(
     """Return which token may attend to which, bool [T, T], row = query token; None: all to all.
 
     Args:
-        pattern: One of PATTERNS.
-        num_tokens: T.
         prefix_length: Number of tokens of the prefix, 0 to T, for "prefix".
         blocked: The rectangles, for "drawn".
 

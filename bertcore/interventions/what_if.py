@@ -77,7 +77,6 @@ class Changes:
             num_in_a: Number of tokens of [CLS], text A and its [SEP]: the prefix if no length is
                 given.
             blocks: Self-attention of each layer; its own masks still apply.
-            dtype, device: Dtype and device of the network.
 
         ValueError if a layer, head or token does not exist, the pattern is unknown, a token may
         attend to nothing, or the weights set in a row are impossible.

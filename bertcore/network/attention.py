@@ -36,7 +36,6 @@ def tokens_at(states: Tensor, places: Tensor) -> Tensor:
     """Return one token's row of each text, [B, ..., 1, K], from states [B, ..., T, K].
 
     Args:
-        states: States of all tokens.
         places: Positions of the chosen ones, int64, [B].
     """
     index = places.view(-1, *[1] * (states.dim() - 1))

@@ -60,8 +60,6 @@ def allowed(direction: Direction, length: int, prefix: int = 0) -> Flags:
     column's.
 
     Args:
-        direction: One of DIRECTIONS.
-        length: T.
         prefix: For "prefix", the number of source tokens, which see each other and nothing after.
 
     ValueError if there is no such direction.

@@ -53,7 +53,6 @@ def count(
 
     Args:
         objective: One of OBJECTIVES.
-        given: The text.
         share: Share of hidden tokens; None: the paper's.
         num_draws: At least 2.
         seed: Fixes the result; draw number n uses the seed (seed, n).

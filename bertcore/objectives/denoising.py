@@ -51,7 +51,6 @@ def t5_spans(
     writes.
 
     Args:
-        row: The text.
         pieces: The vocabulary, with sentinels.
         rng: Fixes the result.
         share: Of the pieces that are removed.
@@ -364,7 +363,6 @@ def mass(
     and is anywhere in the others.
 
     Args:
-        row: The text.
         pieces: Of the vocabulary.
         rng: Fixes the result.
         share: Of the pieces that are hidden.

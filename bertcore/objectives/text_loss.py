@@ -123,7 +123,6 @@ def refuse_cut_masks(
     """Reject a text in which [MASK] tokens are cut off by the length limit.
 
     Args:
-        tokenizer: The tokenizer of the text.
         encoding: The encoding of the texts, which may be truncated.
         texts: The text, or the pair.
         most: How many [MASK] may be cut off.

@@ -204,7 +204,6 @@ def check_hidden(
 
     Args:
         objective: The objective that made the batches.
-        batches: The batches of the text.
         config: The objective's settings.
         text: The text in words.
 

@@ -19,7 +19,6 @@ def control_labels(
         words: N words. Types ignore case, since many checkpoints are uncased.
         classes: The real ones, [N].
         is_train: Whether the probe is trained on each word, [N].
-        seed: Seed of the draws.
 
     Source: Hewitt and Liang 2019, sections 2.1 and 2.2.
     """

@@ -47,7 +47,6 @@ def expected_layer_score(
     Args:
         layers: As for `expected_layer`.
         counts: Numerator and denominator of each sentence at each layer, [S, M, 2].
-        seed: Of the draws.
 
     Returns:
         None if the last layer's score is not above that of the embeddings. The ends are NaN if that

@@ -67,7 +67,6 @@ def word_vectors(
     belongs to the word in which it begins.
 
     Args:
-        model: Any model.
         sentences: Sentences as text with the spans of their words.
         layers: Hidden states, ascending; 0 is the embeddings' output.
         pooling: One of POOLINGS.

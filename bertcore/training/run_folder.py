@@ -176,7 +176,6 @@ class RunFolder:
 
         Args:
             step: N; a checkpoint of that step is replaced.
-            network: The network to save.
             tokenizer: Copied into the checkpoint.
             state: Returned by `load_checkpoint` with the weights: tensors and plain values.
             keep: How many of the newest to keep, besides the best one (`best_checkpoint`).

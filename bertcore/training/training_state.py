@@ -21,7 +21,6 @@ def training_state(
     """Return the state of a run as tensors and plain values, for a checkpoint.
 
     Args:
-        progress: The run's progress.
         optimizers: The network's optimisers.
         companion: A module trained beside the network, such as the projection of TinyBERT's losses.
     """

@@ -188,9 +188,7 @@ def show_neurons(
 
     Args:
         trace: One text or pair, run without changes.
-        layer, head: Which.
         query: Position of the query token; the first word if not given.
-        order: Of the keys.
         bert: Names the checkpoint in what is shown, and tells which keys are masked.
         height: Of the frame, in pixels; as high as it needs if not given.
 

@@ -23,7 +23,6 @@ def show_bertviz(
 
     Args:
         trace: One text or pair; of a long one the first tokens are shown.
-        kind: Which view.
         layer, heads: Shown at first; no heads for all, and the first for the neuron view.
         bert: Names the checkpoint in what is shown.
 

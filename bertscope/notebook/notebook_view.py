@@ -56,7 +56,6 @@ def make_trace_view(
 
     Args:
         trace, bert: What is shown, and the checkpoint where it is known.
-        title: Of the view.
         part: The picture, a `Part` of the app's `report.document`.
         code: Python that makes its numbers.
         how: How to read it, in Markdown.
@@ -100,7 +99,6 @@ def make_view(
     """Return a view.
 
     Args:
-        title: Of the view.
         parts: Pictures, each a `Part` of the app's `report.document`.
         bert: The checkpoint where it is known.
         texts: What was typed, by its name.
@@ -139,7 +137,6 @@ def how_to_read(bert: Model, module: str, picture: str, **values: object) -> str
     """Return how to read one of the app's pictures, with the checkpoint's special tokens.
 
     Args:
-        bert: The checkpoint.
         module, picture: Where the `Picture` is, such as "app.masked_words.lens", "LENS".
         values: Fill the braces of the text.
     """

@@ -60,7 +60,6 @@ def message(
     Args:
         trace: One text or pair of T tokens.
         weights: [T, T]; row = the attending token. May contain NaN, which is shown as such.
-        title: What the weights are.
         layers, heads: Whose mean they are; no heads for all.
         revision: Of the last selection that the view reported.
         options: How it opens.

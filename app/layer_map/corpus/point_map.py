@@ -14,7 +14,6 @@ def message(drawn: Drawn, colours: Colours, name: str) -> bytes:
     """Return what the canvas draws: 5 bytes per point, and 4 for each layer.
 
     Args:
-        drawn: The points.
         colours: Of the same points.
         name: Of the map; another one begins with the whole map and no selection.
     """

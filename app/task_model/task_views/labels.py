@@ -73,8 +73,6 @@ def choose_label(labels: tuple[str, ...], key: str, predicted: str) -> None:
 
     Args:
         labels: Names of the classes.
-        key: Key of LABEL.
-        predicted: What the predicted label is called.
     """
     st.selectbox(
         "Explain the label",

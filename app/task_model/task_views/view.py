@@ -106,9 +106,7 @@ class TaskView(ABC):
         """Draw the answer and the choice of what is explained; None if there is nothing.
 
         Args:
-            page: The page.
             answer: Answer of the task.
-            source: The input.
             setup: Python that opens the model and reads the input.
         """
 
@@ -148,8 +146,6 @@ class TaskView(ABC):
         """Draw what only this task shows of a file's answers.
 
         Args:
-            page: The page.
-            run: The answers.
             metrics: Metrics of the run.
             code: Fills the braces of FILE_CODE.
         """

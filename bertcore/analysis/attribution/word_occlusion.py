@@ -34,9 +34,7 @@ def occlusion(
     Two words with the same meaning compensate for each other: removing one of them changes little.
 
     Args:
-        model, source: The model and its input.
         target: What is followed.
-        how: Of OCCLUSIONS.
 
     ValueError as `without`; or if the answer is NaN.
 

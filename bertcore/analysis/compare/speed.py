@@ -143,7 +143,6 @@ def timed_seconds(
     Args:
         passes: Called in turns; one round before the timed ones warms up.
         device: Waited for.
-        rounds: Timed ones.
     """
     times = [1] * len(passes)
     seconds: list[list[float]] = [[] for _ in passes]

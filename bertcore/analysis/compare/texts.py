@@ -89,7 +89,6 @@ def compare_texts(
         sentences: At least one; those beyond MAX_SENTENCES are left out.
         all_questions: From `compare.questions`; those in KINDS are used.
         max_examples: Number of tokens for CKA, at least 2.
-        seed: Seed of their draw.
         progress: Called with the fraction done after each text; an exception in it ends the pass.
 
     ValueError if there is no text, fewer than two tokens in all, or a run holds NaN.

@@ -120,10 +120,8 @@ def parts_of_rows(
     """Return the values a layer computes at some tokens, in the number format of `hidden`.
 
     Args:
-        block: The layer.
         trace, layer: As for `layer_parts`.
         hidden: The layer's input at these tokens, [N, D], on the CPU.
-        rows: Which tokens.
     """
     queries, keys, values = (
         part[layer].to(hidden.dtype) for part in (trace.queries, trace.keys, trace.values)

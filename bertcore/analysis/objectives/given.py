@@ -50,7 +50,6 @@ def prepare(
 
     Args:
         bert: Provides the tokenizer, and acts as ELECTRA's generator if it predicts masked words.
-        entry: The objective.
         text, text_pair: The text, or the pair.
         others: Documents; a random B is a sentence of one of them.
         seed: Fixes where a single text is split.

@@ -124,7 +124,6 @@ def patch_texts(
 
     Args:
         model: A checkpoint with a masked-word head.
-        texts: The pairs.
         part, direction, on_fraction: As for `patch`.
 
     ValueError if no pair is left, or as `patch`.

@@ -110,7 +110,6 @@ def patch(
         model: The checkpoint of the pair and the answer.
         pair: The versions.
         answer: What is read.
-        part: What is patched.
         direction: Which run is patched.
         groups: Groups of columns that are patched together, one run each; None: each column alone.
             Not for "head", which is patched at all columns.

@@ -64,7 +64,6 @@ def sentences_of(
     Args:
         corpus: Opened.
         texts: Its `sentences()`.
-        rows: Numbers of rows.
     """
     where = corpus.rows(["document", "sentence"]).take(pa.array(rows))
     keys = [_keys(table) for table in (texts, where)]

@@ -123,7 +123,6 @@ def separation(
 
     Args:
         vectors: [L+1, N, D].
-        labels: One for each point.
         groups: Points of one group, such as the tokens of one sentence, are never compared: they
             share a label and are similar for another reason. None: each point is its own group.
         k: Neighbours of the purity; lowered to the comparable points of the smallest label.

@@ -36,7 +36,6 @@ def position_tables(bert: Model, num_positions: int = 64) -> PositionTables:
     """Return the position table of a checkpoint and the formula's, of the same shape.
 
     Args:
-        bert: A checkpoint with a table of positions.
         num_positions: P; a number beyond the table takes all of it.
 
     ValueError if it has no such table, or P is below 2.

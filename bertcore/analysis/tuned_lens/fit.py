@@ -83,8 +83,6 @@ def fit_tuned_lens(
     Args:
         model: A checkpoint with a masked-word head that can read earlier layers.
         sentences: The sentences of a text.
-        settings: Settings of the fit.
-        text: The name of the text.
         on_fraction: Called with the fraction done and the stage.
 
     ValueError if there is no such head, too little text, or numbers are NaN or infinite.

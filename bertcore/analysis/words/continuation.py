@@ -46,11 +46,9 @@ def continue_text(
 
     Args:
         bert: A model that predicts the next token (GPT-2, causal BERT).
-        text: The text to continue.
         num_tokens: Maximum number of tokens to write, 1 to MOST_TOKENS.
         temperature: 0: the most probable token each time; above 0: one drawn from the
             probabilities, flattened above 1, sharpened below.
-        seed: Seed of the draws.
         top_k: Number of most probable tokens listed for each written one.
 
     ValueError if the model does not predict the next token, a number is out of its range, or the

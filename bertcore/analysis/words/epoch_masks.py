@@ -66,7 +66,6 @@ def epoch_masks(
         dupe_factor: Number of copies of the data with different masks, used in turn; 0: new masks
             in each epoch.
         num_epochs: E, at least 1.
-        seed: Seed of the run.
         masked_lm_prob: Share of the tokens that are hidden, 0 < p < 1.
         actions: Shares of [MASK], kept and random among them, whole percents.
 

@@ -44,7 +44,6 @@ def leakage(bert: Model, text: str, text_pair: str | None, position: int) -> Lea
 
     Args:
         bert: A checkpoint of the BERT family with a masked-word head.
-        text, text_pair: One text or pair.
         position: Position of a token of the text.
 
     ValueError if the position is not a token of a text or is already a [MASK], the layers cannot be

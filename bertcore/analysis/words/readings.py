@@ -85,8 +85,6 @@ def read_both_sides(
 
     Args:
         bert: A checkpoint with a masked-word head.
-        text, text_pair: One text or pair.
-        position: Of a token of it.
         top_k: Answers, at least 1.
 
     ValueError if the position is no token of a text, there is no such head, or numbers are NaN or
@@ -112,7 +110,6 @@ def read_left(
 
     Args:
         bert: A checkpoint with causal attention and its head (GPT-2, causal BERT).
-        text, text_pair: One text or pair.
         place: 0 for text or 1 for text_pair, and a character of it; the token that covers it is
             predicted.
         top_k: Answers, at least 1.
@@ -156,7 +153,6 @@ def read_one_side(
 
     Args:
         bert: A checkpoint of the BERT family with a masked-word head.
-        text, text_pair: One text or pair.
         position: Of a token of it.
         side: The visible side.
         top_k: Answers, at least 1.

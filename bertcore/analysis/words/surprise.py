@@ -137,7 +137,6 @@ def suggest_mask(
     BERT predicts best. Without such a word any token will do.
 
     Args:
-        masked: Positions that are masked already.
         unique: Prefer words that occur only once: a word shared by two sentences ties them
             together.
         most: Maximum number of words tried, one run of BERT each.

@@ -33,7 +33,6 @@ def measure_sizes(
 
     Args:
         texts: To learn from.
-        held_out: To measure on.
         sizes: Vocabulary sizes, special tokens included.
         on_stage: Called with the current stage and the fraction done.
 

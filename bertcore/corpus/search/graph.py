@@ -145,7 +145,6 @@ def build_graph(
     Its graph is in memory until it is written: about 2 D + 360 bytes for each distinct vector.
 
     Args:
-        encoded: An encoded corpus.
         layer: Of `encoded.layers`.
         rebuild: Replace an existing index, whatever it was made from.
         on_progress: Called often.

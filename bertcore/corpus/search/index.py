@@ -21,7 +21,6 @@ def open_index(
     """Return the index of a layer, built if needed.
 
     Args:
-        encoded: An encoded corpus.
         layer: Of `encoded.layers`.
         exact: Compare every row, or use a graph; None: a graph above EXACT_ROWS.
         rebuild: Build the graph again.

@@ -47,7 +47,6 @@ def query_of(trace: Trace, position: int, encoded: EncodedCorpus) -> Query:
 
     Args:
         trace: A trace of the checkpoint that encoded the corpus.
-        position: Position of the token.
         encoded: The corpus to search.
 
     ValueError if there is no such token.
@@ -87,11 +86,9 @@ def neighbours(
     """Return the nearest rows to a token at one layer, in context.
 
     Args:
-        index: Of that layer.
         places: Of the same corpus.
         query: From `query_of`.
         layer: Number of the hidden state.
-        k: Number of rows.
         own_text: Rows of this sentence are left out, as the query itself would be found.
     """
     asked = k

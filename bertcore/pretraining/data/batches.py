@@ -107,7 +107,6 @@ def make_batch(
 
     Args:
         corpus: The instances' tokens.
-        instances: The rows of a batch.
         tokenizer: The tokenizer, for the special tokens.
         config: Row length and masks.
         generator: Determines the masks, of the batch or, one for each instance, of a row; the batch
@@ -168,7 +167,6 @@ def cut(
     """Cut documents, all by default, into the rows of the objective.
 
     Args:
-        corpus: Packed documents.
         config: Objective and row length.
         rng: Determines the pairs; packed rows draw nothing.
         documents: The documents to cut, without gaps.

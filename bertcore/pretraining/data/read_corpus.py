@@ -47,7 +47,6 @@ def check_counts(
     Args:
         name: A key of `TEXTS`. A single held-out document suffices: nothing is learned from it, and
             its random halves come from other places in it.
-        num_documents: Number of documents in the text.
         most_sentences: Largest number of sentences in a document.
         rows: The rows to make of it.
 
@@ -96,7 +95,6 @@ def train_tokenizer(
     """Learn a WordPiece vocabulary from text files.
 
     Args:
-        corpus: The files.
         vocab_size, do_lower_case, strip_accents, tokenize_chinese_chars, alphabet: As for
             `train_vocabulary`.
         on_stage: Called with the current stage and the fraction done.

@@ -263,7 +263,6 @@ def share(values: Mapping[str, float], part: str, whole: str = "num_masked") -> 
 
     Args:
         values: Fields of an objective's loss, for the whole batch.
-        part, whole: Their names.
     """
     return values[part] / max(1.0, values[whole])
 
