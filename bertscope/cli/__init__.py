@@ -1,4 +1,7 @@
-"""The `bertscope` command: one file per group of commands, put together in `main`."""
+"""The `bertscope` command: one file per group of commands, put together in `main`.
+
+Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
+"""
 
 __all__ = (
     "audit bias compare encode entry errors evaluate export files finetune heads "

@@ -1,7 +1,4 @@
-"""`bertscope audit`: does a fine-tuned checkpoint treat groups of people alike?
-
-Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
-"""
+"""`bertscope audit`: does a fine-tuned checkpoint treat groups of people alike?"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`bertscope bias`: measures of stereotypes in a checkpoint, each with its interval.
-
-Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
-"""
+"""`bertscope bias`: measures of stereotypes in a checkpoint, each with its interval."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`bertscope encode`: one file with a vector per line of a text, or a folder for a whole corpus.
-
-Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
-"""
+"""`bertscope encode`: one file with a vector per line of a text, or a folder for a whole corpus."""
 
 from __future__ import annotations
 

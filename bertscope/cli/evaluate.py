@@ -1,7 +1,4 @@
-"""`bertscope evaluate`: score a checkpoint on held-out text or on labelled examples.
-
-Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
-"""
+"""`bertscope evaluate`: score a checkpoint on held-out text or on labelled examples."""
 
 from __future__ import annotations
 

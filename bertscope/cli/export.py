@@ -1,7 +1,4 @@
-"""`bertscope export`: write results as a file for another tool.
-
-Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
-"""
+"""`bertscope export`: write results as a file for another tool."""
 
 from itertools import chain
 from pathlib import Path

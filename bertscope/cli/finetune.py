@@ -1,7 +1,4 @@
-"""`bertscope finetune`: fine-tune a checkpoint for a task.
-
-Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
-"""
+"""`bertscope finetune`: fine-tune a checkpoint for a task."""
 
 from __future__ import annotations
 

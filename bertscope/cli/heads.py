@@ -1,7 +1,4 @@
-"""`bertscope heads`: what each attention head does over many sentences.
-
-Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
-"""
+"""`bertscope heads`: what each attention head does over many sentences."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`bertscope inspect`: what a checkpoint contains, and whether it looks trained.
-
-Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
-"""
+"""`bertscope inspect`: what a checkpoint contains, and whether it looks trained."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`bertscope label-curve`: what pretraining adds, by number of labels.
-
-Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
-"""
+"""`bertscope label-curve`: what pretraining adds, by number of labels."""
 
 from __future__ import annotations
 

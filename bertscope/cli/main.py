@@ -1,7 +1,4 @@
-"""The `bertscope` command, assembled from the groups of commands.
-
-Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
-"""
+"""The `bertscope` command, assembled from the groups of commands."""
 
 import os
 import sys

@@ -1,7 +1,4 @@
-"""`bertscope evaluate --task minimal-pairs`: the grammar exam of a checkpoint.
-
-Heavy libraries are imported inside the functions, so that `bertscope --help` answers at once.
-"""
+"""`bertscope evaluate --task minimal-pairs`: the grammar exam of a checkpoint."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`bertscope patch`: activation patching over many minimal pairs.
-
-Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
-"""
+"""`bertscope patch`: activation patching over many minimal pairs."""
 
 from __future__ import annotations
 

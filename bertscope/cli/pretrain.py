@@ -1,7 +1,4 @@
-"""`bertscope pretrain`: pretrain a network on text.
-
-Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
-"""
+"""`bertscope pretrain`: pretrain a network on text."""
 
 from __future__ import annotations
 

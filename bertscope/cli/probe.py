@@ -1,7 +1,4 @@
-"""`bertscope probe`: what can be read off a checkpoint's vectors, layer by layer.
-
-Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
-"""
+"""`bertscope probe`: what can be read off a checkpoint's vectors, layer by layer."""
 
 from __future__ import annotations
 

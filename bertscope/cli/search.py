@@ -1,7 +1,4 @@
-"""`bertscope search`: the nearest tokens of an encoded corpus to a token of a text.
-
-Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
-"""
+"""`bertscope search`: the nearest tokens of an encoded corpus to a token of a text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Commands on a text: tokenize, fill-mask, loss, nsp, trace.
-
-Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
-"""
+"""Commands on a text: tokenize, fill-mask, loss, nsp, trace."""
 
 from __future__ import annotations
 

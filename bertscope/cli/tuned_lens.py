@@ -1,7 +1,4 @@
-"""`bertscope tuned-lens`: fit a tuned lens on a text, and print what it gains.
-
-Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
-"""
+"""`bertscope tuned-lens`: fit a tuned lens on a text, and print what it gains."""
 
 from __future__ import annotations
 

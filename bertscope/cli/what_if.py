@@ -1,7 +1,4 @@
-"""`bertscope ablate` and `bertscope prune`: rank heads by importance, and remove some for good.
-
-Heavy libraries are imported inside the commands, so that `bertscope --help` answers at once.
-"""
+"""`bertscope ablate` and `bertscope prune`: rank heads by importance, and remove some for good."""
 
 from __future__ import annotations
 

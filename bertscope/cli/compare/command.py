@@ -1,7 +1,4 @@
-"""`bertscope compare`: what changed between two checkpoints.
-
-Heavy libraries are imported inside the command, so that `bertscope --help` answers at once.
-"""
+"""`bertscope compare`: what changed between two checkpoints."""
 
 from __future__ import annotations
 

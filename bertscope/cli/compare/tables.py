@@ -1,7 +1,4 @@
-"""The results of `bertscope compare` as tables in the terminal.
-
-Heavy libraries are imported inside the functions, so that `bertscope --help` answers at once.
-"""
+"""The results of `bertscope compare` as tables in the terminal."""
 
 from __future__ import annotations
 

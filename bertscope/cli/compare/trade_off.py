@@ -1,7 +1,4 @@
-"""`bertscope compare --speed`: two checkpoints by size, speed and score.
-
-Heavy libraries are imported inside the functions, so that `bertscope --help` answers at once.
-"""
+"""`bertscope compare --speed`: two checkpoints by size, speed and score."""
 
 from __future__ import annotations
 
