@@ -238,8 +238,8 @@ def _outcomes(bert: Model, layer: int | None, on_fraction: Callable[[float], Non
 def _words(tests: Sequence[NamedAssociation]) -> list[str]:
     return [
         word
-        for each in tests
-        for set_ in (*each.test.targets, *each.test.attributes)
+        for test in tests
+        for set_ in (*test.test.targets, *test.test.attributes)
         for word in set_
     ]
 

@@ -52,7 +52,7 @@ def _written(estimate: Estimate, *, is_share: bool) -> str:
 
 def _effects(effects: tuple[Effect, ...]) -> Figure:
     """Draw a row for each measure: before (grey) and after (blue), with intervals."""
-    panels = [[each for each in effects if each.is_share is kind] for kind in (True, False)]
+    panels = [[effect for effect in effects if effect.is_share is kind] for kind in (True, False)]
     panels = [panel for panel in panels if panel]
     fig = subplots(
         len(panels),

@@ -2,10 +2,28 @@
 
 import streamlit as st
 
+from bertcore.bias import grammar_exam
+
 from ..shell import capabilities, frame
+from ..shell.compute import Compute
 from ..shell.one_of import one_of
 from ..shell.state import Field
-from . import PAGE, associations, direction, erasing, published, quality, report, templates
+from . import PAGE, associations, direction, erasing, published, report, templates
+
+
+def show(page: frame.Page) -> None:
+    """Draw the accuracy on our minimal pairs, if there is a masked-word head."""
+    if "mlm" not in page.bert.capabilities:
+        return
+    with frame.guard():
+        compute = Compute(name="quality", stage="The model's own quality")
+        exam = compute(grammar_exam, page.bert_key)
+        st.caption(
+            f"**The model itself** prefers the grammatical sentence in {exam.mean:.0%} of our "
+            f"200 minimal pairs ({exam.low:.0%} to {exam.high:.0%}; chance 50%). A model near "
+            "chance looks fair."
+        )
+
 
 VIEWS = {
     "templates": "Templates",
@@ -36,6 +54,6 @@ def draw() -> None:
             direction.show(page)
         else:
             erasing.show(page)
-    quality.show(page)
+    show(page)
     st.caption(CANNOT_TELL)
     report.show(page)

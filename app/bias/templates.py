@@ -169,11 +169,13 @@ def show(page: frame.Page) -> None:
     def work(progress: background.Progress) -> Leaning:
         progress(0.0, "Scoring templates")
         bert = page.bert
-        groups = [Group(each.name, _known(bert, each.words, each.name)) for each in asked.groups]
+        groups = [
+            Group(group.name, _known(bert, group.words, group.name)) for group in asked.groups
+        ]
         fillers = _known(bert, asked.fillers, "fillers")
         found = score_templates(bert, asked.templates, groups, fillers)
-        before = (*asked.fillers, *(word for each in asked.groups for word in each.words))
-        after = (*fillers, *(word for each in groups for word in each.words))
+        before = (*asked.fillers, *(word for group in asked.groups for word in group.words))
+        after = (*fillers, *(word for group in groups for word in group.words))
         return Leaning(found, lean(found), left_out_note(before, after))
 
     result: Leaning | None = waiting.result(Work(key, work), "templates")

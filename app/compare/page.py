@@ -1,16 +1,167 @@
 """Compare: two checkpoints on the same text, such as before and after fine-tuning."""
 
-from ..shell import frame
+from pathlib import Path
+
+import streamlit as st
+
+from bertcore.analysis.compare.checkpoints import limits
+
+from ..access import checkpoints
+from ..access.policy import policy
+from ..plots.untrusted_text import plain
+from ..run_folders import saved_checkpoints
+from ..run_folders.folder_choice import choose_folder
+from ..run_folders.runs import default_folder
+from ..second_checkpoint.choice import open_other
+from ..second_checkpoint.sides import (
+    Side,
+    began_with,
+    choices,
+    shown_name,
+    shown_names,
+    sides,
+    suggested,
+)
+from ..shell import cache, consent, frame, sidebar
+from ..shell.links import COMPARED_WITH, RUN, SUGGESTED
 from ..shell.one_of import one_of
 from . import PAGE
 from .answers import show_answers
-from .case import Case
-from .choice import choose
+from .case import Case, compare_saved, in_order, swap
 from .fields import VIEW
 from .heads import show_heads
 from .layers import show_layers
 from .trade_off import show_trade_off
 from .weights import show_weights
+
+HELP = (
+    "The sidebar's checkpoint is the first of the two, unless it is compared with the one that its "
+    "training began with; then the order is before, after."
+)
+BEGAN_WITH = (
+    "The training of {second} began with {first}, so {first} is the first of the two, and every "
+    "difference below is what that training changed."
+)
+HOW_UNTRAINED = (
+    "**untrained** has the shape and the vocabulary of {first} but random weights, so the "
+    "difference is what training changed. Choose your own checkpoint above: `bertscope finetune` "
+    "makes one, and so does a run on the Training page."
+)
+SAME_WEIGHTS = (
+    "Both have the same weights (fingerprint {fingerprint}), so every difference below is zero; "
+    "only a classifier's own layer, which is not part of the fingerprint, may differ."
+)
+HELP_FOLDER = (
+    "A folder of pretraining runs, or of fine-tunings made with --keep-epochs, on the machine "
+    "where BertScope runs."
+)
+NO_RUNS = (
+    "No run in this folder has two saved checkpoints. The Training page starts runs and shows "
+    "their folder; `bertscope finetune --keep-epochs` keeps the checkpoint of each epoch."
+)
+
+
+def choose(page: frame.Page) -> tuple[Side, Side]:
+    """Draw the choice of the other checkpoint; return both, opened, in the order of the page.
+
+    If the other does not open, one sentence shows why and the page ends.
+    """
+    own_source = page.bert_key.source
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="compare_choice")
+    chosen = COMPARED_WITH.value or SUGGESTED
+    options = list(dict.fromkeys([SUGGESTED, *choices(), chosen]))
+    names = shown_names(options)
+    hint = _hint(page.bert_key)
+    row.selectbox(
+        f"Compare {plain(shown_name(own_source))} with",
+        options,
+        key=COMPARED_WITH.key(),
+        accept_new_options=not policy().is_closed,
+        format_func=lambda source: (
+            hint if source == SUGGESTED else names.get(source) or shown_name(source)
+        ),
+        on_change=lambda: consent.allow(COMPARED_WITH.value),
+        help=f"{sidebar.how_to_choose()} {HELP}",
+        width=420,
+    )
+    chosen = (COMPARED_WITH.value or SUGGESTED).strip()
+    with frame.guard(stop=True):
+        own_side, other_side = sides(page, chosen)
+    first_side, second_side = in_order(own_side, other_side, chosen)
+    row.button(
+        "Swap",
+        icon=":material/swap_horiz:",
+        on_click=swap,
+        args=(first_side.key.source, second_side.key.source),
+        disabled=other_side.is_untrained,
+    )
+    with row.popover("Two checkpoints of a run", icon=":material/history:"), frame.guard():
+        _choose_saved(page.bert_key)
+    open_other(other_side, put_second)
+    if began_with(second_side.key) == first_side.key.source and not second_side.is_untrained:
+        names = {
+            "first": plain(first_side.name),
+            "second": plain(second_side.name),
+        }
+        st.caption(BEGAN_WITH.format(**names))
+    _note_limits(first_side, second_side)
+    return first_side, second_side
+
+
+def _hint(key: cache.BertKey) -> str:
+    """Return what the suggestion is called in the list."""
+    source = suggested(key)
+    why = "what it began with" if source == began_with(key) else "suggested"
+    return f"{shown_name(source)} ({why})"
+
+
+def put_second(source: str) -> None:
+    """Make a source the second checkpoint, as the visitor's own choice."""
+    consent.allow(source)
+    COMPARED_WITH.put(source)
+
+
+def _note_limits(first: Side, second: Side) -> None:
+    """State what cannot be compared, or that both have the same weights."""
+    if second.is_untrained:
+        name = plain(first.name)
+        st.caption(HOW_UNTRAINED.format(first=name))
+        return
+    reports = [side.bert.report for side in (first, second)]
+    prints = [None if report is None else report.fingerprint for report in reports]
+    if prints[0] is not None and prints[0] == prints[1]:
+        st.info(SAME_WEIGHTS.format(fingerprint=prints[0][:12]))
+    limitations = limits(first.bert, second.bert)
+    if limitations:
+        st.warning("\n\n".join(plain(sentence) for sentence in limitations))
+
+
+def _choose_saved(key: cache.BertKey) -> None:
+    """Draw the choice of a run, by default the page's, and of two of its saved checkpoints."""
+    default, own_prefix = default_folder(), ""
+    own_run = saved_checkpoints.own_run(Path(key.place).expanduser())
+    if own_run is not None:
+        default, own_prefix = own_run
+    folder = choose_folder(st.container(), default, HELP_FOLDER)
+    runs = {} if folder is None else saved_checkpoints.of_runs(folder)
+    if not runs:
+        st.caption(NO_RUNS)
+        return
+    names = list(runs)
+    usual = next((name for name in names if own_prefix and name.startswith(own_prefix)), names[0])
+    run = st.selectbox("Run", names, key=RUN.key(default=usual, options=names))
+    paths = {saved_checkpoints.label(path): path for path in runs[run]}
+    left, right = st.columns(2)
+    one = left.selectbox("First checkpoint", list(paths), key=f"compare_step_1_{run}")
+    two = right.selectbox(
+        "Second checkpoint", list(paths), index=len(paths) - 1, key=f"compare_step_2_{run}"
+    )
+    st.button(
+        "Compare these checkpoints",
+        on_click=compare_saved,
+        args=tuple(checkpoints.name_of(paths[label]) for label in (one, two)),
+    )
+
 
 VIEWS = {
     "answers": ("Answers", show_answers),

@@ -379,7 +379,7 @@ def _why_no_score(case: Case) -> str:
 def _show_scores(case: Case) -> None:
     model = inspection.model(case.second.key)
     sources = [side.key.source for side in reversed(case.sides)]
-    source = next((one for one in sources if one in FINE_TUNED), sources[0])
+    source = next((source for source in sources if source in FINE_TUNED), sources[0])
     chosen = choose_file(view_of(model.task), source, model.labels)
     if chosen is None:
         return

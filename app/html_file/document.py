@@ -8,16 +8,58 @@ are base64 in blocks that no browser runs.
 import base64
 import datetime
 import hashlib
+import html
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from .markdown import as_html, caption_html
+# As `legible` in browser/text.ts: control characters and those that change the direction of
+# writing; line breaks and tabs stay.
+_TURNING = re.compile(
+    "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+)
+_HALVES = re.compile("[\ud800-\udfff]")
+
+# Captions are ours, but they contain untrusted text: no HTML, and nothing to fetch.
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).disable(["image", "link", "autolink"])
+
+
+def legible(text: str) -> str:
+    """Return text with control characters named, which can be written as UTF-8.
+
+    >>> legible("a\\u202eb")
+    'a‹U+202E›b'
+    """
+    lines = text.replace("\r\n", "\n")
+    named = _TURNING.sub(lambda sign: f"\u2039U+{ord(sign[0]):04X}\u203a", lines)
+    return _HALVES.sub("\ufffd", named)
+
+
+def as_html(text: str) -> str:
+    """Return text escaped for an HTML element or attribute.
+
+    >>> as_html("<b>")
+    '&lt;b&gt;'
+    """
+    return html.escape(legible(text))
+
+
+def caption_html(markdown: str) -> str:
+    """Return a caption's Markdown as HTML; pictures, links and HTML in it are shown as text.
+
+    >>> caption_html("*one* ![x](http://a.b)")
+    '<p><em>one</em> ![x](http://a.b)</p>\\n'
+    """
+    rendered: str = _MARKDOWN.render(legible(markdown))
+    return rendered
+
 
 Scheme = Literal["auto", "light", "dark"]
 
@@ -115,7 +157,7 @@ def to_html(report: Report) -> str:
             )
         blocks = [(held[data], Markup(data)) for data in new]
         parts.append(_WrittenPart(part.title, part.note, part.caption, blocks, Markup(script)))
-    extra = [one for part in report.parts for one in part.extra_hashes]
+    extra = [extra_hash for part in report.parts for extra_hash in part.extra_hashes]
     hashes = dict.fromkeys([*(hash_of(part.script) for part in parts), *extra])
     created = report.created or datetime.datetime.now(datetime.UTC)
     return _TEMPLATE.render(

@@ -74,7 +74,9 @@ class LayerCurves(Chart):
                 hoverinfo="skip",
                 name=name,
             )
-        curves = [one for one in self.curves if not one.is_optional or frame[one.y].notna().any()]
+        curves = [
+            curve for curve in self.curves if not curve.is_optional or frame[curve.y].notna().any()
+        ]
         for curve in curves:
             name = curve.name.format(k=self.k)
             fig.add_trace(

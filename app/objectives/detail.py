@@ -80,7 +80,7 @@ def _looks_map(looks: Looks) -> Figure:
         verbs = ("must not attend to", "may attend to")
         hover = {
             "customdata": [[verbs[int(one)] for one in row] for row in looks.allowed],
-            "text": [[theme.escape(shorten(one)) for one in looks.columns]] * num_rows,
+            "text": [[theme.escape(shorten(column)) for column in looks.columns]] * num_rows,
             "hovertemplate": "%{y} %{customdata} %{text}<extra></extra>",
         }
     gap = 0 if is_large else 1
@@ -123,18 +123,18 @@ def _looks_table(looks: Looks) -> pd.DataFrame:
 
 def _shares(counts: Counts) -> list[Counted]:
     """Return what is a share, not a length."""
-    return [one for one in counts.rates if not one.unit]
+    return [rate for rate in counts.rates if not rate.unit]
 
 
 def _counts_figure(counts: Counts, marks: Marks) -> Figure:
     """Draw each share as a point with its interval, and the paper's as a line if it gives one."""
     rates = _shares(counts)
-    means, places = [one.mean for one in rates], list(range(len(rates)))
-    names = [theme.escape(own_text(one.name, marks)) for one in rates]
+    means, places = [rate.mean for rate in rates], list(range(len(rates)))
+    names = [theme.escape(own_text(rate.name, marks)) for rate in rates]
     labels = [
-        f"{name}<br><b>{one.mean:.1%}</b>"
-        + ("" if one.paper is None else f"  paper {one.paper:.1%}")
-        for name, one in zip(names, rates, strict=True)
+        f"{name}<br><b>{rate.mean:.1%}</b>"
+        + ("" if rate.paper is None else f"  paper {rate.paper:.1%}")
+        for name, rate in zip(names, rates, strict=True)
     ]
     fig = Figure()
     given = [place for place in places if rates[place].paper is not None]
@@ -149,7 +149,7 @@ def _counts_figure(counts: Counts, marks: Marks) -> Figure:
             marker={"symbol": "line-ns", "size": 26, "line_width": 3, "line_color": theme.ACCENT},
             hovertemplate="%{customdata}: paper %{x:.1%}<extra></extra>",
         )
-    lows, highs = [one.low for one in rates], [one.high for one in rates]
+    lows, highs = [rate.low for rate in rates], [rate.high for rate in rates]
     fig.add(
         "scatter",
         x=means,
@@ -173,8 +173,8 @@ def _counts_table(counts: Counts) -> pd.DataFrame:
     """Return a row for each share or length."""
     columns = ("counted", "mean", "low", "high", "paper", "chosen_or_paper", "unit")
     rows = [
-        (one.name, one.mean, one.low, one.high, one.paper, one.expected, one.unit or "share")
-        for one in counts.rates
+        (rate.name, rate.mean, rate.low, rate.high, rate.paper, rate.expected, rate.unit or "share")
+        for rate in counts.rates
     ]
     return pd.DataFrame(rows, columns=list(columns))
 
@@ -323,16 +323,16 @@ def _show_counts(page: frame.Page, entry: Objective, choice: dict[str, Any]) -> 
     st.subheader("1,000 draws", anchor=False)
     drawn = {name: choice[name] for name in ("others", "seed", "share")}
     counts = page.compute(count_objective, entry.name, *page.texts, **drawn)
-    for one in counts.rates:
-        if one.unit:
-            early = " In a short text, spans end early." if one.high < one.expected else ""
-            note = f" ({one.note})" if one.note else ""
+    for rate in counts.rates:
+        if rate.unit:
+            early = " In a short text, spans end early." if rate.high < rate.expected else ""
+            note = f" ({rate.note})" if rate.note else ""
             st.markdown(
-                f"{plain(one.name).capitalize()}: **{one.mean:.2f}** ({one.low:.2f} to "
-                f"{one.high:.2f}); the paper: **{one.expected:.1f}**{note}.{early}"
+                f"{plain(rate.name).capitalize()}: **{rate.mean:.2f}** ({rate.low:.2f} to "
+                f"{rate.high:.2f}); the paper: **{rate.expected:.1f}**{note}.{early}"
             )
     if shares := _shares(counts):
-        has_paper = any(one.paper is not None for one in shares)
+        has_paper = any(share.paper is not None for share in shares)
         COUNTS.show(
             page,
             counts,

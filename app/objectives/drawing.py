@@ -34,7 +34,7 @@ def shown(
         "verdict": drawn.verdict if drawn else "",
         "order": drawn.order if drawn else (),
         "direction": drawn.direction if drawn else "",
-        "answers": [asdict(one) for one in answer.places] if answer else (),
+        "answers": [asdict(place) for place in answer.places] if answer else (),
     }
 
 

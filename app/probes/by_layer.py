@@ -96,8 +96,10 @@ def code_lines(found: Found) -> Figure:
     fig = Figure()
     for number, (name, report) in enumerate(found):
         kinds: dict[str, Sequence[float]] = {
-            "": [one.code.compression for one in report.layers if one.code],
-            "control": [one.control_code.compression for one in report.layers if one.control_code],
+            "": [layer.code.compression for layer in report.layers if layer.code],
+            "control": [
+                layer.control_code.compression for layer in report.layers if layer.control_code
+            ],
             "untrained": [one.code.compression for one in report.twin if one.code],
         }
         for kind, values in kinds.items():

@@ -62,7 +62,7 @@ def label_grid(shown: Sequence[Sentence], is_dark: bool = False) -> Figure:
         for _, found in (one for one in shown if one.name == name):
             layers = found.layers
             for place, word in enumerate(found.words):
-                row = tuple(each[place] for each in found.labels)
+                row = tuple(label[place] for label in found.labels)
                 words.append(word)
                 labels.append(row)
                 chances.append(found.probabilities[:, place].tolist())
@@ -74,8 +74,8 @@ def label_grid(shown: Sequence[Sentence], is_dark: bool = False) -> Figure:
         longest = 9 if len(layers) <= FEW_LAYERS else 5
         text = [[theme.escape(shorten(label, longest)) for label in row] for row in labels]
         hover = [
-            [f"{theme.escape(label)}, {each[place]:.1%}" for place, label in enumerate(row)]
-            for row, each in zip(labels, values, strict=True)
+            [f"{theme.escape(label)}, {value[place]:.1%}" for place, label in enumerate(row)]
+            for row, value in zip(labels, values, strict=True)
         ]
         for kept, scale in ((~wrong, _BLUE), (wrong, _PINK)):
             if kept.any():

@@ -4,19 +4,169 @@ from dataclasses import replace
 
 import streamlit as st
 
-from bertcore.analysis.words.next_sentence import SEGMENTS, pair_variants
+from bertcore.analysis.words.next_sentence import (
+    SEGMENTS,
+    AttentionMass,
+    attention_mass,
+    pair_variants,
+    segment_ids,
+)
 from bertcore.checkpoints.source import LANGUAGES
 
+from ..plots import theme
+from ..plots.figure import Figure, heatmap, scatter, subplots
 from ..plots.untrusted_text import plain
-from ..shell import capabilities, frame
+from ..shell import cache, capabilities, frame
 from ..shell.one_of import one_of
+from ..shell.picture import Picture
 from ..shell.sentence_box import examples
 from ..shell.sentence_box.boxes import TEXT_A, TEXT_B
 from ..shell.state import Field
 from . import PAGE
 from .answer import show_answer, show_order, show_variants
-from .attention import show_attention
 from .several import show_several
+
+BY_LAYER, EVERY_HEAD = "By layer", "Every head"
+VIEWS = (BY_LAYER, EVERY_HEAD)
+VIEW = Field("mass", BY_LAYER, VIEWS)
+LINES = (
+    ": the mean of the heads, and the range from the lowest to the highest head as a band. The "
+    "dotted line is {even}"
+)
+UNIFORM = "what uniform attention would give"
+
+
+def mass_lines(attention_mass: AttentionMass) -> Figure:
+    """Draw the attention mass from A to B and back by layer: mean over heads, and their range.
+
+    Layers and heads are counted from 0, as in the attention views.
+    """
+    num_layers = attention_mass.mass.shape[0]
+    layers = list(range(num_layers))
+    fig = Figure()
+    ways = (("A", "B", theme.SEGMENT_A), ("B", "A", theme.SEGMENT_B))
+    for source, target, colour in ways:
+        mass = attention_mass.between(source, target)
+        name = f"{source} to {target}"
+        band = [*mass.max(1), *mass.min(1)[::-1]]
+        fig.add_trace(
+            scatter(
+                x=[*layers, *layers[::-1]],
+                y=band,
+                fill="toself",
+                fillcolor=colour,
+                opacity=0.14,
+                line_width=0,
+                mode="lines",
+                hoverinfo="skip",
+                legendgroup=name,
+                showlegend=False,
+            )
+        )
+        fig.add_trace(
+            scatter(
+                x=layers,
+                y=mass.mean(1),
+                mode="lines+markers",
+                name=name,
+                legendgroup=name,
+                line={"color": colour, "width": 3},
+                marker_size=8,
+                hovertemplate=f"{name}: %{{y:.1%}} (mean of the heads)<extra></extra>",
+            )
+        )
+        even = float(attention_mass.fraction[("A", "B", "special").index(target)])
+        fig.add_trace(
+            scatter(
+                x=layers,
+                y=[even] * num_layers,
+                mode="lines",
+                name=f"fraction of {target} in the tokens",
+                legendgroup=name,
+                line={"color": colour, "width": 1.5, "dash": "dot"},
+                hovertemplate=f"fraction of {target} in the tokens: %{{y:.1%}}<extra></extra>",
+            )
+        )
+    theme.plot_layout(fig, "", "layer", "fraction of the attention", 320)
+    fig.update_layout(hovermode="x unified")
+    fig.update_xaxes(tickvals=layers)
+    fig.update_yaxes(tickformat=".0%", rangemode="tozero")
+    return fig
+
+
+def mass_heatmaps(attention_mass: AttentionMass) -> Figure:
+    """Draw the attention mass of every head, from A to B and from B to A, on one colour scale."""
+    num_layers, num_heads = attention_mass.mass.shape[:2]
+    ways = (("A", "B"), ("B", "A"))
+    fig = subplots(1, 2, horizontal_spacing=0.06)
+    for column, (source, target) in enumerate(ways, start=1):
+        fig.add_trace(
+            heatmap(
+                z=attention_mass.between(source, target),
+                x=list(range(num_heads)),
+                y=list(range(num_layers)),
+                coloraxis="coloraxis",
+                xgap=2,
+                ygap=2,
+                hovertemplate="layer %{y}, head %{x}: %{z:.1%} of the attention of "
+                f"{source} goes to {target}<extra></extra>",
+            ),
+            row=1,
+            col=column,
+        )
+    theme.plot_layout(fig, "", "", "", 26 * num_layers + 150)
+    fig.update_layout(
+        margin={"l": 0, "r": 0, "t": 54, "b": 44},
+        coloraxis={
+            "colorscale": theme.SEQUENTIAL,
+            "cmin": 0,
+            "cmax": max(float(attention_mass.between(*way).max()) for way in ways),
+            "colorbar": theme.bar_above("fraction of the attention", tickformat=".0%"),
+        },
+    )
+    fig.update_xaxes(tickvals=list(range(num_heads)), showgrid=False)
+    fig.update_yaxes(tickvals=list(range(num_layers)), showgrid=False)
+    for column, (source, target) in enumerate(ways, start=1):
+        fig.update_xaxes(title_text=f"{source} to {target}, by head", col=column)
+    fig.update_yaxes(title_text="layer", col=1)
+    fig.update_yaxes(showticklabels=False, col=2)
+    return fig
+
+
+MASS = Picture(
+    name="attention-mass",
+    figure=mass_lines,
+    table=lambda mass: {"mass": mass.mass, "share": mass.fraction},
+    how=(
+        "The fraction of the attention given by the tokens of one sentence that goes to the "
+        "tokens of the other{view}. The rest to 100% stays in the same sentence or goes to "
+        "\\[CLS\\] and \\[SEP\\], which a head may attend to when it finds nothing else (Clark et "
+        "al. 2019)."
+    ),
+    code="""
+from bertcore.analysis.words.next_sentence import attention_mass, segment_ids
+
+ids = segment_ids(trace, {segments!r})
+mass = attention_mass(bert.trace(trace.text_a, trace.text_b, segment_ids=ids))
+mass.between("A", "B")                      # [L, H]
+""",
+)
+
+
+def show_attention(page: frame.Page, segments: str) -> None:
+    """Draw the attention between the sentences, with the chosen segment ids."""
+    st.header("How much the sentences attend to each other", anchor=False)
+    ids = segment_ids(page.trace, segments)
+    trace = cache.trace(page.bert_key, page.text_a, page.text_b, segment_ids=ids)
+    mass = attention_mass(trace)
+    is_every_head = one_of("View", VIEWS, VIEW) == EVERY_HEAD
+    is_causal = page.bert.config.family.is_causal
+    even = "the other sentence's fraction of the tokens" if is_causal else UNIFORM
+    view = "" if is_every_head else LINES.format(even=even)
+    if is_causal:
+        view += ". A is read before B, so A to B is 0"
+    fig = mass_heatmaps(mass) if is_every_head else None
+    MASS.show(page, mass, fig=fig, segments=segments, view=view)
 
 
 def other_texts(page: frame.Page) -> tuple[str, ...]:

@@ -203,7 +203,10 @@ def _show_wrong(run: Run, trial: Trial) -> None:
 
 def _wrong_table(errors: Sequence[WrongAnswer], severity: str) -> pd.DataFrame:
     """Return a row for each wrong example; second texts only if there are any."""
-    rows = [(one.text, one.text_pair, one.gold, one.predicted, one.severity) for one in errors]
+    rows = [
+        (error.text, error.text_pair, error.gold, error.predicted, error.severity)
+        for error in errors
+    ]
     names = ["text", "second text", "true", "predicted", severity]
     table = pd.DataFrame(rows, columns=names)
     return table.drop(columns="second text") if table["second text"].isna().all() else table

@@ -132,7 +132,7 @@ def _play(path: Path, recorded: list[Probe]) -> None:
     drawn = [recorded[index] for index in spread_moments(len(recorded))]
     mapped = probe_map(drawn)
     _keep_moment(len(drawn))
-    has_pairs = any(one.is_next is not None for one in recorded[-1].sentences)
+    has_pairs = any(sentence.is_next is not None for sentence in recorded[-1].sentences)
     reading: dict[str, Any] = {
         "explained": f"{mapped.explained[-1]:.0%}",
         "pairs": PAIRS if has_pairs else "",
@@ -174,7 +174,7 @@ def _choose(probe: Probe, usual_layer: int, usual_head: int) -> tuple[int, int, 
     """Draw the choice of sentence, layer and head; return them, the head MEAN for the mean."""
     num_layers, num_heads = probe.sentences[0].codes.shape[:2]
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    texts = [one.text for one in probe.sentences]
+    texts = [sentence.text for sentence in probe.sentences]
     names = [text.text_a + (f" | {text.text_b}" if text.text_b else "") for text in texts]
     sentence = row.selectbox(
         "Sentence",

@@ -182,9 +182,9 @@ def _audits(bert: Model, config: BiasConfig) -> list[TypedAudit]:
     if not any(typed):
         own: list[TypedAudit] = []
         for audit in template_audits():
-            groups = [Group(each.name, known_words(bert, each.words)) for each in audit.groups]
+            groups = [Group(group.name, known_words(bert, group.words)) for group in audit.groups]
             fillers = known_words(bert, audit.fillers)
-            if fillers and all(each.words for each in groups):
+            if fillers and all(group.words for group in groups):
                 own.append((audit.name, audit.templates, tuple(groups), fillers))
         if not own:
             raise ValueError(
@@ -433,7 +433,7 @@ def _erase(bert: Model, file: Path | None, config: BiasConfig, on_stage: OnStage
     )
     table = AuditTable(
         title=f"Gender erased from hidden state {state} by {config.method}, live in the network",
-        rows=[{**each.row(), "form": ".1%" if each.is_share else ".2f"} for each in effects],
+        rows=[{**effect.row(), "form": ".1%" if effect.is_share else ".2f"} for effect in effects],
         columns={
             "measure": "{measure}",
             "before": "{before:{form}}",

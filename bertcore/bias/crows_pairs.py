@@ -109,7 +109,7 @@ def score_crows_pairs(
     table["pll"] = np.where(has_shared, pll, np.nan)
     table["aul"], table["aula"] = unmasked_likelihoods(bert, encodings, progress=part(0.8, 0.2))
     if counts is not None:
-        table["frequency"] = np.array([counts.log_likelihood(each) for each in encodings])
+        table["frequency"] = np.array([counts.log_likelihood(encoding) for encoding in encodings])
     return [
         StereotypeScore(
             pair,

@@ -219,7 +219,7 @@ def _probe(bert: Model, state: int) -> Estimate:
 def _gap(bert: Model, number: int) -> Estimate:
     """Return the gap between two groups at an occupation, mean over occupations, in nats."""
     audit = template_audits()[number]
-    groups = [Group(each.name, known_words(bert, each.words)) for each in audit.groups]
+    groups = [Group(group.name, known_words(bert, group.words)) for group in audit.groups]
     scores = score_templates(bert, audit.templates, groups, known_words(bert, audit.fillers))
     found = bootstrap_means(np.abs(scores.differences().mean(0)))
     return Estimate(float(found.mean), float(found.low), float(found.high))

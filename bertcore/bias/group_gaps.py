@@ -240,7 +240,7 @@ def _rates(
 ) -> Rates:
     interval = wilson_interval(num, cases)
     ends = zip(*(part.tolist() for part in interval), cases.tolist(), strict=True)
-    return Rates(measure, label, tuple(Rate(*one) for one in ends))
+    return Rates(measure, label, tuple(Rate(*end) for end in ends))
 
 
 def _proportion_gap(

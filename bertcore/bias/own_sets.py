@@ -148,9 +148,11 @@ def read_association(path: Path) -> NamedAssociation:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{what} ({type(error).__name__}: {error}).") from error
     for name, examples in zip(names, texts, strict=True):
-        if not isinstance(examples, list) or not all(isinstance(each, str) for each in examples):
+        if not isinstance(examples, list) or not all(
+            isinstance(example, str) for example in examples
+        ):
             raise ValueError(f"{what}; the examples of {name!r} are not a list of texts.")
-        if not any(each.strip() for each in examples):
+        if not any(example.strip() for example in examples):
             raise ValueError(f"{what}; {name!r} has no example.")
     first, second = (
         dict(zip(names[:2], texts[:2], strict=True)),

@@ -112,7 +112,9 @@ def fill_masks(
     the checkpoint reads.
     """
     encoding = bert.tokenize(text)
-    masks = [i for i, each in enumerate(encoding.input_ids) if each == bert.tokenizer.mask_id]
+    masks = [
+        i for i, input_id in enumerate(encoding.input_ids) if input_id == bert.tokenizer.mask_id
+    ]
     if len(masks) != len(fills):
         raise ValueError(f"{text!r} has {len(masks)} masks, but {len(fills)} words to fill them.")
     ids: list[int] = []

@@ -77,7 +77,7 @@ def read_stereoset(path: Path, *, bad_rows: BadRows | None = None) -> tuple[GapI
     what = f"{str(path)!r} is not a StereoSet file"
     try:
         items = json.loads(json_text(path))["data"]["intrasentence"]
-        found = [_item(each, bad_rows) for each in items]
+        found = [_item(item, bad_rows) for item in items]
     except OSError:
         raise
     except (ValueError, RecursionError) as error:

@@ -91,8 +91,8 @@ def encode_texts(
     rows = _Rows(pieces, template)
     windows = [
         window
-        for number, each in enumerate(pieces)
-        for window in windows_of(number, each, model.max_length - template.num_special)
+        for number, piece in enumerate(pieces)
+        for window in windows_of(number, piece, model.max_length - template.num_special)
     ]
     # For tokens only the requested rows are kept, in float16; states to be pooled are kept in full.
     is_token, is_kept = settings.unit == "token", np.ones(len(rows), dtype=np.bool_)
@@ -158,7 +158,7 @@ class _Rows:
 
     def __init__(self, pieces: Sequence[Pieces], template: Template) -> None:
         self.num_before, self.num_after = len(template.before), len(template.after)
-        self.num_pieces = np.array([len(each.ids) for each in pieces], dtype=np.int64)
+        self.num_pieces = np.array([len(piece.ids) for piece in pieces], dtype=np.int64)
         lengths = self.num_pieces + template.num_special
         # Texts without a piece (of characters that the vocabulary drops) keep their special tokens.
         self.starts = np.concatenate([[0], np.cumsum(lengths)])
@@ -319,11 +319,11 @@ def _token_columns(
     words: list[str] = []
     word_ids: list[int] = []
     spans: list[tuple[int, int]] = []
-    for text, each in zip(texts, pieces, strict=True):
-        names += [*before, *(vocab[id] for id in each.ids), *after]
-        words += [*before, *_whole_words(text, each), *after]
-        word_ids += [*(-1 for _ in before), *each.word_ids, *(-1 for _ in after)]
-        spans += [*((0, 0) for _ in before), *each.offsets, *((0, 0) for _ in after)]
+    for text, piece in zip(texts, pieces, strict=True):
+        names += [*before, *(vocab[id] for id in piece.ids), *after]
+        words += [*before, *_whole_words(text, piece), *after]
+        word_ids += [*(-1 for _ in before), *piece.word_ids, *(-1 for _ in after)]
+        spans += [*((0, 0) for _ in before), *piece.offsets, *((0, 0) for _ in after)]
     places = np.array(spans, dtype=np.int64).reshape(-1, 2)
     return {
         "text": rows.texts[is_kept],

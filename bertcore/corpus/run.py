@@ -195,7 +195,7 @@ class LocalRun(PartRun):
         return True
 
     def _encode(self, share: Share) -> "EncodedShare":
-        num_tokens = sum(len(each.ids) for each in share.pieces)
+        num_tokens = sum(len(piece.ids) for piece in share.pieces)
 
         def on_batch(done: float) -> None:
             self.report(self.fraction(share.span, done), self.num_tokens + done * num_tokens)
@@ -284,7 +284,7 @@ def encode_share(
     on_batch: Callable[[float], None] = lambda fraction: None,
 ) -> EncodedShare:
     """Encode the texts of a part that have a piece."""
-    kept = [i for i, each in enumerate(share.pieces) if each.ids]
+    kept = [i for i, piece in enumerate(share.pieces) if piece.ids]
     encoded = encode_texts(
         model,
         [share.texts[i].text for i in kept],

@@ -83,7 +83,7 @@ def estimate_size(
     texts = [text.text for text in beginning]
     pieces = model.tokenizer.encode_pieces(texts)
     num_special = model.tokenizer.template(is_pair=False).num_special
-    rows = sum(_num_rows(each, settings.unit) for each in pieces)
+    rows = sum(_num_rows(piece, settings.unit) for piece in pieces)
     if settings.special_tokens:
         rows += num_special * len(pieces)
     bytes_of_row = len(layers) * (2 * model.config.hidden_size + BYTES_OF_COLUMNS)

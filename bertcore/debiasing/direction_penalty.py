@@ -15,6 +15,7 @@ loss; all other words instead of a list of stereotypes; and the task's own loss 
 one that keeps the words of the pairs in place.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
@@ -22,10 +23,40 @@ from itertools import chain
 import torch
 from torch import Tensor
 
+from bertcore.configs.debias import DebiasConfig
 from bertcore.debiasing.direction import Vectors, find_direction
-from bertcore.debiasing.penalised_direction import PenalisedDirection
 from bertcore.debiasing.swap_words import Pair
+from bertcore.debiasing.word_sets import pairs_of_direction
 from bertcore.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class PenalisedDirection:
+    """The words of a direction and the weight of its loss; stored with the run.
+
+    ValueError if the weight is not above 0.
+    """
+
+    name: str
+    """Name of a shipped set, or the file that was read."""
+    weight: float
+    pairs: tuple[Pair, ...]
+
+    def __post_init__(self) -> None:
+        if not 0 < self.weight < math.inf:
+            raise ValueError(f"direction_penalty is {self.weight}; expected above 0.")
+
+    @classmethod
+    def chosen(cls, config: DebiasConfig) -> "PenalisedDirection | None":
+        """Return the chosen penalty; None if there is none.
+
+        ValueError if there are no such words, or the weight is not above 0.
+        """
+        if config.direction_penalty is None:
+            return None
+        words = config.direction_words
+        return cls(words, config.direction_penalty, pairs_of_direction(words))
+
 
 Encode = Callable[[Tensor, Tensor, Tensor], Tensor]
 """Gets ids, segments and mask, [R, T]; returns the states, [R, T, D], or of [CLS], [R, 1, D]."""

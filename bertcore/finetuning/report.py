@@ -229,12 +229,12 @@ def _breakdown(breakdown: dict[str, Any]) -> list[str]:
 def _slices(slices: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
     return [
         (
-            one["name"],
-            f"{one['number']:,}",
-            f"{one['mean']:.4f}",
-            interval((one["low"], one["high"])),
+            slice_["name"],
+            f"{slice_['number']:,}",
+            f"{slice_['mean']:.4f}",
+            interval((slice_["low"], slice_["high"])),
         )
-        for one in slices
+        for slice_ in slices
     ]
 
 

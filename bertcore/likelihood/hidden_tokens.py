@@ -86,7 +86,7 @@ def hidden_log_probabilities(
         found = [number for i in chosen for number in groups[i]]
         owners = torch.tensor([row for row, i in enumerate(chosen) for _ in groups[i]])
         wanted = torch.tensor([asked[number].token_id for number in found])
-        log_p = [token_log_probabilities(bert, each, wanted, owners) for each in states]
+        log_p = [token_log_probabilities(bert, state, wanted, owners) for state in states]
         yield found, torch.stack(log_p).cpu().numpy()
 
 

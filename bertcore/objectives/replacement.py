@@ -36,7 +36,7 @@ def check_actions(actions: Actions) -> None:
 
     ValueError if they are.
     """
-    if not (all(one >= 0 for one in actions) and abs(sum(actions) - 1) <= 1e-6):
+    if not (all(action >= 0 for action in actions) and abs(sum(actions) - 1) <= 1e-6):
         raise ValueError(
             f"the shares of [MASK], kept and random are {actions}; expected 0 or more, 1 in all."
         )

@@ -21,8 +21,12 @@ class ConvertedWeights(OpenWeights):
     def __init__(self, weights: OpenWeights, conversions: Sequence[Any]) -> None:
         from transformers.core_model_loading import WeightConverter, rename_source_key
 
-        converters = [one for one in conversions if isinstance(one, WeightConverter)]
-        renamings = [one for one in conversions if not isinstance(one, WeightConverter)]
+        converters = [
+            conversion for conversion in conversions if isinstance(conversion, WeightConverter)
+        ]
+        renamings = [
+            conversion for conversion in conversions if not isinstance(conversion, WeightConverter)
+        ]
         self._weights = weights
         self._sources: dict[str, tuple[str, int, int]] = {}
         """Name -> name in the file, index of the part, and number of parts."""

@@ -184,11 +184,11 @@ class Literature:
 
     def ablation(self, name: str) -> Ablation:
         """Return an ablation by its name; KeyError if there is none of that name."""
-        return {one.name: one for one in self.ablations}[name]
+        return {ablation.name: ablation for ablation in self.ablations}[name]
 
     def claims_about(self, objective: str) -> tuple[Claim, ...]:
         """Return the claims about a pretraining objective; () for an unknown one."""
-        return tuple(one for one in self.claims if objective in one.objectives)
+        return tuple(claim for claim in self.claims if objective in claim.objectives)
 
 
 @cache

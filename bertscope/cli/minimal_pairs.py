@@ -259,7 +259,9 @@ def _names(text: str) -> list[str]:
 
 def _tie_note(scores: list[PairScore]) -> str | None:
     """Return a note on pairs whose sentences differ but have the same score."""
-    tied = [one.pair for one in scores if not one.margin() and one.pair.good != one.pair.bad]
+    tied = [
+        score.pair for score in scores if not score.margin() and score.pair.good != score.pair.bad
+    ]
     if not tied:
         return None
     some = "1 pair is a tie" if len(tied) == 1 else f"{len(tied):,} pairs are ties"

@@ -53,7 +53,7 @@ class Line(Generic[Entry]):
     def order(self) -> list[Entry]:
         """Return all entries, the next one in front."""
         rounds = zip_longest(*([(entry,) for entry in own] for own in self._of.values()))
-        return list(dict.fromkeys(one[0] for turns in rounds for one in turns if one))
+        return list(dict.fromkeys(turn[0] for turns in rounds for turn in turns if turn))
 
     def __contains__(self, entry: Entry) -> bool:
         return any(entry in own for own in self._of.values())

@@ -12,6 +12,7 @@ from bertcore.analysis.attribution.counterfactual import (
     Counterfactual,
     Search,
     Swap,
+    answer,
     find_counterfactuals,
 )
 from bertcore.analysis.attribution.faithfulness_scores import (
@@ -31,7 +32,6 @@ from bertcore.analysis.attribution.gradients import (
     layer_conductance,
 )
 from bertcore.analysis.attribution.labelled_file import FileRun, run_file
-from bertcore.analysis.attribution.task_answers import answer
 from bertcore.analysis.attribution.task_input import OCCLUSIONS, run_task, task_input, without
 from bertcore.analysis.attribution.word_occlusion import Occlusion, occlusion
 from bertcore.tasks import (

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bertcore.analysis.attribution.task_answers import answer
 from bertcore.analysis.attribution.task_input import run_task, task_input, whole
 from bertcore.analysis.attribution.word_occlusion import occlusion
 from bertcore.analysis.shared.inputs import run_rows, word_log_probabilities
@@ -16,6 +15,23 @@ from bertcore.model import Model
 from bertcore.tasks import ChoiceInput, Goal, TaskAnswer, TaskInput
 from bertcore.tasks.model import TaskModel
 from bertcore.tokenizer import WORD_MARKS
+
+
+def answer(model: TaskModel, source: TaskInput, *, num_spans: int = 5) -> TaskAnswer:
+    """Return the task's answer to an input.
+
+    Args:
+        model: Fine-tuned for a task.
+        source: For "qa", the question with its text as the second one; for "choice", with the
+            choices.
+        num_spans: For "qa": maximum number of answers to return.
+
+    ValueError if "qa" has no text to search, or "choice" has nothing to choose from.
+    """
+    model.task.check_input(source)
+    (logits,) = run_task(model, [whole(source)])
+    return model.task.answer(source, logits, model.labels, num_spans=num_spans)
+
 
 MAX_FORWARDS = 1500
 """Maximum number of inputs run, over both networks."""

@@ -105,7 +105,7 @@ def text_speeds(
             for model, encoding in zip(models, encodings, strict=True)
         ]
         seconds = timed_seconds(passes, models[0].device, rounds=rounds)
-        rates.append([[rows / one for one in each] for each in seconds])
+        rates.append([[rows / one for one in second] for second in seconds])
     return [
         TextSpeed(
             num_tokens=len(encoding.input_ids),

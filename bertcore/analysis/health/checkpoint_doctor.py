@@ -419,7 +419,7 @@ def _guesses(bert: Model, plain: Sequence[str]) -> Finding:
     if not bert.capabilities & {"mlm", "next"}:
         text = "Guesses: not judged, since it has no head that guesses words."
         return Finding("guesses", math.nan, True, text)
-    english = [*PROBE_TEXTS, *(one.text for one in bundled_sentences().sentences)]
+    english = [*PROBE_TEXTS, *(sentence.text for sentence in bundled_sentences().sentences)]
     texts = list(plain or english)[:MOST_GUESSED]
     gap = guess_gap(bert, texts)
     kind = "given" if plain else "English"

@@ -118,7 +118,9 @@ def guess_gap(bert: Model, texts: Sequence[str]) -> Gap:
     """
     encodings = [bert.tokenize(text, max_length=bert.limit(MOST_TOKENS)) for text in texts]
     asked = [
-        (number, place) for number, each in enumerate(encodings) for place in _hidden(bert, each)
+        (number, place)
+        for number, encoding in enumerate(encodings)
+        for place in _hidden(bert, encoding)
     ]
     owners = np.array([number for number, _ in asked])
     count = len(set(owners.tolist()))

@@ -77,7 +77,7 @@ class ObjectiveAnswer:
     @property
     def loss(self) -> float:
         """The mean over the places, in nats; NaN if there are none."""
-        costs = [one.loss for one in self.places]
+        costs = [place.loss for place in self.places]
         return sum(costs) / len(costs) if costs else float("nan")
 
 

@@ -232,8 +232,8 @@ def _ends(named: _Names, prepared: Prepared, found: Draw) -> tuple[SpanEnds, ...
     """Return the spans that are predicted from the visible tokens beside them."""
     read, text = named(found.corrupted.input_ids), named(prepared.given.row.ids)
     spans: dict[tuple[int, int], list[str]] = {}
-    for one in found.boundaries:
-        spans.setdefault((one.left, one.right), []).append(text[one.place])
+    for boundary in found.boundaries:
+        spans.setdefault((boundary.left, boundary.right), []).append(text[boundary.place])
     return tuple(
         SpanEnds(read[left], read[right], tuple(span)) for (left, right), span in spans.items()
     )

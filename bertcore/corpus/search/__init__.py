@@ -11,10 +11,9 @@
 | `senses.py` | every occurrence of a word, in groups |
 """
 
-from bertcore.corpus.search.exact import ExactIndex
 from bertcore.corpus.search.found import Found, VectorIndex
 from bertcore.corpus.search.graph import GraphIndex, build_graph
-from bertcore.corpus.search.index import EXACT_ROWS, open_index
+from bertcore.corpus.search.index import EXACT_ROWS, ExactIndex, open_index
 from bertcore.corpus.search.neighbours import Neighbours, Query, neighbours, query_of
 from bertcore.corpus.search.places import Hit, Places, tag_shares
 from bertcore.corpus.search.senses import Senses, WordSenses, word_senses

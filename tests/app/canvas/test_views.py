@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-from app.attention.head_sentence import head_sentence
+from app.attention.page import head_sentence
 from app.canvas.heat_map import heat_map
 from app.canvas.lines import lines
 from app.canvas.overview import overview

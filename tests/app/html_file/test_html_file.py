@@ -13,8 +13,17 @@ import pytest
 import streamlit as st
 
 from app.html_file import chart
-from app.html_file.document import File, Part, Report, Table, hash_of, to_html
-from app.html_file.markdown import as_html, caption_html, legible
+from app.html_file.document import (
+    File,
+    Part,
+    Report,
+    Table,
+    as_html,
+    caption_html,
+    hash_of,
+    legible,
+    to_html,
+)
 from app.plots.figure import Figure, bar
 from app.shell import picture_files, state
 

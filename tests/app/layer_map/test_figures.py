@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.layer_map import curves, figures, geometry, overview_figures, seeds
+from app.layer_map import curves, geometry, maps, overview_figures, seeds
 from app.layer_map.maps import coordinates_table
 from app.layer_map.overview_figures import MAX_OVERVIEW
 from app.layer_map.places import display_places
@@ -48,7 +48,7 @@ def marks_of(table: VectorTable, by: str = "word", word: str = "") -> Marks:
 
 
 def travel(layer_map: LayerMap, marks: Marks, *, layer: int) -> Figure:
-    return figures.travel(Mapped(pair(), layer_map, marks), layer=layer)
+    return maps.travel(Mapped(pair(), layer_map, marks), layer=layer)
 
 
 def overview(layer_map: LayerMap, marks: Marks, *, columns: int = 5) -> Figure:
@@ -107,7 +107,7 @@ def test_playing_goes_through_frames_that_exist() -> None:
         assert set(play.args[0]) == names
         assert play.args[0][0] == "0"
         assert play.args[0][-1] == "2"
-        assert len(names) == (3 if dims == 2 else 3 + 2 * (figures.TWEENS - 1))
+        assert len(names) == (3 if dims == 2 else 3 + 2 * (maps.TWEENS - 1))
 
 
 def test_axes_hold_all_points_of_all_layers() -> None:

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import pytest
 
 from app.masked_words.lens import LENS, RANKS, SENTENCE
-from app.masked_words.masking import MASKING, actions
+from app.masked_words.page import MASKING, actions
 from app.masked_words.predictions import CANDIDATES, PREDICTIONS, mask_names, mask_titles
 from app.masked_words.surprise import CERTAIN_BITS, SURPRISE
 from app.plots import theme, token_flow

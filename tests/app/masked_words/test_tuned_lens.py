@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertcore
-from app.masked_words import tuned_lens
+from app.masked_words import lens
 from bertcore import Model
 from bertcore.analysis.tuned_lens import (
     FILE_NAME,
@@ -65,7 +65,7 @@ def test_it_is_fitted_on_a_typed_text_and_stands_beside_the_plain_lens(
         assert len(sentences) > 100
         return fit_tuned_lens(model, sentences, fast, **options)
 
-    monkeypatch.setattr(tuned_lens, "fit_tuned_lens", fit)
+    monkeypatch.setattr(lens, "fit_tuned_lens", fit)
     app = ok(page(lens_text="Your own text").run())
     assert button(app, "Fit the lens").disabled
     app.text_area(key="_lens_own_text").set_value("\n".join(SENTENCES))
@@ -74,16 +74,16 @@ def test_it_is_fitted_on_a_typed_text_and_stands_beside_the_plain_lens(
     app = ok(app.run())
     assert checkpoint.report is not None
     path = Path(checkpoint.report.folder) / FILE_NAME
-    lens = read_tuned_lens(path, checkpoint)
-    assert lens.text == "a typed text"
+    fitted = read_tuned_lens(path, checkpoint)
+    assert fitted.text == "a typed text"
     drawn = charts(app)
     assert {"lens", "tuned-lens", "ranks", "tuned-ranks", "tuned-lens-gain"} <= set(drawn)
-    for name, tuned in (("lens", None), ("tuned-lens", lens)):
+    for name, tuned in (("lens", None), ("tuned-lens", fitted)):
         found = layer_predictions(checkpoint, TEXT, None, (2,), (2,), 5, tuned)
         shown = numbers(drawn[name][0]["z"])
         np.testing.assert_allclose(shown, found.probabilities[:, 0], atol=1e-5)
     shown = numbers(drawn["tuned-lens-gain"][0]["y"])
-    np.testing.assert_allclose(shown, lens.gain.plain.bits.mean, atol=1e-5)
+    np.testing.assert_allclose(shown, fitted.gain.plain.bits.mean, atol=1e-5)
     codes = [block.value for block in app.code if "tuned" in block.value]
     assert len(codes) == 3
     for code in codes:
@@ -104,8 +104,8 @@ def test_the_lens_of_another_checkpoint_is_refused_with_both_names(
     tiny_bert(seed=9).save(tmp_path / "other")
     other = bertcore.load(tmp_path / "other", device="cpu")
     assert checkpoint.report is not None
-    lens = fit_tuned_lens(other, SENTENCES, TunedLensSettings(num_steps=1))
-    save_tuned_lens(lens, Path(checkpoint.report.folder) / FILE_NAME)
+    fitted = fit_tuned_lens(other, SENTENCES, TunedLensSettings(num_steps=1))
+    save_tuned_lens(fitted, Path(checkpoint.report.folder) / FILE_NAME)
     app = page().run()
     told = complaints(app)
     assert "was fitted for" in told
@@ -125,7 +125,7 @@ def test_without_a_lens_the_page_is_as_before(checkpoint: Model) -> None:
 
 
 def test_a_link_that_asks_to_fit_on_a_blank_text_waits(checkpoint: Model) -> None:
-    address = {"lens_fit": "1", "lens_text": tuned_lens.OWN_TEXT}
+    address = {"lens_fit": "1", "lens_text": lens.OWN_TEXT}
     app = ok(page_of("masked_words", text_a=TEXT, **address).run())
     assert not app.error
     assert button(app, "Fit the lens").disabled

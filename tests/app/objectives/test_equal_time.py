@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from app.objectives import equal_time
+from app.objectives import page
 from tests.support.opened import PAIR, named_charts, ok, page_of
 from tests.support.tiny import tiny_bert
 
-NAMES = (*equal_time.REPEATED, "rtd", "causal")
+NAMES = (*page.REPEATED, "rtd", "causal")
 
 
 def row(number: int) -> dict[str, Any]:
@@ -46,13 +46,13 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "rows": {name: row(number) for number, name in enumerate(NAMES)},
     }
     path.write_text(json.dumps(found), encoding="utf-8")
-    monkeypatch.setattr(equal_time, "FILE", path)
+    monkeypatch.setattr(page, "FILE", path)
     return path
 
 
 @pytest.mark.usefixtures("file")
 def test_each_score_has_every_seed_in_percent_or_nats() -> None:
-    found = equal_time.measured()
+    found = page.measured()
     assert found is not None
     assert tuple(found.values["objective"].unique()) == NAMES
     scores = {
@@ -73,9 +73,9 @@ def test_each_score_has_every_seed_in_percent_or_nats() -> None:
 
 @pytest.mark.usefixtures("file")
 def test_a_dot_is_the_median_and_a_line_the_range() -> None:
-    found = equal_time.measured()
+    found = page.measured()
     assert found is not None
-    fig = equal_time.equal_time_figure(found)
+    fig = page.equal_time_figure(found)
     assert len(fig.traces) == 5
     sst2 = fig.traces[3]
     assert sst2["x"] == pytest.approx([71, 72, 73, 74])
@@ -84,7 +84,7 @@ def test_a_dot_is_the_median_and_a_line_the_range() -> None:
     assert fig.traces[0]["y"] == [0, 1, 3]  # replaced tokens have no masked-word loss
     bands = [(shape["x0"], shape["x1"]) for shape in fig.settings["shapes"]]
     assert bands[3] == pytest.approx((70, 76))
-    table = equal_time.equal_time_table(found)
+    table = page.equal_time_table(found)
     assert list(table["objective"]) == [*NAMES]
     assert table["SST-2: Accuracy, %"].tolist() == pytest.approx([71, 72, 73, 74])
 
@@ -94,8 +94,8 @@ def test_the_code_reads_the_table_from_any_folder(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    exec(equal_time.EQUAL_TIME.python(None, ""), names)
-    assert names["found"] == json.loads(equal_time.FILE.read_text(encoding="utf-8"))
+    exec(page.EQUAL_TIME.python(None, ""), names)
+    assert names["found"] == json.loads(page.FILE.read_text(encoding="utf-8"))
 
 
 def test_the_page_shows_a_whole_table_only(

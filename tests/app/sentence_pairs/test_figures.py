@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.plots.formats import percent
-from app.sentence_pairs import answer, attention, several
+from app.sentence_pairs import answer, page, several
 from app.sentence_pairs.several import PairMatrix
 from bertcore import Bert
 from bertcore.analysis.words.next_sentence import (
@@ -66,7 +66,7 @@ def test_hostile_sentences_are_text() -> None:
 
 def test_the_lines_are_the_means_and_the_bands_the_range(bert: Bert) -> None:
     found = attention_mass(bert.trace(A, B))
-    picture = attention.mass_lines(found).plotly()
+    picture = page.mass_lines(found).plotly()
     for way, (source, target) in enumerate((("A", "B"), ("B", "A"))):
         band, line, even = picture.data[3 * way : 3 * way + 3]
         mass = found.between(source, target)
@@ -82,7 +82,7 @@ def test_the_lines_are_the_means_and_the_bands_the_range(bert: Bert) -> None:
 
 def test_the_heat_maps_share_one_scale(bert: Bert) -> None:
     found = attention_mass(bert.trace(A, B))
-    fig = attention.mass_heatmaps(found)
+    fig = page.mass_heatmaps(found)
     np.testing.assert_array_equal(fig.plotly().data[0].z, found.between("A", "B"))
     np.testing.assert_array_equal(fig.plotly().data[1].z, found.between("B", "A"))
     assert {trace.coloraxis for trace in fig.plotly().data} == {"coloraxis"}

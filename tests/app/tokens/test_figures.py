@@ -8,7 +8,7 @@ import pytest
 from app.checkpoints.contents import parameter_bars
 from app.plots import theme
 from app.plots.token_axis import MAX_LABELS, token_axis
-from app.tokens import effects, embedding_sum, nearest, positions
+from app.tokens import effects, embedding_sum, page, positions
 from bertcore.analysis.space import embeddings as numbers
 from tests.support.tiny import tiny_bert
 
@@ -48,7 +48,7 @@ def test_long_inputs_draw_fewer_dimensions():
 def test_hostile_tokens_become_text():
     axis = token_axis(["</script>", "<img src=x onerror=alert(1)>"])
     assert not any("<" in label for label in axis["ticktext"])
-    fig = nearest.nearest_words([("<a href='javascript:1'>", 0.5)], word="<b>")
+    fig = page.nearest_words([("<a href='javascript:1'>", 0.5)], word="<b>")
     shown = [
         *fig.plotly().layout.yaxis.ticktext,
         fig.plotly().layout.xaxis.title.text,

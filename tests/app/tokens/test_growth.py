@@ -11,8 +11,15 @@ from streamlit.testing.v1 import AppTest
 
 from app.access.policy import CHECKPOINT_VARIABLE
 from app.plots.untrusted_text import plain
-from app.tokens.growth import MOST_MERGES, candidate_bars, growth_table
-from app.tokens.vocabulary_size import ALL_SIZES, SHAPES, SIZES, size_table
+from app.tokens.growth import (
+    ALL_SIZES,
+    MOST_MERGES,
+    SHAPES,
+    SIZES,
+    candidate_bars,
+    growth_table,
+    size_table,
+)
 from bertcore.analysis.words.vocabulary_size import token_table_share
 from bertcore.tokenizer.growth import grow_vocabulary, split_by_merges
 from tests.support.opened import button, named_charts, numbers, ok, page_of, said

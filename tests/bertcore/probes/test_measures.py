@@ -11,8 +11,6 @@ from seqeval.metrics import f1_score
 
 from bertcore.probes import code_length as code_module
 from bertcore.probes.code_length import block_ends, code_length
-from bertcore.probes.control import commonest_classes, control_labels
-from bertcore.probes.expected_layer import expected_layer, expected_layer_score
 from bertcore.probes.linear import fit_best
 from bertcore.probes.scores import (
     difference_score,
@@ -21,6 +19,12 @@ from bertcore.probes.scores import (
     length_mean_score,
     ratio_score,
     right_counts,
+)
+from bertcore.probes.word_run import (
+    commonest_classes,
+    control_labels,
+    expected_layer,
+    expected_layer_score,
 )
 
 

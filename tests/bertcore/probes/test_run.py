@@ -11,9 +11,9 @@ from bertcore import Bert
 from bertcore.loading.untrained import untrained
 from bertcore.probes import ProbeData, ProbeSettings, run_probes
 from bertcore.probes import vectors as vectors_module
-from bertcore.probes.control import commonest_classes
 from bertcore.probes.data_sets import divide, of_words
 from bertcore.probes.vectors import split_words, word_vectors
+from bertcore.probes.word_run import commonest_classes
 from bertcore.tokenizer.encoding import Pieces
 from tests.support.tiny import WORDS, tiny_bert
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 import transformers
 
+from bertcore.analysis.attribution.counterfactual import answer
 from bertcore.analysis.attribution.gradients import (
     BASELINES,
     PARTS,
@@ -17,7 +18,6 @@ from bertcore.analysis.attribution.gradients import (
     integrated_gradients,
     layer_conductance,
 )
-from bertcore.analysis.attribution.task_answers import answer
 from bertcore.analysis.attribution.task_input import task_input
 from bertcore.tasks import TaskInput
 from bertcore.tasks.model import TaskModel

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bertcore.analysis.attribution.counterfactual import answer
 from bertcore.analysis.attribution.labelled_file import NUM_ERRORS, FileRun, run_file
-from bertcore.analysis.attribution.task_answers import answer
 from bertcore.analysis.attribution.task_input import task_input
 from bertcore.configs import Columns
 from bertcore.tasks import read_task_data, score_model

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from bertcore.analysis.attribution.counterfactual import answer
 from bertcore.analysis.attribution.faithfulness_scores import (
     BINS,
     faithfulness,
     random_faithfulness,
 )
-from bertcore.analysis.attribution.task_answers import answer
 from bertcore.analysis.attribution.task_input import run_task, task_input, whole, without
 from bertcore.analysis.attribution.word_occlusion import occlusion
 from bertcore.tasks.targets import (
