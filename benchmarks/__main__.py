@@ -94,6 +94,9 @@ def main() -> None:
     room.add_argument(
         "--visitors", type=int, nargs="+", default=crowd.visitors, help="numbers of visitors"
     )
+    room.add_argument(
+        "--processes", type=int, nargs="+", default=crowd.processes, help="numbers of servers"
+    )
     room.add_argument("--visit-seconds", type=float, default=crowd.seconds, help="of each run")
     sent, uploads_group = uploads.OPTIONS, parser.add_argument_group("uploads", "to one server")
     uploads_group.add_argument("--uploads", type=int, default=sent.uploads, help="of all visitors")
@@ -183,6 +186,7 @@ def main() -> None:
     exam.OPTIONS.blimp, exam.OPTIONS.every = chosen.blimp, chosen.every or exam.OPTIONS.every
     exam.OPTIONS.moments = tuple(chosen.moments)
     crowd.visitors, crowd.seconds = tuple(chosen.visitors), chosen.visit_seconds
+    crowd.processes = tuple(chosen.processes)
     sent.uploads, sent.rest = chosen.uploads, chosen.upload_rest
     sets.tasks, sets.runs, sets.only = chosen.tasks, chosen.runs, tuple(chosen.only)
     sets.num_seeds = chosen.seeds or sets.num_seeds

@@ -117,7 +117,7 @@ def made_points(num: int) -> Drawn:
     word_ids = (clouds * 500 + rng.integers(0, 500, num)).astype(np.uint32)
     names = np.array(words, dtype=object)[word_ids]
     nothing = np.full(len(LAYERS), np.nan)
-    quality = Faithfulness(nothing, nothing, nothing, 0, 0)
+    quality = Faithfulness(nothing, nothing, nothing, 0, 0, np.zeros(len(LAYERS), np.int64))
     shape = CorpusMap(LAYERS, np.arange(num), unit.astype(np.float32), unit[:, 0], quality, num, 0)
     regions = tuple(dense_regions(place, names.tolist()) for place in unit)
     return Drawn(shape, np.round(unit * 65535).astype(np.uint16), words, word_ids, regions)

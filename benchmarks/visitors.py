@@ -20,10 +20,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 from app.access.policy import CHECKPOINT_VARIABLE
 from benchmarks import streamlit_defaults, tables
-from benchmarks.memory import resident_bytes
 from tests.support.browser.running import Running, running_app
 from tests.support.session import Session
 
@@ -51,6 +51,8 @@ class Options:
 
     visitors: tuple[int, ...] = (30, 100)
     """Number of simultaneous visitors of each measurement."""
+    processes: tuple[int, ...] = (1, 2)
+    """Number of servers that they are divided among."""
     seconds: float = 60.0
     """Length of each measurement."""
     think: float = 6.0
@@ -77,13 +79,18 @@ def run() -> str:
     rows = []
     checkpoint, defaults = os.environ.get(CHECKPOINT_VARIABLE), streamlit_defaults.__file__
     for count in OPTIONS.visitors:
-        with running_app(checkpoint) as app:
-            rows += measure(app, count)
+        for processes in OPTIONS.processes:
+            arguments = ("--processes", str(processes)) if processes > 1 else ()
+            with running_app(checkpoint, arguments=arguments) as app:
+                measured = measure(app, count)
+                if processes > 1:
+                    measured = [(f"{row[0]}, {processes} servers", *row[1:]) for row in measured]
+                rows += measured
         with (
             tempfile.NamedTemporaryFile(suffix=".toml") as nothing,
             running_app(checkpoint, script=Path(defaults), settings=Path(nothing.name)) as app,
         ):
-            every, *_, memory = measure(app, count)
+            every, *_, memory, _, _ = measure(app, count)
             rows += [(f"{row[0]}, Streamlit's settings", *row[1:]) for row in (every, memory)]
     columns = ("visitors, change", "changes", "median", "95th percentile", "maximum", "aim")
     return tables.markdown(columns, rows)
@@ -95,11 +102,11 @@ def measure(app: Running, count: int) -> list[tuple[str, ...]]:
     Raises:
         RuntimeError: If a visitor saw an error or lost a connection.
     """
-    with Session(app.url) as first:  # imports, the checkpoint, compiled parts
-        for page in PAGES:
-            first.open(page)
-    has_memory = Path("/proc/self/statm").exists()
-    before = resident_bytes(app.process) if has_memory else 0
+    for _ in range(8):  # imports, the checkpoint, compiled parts, of each server
+        with Session(app.url) as first:
+            for page in PAGES:
+                first.open(page)
+    before, processor, client = _memory(app), _processor_seconds(app), time.process_time()
     log, start = Log(), threading.Barrier(count + 1)
     threads = [
         threading.Thread(target=_visit, args=(app.url, number, log, start), daemon=True)
@@ -113,7 +120,8 @@ def measure(app: Running, count: int) -> list[tuple[str, ...]]:
         thread.join()
     if log.errors:
         raise RuntimeError(f"{len(log.errors)} visitors saw errors, such as {log.errors[0]}")
-    growth = (resident_bytes(app.process) - before) / count if has_memory else float("nan")
+    growth = (_memory(app) - before) / count
+    processor, client = _processor_seconds(app) - processor, time.process_time() - client
     every = [value for values in log.seconds.values() for value in values]
     worst = float(np.percentile(every, 95))
     aim = f"{AIMS[count]} s {tables.verdict(worst, AIMS[count])}" if count in AIMS else ""
@@ -121,7 +129,24 @@ def measure(app: Running, count: int) -> list[tuple[str, ...]]:
     rows += [_row(f"{count}, {kind}", values, "") for kind, values in sorted(log.seconds.items())]
     verdict = tables.verdict(growth, LARGEST_PER_VISITOR)
     rows.append((f"{count}, memory per visitor", "", tables.megabytes(growth), "", "", verdict))
+    for name, seconds in (("server", processor), ("client", client)):
+        each = tables.milliseconds(seconds / len(every))
+        rows.append((f"{count}, processor time of a change, {name}", "", each, "", "", ""))
     return rows
+
+
+def _processes(app: Running) -> list[psutil.Process]:
+    server = psutil.Process(app.process)
+    return [server, *server.children(recursive=True)]
+
+
+def _memory(app: Running) -> int:
+    return sum(process.memory_info().rss for process in _processes(app))
+
+
+def _processor_seconds(app: Running) -> float:
+    times = [process.cpu_times() for process in _processes(app)]
+    return sum(float(each.user + each.system) for each in times)
 
 
 def _row(name: str, values: list[float], aim: str) -> tuple[str, ...]:

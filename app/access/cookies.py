@@ -1,21 +1,41 @@
-"""The cookie that tells visitors of this server apart: random, and signed by this process.
+"""The cookie that tells visitors of this server apart: random, and signed by it.
 
-It identifies nobody, lasts until the browser is closed, and means nothing to another server.
+It identifies nobody, lasts until the browser is closed, and means nothing to another server. Those
+that `bertscope app --processes` starts sign alike, so that who has entered the key is known to all.
 """
 
 import hashlib
 import hmac
 import secrets
+from collections import deque
 from collections.abc import Mapping
 
+from .policy import handed_over
+
 COOKIE = "bertscope_visit"
-_SECRET = secrets.token_bytes(32)
+COOKIE_SECRET = "BERTSCOPE_COOKIE_SECRET"
+_SECRET = handed_over(COOKIE_SECRET).encode() or secrets.token_bytes(32)
+
+
+_new: deque[str] = deque(maxlen=10_000)
+"""Values given lately by this process, until their visits begin."""
 
 
 def new_visit() -> str:
     """Return the value of the cookie of a new visit."""
     name = secrets.token_urlsafe(24)
-    return f"{name}.{_signature(name)}"
+    value = f"{name}.{_signature(name)}"
+    _new.append(value)
+    return value
+
+
+def is_new(value: str) -> bool:
+    """Return whether this process gave the cookie lately, and no visit has begun with it."""
+    try:
+        _new.remove(value)
+    except ValueError:
+        return False
+    return True
 
 
 def visit_of(cookies: Mapping[str, str]) -> str | None:

@@ -11,7 +11,7 @@ import functools
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import streamlit as st
@@ -28,9 +28,10 @@ ALLOW_TRAINING = "BERTSCOPE_ALLOW_TRAINING"
 """Environment variable: minutes that a visitor's run on a closed server may take; unset, none."""
 KEY = "BERTSCOPE_KEY"
 """Environment variable: key of the class, which visitors must enter."""
-KEY_DESCRIPTOR = "BERTSCOPE_KEY_DESCRIPTOR"
-"""Environment variable: number of an open pipe from which the key is read instead, so that it is
-not among the variables with which the process begins."""
+ADDRESS = "BERTSCOPE_ADDRESS"
+"""Environment variable: the address at which visitors reach a server behind our proxy."""
+PROCESSES = "BERTSCOPE_PROCESSES"
+"""Environment variable: number of servers behind that proxy, which share what all visitors get."""
 SECRETS = ("TOKEN", "SECRET", "PASSWORD", "_KEY")
 """Ends of the names of variables that a closed server does not keep, such as HF_TOKEN."""
 HOSTS = "BERTSCOPE_HOSTS"
@@ -88,6 +89,8 @@ class Policy:
     """Empty: no key is required."""
     hosts: tuple[str, ...] = ()
     """Names that the server answers to; empty: addresses, and the machine's own name."""
+    num_processes: int = 1
+    """Servers that visitors are divided among, this one included."""
     is_stated: bool = False
     """Whether whoever runs it said open or closed; else its address and names decide."""
 
@@ -109,15 +112,24 @@ def policy() -> Policy:
     ValueError if an environment variable has an invalid value.
     """
     environ = dict(os.environ)
-    descriptor = os.environ.pop(KEY_DESCRIPTOR, None)
-    if descriptor is not None:
-        with open(int(descriptor), encoding="utf-8") as pipe:
-            environ[KEY] = pipe.read()
-    decided = decide(environ, st.get_option("server.address"))
+    environ[KEY] = handed_over(KEY) or environ.get(KEY, "")
+    decided = decide(environ, environ.get(ADDRESS) or st.get_option("server.address"))
     for name in list(os.environ):
         if name == KEY or (decided.is_closed and name.upper().endswith(SECRETS)):
             _forget(name)
     return decided
+
+
+def handed_over(name: str) -> str:
+    """Return a secret that `bertscope app` passed in a pipe; "" if it passed none.
+
+    So it is not among the variables with which the process begins.
+    """
+    descriptor = os.environ.pop(f"{name}_DESCRIPTOR", None)
+    if descriptor is None:
+        return ""
+    with open(int(descriptor), encoding="utf-8") as pipe:
+        return pipe.read()
 
 
 def _forget(name: str) -> None:
@@ -151,19 +163,25 @@ def decide(environ: Mapping[str, str], address: str | None) -> Policy:
     hosts = tuple(name.strip() for name in environ.get(HOSTS, "").split(",") if name.strip())
     for name in hosts:
         check_host(name)
-    if access == "open" or (access == "" and is_local and all(map(is_loopback, hosts))):
-        return Policy(False, is_local, key=key, hosts=hosts, is_stated=access != "")
-    limits = _training(environ.get(ALLOW_TRAINING, ""))
-    return Policy(
-        True,
+    base = Policy(
+        False,
         is_local,
+        key=key,
+        hosts=hosts,
+        num_processes=int(environ.get(PROCESSES) or 1),
+        is_stated=access != "",
+    )
+    if access == "open" or (access == "" and is_local and all(map(is_loopback, hosts))):
+        return base
+    limits, uploads = _training(environ.get(ALLOW_TRAINING, "")), UploadLimits()
+    of_all = uploads.megabytes_of_all // base.num_processes
+    return replace(
+        base,
+        is_closed=True,
         checkpoints=_folder(environ.get(CHECKPOINTS, "")),
         may_train=limits is not None,
         training=limits,
-        uploads=UploadLimits(),
-        key=key,
-        hosts=hosts,
-        is_stated=access != "",
+        uploads=replace(uploads, megabytes_of_all=of_all),
     )
 
 

@@ -21,6 +21,10 @@ import streamlit as st
 from .. import streamlit_internals as internals
 from . import cookies, sessions
 
+LOST = (
+    "Your earlier visit is over, or its server was started again: what you uploaded, trained and "
+    "computed in it is gone. The text and choices in the address are kept."
+)
 GRACE_SECONDS = 300.0
 """Between the end of a visit's last session and the end of the visit."""
 
@@ -32,6 +36,8 @@ class Visit:
     folder: Path
     """Readable by the server's user alone; its name cannot be guessed."""
     num_sessions: int = 0
+    is_lost: bool = False
+    """Whether an earlier visit of the same browser is over, with all that it had."""
     ending: threading.Timer | None = field(default=None, repr=False)
     held: dict[tuple[str, str], float] = field(default_factory=dict)
     """Bytes in memory of what was read from its files, by session and place."""
@@ -69,6 +75,13 @@ def are_over() -> bool:
 def current() -> Visit:
     """Return the visit that this run of a page belongs to."""
     return _of_session().visit
+
+
+def has_lost() -> bool:
+    """Return once, to the first run of a page that asks, that the visitor lost an earlier visit."""
+    visit = current()
+    has_lost, visit.is_lost = visit.is_lost, False
+    return has_lost
 
 
 def owner_of(path: Path) -> str | None:
@@ -170,7 +183,8 @@ def _of_session() -> _Session:
     name = cookies.visit_of(st.context.cookies) or cookies.new_visit()
     with _lock:
         if name not in _visits:
-            _visits[name] = Visit(Path(tempfile.mkdtemp(prefix="visit-", dir=root())))
+            folder = Path(tempfile.mkdtemp(prefix="visit-", dir=root()))
+            _visits[name] = Visit(folder, is_lost=not cookies.is_new(name))
         visit = _visits[name]
         visit.num_sessions += 1
         if visit.ending is not None:

@@ -11,11 +11,14 @@ import ipaddress
 import json
 import os
 import re
+import secrets
 import socket
 import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -23,11 +26,12 @@ import typer
 
 from bertscope.app_root import find_app_root
 from bertscope.cli.options import documented
+from bertscope.cli.processes import serve_processes
 
 DEFAULT_PORT = 8501
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_MINUTES = 10.0
-KEY, KEY_DESCRIPTOR = "BERTSCOPE_KEY", "BERTSCOPE_KEY_DESCRIPTOR"
+KEY, COOKIE_SECRET = "BERTSCOPE_KEY", "BERTSCOPE_COOKIE_SECRET"
 _SECRETS = ("TOKEN", "SECRET", "PASSWORD", "_KEY")
 """Ends of the names of variables that a closed server does not get, such as HF_TOKEN."""
 SERVER_THREADS = {
@@ -133,6 +137,7 @@ def open_app(
     key_file: Path | None = None,
     host: list[str] | None = None,
     base_path: str = "",
+    processes: Annotated[int, typer.Option(min=1, max=64)] = 1,
 ) -> None:
     """Open the app in the browser, or serve it to a class.
 
@@ -156,6 +161,9 @@ def open_app(
         base_path: Path below which a proxy passes the server on with the path as it is, such as
             bert of https://class.example.org/bert/. A proxy that takes the path away (Jupyter's)
             needs none.
+        processes: Number of servers behind the address, for more visitors than one core serves:
+            about one per core. Needs Caddy (`pip install 'bertscope[serve]'`); with --port 443 and
+            --host, it gets certificates.
 
     \b
     Examples:
@@ -177,6 +185,7 @@ def open_app(
         no_browser=no_browser,
         visitors=visitors,
         base_path=_base_path(base_path),
+        num_processes=processes,
     )
 
 
@@ -211,9 +220,15 @@ def _key(key: str, file: Path | None) -> str:
 
 
 def serve(
-    *, port: int, address: str, no_browser: bool, visitors: Visitors, base_path: str = ""
+    *,
+    port: int,
+    address: str,
+    no_browser: bool,
+    visitors: Visitors,
+    base_path: str = "",
+    num_processes: int = 1,
 ) -> None:
-    """Run the server instead of this process.
+    """Run the server instead of this process, or several below it.
 
     RuntimeError if Streamlit or the app's files are missing. ValueError if it cannot listen there,
     or the settings contradict each other.
@@ -225,8 +240,6 @@ def serve(
         )
     root = find_app_root()
     check_port(address, port)
-    command = streamlit_command(root, port=port, address=address, headless=no_browser)
-    command += [f"--server.baseUrlPath={base_path}"] if base_path else []
     environment = {**SERVER_THREADS, **os.environ, **visitors.environment(address)}
     environment["PYTHONPATH"] = _python_path(root)
     if not visitors.find_open(address):
@@ -235,15 +248,45 @@ def serve(
             for name, value in environment.items()
             if name == KEY or not name.upper().endswith(_SECRETS)
         }
-    _replace_process(command, environment)
+    if num_processes > 1:
+        cores = os.cpu_count() or 1
+        serve_processes(
+            partial(
+                streamlit_command, root, address="127.0.0.1", headless=True, base_path=base_path
+            ),
+            partial(
+                hand_over,
+                {
+                    "OMP_NUM_THREADS": str(max(1, cores // num_processes)),
+                    **environment,
+                    "BERTSCOPE_ADDRESS": address,
+                    "BERTSCOPE_PROCESSES": str(num_processes),
+                    COOKIE_SECRET: secrets.token_hex(32),
+                },
+            ),
+            num_processes=num_processes,
+            port=port,
+            address=address,
+            hosts=visitors.hosts,
+            base_path=base_path,
+            opens_browser=not no_browser,
+        )
+    else:
+        command = streamlit_command(
+            root, port, address=address, headless=no_browser, base_path=base_path
+        )
+        _replace_process(command, environment)
 
 
-def streamlit_command(root: Path, *, port: int, address: str, headless: bool) -> list[str]:
+def streamlit_command(
+    root: Path, port: int, *, address: str, headless: bool, base_path: str = ""
+) -> list[str]:
     """Return the command line that serves the app of `root`."""
     flags = [
         f"--server.port={port}",
         f"--server.address={address}",
         f"--server.headless={str(headless).lower()}",
+        *([f"--server.baseUrlPath={base_path}"] if base_path else []),
     ]
     # -P: a file app.py in the user's folder must not be taken for our `app`.
     run = [sys.executable, "-P", "-m", "streamlit", "run", str(root / "app" / "main.py")]
@@ -335,20 +378,23 @@ def _replace_process(command: list[str], environment: dict[str, str]) -> NoRetur
     sys.stdout.flush()
     if os.name == "nt":  # exec there starts a second process and gives the terminal back at once
         raise SystemExit(subprocess.run(command, env=environment, check=False).returncode)
-    os.execve(command[0], command, hand_over_key(environment))
+    variables, descriptors = hand_over(environment)
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, True)
+    os.execve(command[0], command, variables)
 
 
-def hand_over_key(environment: dict[str, str]) -> dict[str, str]:
-    """Return the environment without the key, which the next program reads from a pipe.
+def hand_over(environment: Mapping[str, str]) -> tuple[dict[str, str], list[int]]:
+    """Return the environment without secrets, and the pipes from which the next program reads them.
 
     What a process begins with stays readable in /proc for as long as it runs.
     """
-    key = environment.get(KEY)
-    if not key:
-        return environment
-    reader, writer = os.pipe()
-    os.write(writer, key.encode())  # a pipe holds far more than a key
-    os.close(writer)
-    os.set_inheritable(reader, True)
-    rest = {name: value for name, value in environment.items() if name != KEY}
-    return {**rest, KEY_DESCRIPTOR: str(reader)}
+    variables, descriptors = dict(environment), []
+    for name in (KEY, COOKIE_SECRET):
+        if value := variables.pop(name, ""):
+            reader, writer = os.pipe()
+            os.write(writer, value.encode())  # a pipe holds far more
+            os.close(writer)
+            variables[f"{name}_DESCRIPTOR"] = str(reader)
+            descriptors.append(reader)
+    return variables, descriptors

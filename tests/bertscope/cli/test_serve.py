@@ -1,6 +1,5 @@
 """`bertscope app` for a class: what its options state to the app."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -121,13 +120,13 @@ def test_a_key_file_is_read_as_editors_write_it(started: Started, tmp_path: Path
 
 def test_the_key_is_handed_over_in_a_pipe() -> None:
     given = {"PATH": "/bin", "BERTSCOPE_KEY": "the river bank"}
-    environment = open_app.hand_over_key(given)
+    environment, descriptors = open_app.hand_over(given)
     descriptor = int(environment.pop("BERTSCOPE_KEY_DESCRIPTOR"))
     assert environment == {"PATH": "/bin"}
-    assert os.get_inheritable(descriptor)
+    assert descriptors == [descriptor]
     with open(descriptor) as pipe:
         assert pipe.read() == "the river bank"
-    assert open_app.hand_over_key({"PATH": "/bin"}) == {"PATH": "/bin"}
+    assert open_app.hand_over({"PATH": "/bin"}) == ({"PATH": "/bin"}, [])
 
 
 @pytest.mark.parametrize(("words", "is_given"), [(["--closed"], False), (["--open"], True)])

@@ -1,0 +1,221 @@
+"""Several servers behind the real Caddy: visitors stay with one, and outlive its end."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.parse
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from app.access.visits import LOST
+from bertscope.cli import processes
+from tests.support.browser.running import Running, running_app
+from tests.support.session import Session
+from tests.support.upload_client import UploadClient
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="refused on Windows, in a sentence")
+KEY = "the river bank"
+SECONDS = 120.0
+
+
+def wait(what: Callable[[], object]) -> None:
+    end = time.monotonic() + SECONDS
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.2)
+
+
+class Browser:
+    """A visitor's browser: its cookies, and requests with them."""
+
+    def __init__(self, url: str, *, with_key: bool = True) -> None:
+        self.url = url
+        self.cookies: dict[str, str] = {}
+        if with_key:
+            assert self.ask("GET") == 401
+            assert self.ask("POST", urllib.parse.urlencode({"key": KEY})) == 303
+
+    def ask(self, method: str, body: str = "") -> int:
+        """Return the status of the answer to a request for the first page."""
+        connection = http.client.HTTPConnection(urllib.parse.urlsplit(self.url).netloc, timeout=60)
+        headers = {"Accept": "text/html", "Content-Type": "application/x-www-form-urlencoded"}
+        connection.request(method, "/", body, headers | {"Cookie": self.cookie})
+        answer = connection.getresponse()
+        for set_cookie in answer.headers.get_all("set-cookie") or ():
+            name, _, value = set_cookie.partition(";")[0].partition("=")
+            self.cookies[name] = value
+        connection.close()
+        return answer.status
+
+    @property
+    def cookie(self) -> str:
+        return "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+
+    def session(self) -> Session:
+        return Session(self.url, headers={"Cookie": self.cookie}, keeps_messages=True)
+
+
+def servers_of(app: Running) -> list[psutil.Process]:
+    children = psutil.Process(app.process).children()
+    return [child for child in children if "streamlit" in child.cmdline()]
+
+
+def was_told(session: Session) -> bool:
+    return any(LOST.encode() in message for message in session.messages)
+
+
+@pytest.fixture(scope="module")
+def app() -> Iterator[Running]:
+    arguments = ("--closed", "--processes", "2")
+    with running_app(arguments=arguments, BERTSCOPE_KEY=KEY) as running:
+        yield running
+
+
+@pytest.fixture
+def two(app: Running) -> tuple[Browser, Browser]:
+    """Two browsers that Caddy sent to different servers."""
+    wait(lambda: len(servers_of(app)) == 2)
+    first = Browser(app.url)
+    for _ in range(50):
+        other = Browser(app.url)
+        if other.cookies[processes.COOKIE] != first.cookies[processes.COOKIE]:
+            return first, other
+    raise AssertionError("Caddy sends all visitors to one server")
+
+
+@pytest.mark.slow
+def test_uploads_and_pages_stay_with_their_server(
+    app: Running, two: tuple[Browser, Browser]
+) -> None:
+    for browser in two:
+        with browser.session() as visitor:
+            visitor.open("tokens")
+            assert not visitor.errors
+            assert not was_told(visitor)
+            client = UploadClient(app.url)
+            cookie = f"{browser.cookie}; _streamlit_xsrf={client._token}"
+            for number in range(4):
+                status, _ = client.send(visitor.id, f"file-{number}", b"a,b\n1,2\n", Cookie=cookie)
+                assert status == 204
+        with browser.session() as again:  # the page opened once more is the same visit
+            again.open("tokens")
+            assert not was_told(again)
+
+
+@pytest.mark.slow
+def test_only_the_visitors_of_a_server_that_is_killed_notice(
+    app: Running, two: tuple[Browser, Browser]
+) -> None:
+    sessions = [browser.session() for browser in two]
+    for session in sessions:
+        session.open("tokens")
+    killed = servers_of(app)[0]
+    killed.send_signal(signal.SIGKILL)
+    killed.wait(10)
+    fates = []
+    for browser, session in zip(two, sessions, strict=True):
+        try:
+            session.open("attention")
+            fates.append("stayed")
+        except Exception as error:
+            fates.append(type(error).__name__)
+            with browser.session() as back:  # on the other server, without the key
+                back.open("attention")
+                assert not back.errors
+                assert was_told(back)
+        session.leave()
+    assert fates.count("stayed") == 1, fates
+    wait(lambda: len(servers_of(app)) == 2)
+    assert "ended (SIGKILL)" in app.log.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_wrong_keys_are_counted_over_all_servers(app: Running) -> None:
+    wait(lambda: len(servers_of(app)) == 2)
+    statuses = [
+        Browser(app.url, with_key=False).ask("POST", urllib.parse.urlencode({"key": "a guess"}))
+        for _ in range(40)
+    ]
+    assert set(statuses) == {403, 429}
+    assert statuses.count(403) <= 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_everything_ends_with_the_command(number: signal.Signals) -> None:
+    with running_app(arguments=("--closed", "--processes", "2")) as app:
+        below = psutil.Process(app.process).children(recursive=True)
+        assert len(below) >= 3
+        os.kill(app.process, number)
+        psutil.wait_procs(below, timeout=30)
+        assert not [process for process in below if process.is_running() and not is_dead(process)]
+
+
+def is_dead(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+
+
+def test_a_missing_or_old_caddy_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(RuntimeError, match=r"needs Caddy, .* pip install 'bertscope\[serve\]'"):
+        processes.find_caddy()
+    fake = tmp_path / "caddy"
+    for says in ("v2.4.6 h1:abc", "something else"):
+        fake.write_text(f"#!/bin/sh\necho {says}\n")
+        fake.chmod(0o755)
+        with pytest.raises(RuntimeError, match=r"needs Caddy 2\.6 or newer, but .* is "):
+            processes.find_caddy()
+
+
+def test_too_many_servers_are_refused_or_said() -> None:
+    with pytest.raises(ValueError, match=r"needs about 100000 GB of memory, but .* are free"):
+        processes.check_number(100_000)
+    assert processes.check_number(1) is None
+
+
+@pytest.mark.parametrize(
+    ("port", "hosts"), [(8501, ()), (443, ("class.example.org", "b.example.org"))]
+)
+def test_caddy_accepts_the_settings(port: int, hosts: tuple[str, ...]) -> None:
+    settings = processes.caddyfile(port, "127.0.0.1", [9001, 9002], hosts)
+    run = subprocess.run(
+        [processes.find_caddy(), "adapt", "--adapter", "caddyfile", "--config", "-"],
+        input=settings,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert ("class.example.org" in run.stdout) == bool(hosts)
+
+
+def test_certificates_need_a_name() -> None:
+    with pytest.raises(ValueError, match="Pass it with --host, or another port"):
+        processes.caddyfile(443, "127.0.0.1", [9001, 9002], ())
+
+
+def test_a_server_that_ends_at_once_again_and_again_is_not_started_for_ever() -> None:
+    def start() -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(["false"])
+        process.wait()
+        return process
+
+    server = processes.Server(1, 9001, start, start())
+    server.restart()
+    server.restart()
+    with pytest.raises(RuntimeError, match="server 1 ended 3 times within 30 s of its start"):
+        server.restart()
