@@ -5,8 +5,10 @@ from pathlib import Path
 import streamlit as st
 
 from app.access import visits
+from app.access.policy import policy
 from app.navigation import GROUPS, PAGES
 from app.shell import frame, sidebar, state, turns
+from app.shell.jobs import waiting
 from app.streamlit_internals import Page
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,6 +27,8 @@ def main() -> None:
     st.html(ROOT / "app" / "shell" / "style.css")
     visits.follow()
     state.begin_run()
+    if policy().is_closed and visits.has_lost():
+        st.toast(visits.LOST, icon=":material/history:", duration="infinite")
     first, *_ = PAGES
     pages = {
         folder: st.Page(
@@ -55,6 +59,7 @@ def main() -> None:
         state.go_to(pages["tokens"])
     try:
         with turns.turn(), frame.guard():
+            waiting.begin_page(chosen.url_path)
             sidebar.draw()
             chosen.run()
             _offer_next(chosen, pages)

@@ -225,7 +225,7 @@ def _work(plan: FetchPlan, asked_at: float) -> Work:
         return str(fetch(plan, progress=report))
 
     tries = st.session_state.get(_TRIES, 0)
-    return Work(("fetch", *_agreement(plan), asked_at, tries), run, PATIENCE)
+    return Work(("fetch", *_agreement(plan), asked_at, tries), run, PATIENCE, is_of_page=False)
 
 
 def _agree(agreement: tuple[str, str, bool]) -> None:

@@ -140,6 +140,8 @@ class Work(NamedTuple):
     """Called in the worker's thread with a function to report progress to."""
     patience: float | None = None
     """Seconds without a poll after which it is abandoned; None for PATIENCE."""
+    is_of_page: bool = True
+    """Whether a visitor who leaves the page no longer waits for it."""
 
 
 class GivenUp(Exception):  # noqa: N818 - no error: nobody waits for the result

@@ -26,10 +26,22 @@ CHECK_SECONDS, LONGEST_CHECK_SECONDS = 1.0, 10.0
 """Interval of checking the work, and that of a visitor with many others before them."""
 STOPPED = "Stopped. Nothing was computed."
 _AWAITED, _STOPPED = "_awaited_work", "_stopped_work"
+_PAGE, _OF_PAGE = "_page_of_work", "_work_of_page"
 
 
 class Pending(StopException):
     """A result is not there yet, and its progress is drawn; outside of a guard it ends the page."""
+
+
+def begin_page(page: str) -> None:
+    """At the start of a run of a page: stop waiting for the work of the page that was left."""
+    if st.session_state.get(_PAGE) != page:
+        awaited = st.session_state.get(_AWAITED, {})
+        for name in st.session_state.pop(_OF_PAGE, ()):
+            key = awaited.pop(name, None)
+            if key is not None and key not in awaited.values():
+                leave(key)
+    st.session_state[_PAGE] = page
 
 
 def stage(job: Job) -> str:
@@ -65,6 +77,8 @@ def result(
         icon = ":material/play_arrow:"
         row.button("Start again", key=f"again_{name}", on_click=_start, args=(work.key,), icon=icon)
         return None
+    if work.is_of_page:
+        st.session_state.setdefault(_OF_PAGE, set()).add(name)
     awaited = st.session_state.setdefault(_AWAITED, {})
     before, awaited[name] = awaited.get(name, work.key), work.key
     if before not in awaited.values():  # of the choice before: this one begins sooner

@@ -1,0 +1,29 @@
+"""Work of a page that was left, over the real websocket."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.support.browser.running import running_app
+from tests.support.session import Session
+
+
+@pytest.mark.slow
+def test_who_leaves_a_page_never_waits_for_its_work() -> None:
+    with running_app() as app, Session(app.url) as visitor:
+        visitor.open("probes")  # half a minute of work
+        assert visitor.progress
+        visitor.open("grammar")
+        seen = {visitor.progress}
+        end = time.monotonic() + 120
+        while visitor.progress and time.monotonic() < end and len(seen) < 4:
+            time.sleep(0.2)
+            visitor.tick()
+            seen.add(visitor.progress)
+        assert not visitor.errors
+        assert not [text for text in seen if "before you" in text]
+        assert any("pairs" in text for text in seen), seen  # it began
+        visitor.open("probes")  # its work begins anew
+        assert visitor.progress
