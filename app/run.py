@@ -27,8 +27,6 @@ def main() -> None:
     st.html(ROOT / "app" / "shell" / "style.css")
     visits.follow()
     state.begin_run()
-    if policy().is_closed and visits.has_lost():
-        st.toast(visits.LOST, icon=":material/history:", duration="infinite")
     first, *_ = PAGES
     pages = {
         folder: st.Page(
@@ -60,6 +58,8 @@ def main() -> None:
     try:
         with turns.turn(), frame.guard():
             waiting.begin_page(chosen.url_path)
+            if policy().is_closed and visits.has_lost():
+                st.toast(visits.LOST, icon=":material/history:", duration="infinite")
             sidebar.draw()
             chosen.run()
             _offer_next(chosen, pages)
