@@ -30,7 +30,7 @@ from bertcore.tokenizer import Encoding
 
 MOST_PAIRS = 5000
 """Pairs of pieces that are compared, spread evenly over the vocabulary."""
-LEAST_PAIRS = 200
+LEAST_PAIRS = 80
 """Pairs without which a vocabulary is not judged by its spelling."""
 LEAST_TEXTS = 8
 """Texts of one piece or more without which guesses are not judged."""
