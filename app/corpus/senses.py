@@ -224,6 +224,11 @@ def _say(found: WordSenses, senses: Senses) -> None:
     num, used = found.num_found, len(found.occurrences)
     sentence = f"{plain(found.word)} occurs {num:,} times in the corpus"
     sentence += "." if used == num else f"; {used:,} of them are grouped."
+    if found.num_copies:
+        sentence += (
+            f" {found.num_copies:,} of them are in a sentence that occurs more than once: copies "
+            "are groups of their own, whatever the word means."
+        )
     if senses.has_groups:
         sentence += f" At layer {senses.layer} they fall into {len(senses.groups)} groups"
         sentence += f" (silhouette {senses.silhouette:.2f}, by chance up to {senses.chance:.2f};"

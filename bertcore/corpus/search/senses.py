@@ -76,6 +76,13 @@ class WordSenses:
     """Those that were grouped, N."""
     by_layer: tuple[Senses, ...]
 
+    @property
+    def num_copies(self) -> int:
+        """Those of the occurrences whose sentence occurs more than once: copies form groups of
+        their own, whatever the word means."""
+        counts = Counter(hit.text for hit in self.occurrences)
+        return sum(number for number in counts.values() if number > 1)
+
 
 def word_senses(
     places: Places,

@@ -57,6 +57,7 @@ def two(tmp_path: Path) -> WordSenses:
 
 def test_planted_groups_are_found(two: WordSenses) -> None:
     assert (two.word, two.num_found, len(two.occurrences)) == ("BANK", 60, 60)
+    assert two.num_copies == 60  # of six sentences
     for found in two.by_layer:
         is_river = ["money" not in hit.text and "Bank" not in hit.text for hit in two.occurrences]
         assert adjusted_rand_score(is_river, found.labels) == 1
