@@ -42,17 +42,12 @@ MAX_A_SECOND = 30
 """Messages of a visitor that are handled; further ones would hold up everybody's. They wait for
 the second to end, and of those that wait the last of each kind is handled: it has the values
 of all widgets."""
-MAX_VISITORS = 10_000
-"""Whose messages are counted."""
-MAX_FILES = 100
-"""Files for which a message may ask where to send them."""
-MAX_DOWNLOADS = 5
-"""Files of one visitor that are being made for a download, one after the other."""
+MAX_VISITORS = 10_000  # whose messages are counted
+MAX_FILES = 100  # files for which a message may ask where to send them
+MAX_DOWNLOADS = 5  # files of one visitor that are being made for a download, one after the other
 TOO_MANY_DOWNLOADS = "Too many files are being made for you. Try again when they are there."
-MAX_WIDGETS = 2000
-"""Widgets whose values a message may have."""
-WIDGET_ID = "$$"
-"""With which Streamlit's names of widgets begin."""
+MAX_WIDGETS = 2000  # widgets whose values a message may have
+WIDGET_ID = "$$"  # with which Streamlit's names of widgets begin
 MAX_TYPED = 200_000
 """Characters of a text in a box, many times what any page reads; Streamlit bounds them only in the
 browser."""
@@ -63,8 +58,7 @@ TOO_DEEP = (
     "What was sent has more than {most} levels of lists and objects, which nothing on this page "
     "has. It was not read: load the page again."
 )
-MAX_QUERY = 1 << 20
-"""Characters of an address, more than any browser sends."""
+MAX_QUERY = 1 << 20  # characters of an address, more than any browser sends
 OTHER_TYPE = (
     "The file is of a type that this box does not take: its name must end in one of {types}. Save "
     "it as one of them."

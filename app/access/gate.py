@@ -19,13 +19,10 @@ from .door import refuse
 
 log = logging.getLogger("bertscope.app")
 
-HEALTH = "/_stcore/health"
-"""Reports that the server is up, and nothing else."""
+HEALTH = "/_stcore/health"  # reports that the server is up, and nothing else
 MINUTE = 60.0
-MAX_WRONG = 10
-"""Most wrong keys from one address in a minute; a class may share an address."""
-MAX_WRONG_OF_ALL = 100
-"""Most wrong keys from all addresses in a minute."""
+MAX_WRONG = 10  # most wrong keys from one address in a minute; a class may share an address
+MAX_WRONG_OF_ALL = 100  # most wrong keys from all addresses in a minute
 MAX_ADDRESSES = 10_000
 MAX_FORM_BYTES = 4096
 

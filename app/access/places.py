@@ -7,8 +7,7 @@ import bertcore
 from . import visits
 from .policy import policy
 
-SHIPS = Path(bertcore.__file__).parent
-"""Folder of the shipped checkpoints, tables and run."""
+SHIPS = Path(bertcore.__file__).parent  # folder of the shipped checkpoints, tables and run
 
 
 def hide(text: str) -> str:

@@ -18,16 +18,14 @@ import streamlit as st
 
 from .host_names import check_host, is_loopback
 
-ACCESS = "BERTSCOPE_ACCESS"
-"""Environment variable: "open" or "closed"; unset, the address decides."""
+ACCESS = "BERTSCOPE_ACCESS"  # environment variable: "open" or "closed"; unset, the address decides
 CHECKPOINT_VARIABLE = "BERTSCOPE_CHECKPOINT"
 """Environment variable naming the folder or hub id that opens instead of the shipped one."""
 CHECKPOINTS = "BERTSCOPE_CHECKPOINTS"
 """Environment variable: folder of the checkpoints that visitors of a closed server may open."""
 ALLOW_TRAINING = "BERTSCOPE_ALLOW_TRAINING"
 """Environment variable: minutes that a visitor's run on a closed server may take; unset, none."""
-KEY = "BERTSCOPE_KEY"
-"""Environment variable: key of the class, which visitors must enter."""
+KEY = "BERTSCOPE_KEY"  # environment variable: key of the class, which visitors must enter
 ADDRESS = "BERTSCOPE_ADDRESS"
 """Environment variable: the address at which visitors reach a server behind our proxy."""
 PROCESSES = "BERTSCOPE_PROCESSES"
@@ -37,8 +35,7 @@ SECRETS = ("TOKEN", "SECRET", "PASSWORD", "_KEY")
 HOSTS = "BERTSCOPE_HOSTS"
 """Environment variable: names under which visitors reach the server, separated by commas."""
 
-MIN_KEY_LENGTH = 8
-"""At a hundred guesses a minute, a shorter one could be found within a term."""
+MIN_KEY_LENGTH = 8  # at a hundred guesses a minute, a shorter one could be found within a term
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ from .host_names import is_loopback
 from .policy import Policy
 from .upload_limits import UploadLimit
 
-END_SECONDS = 3
-"""That requests may still take when the server ends."""
+END_SECONDS = 3  # that requests may still take when the server ends
 
 
 def middleware(policy: Policy) -> list[Middleware]:

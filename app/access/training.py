@@ -14,8 +14,7 @@ from .policy import TrainingLimits, policy
 
 log = logging.getLogger("bertscope.app")
 
-FINETUNING = "finetune.json"
-"""File that marks the folder of a fine-tuning."""
+FINETUNING = "finetune.json"  # file that marks the folder of a fine-tuning
 OWN, SHARED = "own", "shared"
 """Names of the folders of runs of a closed server: the visitor's, and that of --checkpoints."""
 

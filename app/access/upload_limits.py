@@ -21,8 +21,7 @@ from .policy import UploadLimits
 log = logging.getLogger("bertscope.app")
 
 _UPLOAD = re.compile(r".*/_stcore/upload_file/([^/]+)/([^/]+)")
-AT_ONCE = 2
-"""Most uploads of one visitor in progress at once."""
+AT_ONCE = 2  # most uploads of one visitor in progress at once
 AT_ONCE_OF_ALL = 20
 MEMORY_OF_UPLOAD = 4
 """Bytes of memory that a byte of an upload may take: as it is received, on a disk in memory (tmpfs)
@@ -32,10 +31,8 @@ _WHAT_TO_DO = (
     "may have left."
 )
 MAX_REFUSED = 1000
-refused: dict[str, str] = {}
-"""Session -> why its last upload was refused, until its page shows it."""
-_OVERHEAD = 10_000
-"""Bytes that a form adds to its file."""
+refused: dict[str, str] = {}  # session -> why its last upload was refused, until its page shows it
+_OVERHEAD = 10_000  # bytes that a form adds to its file
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,8 +25,7 @@ LOST = (
     "Your earlier visit is over, or its server was started again: what you uploaded, trained and "
     "computed in it is gone. The text and choices in the address are kept."
 )
-GRACE_SECONDS = 300.0
-"""Between the end of a visit's last session and the end of the visit."""
+GRACE_SECONDS = 300.0  # between the end of a visit's last session and the end of the visit
 
 
 @dataclass(slots=True, eq=False)

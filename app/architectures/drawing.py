@@ -12,10 +12,8 @@ from bertcore.analysis.words.readings import ApartReading, Reading
 from ..component import Component
 
 COMPONENT = Component("bertscope_architectures", __file__)
-MOST_ROWS = 24
-"""Most tokens that are drawn of a longer text, around the place."""
-NOTHING = 1e-3
-"""Value-zeroing shares below this are drawn as zero."""
+MOST_ROWS = 24  # most tokens that are drawn of a longer text, around the place
+NOTHING = 1e-3  # value-zeroing shares below this are drawn as zero
 
 Side = Literal["both", "left", "right"]
 

@@ -23,12 +23,9 @@ from . import drawing
 from .readers import Readers, name_of
 from .sights import BERT, GPT, PLACE
 
-AT_ONCE = 40
-"""Most tokens of a text that is measured within the page's run; a longer one is queued."""
-MOST_NAMED = 60
-"""Above this many tokens an axis shows places instead of words."""
-LEAST = 1e-4
-"""A share below this is only rounding residue."""
+AT_ONCE = 40  # most tokens of a text that is measured within the page's run; a longer one is queued
+MOST_NAMED = 60  # above this many tokens an axis shows places instead of words
+LEAST = 1e-4  # A share below this is only rounding residue
 
 
 class Paths(NamedTuple):

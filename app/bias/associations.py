@@ -29,8 +29,7 @@ from ..shell.compute import Compute
 from ..shell.picture import Picture
 from ..shell.state import Field
 
-TABLE = -1
-"""Instead of a hidden state: the token table."""
+TABLE = -1  # instead of a hidden state: the token table
 LAYER = Field("bias_layer", TABLE)
 TESTS = {each.name: each for each in association_tests()}
 TEST = Field("bias_test", list(TESTS)[1], tuple(TESTS))

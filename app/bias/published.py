@@ -36,8 +36,7 @@ from ..shell.state import Field
 from . import upload
 from .upload import Uploaded
 
-Rows = list[dict[str, Any]]
-"""Mean, low and high of each measure and group, as from `share_rows`."""
+Rows = list[dict[str, Any]]  # mean, low and high of each measure and group, as from `share_rows`
 SHOW_ITEMS = Field("bias_items", False)
 _KEPT, _OPENED = "_bias_kept", "_bias_opened"
 WARNING = "Show the items: they repeat stereotypes and insults"

@@ -31,8 +31,7 @@ from .shared.attention_data import (
 from .shared.view_options import ViewOptions, last_revision, read_options, write_options
 
 LAYER = Field("layer", 0)
-HEADS: Field[list[int]] = Field("heads", [])
-"""Open heads of the layer; none for all."""
+HEADS: Field[list[int]] = Field("heads", [])  # open heads of the layer; none for all
 LAYERS: Field[list[int]] = Field("layers", [])
 """Layers whose mean the heat map shows; none for `LAYER` alone."""
 OVERVIEW_OPTIONS = Field("overview", "")

@@ -33,10 +33,8 @@ KINDS = {
     "attention.qkv": "query, key, value",
 }
 """Names of a layer's matrices, by our names of their tensors."""
-OWN = "doctor_sentences"
-"""Key of the visitor's sentences, whose words are guessed."""
-TICKS = [0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100]
-"""Of the logarithmic scale."""
+OWN = "doctor_sentences"  # key of the visitor's sentences, whose words are guessed
+TICKS = [0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100]  # of the logarithmic scale
 
 
 def _spectrum_dots(diagnosis: Diagnosis) -> Figure:

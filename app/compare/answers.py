@@ -53,8 +53,7 @@ one and one.probabilities[:, {place_1}], two and two.probabilities[:, {place_2}]
 """
 
 
-MOST_ROWS = 8
-"""Most answers that are drawn; the table has all that either finds likely."""
+MOST_ROWS = 8  # most answers that are drawn; the table has all that either finds likely
 
 
 def answer_rows(

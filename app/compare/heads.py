@@ -20,8 +20,7 @@ from ..shell.picture import Picture
 from .case import Case, code_of
 from .fields import HEAD, MAP_OPTIONS, MOST_CHANGED, VIEW
 
-OFFERED = 6
-"""Heads that are offered as buttons, the most changed first."""
+OFFERED = 6  # heads that are offered as buttons, the most changed first
 
 NO_HEADS = (
     "The two have different numbers of layers or heads, so no head of one corresponds to a head of "

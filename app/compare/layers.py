@@ -27,8 +27,7 @@ from .case import Case, code_of, questions_of
 from .fields import ESTIMATE, ESTIMATES
 from .heads import divergence_grid, turn_to
 
-MOST_ROWS = 40
-"""Most texts in the table: those that differ most."""
+MOST_ROWS = 40  # most texts in the table: those that differ most
 _TEXT_WIDTH = 310
 """Pixels: the distance, by which the rows are sorted, is visible in a window of 1,280."""
 FEW_EXAMPLES = (

@@ -43,11 +43,9 @@ NO_SCORE = (
     "scored here."
 )
 
-Range = tuple[float, float]
-"""From low to high."""
+Range = tuple[float, float]  # from low to high
 _ROW = 46
-_GAP = 0.16
-"""Of a row: how far the two marks of a metric are from its middle."""
+_GAP = 0.16  # of a row: how far the two marks of a metric are from its middle
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from ..navigation import PAGES
 from ..shell import frame, state
 from ..shell.state import Field
 
-CONTEXT = 70
-"""Characters of the sentence on each side of a hit."""
+CONTEXT = 70  # characters of the sentence on each side of a hit
 TARGETS = {page.name: page.title for page in PAGES.values() if page.needs_text}
 """Pages with a sentence box, by their names in the address."""
 

@@ -87,8 +87,7 @@ def _row(row: Row, with_tokens: bool) -> str:
 
 
 COUNTS = (10, 25, 50, 100)
-TOKEN = Field("corpus_token", 7)
-"""Of the text that the app opens with: "bank"."""
+TOKEN = Field("corpus_token", 7)  # of the text that the app opens with: "bank"
 COUNT = Field("corpus_count", 25, COUNTS)
 
 

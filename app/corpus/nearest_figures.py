@@ -11,14 +11,11 @@ from ..plots import theme
 from ..plots.figure import Figure, scatter, subplots
 from ..plots.formats import percent, shorten
 
-MOST_WORDS = 6
-"""Of each part; the others are one bar."""
+MOST_WORDS = 6  # of each part; the others are one bar
 PARTS = ("The word itself", "The word before", "The word after")
 LINES = ("same word", "same word before", "same word after")
-_LONGEST = 12
-"""Letters of a word beside its bar: three names and three bars share a narrow window."""
-NOTHING = "(none)"
-"""Instead of the word beside a token at the edge of a sentence."""
+_LONGEST = 12  # letters of a word beside its bar: three names and three bars share a narrow window
+NOTHING = "(none)"  # instead of the word beside a token at the edge of a sentence
 
 
 def share_bars(found: Neighbours, query: Query) -> Figure:

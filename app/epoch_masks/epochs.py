@@ -17,8 +17,7 @@ from ..shell.picture import Picture
 
 COLOURS = ("rgba(127, 134, 152, 0.12)", "#2F55D4", "#0B7A55", "#B45309")
 """For not hidden, [MASK], kept and random, as in the drawing of an example."""
-ROW = 14
-"""Pixels of an epoch."""
+ROW = 14  # pixels of an epoch
 
 
 class BothMasks(NamedTuple):

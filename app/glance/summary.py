@@ -20,14 +20,10 @@ from ..canvas.shared import transport
 from ..canvas.shared.attention_words import words_of
 from ..plots.vector_strips import NUM_BANDS, mean_bands, rows_to_draw
 
-NUM_WORDS = 5
-"""Words that are shown at each mask."""
-THUMBNAIL_SIZE = 48
-"""Most cells on a side of a head's picture."""
-FULL_COLOUR = 99.5
-"""Percentile of the absolute values of a column that gets the strongest colour."""
-MISSING = -128
-"""The cell of a vector that is not a number."""
+NUM_WORDS = 5  # words that are shown at each mask
+THUMBNAIL_SIZE = 48  # most cells on a side of a head's picture
+FULL_COLOUR = 99.5  # percentile of the absolute values of a column that gets the strongest colour
+MISSING = -128  # the cell of a vector that is not a number
 
 
 class Word(NamedTuple):

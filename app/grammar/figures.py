@@ -17,8 +17,7 @@ from ..plots.formats import shorten
 
 ROW_PIXELS = 20
 _LONGEST_NAME = 34
-_MOST_NUMBERED = 13
-"""Most layers for which each cell shows its number."""
+_MOST_NUMBERED = 13  # most layers for which each cell shows its number
 
 
 class Graded(NamedTuple):

@@ -24,8 +24,7 @@ from .exam import Exam
 from .figures import Graded, TwoLenses, accuracy_rows, graded_table, lens_maps, lens_table
 from .sources import Chosen
 
-MOST_ROWS = 200
-"""Most pairs that are listed: those that the first checkpoint fails worst."""
+MOST_ROWS = 200  # most pairs that are listed: those that the first checkpoint fails worst
 
 
 def pair_table(exams: Sequence[tuple[str, Sequence[PairScore]]]) -> pd.DataFrame:
@@ -131,8 +130,7 @@ def _link(page: frame.Page, score: PairScore) -> str | None:
     return f"minimal-pair?{urlencode(query)}"
 
 
-SECOND = Field("grammar_with", NOBODY)
-"""Source of the second checkpoint."""
+SECOND = Field("grammar_with", NOBODY)  # source of the second checkpoint
 SCORING: Field[str] = Field("grammar_scoring", SCORINGS[0], SCORINGS)
 SCORING_NAMES = {"within-word": "the rest of its word", "single": "nothing else"}
 WORST = " "

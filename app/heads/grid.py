@@ -24,8 +24,7 @@ from .grid_figures import (
 from .names import QUESTIONS, Measured, all_measured
 from .ranked_heads import example, link
 
-HIGHEST = "best"
-"""Instead of a head's name: the head with the highest value."""
+HIGHEST = "best"  # instead of a head's name: the head with the highest value
 
 MEASURE = Field("heads_measure", "to_previous")
 OPEN = Field("heads_open", HIGHEST)
@@ -36,8 +35,7 @@ _HOW = (
     "sees alike. Habits overlap: a full stop before \\[SEP\\] is both the token before and "
     "punctuation."
 )
-OPEN_EXAMPLE = "See it in a sentence"
-"""The link to a sentence on the page Attention."""
+OPEN_EXAMPLE = "See it in a sentence"  # the link to a sentence on the page Attention
 _OPENING = "Click a cell, or choose a head below, to open it. "
 
 GRID = Picture(

@@ -25,10 +25,8 @@ from .grid import OPEN
 from .names import HABITS
 
 COLOUR_BY = {"habit": "strongest habit", "layer": "layer"}
-MAX_LABELLED = 64
-"""With more heads than this the names are left to the hover."""
-HEIGHT, WIDE = 470, 560
-"""Pixels of the picture; the width is the one for which names are laid out."""
+MAX_LABELLED = 64  # with more heads than this the names are left to the hover
+HEIGHT, WIDE = 470, 560  # pixels of the picture; the width is the one for which names are laid out
 _NO_HABIT = "none of these"
 _PALE = "#B9BFCC"
 """Of heads without a habit; the eighth colour of the habits is a grey too, a dark one."""

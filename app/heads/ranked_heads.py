@@ -24,10 +24,8 @@ from .names import DIRECTION_NAMES, HABITS, Measured, relation_title
 
 LISTS = {"habits": "Habits", **DIRECTION_NAMES}
 ORDERS = {"common": "commonest", "gain": "most above the baseline", "value": "highest"}
-FEW_CASES = 5
-"""Relations with fewer cases are left out of the list unless asked for."""
-MAX_LETTERS = 90
-"""Characters of an example that are shown around its words."""
+FEW_CASES = 5  # relations with fewer cases are left out of the list unless asked for
+MAX_LETTERS = 90  # characters of an example that are shown around its words
 
 LIST = Field("heads_list", "habits", tuple(LISTS))
 ORDER = Field("heads_order", "common", tuple(ORDERS))

@@ -20,8 +20,7 @@ from .document import Part, Table, hash_of
 Data: TypeAlias = pd.DataFrame | Mapping[str, NDArray[Any]]
 """The numbers of a picture: a table, or arrays by name."""
 
-MOST_ROWS = 500
-"""Most rows of a table that are written into the file; the CSV has all."""
+MOST_ROWS = 500  # most rows of a table that are written into the file; the CSV has all
 
 
 def chart(fig: Figure) -> Part:

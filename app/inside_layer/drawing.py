@@ -17,8 +17,7 @@ from .run import AskedWord
 
 COMPONENT = Component("bertscope_inside_layer", __file__)
 
-Row = dict[str, Any]
-"""A row of the drawing as JSON; `drawing.ts` knows the kinds."""
+Row = dict[str, Any]  # A row of the drawing as JSON; `drawing.ts` knows the kinds
 
 
 class Prediction(NamedTuple):

@@ -19,14 +19,11 @@ from ..shell.picture import Picture
 from ..shell.state import Field
 from .run import AskedWord, Run, attribution, best_words
 
-NUM_CHOICES = 8
-"""Words that can be chosen: the most probable ones."""
+NUM_CHOICES = 8  # words that can be chosen: the most probable ones
 NOTHING = ""
 
-WORD = Field("layer_word", NOTHING)
-"""Empty for the most probable."""
-AGAINST = Field("layer_against", NOTHING)
-"""Empty for no other word."""
+WORD = Field("layer_word", NOTHING)  # empty for the most probable
+AGAINST = Field("layer_against", NOTHING)  # empty for no other word
 
 HOW = (
     "A token's vector is a sum of what embeddings, heads and neurons wrote. Two things are fixed "

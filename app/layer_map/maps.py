@@ -18,13 +18,11 @@ from .overview_figures import overview, overview_arrays
 from .places import at, display_places, reach_of
 from .point_styles import Mapped, kind_of, names_at, parts_of, points, rings, trails
 
-MAX_TRAILS = 12
-"""Most highlighted points whose paths through the layers are drawn."""
+MAX_TRAILS = 12  # most highlighted points whose paths through the layers are drawn
 STEP_MS = 700
 HEIGHT = 600
 CAMERA = {"eye": {"x": 1.2, "y": 1.2, "z": 0.7}}
-TWEENS = 6
-"""Frames between two layers when a 3-D map plays: Plotly animates 2-D points only."""
+TWEENS = 6  # frames between two layers when a 3-D map plays: Plotly animates 2-D points only
 
 
 def travel(mapped: Mapped, *, layer: int, ink: str = "") -> Figure:

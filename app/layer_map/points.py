@@ -13,13 +13,10 @@ from ..plots import theme
 from ..plots.formats import shorten
 
 COLOUR_BY = ("word", "token", "segment", "sentence", "label", "position")
-MAX_GROUPS = 12
-"""Further words get one grey: 40 colours cannot be distinguished."""
+MAX_GROUPS = 12  # further words get one grey: 40 colours cannot be distinguished
 OTHER = "#A3A9B8"
-ADDED = "special tokens"
-"""Group of the tokens that are added to a text, such as [CLS] and [SEP]."""
-CONTEXT = 40
-"""Characters of the sentence that a hover shows on each side of a token."""
+ADDED = "special tokens"  # group of the tokens that are added to a text, such as [CLS] and [SEP]
+CONTEXT = 40  # characters of the sentence that a hover shows on each side of a token
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,8 +25,7 @@ from bertcore.data.texts_file import Sentence
 from ..shell import cache
 from ..shell.jobs.background import Progress
 
-MAX_EXAMPLES = 600
-"""Most points for the CKA between layers; of more, evenly spaced ones are taken."""
+MAX_EXAMPLES = 600  # most points for the CKA between layers; of more, evenly spaced ones are taken
 UNITS = {
     "tokens": "tokens",
     "words": "whole words",

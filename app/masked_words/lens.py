@@ -158,8 +158,7 @@ def _place(model: Model) -> Path:
     return own
 
 
-LENS_ROWS = 24
-"""Tokens of the lens that are drawn at a time."""
+LENS_ROWS = 24  # tokens of the lens that are drawn at a time
 TOP_K = 5
 TITLES = {"lens": "Plain lens", "tuned-lens": "Tuned lens"}
 """Titles of pictures that stand side by side."""

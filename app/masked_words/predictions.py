@@ -23,8 +23,7 @@ from ..shell.links import MASK
 from ..shell.picture import Picture
 from ..shell.state import Field
 
-MOST_IN_TURN = 16
-"""Most masks that are also filled one after another; each costs a run."""
+MOST_IN_TURN = 16  # most masks that are also filled one after another; each costs a run
 
 TOP_K = Field("top_k", 5)
 CANDIDATES_LINE = Field("candidates", "")

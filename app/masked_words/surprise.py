@@ -25,10 +25,8 @@ from ..shell.state import Field
 from ..token_strip.token_strip import token_strip
 from .predictions import BEST_WORDS, TOP_K, mask_titles
 
-AT_ONCE = 64
-"""Most tokens of a text that is scored within the page's run; a longer one is queued."""
-CERTAIN_BITS = 12
-"""Bits at the end of the surprise scale: one in 4,096."""
+AT_ONCE = 64  # most tokens of a text that is scored within the page's run; a longer one is queued
+CERTAIN_BITS = 12  # bits at the end of the surprise scale: one in 4,096
 NO_HEAD = (
     "This checkpoint has no next-token head, so it predicts nothing; fine-tuned checkpoints often "
     "lack it."

@@ -25,12 +25,9 @@ from .compared import (
 )
 from .figures import column_axis, gap, label_room
 
-MOST_CHANGED = 5
-"""Most heads that are offered, the most changed first."""
-MOST_EXACT = 96
-"""Most columns for which the hover text has both weights; the NPZ has them always."""
-MEAN = -1
-"""Stands for the mean of a layer's heads."""
+MOST_CHANGED = 5  # most heads that are offered, the most changed first
+MOST_EXACT = 96  # most columns for which the hover text has both weights; the NPZ has them always
+MEAN = -1  # stands for the mean of a layer's heads
 
 LAYER = Field("pair_layer", 0)
 HEAD = Field("pair_head", MEAN)

@@ -16,10 +16,8 @@ from ..plots.figure import Figure, Properties, heatmap
 from ..plots.formats import ON_AXIS, display_width, shorten
 
 RUNS = ("first", "second")
-GAP = "∅"
-"""Stands for a token that a version does not have."""
-MOST_LABELS = 44
-"""Names along an axis: of every token, or of every second, third ..."""
+GAP = "∅"  # stands for a token that a version does not have
+MOST_LABELS = 44  # names along an axis: of every token, or of every second, third ...
 _LONGEST = 60  # letters of a token in the strip
 
 

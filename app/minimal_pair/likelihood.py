@@ -25,10 +25,8 @@ from .figures import RUNS, column_axis, gap, label_room
 AT_ONCE = 64
 """Most tokens of a version that is scored within the page's run; a longer one is queued."""
 
-MOST_NUMBERED = 12
-"""Most columns at which the cells have room for their numbers."""
-SURPRISED = 8.0
-"""Nats at the dark end of the scale: one in 3,000."""
+MOST_NUMBERED = 12  # most columns at which the cells have room for their numbers
+SURPRISED = 8.0  # nats at the dark end of the scale: one in 3,000
 
 HIDDEN = (
     "each token is hidden in turn, with the pieces after it in its word, and predicted from all "

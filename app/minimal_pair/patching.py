@@ -52,8 +52,7 @@ NOTHING_COMMON = (
     "The versions have no token in common that could be hidden. Write \\[MASK\\] at the same place "
     "in both."
 )
-MOST_TOKENS = 128
-"""Most places that are patched; the work grows with their square."""
+MOST_TOKENS = 128  # most places that are patched; the work grows with their square
 _WHAT = {
     "state": "a token's hidden state after a layer (the residual stream)",
     "head": "the output of a head, at all tokens",

@@ -33,8 +33,7 @@ SHORT = {
     "zeroing_rollout": "zeroing, rolled",
 }
 """Short names of the measures."""
-SIDE = 0.12
-"""Horizontal offset of the two kinds of dots, in layers."""
+SIDE = 0.12  # horizontal offset of the two kinds of dots, in layers
 
 
 class Agreement(NamedTuple):

@@ -20,15 +20,12 @@ TARGETS = {"word": "the word predicted at the token", "next": "B follows A"}
 ALL_HEADS = "all"
 
 VIEW = Field("mix_view", ONE, tuple(VIEWS))
-TOKEN = Field("mix_token", -1)
-"""-1 for `usual_token`."""
+TOKEN = Field("mix_token", -1)  # -1 for `usual_token`
 LAYER = Field("mix_layer", 0)
 HEAD = Field("mix_head", ALL_HEADS)
 TARGET = Field("mix_target", "word")
-OTHERS = Field("mix_others", False)
-"""Whether a token's own fraction is left out."""
-SLOW = Field("mix_slow", False)
-"""Whether measures that take long are computed too."""
+OTHERS = Field("mix_others", False)  # whether a token's own fraction is left out
+SLOW = Field("mix_slow", False)  # whether measures that take long are computed too
 
 
 def kept_choice(page: frame.Page) -> Choice:

@@ -25,24 +25,15 @@ NAMES = {
 }
 """What each measure is called in the pictures."""
 
-MOST_NUMBERED = 40
-"""Tokens up to which a strip has room for numbers."""
-NUMBERED = 3
-"""Largest cells of a strip whose numbers are written."""
-MOST_NAMED = 24
-"""Tokens up to which small maps have room for names."""
-ROW = 32
-"""Pixels of a strip."""
-GAP = 34
-"""Pixels between two groups of strips, or two rows of maps, for a title."""
-MAP, LARGE_MAP = 270, 420
-"""Pixels of a small map and its title, four or two side by side."""
-MANY = 128
-"""Tokens from which on there are two: cells below one pixel might not be drawn."""
-STEPS = 255
-"""Steps of the square root of a fraction: a small map sends each colour as one byte."""
-MOST_LABELS = 36
-"""Names below the strips: of every token, or of every second, third ..."""
+MOST_NUMBERED = 40  # tokens up to which a strip has room for numbers
+NUMBERED = 3  # largest cells of a strip whose numbers are written
+MOST_NAMED = 24  # tokens up to which small maps have room for names
+ROW = 32  # pixels of a strip
+GAP = 34  # pixels between two groups of strips, or two rows of maps, for a title
+MAP, LARGE_MAP = 270, 420  # pixels of a small map and its title, four or two side by side
+MANY = 128  # tokens from which on there are two: cells below one pixel might not be drawn
+STEPS = 255  # steps of the square root of a fraction: a small map sends each colour as one byte
+MOST_LABELS = 36  # names below the strips: of every token, or of every second, third ...
 
 
 class OneToken(NamedTuple):

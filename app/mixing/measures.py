@@ -24,18 +24,14 @@ from ..shell.jobs.background import Work
 from . import parts
 from .parts import Array, SeparatorFractions, fractions
 
-IN_LAYER = ("weights", "norms", "block", "zeroing", "gradient")
-"""Measures of one layer."""
+IN_LAYER = ("weights", "norms", "block", "zeroing", "gradient")  # measures of one layer
 THROUGH_LAYERS = ("rollout", "flow", "zeroing_rollout")
 """Measures from a layer's output down to the input."""
 ATTENTION_ALONE = ("weights", "rollout", "flow")
 """Measures of the attention weights alone; the others need the inside of the layers."""
-MOMENT = 0.7
-"""Seconds to wait for a job before the page is drawn without it."""
-MOST_MAPPED = 512
-"""Most tokens of a whole map: eight such maps are 14 MB to the browser."""
-AT_ONCE = 5.0
-"""Estimated seconds up to which a measure is computed at once."""
+MOMENT = 0.7  # seconds to wait for a job before the page is drawn without it
+MOST_MAPPED = 512  # most tokens of a whole map: eight such maps are 14 MB to the browser
+AT_ONCE = 5.0  # estimated seconds up to which a measure is computed at once
 FLOW_RATE, ZEROING_RATE = 1.4e7, 6e10
 """Edges of flows, and multiplications and additions of value zeroing, in a second of one core."""
 

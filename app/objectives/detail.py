@@ -34,10 +34,8 @@ from ..sources.documents import DOCUMENTS
 from . import drawing
 
 DRAWN = "drawn"
-OTHERS = tuple(one.text for one in DOCUMENTS)
-"""Documents from which a random B may be drawn."""
-MOST_NAMED = 72
-"""Above this many tokens an axis shows positions instead of words."""
+OTHERS = tuple(one.text for one in DOCUMENTS)  # documents from which a random B may be drawn
+MOST_NAMED = 72  # above this many tokens an axis shows positions instead of words
 SEEN, UNSEEN = theme.SEGMENT_A, "rgba(127, 134, 152, 0.12)"
 
 PERCENTAGE = Field("objective_share", 15)

@@ -20,10 +20,8 @@ from ..shell.state import Field
 from . import PAGE
 from .scores import SETUP, show_ablation, show_scores
 
-_ROOM = 5.0
-"""Height of a way, in rows of boxes."""
-_PIXELS = 34
-"""Height of a row of boxes, in pixels."""
+_ROOM = 5.0  # height of a way, in rows of boxes
+_PIXELS = 34  # height of a row of boxes, in pixels
 _QUIET, _READ, _BODY = "rgba(122,129,148,0.14)", "rgba(194,65,124,0.22)", "rgba(52,87,213,0.20)"
 
 

@@ -17,8 +17,7 @@ from ..shell.state import Field
 SETUP = "from bertcore.papers import read_papers\n"
 ABLATION_NAMES = {ablation.name: ablation.title for ablation in read_papers().ablations}
 ABLATION = Field("papers_ablation", "objectives", tuple(ABLATION_NAMES))
-_LANE = 22
-"""Pixels of a variant in one task."""
+_LANE = 22  # pixels of a variant in one task
 COLOURS = tuple(theme.CATEGORICAL[i] for i in (0, 5, 2, 3, 8, 4))
 
 

@@ -13,8 +13,7 @@ from .figure import Figure
 from .formats import percent, shorten, signed
 from .untrusted_text import label_name
 
-COLOURS = (BEFORE, AFTER)
-"""Of the first and the second checkpoint, in every picture of the page."""
+COLOURS = (BEFORE, AFTER)  # of the first and the second checkpoint, in every picture of the page
 _ROW = 34
 
 

@@ -3,10 +3,8 @@
 import math
 import unicodedata
 
-LONGEST = 22
-"""Characters of a token that are shown; the rest is in the hover text."""
-ON_AXIS = 14
-"""Characters of a token on an axis of many."""
+LONGEST = 22  # characters of a token that are shown; the rest is in the hover text
+ON_AXIS = 14  # characters of a token on an axis of many
 
 
 def percent(p: float) -> str:

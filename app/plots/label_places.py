@@ -6,11 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 POSITIONS = ("top center", "bottom center", "middle right", "middle left")
-CHARACTER = 7.0
-"""Mean width of a character at 12 pixels of height."""
+CHARACTER = 7.0  # mean width of a character at 12 pixels of height
 LINE = 14.0
-GAP = 8.0
-"""From a point's centre to its name."""
+GAP = 8.0  # from a point's centre to its name
 
 
 MOST_COVERED = 0.3

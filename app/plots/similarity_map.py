@@ -14,8 +14,7 @@ from .cell_table import cell_table
 from .cells import numbered
 from .figure import Figure, Properties, heatmap
 
-MAX_NUMBERED = 16
-"""Most columns for which each cell shows its number."""
+MAX_NUMBERED = 16  # most columns for which each cell shows its number
 
 
 def similarity_map(values: NDArray[np.float64], names: tuple[str, str]) -> Figure:

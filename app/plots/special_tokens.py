@@ -30,8 +30,7 @@ class Marks(NamedTuple):
 
 
 BERT = Marks()
-NONE = "a special token"
-"""Stands for the special tokens of a tokenizer that adds none (GPT-2)."""
+NONE = "a special token"  # stands for the special tokens of a tokenizer that adds none (GPT-2)
 
 
 @lru_cache(maxsize=16)  # each caption of a page asks

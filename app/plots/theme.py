@@ -58,11 +58,9 @@ INK = {False: "#1B2233", True: "#E6E9F2"}
 """Text colour by whether the background is dark, for text that does not follow the page's theme."""
 
 BLACK, WHITE = "#000000", "#FFFFFF"
-_EQUAL_CONTRAST = 0.179
-"""Luminance over which black and white have the same contrast, 4.58."""
+_EQUAL_CONTRAST = 0.179  # luminance over which black and white have the same contrast, 4.58
 
-GRID = "rgba(127, 134, 152, 0.25)"
-"""Grid lines that are visible on light and on dark."""
+GRID = "rgba(127, 134, 152, 0.25)"  # grid lines that are visible on light and on dark
 
 
 def sampled(scale: str | Sequence[Sequence[object]], count: int) -> NDArray[np.uint8]:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from . import theme
 
-MAX_LABELS = 72
-"""Above this many tokens the axis shows positions instead of words."""
+MAX_LABELS = 72  # above this many tokens the axis shows positions instead of words
 
 
 def axis_name(letter: str, row: int) -> str:

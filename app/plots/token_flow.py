@@ -7,10 +7,8 @@ from . import theme
 from .figure import Figure
 from .formats import display_width, shorten
 
-LINE_UNITS = 68
-"""Width of a line in letters: legible in a column 500 pixels wide."""
-LINE_HEIGHT = 46
-"""Pixels of a line of boxes."""
+LINE_UNITS = 68  # width of a line in letters: legible in a column 500 pixels wide
+LINE_HEIGHT = 46  # pixels of a line of boxes
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,8 @@ from torch import Tensor
 
 from bertcore import Trace
 
-MAX_ROWS = 128
-"""Most tokens that are drawn; for longer inputs, the middle is folded."""
-NUM_BANDS = 16
-"""Cells of a vector: each is the mean of D / 16 neighbouring dimensions."""
+MAX_ROWS = 128  # most tokens that are drawn; for longer inputs, the middle is folded
+NUM_BANDS = 16  # cells of a vector: each is the mean of D / 16 neighbouring dimensions
 
 
 def rows_to_draw(trace: Trace, *, keep: Sequence[int] = (), most: int = MAX_ROWS) -> list[int]:

@@ -15,10 +15,8 @@ from ..plots.figure import Figure, Properties, heatmap, subplots
 from ..plots.formats import shorten
 
 ROW_PIXELS = 24
-MOST_WORDS = 60
-"""Most words of a sentence in the grid; the table has all."""
-BETWEEN = 70
-"""Pixels between the grids of two checkpoints."""
+MOST_WORDS = 60  # most words of a sentence in the grid; the table has all
+BETWEEN = 70  # pixels between the grids of two checkpoints
 FEW_LAYERS, MANY_LAYERS = 8, 16
 """Up to so many layers a cell has room for a label; up to so many, for five letters."""
 _BLUE = [[0.0, "rgba(52, 87, 213, 0.04)"], [1.0, "rgba(52, 87, 213, 0.44)"]]

@@ -26,8 +26,7 @@ from .source import Chosen
 from .work import Probed
 
 LAYER = Field("probe_layer", -1)
-_TAKEN = "probe_sentence"
-"""Widget: the number of a sentence of the test part."""
+_TAKEN = "probe_sentence"  # widget: the number of a sentence of the test part
 
 
 VIEWS = {"one": "One layer", "all": "All layers"}

@@ -13,13 +13,11 @@ from . import PAGE, by_layer, live, source
 from .source import Chosen
 from .work import Probed, probed
 
-SECOND = Field("probe_with", NOBODY)
-"""Source of the second checkpoint."""
+SECOND = Field("probe_with", NOBODY)  # source of the second checkpoint
 SEEN = (
     "The training of `pos` was monitored on these sentences: its scores are not those of new text."
 )
-_TAKEN = "are taken, at random."
-"""End of a note that says what the visitor chose."""
+_TAKEN = "are taken, at random."  # end of a note that says what the visitor chose
 TELLS = (
     "A probe shows what can be read from the vectors, not what the network uses. To see that, "
     "change them on **What if?** or **Minimal pair**."

@@ -24,8 +24,7 @@ MAX_RUNNING = 2
 """Most runs that may be active at once in a folder, or started by this server in any folder."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
 """Valid names of runs, which become names of folders."""
-CAN_STOP = os.name == "posix"
-"""Whether this system can signal a process to save and end."""
+CAN_STOP = os.name == "posix"  # whether this system can signal a process to save and end
 
 NO_TRAINING = "BERTSCOPE_NO_TRAINING"
 """Environment variable that forbids starting, resuming or stopping runs from the browser."""
@@ -33,14 +32,11 @@ NO_TRAINING = "BERTSCOPE_NO_TRAINING"
 PREPARING_SECONDS = 300.0
 """Time for the vocabulary and the text of a visitor's run, besides its minutes."""
 _CHECK_SECONDS = 2.0
-_PATIENCE_SECONDS = 30.0
-"""Time to save, between the signal to stop and the one that kills."""
+_PATIENCE_SECONDS = 30.0  # time to save, between the signal to stop and the one that kills
 
-Kind = Literal["pretrain", "finetune"]
-"""Commands that are started."""
+Kind = Literal["pretrain", "finetune"]  # commands that are started
 
-_children: dict[Path, subprocess.Popen[bytes]] = {}
-"""Processes that this server started."""
+_children: dict[Path, subprocess.Popen[bytes]] = {}  # processes that this server started
 _ended: dict[Path, int] = {}
 """Exit codes of those that have ended; below 0 the signal that killed one."""
 _lock = threading.Lock()

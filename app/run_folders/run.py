@@ -15,8 +15,7 @@ from ..shell import cache
 from . import process
 
 Line = Mapping[str, Any]
-Kind = Literal["pretrain", "finetune"]
-"""The command that makes it."""
+Kind = Literal["pretrain", "finetune"]  # the command that makes it
 _NO_ROOM_BYTES = 2**16
 
 STATES: dict[str, tuple[str, Literal["green", "blue", "orange", "red"], str]] = {

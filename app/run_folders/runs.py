@@ -16,8 +16,7 @@ from ..shell import cache
 from . import finetune_runs, process
 from .run import Line, Run, before_the_folder, metrics_of, why_stopped, worker
 
-MAX_RUNS = 200
-"""Most runs of a folder that are listed, the newest."""
+MAX_RUNS = 200  # most runs of a folder that are listed, the newest
 
 
 def default_folder() -> Path:

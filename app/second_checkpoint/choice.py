@@ -9,8 +9,7 @@ from ..shell import cache, capabilities, consent, frame, sidebar
 from ..shell.state import Field
 from .sides import Side, shown_name, shown_names, sides
 
-NOBODY = ""
-"""The value of a field that names no other checkpoint."""
+NOBODY = ""  # the value of a field that names no other checkpoint
 NO_UNTRAINED = (
     "So no untrained network can be made with this architecture: choose a second checkpoint above."
 )

@@ -21,8 +21,7 @@ from ..shell.links import SUGGESTED
 
 EXAMPLE = "sentiment"
 """The fine-tuned checkpoint that the default one is compared with if nothing is chosen."""
-UNTRAINED = "untrained"
-"""Stands for a network of the first one's shape with random weights."""
+UNTRAINED = "untrained"  # stands for a network of the first one's shape with random weights
 _LONGEST_NAME = 28
 
 

@@ -18,8 +18,7 @@ from ..shell.picture import Picture
 from ..shell.state import Field
 from .similarity import sentence_map, show_similarity
 
-MOST_SENTENCES = 12
-"""Most sentences of a legible matrix: 132 pairs."""
+MOST_SENTENCES = 12  # most sentences of a legible matrix: 132 pairs
 DEFAULT = """The river rose during the night.
 In the morning the old bridge was under water.
 Soldiers built a new bridge within a week.

@@ -41,8 +41,7 @@ _USUAL = (
     "similarity: unrelated sentences may have a high cosine, so compare the cosines with each "
     "other."
 )
-DIGITS = 3
-"""Decimals of what a word adds to a cosine."""
+DIGITS = 3  # decimals of what a word adds to a cosine
 
 
 def sentence_map(

@@ -28,10 +28,8 @@ WHAT_IS_FETCHED = (
     "machine. Programs in a repository are never fetched and never run."
 )
 STOPPED = "Stopped. Files that arrived complete are kept."
-SMALL_FILE = 1_000_000
-"""Bytes below which a file has no row of its own."""
-PATIENCE = 600.0
-"""Seconds: a browser lets pages that nobody looks at ask once a minute, or less."""
+SMALL_FILE = 1_000_000  # bytes below which a file has no row of its own
+PATIENCE = 600.0  # seconds: a browser lets pages that nobody looks at ask once a minute, or less
 FAILURE_SECONDS = 10.0
 _ANSWERS, _READY, _AGREED, _TRIES = "_hub_answers", "_hub_ready", "_hub_agreed", "_hub_tries"
 

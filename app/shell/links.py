@@ -13,8 +13,7 @@ from .state import Field
 _SCRIPTS = Path(__file__).resolve().parents[2] / "pages"
 
 TOKENS_VIEW = Field("tokens_view", "Three embeddings", url="view")
-TOKEN = Field("token", 1)
-"""The token that Tokens & embeddings takes apart."""
+TOKEN = Field("token", 1)  # the token that Tokens & embeddings takes apart
 
 ATTENTION_VIEW = Field("view", "lines")
 
@@ -26,20 +25,16 @@ INSIDE_LAYER = Field("inside_layer", 0, url="layer")
 
 MASKED: Field[list[int]] = Field("masked", [])
 """Positions that the visitor hid, on every page that hides words."""
-MASK = Field("mask", 0)
-"""The hidden position that Masked words looks closer at."""
+MASK = Field("mask", 0)  # the hidden position that Masked words looks closer at
 
 MAP_LAYER = Field("map_layer", 0)
 
 SUGGESTED = ""
 """Stands for what the first checkpoint's training began with, or else an untrained network."""
-COMPARED_WITH = Field("compare_with", SUGGESTED)
-"""Source of the second checkpoint on Compare."""
+COMPARED_WITH = Field("compare_with", SUGGESTED)  # source of the second checkpoint on Compare
 
-RUNS_FOLDER = Field("runs", "")
-"""Folder of the runs, on Training and on Compare."""
-RUN = Field("run", "")
-"""Name of a run in it."""
+RUNS_FOLDER = Field("runs", "")  # folder of the runs, on Training and on Compare
+RUN = Field("run", "")  # name of a run in it
 
 HEADS_OFF: Field[list[str]] = Field("off", [])
 """Heads that What if switches off, each as layer.head."""

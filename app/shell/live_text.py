@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from ..component import Component
 
-PAUSE_MS = 120
-"""Pause in typing after which the text is sent."""
+PAUSE_MS = 120  # pause in typing after which the text is sent
 
 COMPONENT = Component("bertscope_live_text", __file__)
 

@@ -15,8 +15,7 @@ from ..plots import theme
 from ..plots.figure import Figure
 from . import cache, state
 
-MOST_BYTES = 6_000_000
-"""Bytes of a data file up to which it is embedded in the HTML file."""
+MOST_BYTES = 6_000_000  # bytes of a data file up to which it is embedded in the HTML file
 
 _FORMULA = re.compile(r"[=+\-@\t\r].", re.DOTALL)
 

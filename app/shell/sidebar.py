@@ -22,8 +22,7 @@ from .live_text import live_text
 from .state import Field
 
 FORMATS = ("svg", "png")
-CHECKPOINT = Field("checkpoint", "")
-"""A folder or hub id; empty for `default_source`."""
+CHECKPOINT = Field("checkpoint", "")  # A folder or hub id; empty for `default_source`
 DEVICE = Field("device", "auto")
 DTYPE = Field("dtype", "auto")
 PICTURE_FORMAT = Field("picture", FORMATS[0], FORMATS)
@@ -36,8 +35,7 @@ SHIPPED_NAMES = {
     "ru": "ru (Russian)",
 }
 """What the shipped checkpoints are called in lists."""
-MAX_LOCAL = 50
-"""Checkpoint folders offered in the list."""
+MAX_LOCAL = 50  # checkpoint folders offered in the list
 _SAYS_LITTLE = re.compile(
     r"((seed|step|checkpoint|epoch|fold|run)[-_]?\d+|best|last|final|model|checkpoint|output|out)",
     re.IGNORECASE,

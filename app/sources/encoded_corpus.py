@@ -28,26 +28,20 @@ from ..shell.state import Field
 
 CACHE = "BERTSCOPE_CORPORA"
 """Environment variable: where the encoded stories are kept; unset, ~/.cache/bertscope/corpora."""
-TOKENS = 215_000
-"""Of the stories, approximately; a checkpoint's own tokenizer may give more."""
+TOKENS = 215_000  # of the stories, approximately; a checkpoint's own tokenizer may give more
 MOST_BYTES = 800e6
 """Of the vectors of all layers; for a larger checkpoint, fewer sentences are read."""
 SCANNED_ROWS = 2_000_000
 """Most rows of a layer that is searched without an index, by comparing every one: less than a
 second for a million, while an index takes minutes to build."""
-MOST_KEPT = 4
-"""Most encodings of the stories that are kept; those unused the longest are deleted."""
-_VERSION = 1
-"""Of the stories and of how they are read."""
-_RECENT_SECONDS = 600
-"""Since its last use, while an encoding may still be on somebody's page."""
+MOST_KEPT = 4  # most encodings of the stories that are kept; those unused the longest are deleted
+_VERSION = 1  # of the stories and of how they are read
+_RECENT_SECONDS = 600  # since its last use, while an encoding may still be on somebody's page
 _INDEXED = "_layers_to_index"
 """Session state: folders and layers for which this visitor wants an index."""
-_LEFT_SECONDS = 86_400
-"""Age at which leftovers of a killed process are deleted."""
+_LEFT_SECONDS = 86_400  # age at which leftovers of a killed process are deleted
 
-STARTS = {"part": 0.1, "whole": 1.0}
-"""Shares of the stories' sentences."""
+STARTS = {"part": 0.1, "whole": 1.0}  # shares of the stories' sentences
 SOURCES = {
     "part": "Stories, a tenth",
     "whole": "Stories, all of them",

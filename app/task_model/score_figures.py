@@ -14,13 +14,10 @@ from ..plots.cells import numbered
 from ..plots.figure import Figure, heatmap, scatter, trace
 from ..plots.formats import display_width, shorten
 
-MOST_CLASSES = 40
-"""Most labels that fit in a confusion matrix."""
-MOST_DOTS = 3000
-"""Most scores that are drawn as dots; of more, every second, third ... is drawn."""
+MOST_CLASSES = 40  # most labels that fit in a confusion matrix
+MOST_DOTS = 3000  # most scores that are drawn as dots; of more, every second, third ... is drawn.
 _NAMED = 12
-_LETTERS = 40
-"""Characters that fit below the picture, side by side."""
+_LETTERS = 40  # characters that fit below the picture, side by side
 
 
 def which_labels(number: int) -> str:

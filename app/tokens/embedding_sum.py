@@ -22,8 +22,7 @@ STRIPS = {
     "sum": "= sum",
 }
 """The strips from top to bottom, with their labels."""
-MAX_CELLS = 400_000
-"""With more cells a browser is slow, so fewer dimensions are drawn, with a note."""
+MAX_CELLS = 400_000  # with more cells a browser is slow, so fewer dimensions are drawn, with a note
 _LINES = {
     "token": theme.CATEGORICAL[0],
     "segment": theme.CATEGORICAL[1],

@@ -163,8 +163,7 @@ def show_sizes(page: frame.Page) -> None:
 
 
 MOST_MERGES = 200
-MOST_WORDS = 40
-"""Most words of the visitor's text that are shown cut."""
+MOST_WORDS = 40  # most words of the visitor's text that are shown cut
 NOVEL_NAME, OWN = "novel", "own"
 
 SOURCE = Field("growth_text", NOVEL_NAME, (NOVEL_NAME, OWN))

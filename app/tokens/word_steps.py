@@ -10,8 +10,7 @@ from ..plots.formats import shorten_middle
 from ..plots.untrusted_text import plain
 from ..shell import frame
 
-MAX_TRIED = 14
-"""Most failed candidates drawn for a piece; the others are only counted."""
+MAX_TRIED = 14  # most failed candidates drawn for a piece; the others are only counted
 
 COMPONENT = Component("bertscope_word_steps", __file__)
 PIECE_MARKS = {

@@ -23,15 +23,13 @@ from ..shell.source import UploadSource
 from ..shell.uploads import Copy
 from .fields import LENGTH_UNIT, LENGTH_UNITS, OBJECTIVE, SOURCE, SOURCES, START_FROM, STARTS
 
-Options = dict[str, str]
-"""Of the command: option -> its value."""
+Options = dict[str, str]  # of the command: option -> its value
 HIDDEN_SIZES = (64, 128, 192, 256, 384, 512)
 PIECE_COUNTS = (1000, 2000, 4000, 8000, 16000, 30000)
 ROW_LENGTHS = (32, 64, 128, 256, 512)
 BATCH_SIZES = (8, 16, 32, 64, 128)
 KEPT_CHECKPOINTS = 20
-KEPT_OF_VISITOR = 3
-"""On a closed server, where a visitor has limited room."""
+KEPT_OF_VISITOR = 3  # on a closed server, where a visitor has limited room
 
 HOW_NOVEL = (
     "{title}, in the public domain: 121,000 words. Enough to watch a model learn, far too little "

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from bertcore.base.durations import duration
 from bertcore.finetuning.speed import Speed
 
-MOST_EVALUATIONS = 10
-"""Besides those at the ends of epochs."""
+MOST_EVALUATIONS = 10  # besides those at the ends of epochs
 _SCORING_COST = 1 / 3
 """Time to score an example, relative to learning from it: forward against forward and backward."""
-_MOST_SCORING = 0.2
-"""Fraction of the learning that the further evaluations may cost."""
+_MOST_SCORING = 0.2  # fraction of the learning that the further evaluations may cost
 SAMPLES = (1_000, 5_000, 20_000, 100_000)
 
 

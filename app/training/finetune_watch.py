@@ -22,8 +22,7 @@ from ..shell.picture import Picture
 from .curves import Panel, draw_panels, show_numbers
 
 _OPENING = "_finetuned_opening"
-WRONG_ROWS = 10
-"""Wrong examples that are visible without scrolling."""
+WRONG_ROWS = 10  # wrong examples that are visible without scrolling
 
 _WIDTHS = {"text": 195, "pair": 115, "label": 72, "severity": 88}
 """Pixels of the columns of wrong examples: half a window of 1,280 shows them all."""

@@ -26,8 +26,7 @@ NO_PROBES = (
     "This run has no probes yet. They are recorded at its start and with each held-out score; runs "
     "of older versions have none."
 )
-MEAN = -1
-"""Stands for the mean of a layer's heads."""
+MEAN = -1  # stands for the mean of a layer's heads
 
 
 def _heads_arrays(history: HeadHistory) -> dict[str, NDArray[Any]]:

@@ -15,12 +15,10 @@ from ..plots.formats import percent, shorten
 
 MAX_MOMENTS = 60
 """Most moments under the slider; of longer runs they are spread evenly over the probes."""
-TRAIL = 6
-"""Length of a point's trail, in moments."""
+TRAIL = 6  # length of a point's trail, in moments
 STEP_MS = 350
 HEIGHT = 860
-ATTENTION, MAP, GUESSES, ANSWERS = (1, 1), (1, 2), (2, 1), (2, 2)
-"""Row and column of each picture."""
+ATTENTION, MAP, GUESSES, ANSWERS = (1, 1), (1, 2), (2, 1), (2, 2)  # row and column of each picture
 
 
 def spread_moments(count: int) -> list[int]:

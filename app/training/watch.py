@@ -39,8 +39,7 @@ _SHOWN = {
     "valid_minimal_pairs": "Minimal pairs",
 }
 """Held-out fractions that are shown above the curves, if a run has them."""
-LATEST_PROBES = 5
-"""Latest probes from which the coach judges the heads."""
+LATEST_PROBES = 5  # latest probes from which the coach judges the heads
 PREPARING = (
     "The run first learns the vocabulary and reads the text; training begins when that is done. "
     "You may leave this page: the run continues by itself."

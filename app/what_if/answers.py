@@ -30,8 +30,7 @@ from ..task_model.reader import task_head
 from .changes import LAYERS_SKIPPED, Case, Compared, compare
 
 TOP_WORDS = 5
-MOST_NAMED = 8
-"""Most words with another tag that are named."""
+MOST_NAMED = 8  # most words with another tag that are named
 
 NO_CHANGES = "Nothing is changed yet: before and after are the same. Click a head, or"
 NO_QUESTION = (
@@ -67,8 +66,7 @@ task = compare_task(bert, read_task_head(bert), before, after)
 NAMES = ("before", "after")
 TOP_CHOICES = {"classes": 5, "labels": 5, "tags": 2, "span": 4}
 """Best choices of each run that are shown, by kind."""
-MAX_ANSWERS = 5
-"""Words whose tags are shown: those whose tags moved most."""
+MAX_ANSWERS = 5  # words whose tags are shown: those whose tags moved most
 _TITLES = {"start": "Start of the answer", "end": "End of the answer"}
 
 

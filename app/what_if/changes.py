@@ -23,8 +23,7 @@ PATTERN = Field("pattern", PATTERNS[0], PATTERNS)
 PREFIX_LENGTH = Field("prefix", 0)
 DRAWN = Field("drawn", "")
 """Rectangles that are blocked in a mask drawn by hand; see `format_blocks`."""
-SEGMENT_IDS: Field[list[str]] = Field("segment", [])
-"""Edited segment ids, each as token.id."""
+SEGMENT_IDS: Field[list[str]] = Field("segment", [])  # edited segment ids, each as token.id
 POSITION_IDS: Field[list[str]] = Field("position", [])
 CELLS: Field[list[str]] = Field("cell", [])
 """Edited attention weights, each as layer.head:source-target:weight."""

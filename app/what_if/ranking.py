@@ -26,8 +26,7 @@ from ..task_model.reader import readable_task_head
 from .changes import Case, Question, rank
 from .inside import about
 
-STRONGEST = 10
-"""Most heads that are listed."""
+STRONGEST = 10  # most heads that are listed
 OLD_RANKING = "This ranking was made with other changes than those above. Rank again to update it."
 _RANKED = "_what_if_ranked"
 
@@ -91,8 +90,7 @@ _UNITS = {
     "next_sentence": "change of p",
     "hidden": "1 - cosine",
 }
-SIGNED = ("word", "label", "next_sentence")
-"""Effects that may go either way."""
+SIGNED = ("word", "label", "next_sentence")  # effects that may go either way
 
 
 def measure_name(measure: str, task: str | None) -> str:

@@ -18,8 +18,7 @@ from bertcore.evaluation.intervals import bootstrap
 from bertcore.model import Model
 
 BLANK = "BLANK"
-_TAIL = string.whitespace + "."
-"""What may follow a sentence."""
+_TAIL = string.whitespace + "."  # what may follow a sentence
 ROLES = ("stereotype", "anti-stereotype", "unrelated")
 _ITEMS_AT_ONCE = 128
 

@@ -20,8 +20,7 @@ Vectors = NDArray[np.float64]
 MOST_EXACT = 100_000
 """Maximum number of partitions that are all tried; if there are more, this many are drawn."""
 _CHUNK = 4096
-_ROUNDING = 1e-12
-"""Differences of cosines that float64 makes of equal ones."""
+_ROUNDING = 1e-12  # differences of cosines that float64 makes of equal ones
 
 
 class AssociationTest(NamedTuple):

@@ -22,10 +22,8 @@ from bertcore.data.corpus import Corpus
 from bertcore.model import Model
 
 LOCAL = "local"
-_PARTS_AHEAD = 2
-"""Parts assigned to each worker: one that runs, and one that waits."""
-_PATIENCE_SECONDS = 10.0
-"""Seconds until an address counts as not answering."""
+_PARTS_AHEAD = 2  # parts assigned to each worker: one that runs, and one that waits
+_PATIENCE_SECONDS = 10.0  # seconds until an address counts as not answering
 
 
 @dataclass(frozen=True, slots=True)

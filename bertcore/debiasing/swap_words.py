@@ -31,8 +31,7 @@ PRONOUNS = frozenset({"her", "him", "his", "hers"})
 _CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_CHINESE}]|(?:(?![{_CHINESE}])[\w\u0300-\u036f])+")
 """A Chinese character, or letters, digits and accents in a row."""
-_LOOK_AHEAD = 100
-"""Characters behind her or his that tell what follows."""
+_LOOK_AHEAD = 100  # characters behind her or his that tell what follows
 _SPACE = re.compile(r"\s+")
 _QUOTES = "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"
 _TO_BE = frozenset(("is", "was", "are", "were"))

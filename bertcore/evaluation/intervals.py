@@ -9,14 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 RESAMPLES = 1000
 """Default number of resamples of the bootstrap."""
 CONFIDENCE = 0.95
-_ENDS = (50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE))
-"""Percentiles at the ends of an interval."""
+_ENDS = (50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE))  # percentiles at the ends of an interval
 NORMAL_QUANTILE = 1.959963984540054
 """The 97.5th percentile of the standard normal distribution."""
-_SEED = 0
-"""Of `bootstrap`, so that the same examples have the same interval."""
-_CHUNK_CELLS = 2_000_000
-"""Resampled rows, or their counts, held at a time."""
+_SEED = 0  # of `bootstrap`, so that the same examples have the same interval
+_CHUNK_CELLS = 2_000_000  # resampled rows, or their counts, held at a time
 _MOST_DRAWS = 200_000_000
 """Values that `bootstrap` draws in all; larger data sets get fewer resamples."""
 

@@ -16,8 +16,7 @@ from bertcore.tasks.judged import WorstAnswers, WrongAnswer
 ERRORS_FILE = "dev_errors.json"
 MAX_ERRORS = 50
 """Wrong answers that are kept, the most severe."""
-_LONGEST_TEXT = 500
-"""Characters of a text that are kept."""
+_LONGEST_TEXT = 500  # characters of a text that are kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,7 @@ from bertcore.likelihood.next_tokens import first_id, next_token_scores
 from bertcore.model import Model
 from bertcore.tokenizer import Encoding
 
-_ENCODINGS_AT_ONCE = 256
-"""Sentences scored between two reports of progress."""
+_ENCODINGS_AT_ONCE = 256  # sentences scored between two reports of progress
 
 
 def log_likelihoods(

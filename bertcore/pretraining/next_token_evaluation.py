@@ -13,8 +13,7 @@ from bertcore.model import Model
 from bertcore.pretraining.evaluation import characters_of
 from bertcore.tokenizer import LibraryTokenizer, Tokenizer
 
-_ROWS_AT_ONCE = 64
-"""Rows scored between two reports of progress."""
+_ROWS_AT_ONCE = 64  # rows scored between two reports of progress
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from bertcore.probes.data_sets import ProbeSentence
 POOLINGS = ("mean", "first")
 """How the vectors of a word's pieces become one."""
 _SENTENCES_AT_ONCE = 256
-_MEMORY_SHARE = 0.5
-"""Of the free memory, which the vectors may take."""
+_MEMORY_SHARE = 0.5  # of the free memory, which the vectors may take
 
 
 @dataclass(frozen=True, eq=False)

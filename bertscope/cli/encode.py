@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from bertcore.corpus import Cluster, EncodeProgress, Manifest
 
 FOLDER, LINES = "A corpus, into a folder", "One vector per line, into a .npy file"
-_RECORDED = field_names(EncodeSettings) - {"tokens_per_batch"}
-"""Options that the folder records."""
+_RECORDED = field_names(EncodeSettings) - {"tokens_per_batch"}  # options that the folder records
 _ONLY_FOLDER = field_names(EncodeSettings) - {"pooling", "dtype"} | {"resume", "cluster", "workers"}
 _ONLY_LINES = ("layer", "batch_size")
 

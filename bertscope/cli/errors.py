@@ -18,8 +18,7 @@ from typer.core import TyperGroup
 USER_ERRORS = (ValueError, OSError, RuntimeError, MemoryError)
 """Errors raised by the core: a caller's mistake, an unusable file, a failing or full device."""
 
-_BUGS = (NotImplementedError, RecursionError)
-"""RuntimeErrors that no user can act on."""
+_BUGS = (NotImplementedError, RecursionError)  # RuntimeErrors that no user can act on
 
 TRACEBACK_VARIABLE = "BERTSCOPE_TRACEBACK"
 """Set to 1 to print the traceback before the sentence, for debugging."""

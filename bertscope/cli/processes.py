@@ -36,8 +36,7 @@ OLDEST_CADDY = (2, 6)
 COOKIE = "bertscope_server"
 HTTPS_PORT = 443
 HEALTH = "/_stcore/health"
-_TIED = "bertcore.base.tied"
-"""Runs a module that ends when this process does, however it ends."""
+_TIED = "bertcore.base.tied"  # runs a module that ends when this process does, however it ends
 
 
 def find_caddy() -> str:

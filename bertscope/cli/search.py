@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from bertcore import Trace
     from bertcore.corpus.search import Neighbours, Query
 
-_CONTEXT = 40
-"""Characters of the sentence before and after a hit, in the table."""
+_CONTEXT = 40  # characters of the sentence before and after a hit, in the table
 _MOST_WORDS = 5
 
 

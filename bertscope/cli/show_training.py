@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from bertcore.training.progress import Progress
 
 
-_FRACTIONS = ("_top1", "_accuracy")
-"""Endings of metrics that are fractions of right answers."""
+_FRACTIONS = ("_top1", "_accuracy")  # endings of metrics that are fractions of right answers
 _SCORES = {
     "loss": "loss {:.3f}",
     "mlm_loss": "masked-word loss {:.3f}",

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-MOST_LAYERS = 6
-"""Most layers that are named; the others are counted."""
+MOST_LAYERS = 6  # most layers that are named; the others are counted
 
 
 def count_missing(attentions: Tensor) -> NDArray[np.int64]:

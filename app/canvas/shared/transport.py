@@ -30,8 +30,7 @@ __all__ = [
     "thumbnails",
 ]
 
-THUMBNAIL_SIZE = 48
-"""Most cells on a side of a thumbnail."""
+THUMBNAIL_SIZE = 48  # most cells on a side of a thumbnail
 
 
 class Encoded(NamedTuple):

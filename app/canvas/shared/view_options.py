@@ -7,8 +7,7 @@ from collections.abc import Collection, Mapping
 import streamlit as st
 
 Value = str | bool | float | None
-ViewOptions = dict[str, Value]
-"""The value of each option by its name."""
+ViewOptions = dict[str, Value]  # the value of each option by its name
 Choices = Collection[str] | re.Pattern[str]
 """What a text option may be: one of several texts, or any text that matches the pattern."""
 

@@ -10,5 +10,4 @@ METHOD = Field("corpus_method", "pca", tuple(METHODS))
 POINTS = Field("corpus_points", NUM_POINTS[-1], NUM_POINTS)
 COLOUR = Field("corpus_colour", "")
 FITTED = Field("corpus_fitted", 10_000)
-PARAMETERS = "corpus"
-"""Begins the names of a method's parameters."""
+PARAMETERS = "corpus"  # begins the names of a method's parameters

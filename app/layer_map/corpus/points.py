@@ -20,8 +20,7 @@ from bertcore.corpus import EncodedCorpus, open_encoded
 from ...plots import theme
 from ...plots.formats import shorten
 
-MAX_GROUPS = 12
-"""Most values of a column that have their own colour; the others share a grey."""
+MAX_GROUPS = 12  # most values of a column that have their own colour; the others share a grey
 OTHERS = "#A3A9B8"
 LEVELS = 256
 _OWN = ("word", "piece", "position", "document", "sentence", "word_id", "start", "end")

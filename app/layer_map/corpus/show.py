@@ -34,8 +34,7 @@ from . import point_map
 from .fields import COLOUR, FITTED, METHOD, NUM_POINTS, PARAMETERS, POINTS
 from .points import Drawn, colour_columns, colours_of, drawn
 
-MEASURED_ROWS = 2000
-"""Rows that the geometry is measured on."""
+MEASURED_ROWS = 2000  # rows that the geometry is measured on
 _KEY = "corpus_point_map"
 _CHOSEN = "_corpus_chosen"
 

@@ -10,8 +10,7 @@ from ..figure import Figure, bar, subplots
 from ..formats import percent
 from .chart import Chart, Column, column
 
-ABREAST = 3
-"""Plots side by side."""
+ABREAST = 3  # plots side by side
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,7 @@ from ..figure import Figure, bar, scatter
 from ..formats import percent, shorten
 from .chart import Chart, Column, column
 
-FLOOR = 1e-12
-"""A logarithmic axis has no zero."""
+FLOOR = 1e-12  # A logarithmic axis has no zero
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,7 @@ from .chart import Chart
 
 ROW_PIXELS = 32
 LONGEST_NAME = 30
-_APART = 0.18
-"""Distance of two dots in a row, in rows."""
+_APART = 0.18  # distance of two dots in a row, in rows
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,8 +20,7 @@ from ..render_signal import arrival
 from . import background
 from .background import GivenUp, Job, Work
 
-PATIENCE_SECONDS = 1.5
-"""Work done within this time shows no progress bar."""
+PATIENCE_SECONDS = 1.5  # work done within this time shows no progress bar
 CHECK_SECONDS, LONGEST_CHECK_SECONDS = 1.0, 10.0
 """Interval of checking the work, and that of a visitor with many others before them."""
 STOPPED = "Stopped. Nothing was computed."

@@ -38,8 +38,7 @@ MAX_FORWARDS = 1500
 BEAM_WIDTH = 4
 MAX_CHANGES = 4
 NUM_PROPOSALS = 15
-_WORDS_TRIED = 6
-"""Number of words tried for each text in the beam, the most important first."""
+_WORDS_TRIED = 6  # number of words tried for each text in the beam, the most important first
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,8 +59,7 @@ MOST_GUESSED = 40
 WHOLE = 0.8
 """Fraction of whole words from which a vocabulary counts as one for English."""
 
-_LEAST_WIDTH = 8
-"""Minimum number of rows and columns of a matrix for a spectrum."""
+_LEAST_WIDTH = 8  # minimum number of rows and columns of a matrix for a spectrum
 
 
 @dataclass(frozen=True, slots=True)

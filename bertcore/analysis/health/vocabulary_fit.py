@@ -36,8 +36,7 @@ LEAST_TEXTS = 8
 """Texts of one piece or more without which guesses are not judged."""
 MOST_TOKENS, MOST_PIECES = 64, 12
 """Tokens of a text that are read, and pieces of it that are hidden, one at a time."""
-_PREFIX = 3
-"""Letters or digits with which both pieces of a pair begin."""
+_PREFIX = 3  # letters or digits with which both pieces of a pair begin
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,7 @@ from bertcore.trace import Trace, TracedEmbeddings
 
 PARTS = ("token", "segment", "position")
 """The summands, in the order of the paper's figure 2."""
-_LONGEST_WORD = 1000
-"""Maximum number of characters searched for a space beyond the last kept piece."""
+_LONGEST_WORD = 1000  # maximum number of characters searched for a space beyond the last kept piece
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from bertcore.analysis.words.surprise import example_mask
 from bertcore.model import Model
 from bertcore.tokenizer import WORD_MARKS
 
-_CANDIDATES = 20
-"""Most probable pieces among which a whole word is looked for."""
+_CANDIDATES = 20  # most probable pieces among which a whole word is looked for
 
 
 @dataclass(frozen=True, slots=True)

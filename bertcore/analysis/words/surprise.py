@@ -22,10 +22,8 @@ _LONG_ENOUGH = 4
 """Minimum number of letters of a word suggested for masking, to avoid function words."""
 _MOST_FOR_EXAMPLE = 64
 """Maximum number of tokens of a text in which several words are tried for an example."""
-_MOST_TRIED = 32
-"""Number of tokens tried when a mask is suggested."""
-_MOST_TRIED_FOR_EXAMPLE = 8
-"""Fewer, since each edit of a text has another example."""
+_MOST_TRIED = 32  # number of tokens tried when a mask is suggested
+_MOST_TRIED_FOR_EXAMPLE = 8  # fewer, since each edit of a text has another example
 
 
 @dataclass(frozen=True, slots=True)

@@ -285,8 +285,7 @@ def one_step(
     )
 
 
-_EPSILON = 1e-8
-"""Of Adam."""
+_EPSILON = 1e-8  # of Adam
 
 
 def _sentences(bert: Model, document: str) -> list[str]:

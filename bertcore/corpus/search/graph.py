@@ -37,8 +37,7 @@ CONNECTIVITY, EXPANSION = 16, 64
 CANDIDATES, FEWEST_CANDIDATES = 4, 64
 """Points that are compared exactly for each row that is asked for, and at least."""
 _ROWS = 8192
-_BYTES_OF_LINKS = 360
-"""Of a point, beside its vector of 2 D bytes."""
+_BYTES_OF_LINKS = 360  # of a point, beside its vector of 2 D bytes
 _MARGIN = 1.05
 
 OnProgress = Callable[[float, str], None]

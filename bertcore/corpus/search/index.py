@@ -11,8 +11,7 @@ from bertcore.corpus.encoded import EncodedCorpus
 from bertcore.corpus.search.found import Found, VectorIndex, unit_queries
 from bertcore.corpus.search.graph import GraphIndex, OnProgress, build_graph
 
-_ROWS = 16_384
-"""Compared together: 16 MB in float32 at a width of 256."""
+_ROWS = 16_384  # compared together: 16 MB in float32 at a width of 256
 
 
 class ExactIndex(VectorIndex):

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from bertcore.corpus.encoded import EncodedCorpus
 from bertcore.corpus.parts import layer_file, sentence_file
 
-_OPEN_PARTS = 8
-"""Parts whose columns are kept in memory, without their vectors: about 5 MB each."""
+_OPEN_PARTS = 8  # parts whose columns are kept in memory, without their vectors: about 5 MB each
 
 
 @dataclass(frozen=True, slots=True)

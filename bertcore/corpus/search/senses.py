@@ -25,8 +25,7 @@ _RESAMPLES = 8
 NUM_NULLS = 19
 """Clouds without groups; a cloud like them exceeds the highest in one case in twenty."""
 _NUM_EXAMPLES, _NUM_WORDS = 4, 5
-_WINDOW = 60
-"""Characters on each side in which typical words are looked for."""
+_WINDOW = 60  # characters on each side in which typical words are looked for
 
 
 @dataclass(frozen=True, slots=True)

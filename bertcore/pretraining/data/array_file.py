@@ -7,8 +7,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-_HEADER_BYTES = 128
-"""Size with room for any length; the .npy format requires a multiple of 64."""
+_HEADER_BYTES = 128  # size with room for any length; the .npy format requires a multiple of 64
 
 
 class ArrayFile:

@@ -8,8 +8,7 @@ from torch import Tensor
 
 _BLOCK = 1024
 """Rows whose logits exist at a time: 32 MB each for student and teacher with 16,384 pieces."""
-_CHUNK = 32
-"""Rows of them that a CPU processes at a time in float32: 2 MB, which stay in its cache."""
+_CHUNK = 32  # rows of them that a CPU processes at a time in float32: 2 MB, which stay in its cache
 
 
 class Decoder(NamedTuple):

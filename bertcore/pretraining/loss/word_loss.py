@@ -11,8 +11,7 @@ WordLoss = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tens
 """(vectors [N, D], table [V, D], bias [V], labels [N], row_weights [N]) -> loss, a scalar: the sum
 of row_weights x -ln p(label); and which words were right, bool, [N]."""
 
-_CHUNK = 32
-"""Rows of logits processed at a time: 2 MB with a vocabulary of 16,384."""
+_CHUNK = 32  # rows of logits processed at a time: 2 MB with a vocabulary of 16,384
 
 
 def word_loss(

@@ -7,8 +7,7 @@ from bertcore.network.embeddings import sinusoids
 
 RIDGE = 0.03
 """Share of the mean squared length of a sinusoid; EXPERIMENTS.md has results of other values."""
-_FIRST = 16
-"""Positions before this are left out of the fit: the start of a text is special."""
+_FIRST = 16  # positions before this are left out of the fit: the start of a text is special
 
 
 @torch.no_grad()
